@@ -1,0 +1,36 @@
+"""MATE and its relatives: sparse attention over tables in TensorFlow.
+
+Names are imported on first use, because TensorFlow takes seconds to load and reading a
+table does not need it.
+"""
+
+import importlib
+
+__version__ = "0.1.0"
+
+_EXPORTS = {
+    "Table": "mate_tf.tables.table",
+    "InputError": "mate_tf.errors",
+    "AttentionConfig": "mate_tf.attention",
+    "EncoderConfig": "mate_tf.models.encoder",
+    "TableEncoder": "mate_tf.models.encoder",
+    "ClassifierConfig": "mate_tf.models.classifier",
+    "TableClassifier": "mate_tf.models.classifier",
+    "ExampleConverter": "mate_tf.data.examples",
+    "Predictor": "mate_tf.serving.predictor",
+}
+_MODULES = ("attention", "checkpoints", "tables", "data", "models", "tasks", "evaluation")
+
+__all__ = [*_EXPORTS, *_MODULES]
+
+
+def __getattr__(name):
+    if name in _EXPORTS:
+        return getattr(importlib.import_module(_EXPORTS[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(f"mate_tf.{name}")
+    raise AttributeError(f"module 'mate_tf' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,42 @@
+"""Packaging of mate-tf: dependencies, extras and the `mate-tf` command."""
+
+import pathlib
+
+import setuptools
+
+ROOT = pathlib.Path(__file__).parent
+
+# Versions that are known to work together on Python 3.11; each bound has its reason.
+REQUIRED = [
+    "tensorflow~=2.20.0",  # tf-models 2.20 pins it; asking for 2.21 backtracks to tf-models 2.7
+    "tf-models-official~=2.20.0",
+    "tensorflow-text~=2.20.0",
+    "tf_keras~=2.20.0",  # tf-models' layers are Keras 2
+    "tensorflow-datasets~=4.9",
+    "absl-py",
+    "numpy",
+    "scikit-learn",
+    "scipy",
+    "tqdm",
+    "protobuf<7",  # tf.io.write_graph breaks with 7
+    "setuptools<81",  # tensorflow_hub imports pkg_resources, which 81 removed
+]
+EXTRAS = {
+    "test": ["pytest", "hypothesis", "pandas", "psutil", "matplotlib", "ruff", "grpcio-tools<1.79"],
+    "plots": ["matplotlib", "psutil"],
+}
+
+setuptools.setup(
+    name="mate-tf",
+    version="0.1.0",
+    description="MATE and other sparse attention for tables, in TensorFlow",
+    long_description=(ROOT / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    python_requires=">=3.11,<3.12",
+    packages=setuptools.find_packages(include=["mate_tf", "mate_tf.*"]),
+    package_data={"mate_tf": ["configs/*.yaml"]},
+    install_requires=REQUIRED,
+    extras_require=EXTRAS,
+    entry_points={"console_scripts": ["mate-tf = mate_tf.cli.main:run"]},
+)
