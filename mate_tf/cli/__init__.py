@@ -1,0 +1,1 @@
+"""The command line: `flags` defines them all, `main` dispatches, one module per mode."""

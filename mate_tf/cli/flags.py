@@ -1,0 +1,63 @@
+"""Every command line flag. Names are google-research/tapas's where it has them.
+
+This module imports absl only, so that `--help` answers at once.
+"""
+
+from absl import flags
+
+MODES = {
+    "run": "the whole job: create_data, train, predict_and_evaluate, export, example questions",
+    "create_data": "official files or generated tables -> interactions and TF examples",
+    "train": "train, resuming from the last checkpoint in --model_dir",
+    "eval": "loss and metrics of the last checkpoint on the evaluation examples",
+    "predict": "write predictions as TSV and JSON",
+    "predict_and_evaluate": "predict, then score against the interactions, beside the baselines",
+    "export": "write a SavedModel",
+    "ask": "answer --question about --table with an exported model",
+}
+
+FLAGS = flags.FLAGS
+
+flags.DEFINE_enum("mode", "run", list(MODES), "What to do.")
+flags.DEFINE_string("task", None, "Task, for example SQA; the configuration file's by default.")
+flags.DEFINE_string("config_file", None, "YAML experiment, for example configs/quickstart.yaml.")
+flags.DEFINE_multi_string(
+    "params_override",
+    [],
+    "Values that override the configuration: a YAML file, 'a.b=1,c.d=x' or a YAML string.",
+)
+
+flags.DEFINE_string("input_dir", None, "Folder with the data set's official files.")
+flags.DEFINE_string(
+    "output_dir", None, "Folder for interactions and examples; out/<configuration or task>."
+)
+flags.DEFINE_string(
+    "model_dir", None, "Folder for checkpoints, summaries, predictions; <output_dir>/model."
+)
+flags.DEFINE_string("export_dir", None, "Folder of the SavedModel; <model_dir>/export.")
+
+flags.DEFINE_string("bert_vocab_file", None, "WordPiece vocabulary, one piece a line.")
+flags.DEFINE_string("bert_config_file", None, "bert_config.json with the encoder's sizes.")
+flags.DEFINE_string("init_checkpoint", None, "BERT, TAPAS or mate-tf checkpoint to start from.")
+
+flags.DEFINE_string("attention", None, "Attention variant, for example mate_efficient.")
+flags.DEFINE_integer("global_length", None, "Tokens in the global part (G).", lower_bound=1)
+flags.DEFINE_integer("radius", None, "Bucket length of the long part (R).", lower_bound=1)
+flags.DEFINE_float(
+    "row_heads_ratio", None, "Share of the heads that are row heads.", lower_bound=0, upper_bound=1
+)
+flags.DEFINE_boolean(
+    "reset_position_index_per_cell", None, "Count positions from 0 in each cell (long tables)."
+)
+
+flags.DEFINE_integer("max_seq_length", None, "Tokens per example.", lower_bound=8)
+flags.DEFINE_boolean("drop_rows_to_fit", None, "Drop the last rows of a table that is too long.")
+flags.DEFINE_integer("train_batch_size", None, "Examples per training step.", lower_bound=1)
+flags.DEFINE_integer("test_batch_size", None, "Examples per evaluation step.", lower_bound=1)
+flags.DEFINE_integer("num_train_steps", None, "Training steps.", lower_bound=1)
+flags.DEFINE_float("learning_rate", None, "Peak learning rate.", lower_bound=0)
+flags.DEFINE_integer("tf_random_seed", None, "Seed of data order and initial weights.")
+flags.DEFINE_integer("num_processes", 2, "Processes that convert examples.", lower_bound=1)
+
+flags.DEFINE_string("table", None, "CSV, TSV or JSON table to ask about.")
+flags.DEFINE_multi_string("question", [], "Question about --table; repeat it for a conversation.")

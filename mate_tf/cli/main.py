@@ -1,0 +1,59 @@
+"""Entry point: parses the flags, runs one mode, turns bad input into one line and exit code 2."""
+
+import importlib
+import os
+import sys
+
+from absl import flags
+
+from mate_tf import errors
+from mate_tf.cli import flags as flag_definitions
+
+USAGE = """Table question answering with sparse attention (MATE).
+
+  {program} --config_file=configs/quickstart.yaml
+  {program} --task=SQA --mode=create_data --input_dir=data/sqa --bert_vocab_file=vocab.txt
+  {program} --mode=ask --export_dir=out/quickstart/model/export --table=my.csv --question="..."
+
+Modes:
+{modes}
+
+Flags:
+"""
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+
+def _help(program: str) -> str:
+    modes = "\n".join(f"  {name:22}{text}" for name, text in flag_definitions.MODES.items())
+    listing = flags.FLAGS.module_help(flag_definitions).partition("\n")[2]
+    return USAGE.format(program=program, modes=modes) + listing
+
+
+def _quiet_tensorflow() -> None:
+    """Keeps TensorFlow's start-up notices off the terminal; must come before its import."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
+
+
+def run(argv: list[str] | None = None) -> None:
+    """Runs the command line and exits: 0 done, 2 bad input, 130 interrupted."""
+    argv = list(sys.argv if argv is None else argv)
+    program = os.path.basename(argv[0])
+    if {"--help", "-h", "-help", "--helpfull"} & set(argv[1:]):
+        print(_help(program))
+        sys.exit(0)
+    try:
+        extra = flag_definitions.FLAGS(argv)[1:]
+        if extra:
+            raise errors.InputError(f"arguments without a flag: {' '.join(extra)}")
+        _quiet_tensorflow()
+        mode = importlib.import_module(f"mate_tf.cli.{flag_definitions.FLAGS.mode}")
+        mode.main(flag_definitions.FLAGS)
+    except (errors.InputError, flags.Error, OSError) as error:
+        print(f"{program}: {' '.join(str(error).split())}", file=sys.stderr)
+        sys.exit(BAD_INPUT)
+    except KeyboardInterrupt:
+        print(f"{program}: interrupted; run the same command to go on", file=sys.stderr)
+        sys.exit(INTERRUPTED)
