@@ -1,0 +1,68 @@
+"""BERT's optimizer against plain numpy."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mate_tf.training import optimizers
+
+
+def build(learning_rate=None, **adamw):
+    config = optimizers.OptimizationConfig()
+    config.override({"optimizer": {"bert_adamw": adamw}})
+    config.override({"learning_rate": {"bert": learning_rate or {}}})
+    factory = optimizers.optimization.OptimizerFactory(config)
+    return factory.build_optimizer(factory.build_learning_rate())
+
+
+def schedule(step, initial=0.1, steps=20, warmup=3):
+    return initial * (step / warmup if step < warmup else 1 - step / steps)
+
+
+RATE = {"initial_learning_rate": 0.1, "decay_steps": 20, "warmup_steps": 3}
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("name", ["kernel", "bias"])
+def test_steps_equal_numpy(sparse, name):
+    """Decoupled decay that spares biases, no bias correction, the learning rate of the old step."""
+    optimizer = build(RATE, gradient_clip_norm=1.0, clipvalue=0.5)
+    rng = np.random.default_rng(0)
+    value = rng.normal(size=(4, 2)).astype(np.float32)
+    var = tf.Variable(value, name=name)
+    m, v = np.zeros_like(value), np.zeros_like(value)
+    for step in range(6):
+        gradient = rng.normal(size=value.shape).astype(np.float32)
+        given = tf.IndexedSlices(gradient, tf.range(4)) if sparse else tf.constant(gradient)
+        optimizer.apply_gradients([(given, var), (None, tf.Variable(1.0))])
+        gradient = gradient / max(np.linalg.norm(gradient), 1.0)
+        gradient = np.clip(gradient, -0.5, 0.5)
+        m = 0.9 * m + 0.1 * gradient
+        v = 0.999 * v + 0.001 * gradient**2
+        decay = 0.01 * value if name == "kernel" else 0.0
+        value = value - schedule(step) * (m / (np.sqrt(v) + 1e-6) + decay)
+        np.testing.assert_allclose(var, value, rtol=1e-4, atol=1e-5)
+
+
+def test_learning_rate():
+    rate = optimizers.LinearDecayWithWarmup(0.1, decay_steps=20, warmup_steps=3)
+    got = [float(rate(step)) for step in range(25)]
+    want = [max(schedule(step), 0.0) for step in range(25)]
+    np.testing.assert_allclose(got, want, atol=1e-7)
+    by_ratio = optimizers.LinearDecayWithWarmup(0.1, decay_steps=20, warmup_ratio=0.15)
+    assert by_ratio.get_config() == rate.get_config()
+
+
+def test_tf_models_types_remain():
+    config = optimizers.OptimizationConfig()
+    config.override(
+        {
+            "optimizer": {"type": "lamb"},
+            "learning_rate": {"type": "constant", "constant": {"learning_rate": 0.5}},
+            "warmup": {"type": "linear", "linear": {"warmup_steps": 2}},
+        }
+    )
+    factory = optimizers.optimization.OptimizerFactory(config)
+    rate = factory.build_learning_rate()
+    assert type(factory.build_optimizer(rate)).__name__ == "LAMB"
+    assert float(rate(1)) == pytest.approx(0.25)
