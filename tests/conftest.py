@@ -45,7 +45,5 @@ def sqa_dir(shared, tmp_path_factory) -> pathlib.Path:
 def bert_vocab(shared, tmp_path_factory) -> pathlib.Path:
     """The real BERT uncased vocabulary (30,522 pieces)."""
     target = tmp_path_factory.mktemp("vocabulary")
-    subprocess.run(
-        [shared / "data" / "unpack", "glue-squad-vocab-lra", "--to", target], check=True
-    )
+    subprocess.run([shared / "data" / "unpack", "glue-squad-vocab-lra", "--to", target], check=True)
     return next(target.rglob("*vocab*.txt"))

@@ -1,0 +1,1 @@
+"""From a trained model to answers: `export` writes a SavedModel, `predictor` asks it."""

@@ -1,0 +1,56 @@
+"""Writes a SavedModel that carries its vocabulary and converter settings along."""
+
+import json
+import os
+import shutil
+
+import tensorflow as tf
+
+from mate_tf.errors import InputError
+from mate_tf.serving import signatures
+
+SETTINGS_FILE = "mate_tf.json"
+VOCABULARY_FILE = "vocab.txt"
+
+
+def extras_dir(export_dir: str) -> str:
+    """Where TensorFlow keeps files of the user's beside a SavedModel."""
+    return os.path.join(export_dir, "assets.extra")
+
+
+def export(model, export_dir: str, vocab_file: str, converter_options: dict) -> str:
+    """Writes `model` as a SavedModel; an earlier one at the same place is replaced at the end.
+
+    Args:
+        model: a `TableClassifier`.
+        export_dir: folder to write.
+        vocab_file: WordPiece vocabulary the model was trained with.
+        converter_options: keyword arguments of the `ExampleConverter` that made its examples.
+
+    Returns:
+        export_dir.
+
+    Raises:
+        InputError: if export_dir exists and is no SavedModel.
+    """
+    if os.path.isdir(export_dir) and os.listdir(export_dir) and not is_saved_model(export_dir):
+        raise InputError(f"{export_dir}: exists and is no SavedModel; give another --export_dir")
+    partial = f"{export_dir.rstrip('/')}.partial-{os.getpid()}"
+    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        module = signatures.ServingModule(model)
+        tf.saved_model.save(module, partial, signatures=module.signatures())
+        os.makedirs(extras_dir(partial))
+        shutil.copyfile(vocab_file, os.path.join(extras_dir(partial), VOCABULARY_FILE))
+        with open(os.path.join(extras_dir(partial), SETTINGS_FILE), "w", encoding="utf-8") as file:
+            json.dump({"converter": converter_options}, file, indent=2, sort_keys=True)
+        shutil.rmtree(export_dir, ignore_errors=True)
+        os.replace(partial, export_dir)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return export_dir
+
+
+def is_saved_model(path: str) -> bool:
+    """Whether `path` is a folder with a SavedModel in it."""
+    return os.path.isfile(os.path.join(path, "saved_model.pb"))

@@ -1,0 +1,77 @@
+"""What a SavedModel of mate-tf offers to those who load it with TensorFlow alone."""
+
+import tensorflow as tf
+
+from mate_tf.data import features as feature_names
+from mate_tf.layers.cells import Cells
+
+SERVING_EXAMPLES = "serving_examples"
+
+
+def parse_examples(serialized):
+    """Reads model inputs from serialized tf.train.Examples of any length.
+
+    Args:
+        serialized: <string>[batch], as `ExampleConverter` makes them.
+
+    Returns:
+        dict of <int32>[batch, seq] where seq is the number of tokens of the longest example:
+        padding that all examples share costs time and changes nothing.
+    """
+    names = feature_names.names(feature_names.MODEL_INPUTS)
+    parsed = tf.io.parse_example(
+        serialized,
+        {name: tf.io.FixedLenSequenceFeature([], tf.int64, allow_missing=True) for name in names},
+    )
+    length = tf.reduce_max(tf.reduce_sum(parsed["input_mask"], axis=1))
+    return {name: tf.cast(values[:, :length], tf.int32) for name, values in parsed.items()}
+
+
+class ServingModule(tf.Module):
+    """A table classifier with its serving signatures.
+
+    Args:
+        model: a `TableClassifier`.
+    """
+
+    def __init__(self, model):
+        super().__init__(name="mate_tf")
+        self.model = model
+        self._max_num_rows = model.config.max_num_rows
+        self._max_num_columns = model.config.max_num_columns
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="examples")])
+    def serving_examples(self, examples):
+        """Answers pre-tokenized questions.
+
+        Args:
+            examples: <string>[batch], serialized tf.train.Examples.
+
+        Returns:
+            probabilities: <float32>[batch, seq], per token, 0 on padding.
+            row_ids, column_ids: <int32>[batch, seq], the cell of each token, counted from 1;
+                row 0 is the header and column 0 the question.
+            cell_probabilities: <float32>[batch, rows, columns], per data cell (the first data row
+                is 0), the mean over its tokens.
+            selected: <int32>[batch, rows, columns], 1 for the cells of the answer.
+        """
+        features = parse_examples(examples)
+        outputs = self.model(features, training=False)
+        cells = Cells(
+            features["row_ids"],
+            features["column_ids"],
+            features["input_mask"],
+            self._max_num_rows,
+            self._max_num_columns,
+        )
+        return {
+            "probabilities": outputs["probs"],
+            "row_ids": features["row_ids"],
+            "column_ids": features["column_ids"],
+            "cell_probabilities": cells.mean(outputs["probs"])[:, 1:, 1:],
+            "selected": tf.cast(cells.labelled(outputs["selected_tokens"])[:, 1:, 1:], tf.int32),
+        }
+
+    def signatures(self):
+        """The signatures by name, for `tf.saved_model.save`."""
+        return {SERVING_EXAMPLES: self.serving_examples}
