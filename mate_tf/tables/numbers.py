@@ -1,0 +1,253 @@
+"""Numbers and dates in text, and how the cells of a column compare.
+
+Section 2 of the TAPAS paper (Herzig et al., 2020) adds three numeric features to every table
+token: the rank of its cell in the column, the inverse rank, and the relation of the cell to the
+numbers in the question. All three start from the values found here.
+
+Published checkpoints learnt from the reference's parser, so its habits are kept on purpose:
+only years 1700 to 2016 are dates; "fith" is an ordinal and "fifth" is not; "may" is a month even
+where it is a verb; a lower-case "sept" is no month; the 29th of February needs its year; a
+four-digit year is a number and a date at once unless a full stop follows ("in 1999."), which
+belongs to the number; a column of plain years is therefore a column of dates.
+"""
+
+import ctypes
+import datetime
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from mate_tf.tables.text import WORD, normalize_for_match
+
+EQ, LT, GT = 1, 2, 4
+"""Bits of a relation. LT: the question's value is less than the cell's."""
+
+MIN_CONSOLIDATION_FRACTION = 0.7
+"""Share of a column's cells that must hold a number (or a date) for the column to have values."""
+
+
+class Date(NamedTuple):
+    """A date or the known parts of one, such as (None, 5, None) for "may"."""
+
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+
+
+Value = float | Date
+
+
+class NumericSpan(NamedTuple):
+    """`text[begin:end]` read as a number, a date, or (a year) first the one, then the other."""
+
+    begin: int
+    end: int
+    values: tuple[Value, ...]
+
+
+_MIN_YEAR, _MAX_YEAR = 1700, 2016
+# Dates without a year are checked in 1900, which is not a leap year.
+_YEAR_OF_UNDATED = 1900
+
+_NUMBER = re.compile(r"(?:(?:^|\s)[+-])?(?:\.\d+|\d+(?:,\d\d\d)*(?:\.\d*)?)")
+_ORDINAL_SUFFIX = re.compile(r"(?:st|nd|rd|th)\Z")
+_CARDINALS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+_ORDINALS = (
+    "zeroth first second third fourth fith sixth seventh eighth ninth tenth eleventh twelfth"
+).split()
+_NUMBER_WORDS = {
+    word: float(number) for words in (_CARDINALS, _ORDINALS) for number, word in enumerate(words)
+}
+
+_MONTHS = (
+    "january february march april may june july august september october november december"
+).split()
+_MONTH_NUMBERS = {month[:3]: number for number, month in enumerate(_MONTHS, start=1)}
+_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+
+_DATE_PARTS = {
+    "YEAR": r"(?P<year>\d{4})",
+    "MONTH": rf"(?P<month>(?ai:{'|'.join([*_MONTHS, *_MONTH_NUMBERS])})|Sept)",
+    "FULLMONTH": rf"(?P<month>(?ai:{'|'.join(_MONTHS)}))",
+    "MM": r"(?P<month>1[0-2]|0?[1-9])",
+    "DAY": r"(?P<day>3[01]|[12]\d|0?[1-9])",
+    "WEEKDAY": rf"(?ai:{'|'.join(_WEEKDAYS)})",
+    " ": r"\s+",
+    ".": r"\.",
+}
+# No text matches two of these, and no two matches of one form overlap.
+_DATE_FORMS = (
+    "FULLMONTH",
+    "YEAR",
+    "YEARs",
+    "MONTH YEAR",
+    "MONTH DAY",
+    "DAY MONTH",
+    "MONTH DAY, YEAR",
+    "DAY MONTH YEAR",
+    "WEEKDAY, MONTH DAY",
+    "MM-DAY-YEAR",
+    "YEAR-MM-DAY",
+    "YEAR-MM",
+    "DAY.MM.YEAR",
+)
+
+
+def _compile_date_form(form: str) -> re.Pattern[str]:
+    names = re.compile("|".join(sorted(map(re.escape, _DATE_PARTS), key=len, reverse=True)))
+    pattern = names.sub(lambda name: _DATE_PARTS[name.group()], form)
+    return re.compile(rf"(?<![^\W_]){pattern}(?![^\W_])")
+
+
+_DATES = tuple(_compile_date_form(form) for form in _DATE_FORMS)
+# What a text must contain for any number or date to be found: saves the work for most cells.
+_WORTH_PARSING = re.compile(rf"\d|(?ai:{'|'.join([*_NUMBER_WORDS, *_MONTHS])})")
+
+
+def to_float32(value: float) -> float:
+    """Rounds to what a float32 field of a record can hold; beyond its range, to infinity."""
+    return ctypes.c_float(value).value
+
+
+def _parse_number(text: str) -> float | None:
+    text = _ORDINAL_SUFFIX.sub("", text).replace(",", "")
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    if math.isnan(value) or value == math.inf:
+        return None
+    return to_float32(value)
+
+
+def _parse_date(match: re.Match[str]) -> Date | None:
+    parts = match.groupdict()
+    month = parts.get("month")
+    if month:
+        month = int(month) if month.isdecimal() else _MONTH_NUMBERS[month[:3].lower()]
+    year, day = (int(parts[name]) if name in parts else None for name in ("year", "day"))
+    try:
+        checked = datetime.date(_YEAR_OF_UNDATED if year is None else year, month or 1, day or 1)
+    except ValueError:
+        return None
+    return Date(year, month, day) if _MIN_YEAR <= checked.year <= _MAX_YEAR else None
+
+
+@lru_cache(maxsize=65536)
+def _numeric_spans(text: str) -> tuple[NumericSpan, ...]:
+    if not _WORTH_PARSING.search(text):
+        return ()
+    found: dict[tuple[int, int], list[Value]] = {}
+    for match in _NUMBER.finditer(text):
+        number = _parse_number(match.group())
+        if number is not None:
+            found[match.span()] = [number]
+    for match in WORD.finditer(text):
+        if match.span() not in found:
+            number = _NUMBER_WORDS.get(match.group(), _parse_number(match.group()))
+            if number is not None:
+                found[match.span()] = [number]
+    for form in _DATES:
+        for match in form.finditer(text):
+            date = _parse_date(match)
+            if date is not None:
+                found.setdefault(match.span(), []).append(date)
+
+    spans, furthest = [], 0
+    # Longer spans come first among those with one begin, so a span inside another ends no
+    # further than what has been kept already.
+    for (begin, end), values in sorted(found.items(), key=lambda item: (item[0][0], -item[0][1])):
+        if end > furthest:
+            spans.append(NumericSpan(begin, end, tuple(values)))
+            furthest = end
+    return tuple(spans)
+
+
+def numeric_spans(text: str) -> list[NumericSpan]:
+    """Numbers and dates in a text: the longest spans, ordered by position.
+
+    Positions are those of `text` itself: give it the text in the form of
+    `text.normalize_for_match`. Numbers are rounded to float32. Not finite are only those too
+    large for it (and for a negative one, for a float64).
+    """
+    return list(_numeric_spans(text))
+
+
+def is_ordinal(text: str) -> bool:
+    """Whether the text is an ordinal such as "third" or "3rd" (but not "0th")."""
+    if text in _ORDINALS:
+        return True
+    return bool(_ORDINAL_SUFFIX.search(text) and _parse_number(text))
+
+
+def column_values(cell_texts: Sequence[str]) -> list[Value | None]:
+    """One value per cell of a column, all numbers or all dates; None where a cell has none.
+
+    The type is the one found in more cells, dates when there are as many of both; a cell's value
+    is the first of this type in it. All are None when less than 70 % of the cells have one.
+    """
+    cells = [
+        [value for span in _numeric_spans(normalize_for_match(text)) for value in span.values]
+        for text in cell_texts
+    ]
+    counts = Counter(kind for values in cells for kind in set(map(type, values)))
+    kind = Date if counts[Date] >= counts[float] else float
+    if counts[kind] < len(cells) * MIN_CONSOLIDATION_FRACTION:
+        return [None] * len(cells)
+    return [next((value for value in values if type(value) is kind), None) for values in cells]
+
+
+def _sort_key(values: Sequence[Value]) -> Callable[[Value], tuple[float, ...]] | None:
+    """A key that makes all these values comparable, or None when they are not.
+
+    Dates compare by the parts that every one of them has.
+    """
+    kinds = set(map(type, values))
+    if len(kinds) != 1:
+        return None
+    if kinds == {float}:
+        return lambda value: (value,)
+    common = [part for part in range(3) if all(value[part] is not None for value in values)]
+    return (lambda value: tuple(value[part] for part in common)) if common else None
+
+
+def column_ranks(values: Sequence[Value | None]) -> tuple[list[int], list[int]]:
+    """Dense ranks of a column's values from 1, ascending and descending; equal values tie.
+
+    0 where the cell has no value, and everywhere when the values are not comparable.
+    """
+    ranks, inverse_ranks = [0] * len(values), [0] * len(values)
+    present = [value for value in values if value is not None]
+    key = _sort_key(present)
+    if key is None:
+        return ranks, inverse_ranks
+    order = sorted({key(value) for value in present})
+    rank_of = {value: rank for rank, value in enumerate(order, start=1)}
+    for index, value in enumerate(values):
+        if value is not None:
+            ranks[index] = rank_of[key(value)]
+            inverse_ranks[index] = len(order) + 1 - ranks[index]
+    return ranks, inverse_ranks
+
+
+def relations(question_values: Sequence[Value], values: Sequence[Value | None]) -> list[int]:
+    """For each cell, the union of EQ, LT and GT over all the question's values.
+
+    A question's value takes part if it is comparable with every value of the column, dates by
+    the parts they all have.
+    """
+    bits = [0] * len(values)
+    present = [value for value in values if value is not None]
+    for question_value in question_values if present else ():
+        key = _sort_key([*present, question_value])
+        if key is None:
+            continue
+        own = key(question_value)
+        for index, value in enumerate(values):
+            if value is not None:
+                other = key(value)
+                bits[index] |= EQ if own == other else LT if own < other else GT
+    return bits

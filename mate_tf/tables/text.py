@@ -1,0 +1,126 @@
+"""Ways to normalise and split text before it is compared or parsed.
+
+They agree with the public TAPAS code on every string, also where that is odd, because records
+and scores made with either must be equal. Nothing here fails on unusual text.
+"""
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from functools import lru_cache
+
+EMPTY = "EMPTY"
+
+# A maximal run of characters for which str.isalnum() holds: \w without the underscore.
+WORD = re.compile(r"[^\W_]+")
+_WORD_OR_PUNCTUATION = re.compile(r"\w+|[^\w\s]+")
+
+_QUOTES_AND_DASHES = str.maketrans(
+    {**dict.fromkeys("‘’´`", "'"), **dict.fromkeys("“”", '"'), **dict.fromkeys("‐‑‒–—−", "-")}
+)
+# Both stay linear per start position: the alternatives never match the same text, as opposed
+# to the published patterns, which take exponential time on "x[1][1][1]…y".
+_FINAL_CITATIONS = re.compile(r"(?:(?!^)\[[^\]]*\]|^\[\d+\]|[•♦†‡*#+])+$")
+_FINAL_PARENTHESES = re.compile(r"(?: \([^)]*\))+$")
+_OUTER_QUOTES = re.compile(r'^"([^"]*)"$')
+_MARKUP = re.compile(r"<[^<][^<>]*>")
+
+
+def normalize_for_match(text: str) -> str:
+    """Lower-cases and collapses white space; positions of numeric spans refer to this form."""
+    return " ".join(text.lower().split())
+
+
+def format_text(text: str) -> str:
+    """Lower-cased words without punctuation; `EMPTY` when nothing is left, for "n/a" and "?"."""
+    text = text.lower()
+    if text.strip() == "n/a":
+        return EMPTY
+    return " ".join(WORD.findall(text)) or EMPTY
+
+
+def tokenize_string(text: str) -> list[str]:
+    """Splits lower-cased text into words and runs of punctuation."""
+    return _WORD_OR_PUNCTUATION.findall(text.lower())
+
+
+@lru_cache(maxsize=65536)
+def wtq_normalize(text: str) -> str:
+    """The normal form in which the WikiTableQuestions evaluator compares strings.
+
+    Without diacritics, with plain quotes and dashes, without citations and parentheses at the
+    end, outer quotation marks, a final full stop and markup; lower-cased, white space collapsed.
+    """
+    text = unicodedata.normalize("NFKD", text)
+    text = "".join(char for char in text if unicodedata.category(char) != "Mn")
+    text = text.translate(_QUOTES_AND_DASHES)
+    previous = None
+    while text != previous:
+        previous = text
+        text = _FINAL_CITATIONS.sub("", text.strip())
+        text = _FINAL_PARENTHESES.sub("", text.strip())
+        text = _OUTER_QUOTES.sub(r"\1", text.strip())
+    text = " ".join(text.removesuffix(".").split()).lower()
+    return _MARKUP.sub("", text)
+
+
+# What an answer text and a cell may be compared by, from the strictest form to the loosest.
+NORMALIZERS: tuple[Callable[[str], Hashable], ...] = (
+    str,
+    str.lower,
+    lambda text: tuple(tokenize_string(text)),
+    wtq_normalize,
+)
+
+
+def convert_to_float(value: str | float) -> float:
+    """Reads a number with thousands separators (1,000.7) or a decimal comma (5,25).
+
+    Raises:
+      ValueError: the text is not a number. "nan" and "inf" are numbers.
+    """
+    if isinstance(value, (int, float)):
+        return float(value)
+    if not isinstance(value, str):
+        raise ValueError("Argument value is not a string. Can't parse it as float")
+    parts = value.split(",")
+    if len(parts) == 2 and "." not in value and not any(len(part) == 3 for part in parts):
+        value = value.replace(",", ".")
+    elif len(parts) > 1:
+        value = value.replace(",", "")
+    elif value.count(".") > 1:
+        value = value.replace(".", "")
+    try:
+        return float(value)
+    except ValueError:
+        raise ValueError("Unable to convert value to float") from None
+
+
+def normalize_answers(answers: Iterable[str | float | None]) -> list[str]:
+    """Sorted normal forms of a set of answers: numbers as floats, text lower-cased.
+
+    None and NaN are left out, so two sets of answers are the same denotation when these lists
+    are equal.
+    """
+    normalized = []
+    for answer in answers:
+        if answer is None:
+            continue
+        try:
+            number = convert_to_float(answer)
+        except ValueError:
+            normalized.append(answer.lower())
+        else:
+            if not math.isnan(number):
+                normalized.append(str(number))
+    return sorted(normalized)
+
+
+def get_all_spans(text: str, max_ngram_length: int) -> Iterator[tuple[int, int]]:
+    """Begin and end of every run of 1 to `max_ngram_length` words, ordered by end, then begin."""
+    begins: list[int] = []
+    for word in WORD.finditer(text):
+        begins.append(word.start())
+        for begin in begins[-max_ngram_length:]:
+            yield begin, word.end()
