@@ -1,0 +1,220 @@
+"""Sequential Question Answering (SQA; Iyyer et al., 2017): official files -> interactions.
+
+The files are tab-separated with normal quoting (questions may hold tabs and newlines, so they
+must not be split by hand) and name tables in `table_csv/`. An interaction is one sequence of
+questions by one annotator.
+"""
+
+import ast
+import csv
+import dataclasses
+import itertools
+import os
+import pathlib
+import re
+from collections.abc import Iterator
+
+from mate_tf.data.interactions import Question, interaction_from_table
+from mate_tf.errors import InputError
+from mate_tf.protos import interaction_pb2
+from mate_tf.tables.table import Table
+
+REQUIRED_COLUMNS = (
+    "id",
+    "annotator",
+    "position",
+    "question",
+    "table_file",
+    "answer_coordinates",
+    "answer_text",
+)
+OPTIONAL_COLUMNS = ("aggregation", "float_answer")
+"""Columns of other data sets converted to this format; rows may end before them."""
+
+_COORDINATE = re.compile(r"\(\s*(\d+)\s*,\s*(\d+)\s*\)")
+
+
+def splits(random_split: int | None = 1) -> dict[str, str]:
+    """File stems behind "train", "dev" and "test".
+
+    Args:
+        random_split: which of the five official divisions of the training file gives train and
+            dev (the reference uses 1); None trains on all of `train.tsv` and has no dev.
+    """
+    if random_split is None:
+        return {"train": "train", "test": "test"}
+    if random_split not in range(1, 6):
+        raise InputError(f"SQA has random splits 1 to 5, not {random_split}")
+    stem = f"random-split-{random_split}"
+    return {"train": f"{stem}-train", "dev": f"{stem}-dev", "test": "test"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One line of a question file, parsed.
+
+    Attributes:
+        where: file and line, for messages.
+        sequence: "<id>-<annotator>", the id of the interaction.
+        position: place in the sequence, from 0.
+        text: the question.
+        table_file: path of the table, relative to the data set.
+        coordinates: answer cells as (row, column), sorted; data rows count from 0.
+        texts: the answers as text.
+        aggregation: "SUM", "AVERAGE", "COUNT", "NONE", or "" where there is none.
+        float_answer: the numeric answer as written, or "".
+    """
+
+    where: str
+    sequence: str
+    position: int
+    text: str
+    table_file: str
+    coordinates: tuple[tuple[int, int], ...]
+    texts: tuple[str, ...]
+    aggregation: str = ""
+    float_answer: str = ""
+
+
+def read(input_dir: str | os.PathLike, split: str) -> Iterator[interaction_pb2.Interaction]:
+    """Interactions of one file, in its order, questions by position.
+
+    Ids are the reference's: interactions "<id>-<annotator>", questions "<interaction>_<position>",
+    tables the path of their file. Cells are the texts of the CSV, unchanged.
+
+    Args:
+        input_dir: the directory with `train.tsv`, `test.tsv`, … and `table_csv/`.
+        split: file stem, for example "test" or "random-split-1-dev" (see `splits`).
+
+    Raises:
+        InputError: a file is missing, a row is malformed, or an answer lies outside its table;
+            the message names the file and the line.
+    """
+    input_dir = pathlib.Path(input_dir)
+    tables = {}
+    # The files keep the rows of a sequence together, but nothing promises that.
+    rows = sorted_by_sequence(read_rows(input_dir / f"{split}.tsv"))
+    for sequence, group in itertools.groupby(rows, key=lambda row: row.sequence):
+        group = list(group)
+        yield _interaction(sequence, group, _table_of(group, input_dir, tables))
+
+
+def sorted_by_sequence(rows) -> list[Row]:
+    """Rows by sequence (in order of first appearance), within it by position."""
+    rows = list(rows)
+    first = {}
+    for row in rows:
+        first.setdefault(row.sequence, len(first))
+    return sorted(rows, key=lambda row: (first[row.sequence], row.position))
+
+
+def read_rows(path: str | os.PathLike) -> Iterator[Row]:
+    """Parsed rows of a question file, in its order.
+
+    Raises:
+        InputError: as `read`, apart from what needs the table.
+    """
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            reader = csv.reader(file, delimiter="\t", strict=True)
+            header = next(reader, [])
+            missing = [name for name in REQUIRED_COLUMNS if name not in header]
+            if missing:
+                raise InputError(f"{path} line 1: missing column(s) {', '.join(missing)}")
+            line = reader.line_num + 1
+            for values in reader:
+                yield _row(f"{path} line {line}", header, values)
+                line = reader.line_num + 1  # a quoted question may span several lines
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not a UTF-8 tab-separated file ({error})") from error
+
+
+def _row(where, header, values):
+    required = max(header.index(name) for name in REQUIRED_COLUMNS) + 1
+    if not required <= len(values) <= len(header):
+        raise InputError(f"{where}: {len(values)} fields where the header has {len(header)}")
+    fields = dict(zip(header, values, strict=False))
+    if not fields["position"].isdigit():
+        raise InputError(f"{where}: position {fields['position']!r} is not a number")
+    return Row(
+        where=where,
+        sequence=f"{fields['id']}-{fields['annotator']}",
+        position=int(fields["position"]),
+        text=fields["question"],
+        table_file=fields["table_file"],
+        coordinates=_parse_coordinates(where, fields["answer_coordinates"]),
+        texts=tuple(_parse_list(where, "answer_text", fields["answer_text"])),
+        **{name: fields.get(name, "").strip() for name in OPTIONAL_COLUMNS},
+    )
+
+
+def _parse_list(where, column, text):
+    """A Python list of strings, as the official files write their lists."""
+    try:
+        values = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        values = None
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise InputError(f"{where}: {column} is not a list of strings: {text[:80]}")
+    return values
+
+
+def _parse_coordinates(where, text):
+    coordinates = set()
+    for value in _parse_list(where, "answer_coordinates", text):
+        match = _COORDINATE.fullmatch(value.strip())
+        if not match:
+            raise InputError(f"{where}: answer coordinate {value!r} is not '(row, column)'")
+        coordinates.add((int(match[1]), int(match[2])))
+    return tuple(sorted(coordinates))
+
+
+def _table_of(rows, input_dir, tables):
+    """The table of a sequence, read once and shared."""
+    first = rows[0]
+    for before, row in itertools.pairwise(rows):
+        if row.table_file != first.table_file:
+            raise InputError(f"{row.where}: sequence {row.sequence} changes its table")
+        if row.position == before.position:
+            raise InputError(f"{row.where}: position {row.position} of {row.sequence} repeats")
+    if first.table_file not in tables:
+        path = input_dir / first.table_file
+        if not path.is_file():
+            raise InputError(f"{first.where}: table file {path} does not exist")
+        table = Table.from_csv(path)
+        tables[first.table_file] = dataclasses.replace(table, table_id=first.table_file)
+    return tables[first.table_file]
+
+
+def _interaction(sequence, rows, table):
+    for row in rows:
+        for row_index, column_index in row.coordinates:
+            if row_index >= len(table.rows) or column_index >= len(table.columns):
+                raise InputError(
+                    f"{row.where}: answer ({row_index}, {column_index}) lies outside "
+                    f"{row.table_file} ({len(table.rows)} rows, {len(table.columns)} columns)"
+                )
+    questions = [
+        Question(f"{sequence}_{row.position}", row.text, row.coordinates, row.texts) for row in rows
+    ]
+    interaction = interaction_from_table(table, sequence, questions)
+    for row, question in zip(rows, interaction.questions, strict=True):
+        _add_answer_value(row, question.answer)
+    return interaction
+
+
+def _add_answer_value(row, answer):
+    """Aggregation and numeric answer, where the file has these columns."""
+    if row.aggregation:
+        names = interaction_pb2.Answer.AggregationFunction
+        if row.aggregation.upper() not in names.keys():  # noqa: SIM118 (an enum wrapper)
+            raise InputError(f"{row.where}: unknown aggregation {row.aggregation!r}")
+        answer.aggregation_function = names.Value(row.aggregation.upper())
+    if row.float_answer:
+        try:
+            answer.float_value = float(row.float_answer)
+        except ValueError as error:
+            message = f"{row.where}: float_answer {row.float_answer!r} is not a number"
+            raise InputError(message) from error
