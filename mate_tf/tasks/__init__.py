@@ -1,0 +1,6 @@
+"""Tasks by the name that google-research/tapas gives them. One file per task."""
+
+from mate_tf.tasks import sqa, synthetic
+from mate_tf.tasks.base import create, experiment, get, names, register
+
+__all__ = ["create", "experiment", "get", "names", "register", "sqa", "synthetic"]

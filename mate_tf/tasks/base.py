@@ -1,0 +1,242 @@
+"""What all tasks over tables share: data in, model, loss and metric, in tf-models' terms."""
+
+import dataclasses
+
+import tensorflow as tf
+from absl import logging
+from official.core import base_task, config_definitions, exp_factory
+from official.modeling.hyperparams import base_config
+
+from mate_tf import checkpoints
+from mate_tf.data import features as feature_names
+from mate_tf.data import records
+from mate_tf.errors import InputError
+from mate_tf.layers.keras_namespace import keras
+from mate_tf.models.classifier import ClassifierConfig, TableClassifier
+from mate_tf.training.optimizers import TrainerConfig
+
+LABEL = "label_ids"
+ACCURACY = "answer_accuracy"
+
+
+@dataclasses.dataclass
+class ConversionConfig(base_config.Config):
+    """How interactions become examples: the arguments of `ExampleConverter`.
+
+    Attributes:
+        bert_vocab_file: WordPiece vocabulary, one piece a line.
+    """
+
+    bert_vocab_file: str = ""
+    max_seq_length: int = 512
+    max_column_id: int = 512
+    max_row_id: int = 512
+    cell_trim_length: int = -1
+    drop_rows_to_fit: bool = False
+    strip_column_names: bool = False
+    update_answer_coordinates: bool = False
+    use_document_title: bool = False
+    use_context_title: bool = False
+    trim_question_ids: bool = False
+
+    def converter_options(self):
+        """Keyword arguments of `ExampleConverter` besides the vocabulary."""
+        options = self.as_dict()
+        del options["bert_vocab_file"]
+        return options
+
+
+@dataclasses.dataclass
+class TableDataConfig(base_config.Config):
+    """Where examples come from and how they are batched.
+
+    Attributes:
+        input_path: TFRecord files, a path or pattern.
+        global_batch_size: examples per step over all replicas.
+        is_training: shuffle and repeat; otherwise one pass in order, the last batch included.
+        buckets: sequence lengths; a batch holds examples of one bucket and is padded to its length.
+            Empty: every batch has the length of the longest possible example.
+        shuffle_buffer_size: examples to draw from.
+        seed: of the shuffling; None for another order each time.
+    """
+
+    input_path: str = ""
+    global_batch_size: int = 32
+    is_training: bool = False
+    buckets: list[int] = dataclasses.field(default_factory=list)
+    shuffle_buffer_size: int = 10_000
+    seed: int | None = None
+
+
+@dataclasses.dataclass
+class TableTaskConfig(config_definitions.TaskConfig):
+    """A task: its data, its model, where the weights come from.
+
+    Attributes:
+        name: the task's name, as in google-research/tapas.
+        init_checkpoint: BERT, TAPAS or mate-tf checkpoint to start from; empty: from scratch.
+    """
+
+    name: str = ""
+    init_checkpoint: str = ""
+    conversion: ConversionConfig = dataclasses.field(default_factory=ConversionConfig)
+    model: ClassifierConfig = dataclasses.field(default_factory=ClassifierConfig)
+    train_data: TableDataConfig = dataclasses.field(
+        default_factory=lambda: TableDataConfig(is_training=True)
+    )
+    validation_data: TableDataConfig = dataclasses.field(default_factory=TableDataConfig)
+
+
+@dataclasses.dataclass
+class TableExperiment(config_definitions.ExperimentConfig):
+    """Everything that one YAML file in configs/ may say.
+
+    Attributes:
+        tf_random_seed: of the initial weights and the dropout; None for others each time.
+    """
+
+    task: TableTaskConfig = dataclasses.field(default_factory=TableTaskConfig)
+    trainer: TrainerConfig = dataclasses.field(default_factory=TrainerConfig)
+    tf_random_seed: int | None = None
+
+
+class TableTask(base_task.Task):
+    """Selects the cells that answer a question.
+
+    A task of its own is a subclass with the four class attributes and `interactions`, in a file of
+    its own, under the decorator `register`.
+
+    Attributes:
+        name_in_tapas: key in the registry and value of --task.
+        splits: names of the splits it can read.
+        sequential: whether a question may refer to the answer of the one before it.
+    """
+
+    name_in_tapas = ""
+    splits = ("train", "dev", "test")
+    sequential = False
+
+    @classmethod
+    def experiment(cls):
+        """The task's default hyper-parameters: a `TableExperiment`."""
+        raise NotImplementedError
+
+    def interactions(self, input_dir, split):
+        """Reads official files.
+
+        Args:
+            input_dir: folder with the files; unused by tasks that generate their tables.
+            split: one of `splits`.
+
+        Returns:
+            iterator over Interaction protos.
+
+        Raises:
+            InputError: if a file is missing or broken.
+        """
+        raise NotImplementedError
+
+    def build_model(self):
+        """A `TableClassifier` with all its variables."""
+        model = TableClassifier(self.task_config.model)
+        names = feature_names.names(feature_names.MODEL_INPUTS)
+        # A restored checkpoint of another size is noticed only by variables that exist.
+        model({name: tf.ones([1, 8], tf.int32) for name in names}, training=False)
+        return model
+
+    def initialize(self, model):
+        """Loads `init_checkpoint`; variables it does not have keep their initial values.
+
+        Raises:
+            InputError: if it cannot be read or fits nothing in the model.
+        """
+        path = self.task_config.init_checkpoint
+        if not path:
+            return
+        report = checkpoints.load(model, path)
+        if not report.loaded:
+            raise InputError(f"{path}: no variable of this checkpoint fits the model")
+        logging.info("%s: %d variables loaded", path, len(report.loaded))
+        for name in report.missing:
+            logging.info("%s: not in the checkpoint: %s", path, name)
+
+    def build_inputs(self, params, input_context=None):
+        """Batches of the model's inputs and the labels: <int32>[batch, seq] each."""
+        batch_size = params.global_batch_size
+        if input_context:
+            batch_size = input_context.get_per_replica_batch_size(batch_size)
+        dataset = records.dataset(
+            params.input_path,
+            batch_size,
+            seq_length=self.task_config.conversion.max_seq_length,
+            buckets=list(params.buckets) or None,
+            shuffle=params.shuffle_buffer_size if params.is_training else 0,
+            seed=params.seed,
+            repeat=params.is_training,
+            drop_remainder=params.is_training,
+        )
+        if input_context and input_context.num_input_pipelines > 1:
+            dataset = dataset.shard(
+                input_context.num_input_pipelines, input_context.input_pipeline_id
+            )
+        names = [*feature_names.names(feature_names.MODEL_INPUTS), LABEL]
+        # Accelerators take no strings, and numbers nobody reads cost bandwidth.
+        dataset = dataset.map(lambda batch: {name: batch[name] for name in names})
+        return dataset.prefetch(tf.data.AUTOTUNE)
+
+    def build_losses(self, labels, model_outputs, aux_losses=None):
+        """The model's own loss and what its layers add: <float32>[]."""
+        del labels
+        return tf.add_n([model_outputs["total_loss"], *(aux_losses or [])])
+
+    def build_metrics(self, training=True):
+        """The share of questions whose set of chosen cells is the gold set."""
+        del training
+        return [keras.metrics.Mean(ACCURACY, dtype=tf.float32)]
+
+    def process_metrics(self, metrics, labels, model_outputs, **kwargs):
+        """Counts a question as right if every token is chosen exactly when it is labelled."""
+        del kwargs
+        wrong = tf.not_equal(model_outputs["selected_tokens"], labels[LABEL])
+        right = ~tf.reduce_any(wrong & (labels["input_mask"] > 0), axis=1)
+        for metric in metrics:
+            metric.update_state(tf.cast(right, tf.float32))
+
+
+_TASKS: dict[str, type[TableTask]] = {}
+
+
+def register(task_class):
+    """Class decorator: makes a task known here and to tf-models' experiment factory."""
+    name = task_class.name_in_tapas
+    if name in _TASKS:
+        raise ValueError(f"task {name!r} is registered twice")
+    _TASKS[name] = task_class
+    exp_factory.register_config_factory(f"mate_tf/{name}")(task_class.experiment)
+    return task_class
+
+
+def names() -> list[str]:
+    """All registered tasks."""
+    return sorted(_TASKS)
+
+
+def get(name: str) -> type[TableTask]:
+    """The task of that name, in upper or lower case.
+
+    Raises:
+        InputError: if there is none.
+    """
+    if name.upper() not in _TASKS:
+        raise InputError(f"task {name!r} is none of {', '.join(names())}")
+    return _TASKS[name.upper()]
+
+
+def experiment(name: str) -> TableExperiment:
+    """The default hyper-parameters of a task."""
+    return get(name).experiment()
+
+
+def create(config: TableTaskConfig) -> TableTask:
+    """The task that a config describes."""
+    return get(config.name)(config)

@@ -1,0 +1,47 @@
+"""SQA: sequences of questions about one table, each of which may refer to the last answer."""
+
+from mate_tf.attention import AttentionConfig
+from mate_tf.data.datasets import sqa
+from mate_tf.models.classifier import ClassifierConfig
+from mate_tf.models.encoder import EncoderConfig
+from mate_tf.tasks import base
+from mate_tf.training.optimizers import TrainerConfig
+
+NUM_TRAIN_STEPS = 200_000
+BATCH_SIZE = 128
+
+
+@base.register
+class SqaTask(base.TableTask):
+    """Microsoft's Sequential Question Answering (Iyyer et al., 2017)."""
+
+    name_in_tapas = "SQA"
+    sequential = True
+
+    def interactions(self, input_dir, split):
+        return sqa.read(input_dir, split)
+
+    @classmethod
+    def experiment(cls):
+        """TAPAS's hyper-parameters for SQA with MATE's attention (paper, appendix A)."""
+        experiment = base.TableExperiment()
+        experiment.task = base.TableTaskConfig(
+            name=cls.name_in_tapas,
+            model=ClassifierConfig(
+                encoder=EncoderConfig(attention=AttentionConfig(name="mate_efficient")),
+                select_one_column=True,
+                allow_empty_column_selection=False,
+            ),
+            train_data=base.TableDataConfig(is_training=True, global_batch_size=BATCH_SIZE),
+        )
+        experiment.trainer = TrainerConfig(
+            train_steps=NUM_TRAIN_STEPS,
+            steps_per_loop=100,
+            summary_interval=100,
+            checkpoint_interval=1000,
+            validation_interval=5000,
+        )
+        experiment.trainer.optimizer_config.learning_rate.bert.override(
+            {"initial_learning_rate": 1.25e-5, "warmup_ratio": 0.01}
+        )
+        return experiment

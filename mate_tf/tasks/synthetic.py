@@ -1,0 +1,80 @@
+"""SYNTHETIC: generated tables and questions; what the quickstart learns."""
+
+import dataclasses
+
+from official.modeling.hyperparams import base_config
+
+from mate_tf.attention import AttentionConfig
+from mate_tf.data import synthetic
+from mate_tf.errors import InputError
+from mate_tf.models import heads
+from mate_tf.models.classifier import ClassifierConfig
+from mate_tf.models.encoder import EncoderConfig
+from mate_tf.tasks import base
+from mate_tf.training.optimizers import TrainerConfig
+
+# Far apart, so that no two splits generate the same table.
+_SPLIT_SEEDS = {"train": 0, "dev": 1_000_000, "test": 2_000_000}
+
+
+@dataclasses.dataclass
+class GenerationConfig(base_config.Config):
+    """What is generated: tables per split, and the data rows each has at least and at most."""
+
+    seed: int = 0
+    num_train_tables: int = 2500
+    num_dev_tables: int = 100
+    num_test_tables: int = 100
+    min_rows: int = 5
+    max_rows: int = 200
+
+
+@dataclasses.dataclass
+class SyntheticTaskConfig(base.TableTaskConfig):
+    """A task that generates its tables."""
+
+    generation: GenerationConfig = dataclasses.field(default_factory=GenerationConfig)
+
+
+@base.register
+class SyntheticTask(base.TableTask):
+    """Look-ups, superlatives and conditions over made-up people, places, products, matches."""
+
+    name_in_tapas = "SYNTHETIC"
+
+    def interactions(self, input_dir, split):
+        del input_dir
+        if split not in self.splits:
+            raise InputError(f"split {split!r} is none of {', '.join(self.splits)}")
+        config = self.task_config.generation
+        return synthetic.generate(
+            config.seed + _SPLIT_SEEDS[split],
+            getattr(config, f"num_{split}_tables"),
+            rows=(config.min_rows, config.max_rows),
+        )
+
+    @classmethod
+    def experiment(cls):
+        """A small model that learns from scratch (see `heads.CellSoftmaxHead` for the loss)."""
+        experiment = base.TableExperiment()
+        experiment.task = SyntheticTaskConfig(
+            name=cls.name_in_tapas,
+            conversion=base.ConversionConfig(max_seq_length=256, drop_rows_to_fit=True),
+            model=ClassifierConfig(
+                encoder=EncoderConfig(attention=AttentionConfig(name="mate_efficient")),
+                cell_cross_entropy=True,
+                cell_cross_entropy_target=heads.UNIFORM,
+            ),
+            train_data=base.TableDataConfig(is_training=True, global_batch_size=16),
+        )
+        experiment.trainer = TrainerConfig(
+            train_steps=800,
+            steps_per_loop=50,
+            summary_interval=50,
+            checkpoint_interval=200,
+            validation_interval=800,
+        )
+        experiment.trainer.optimizer_config.learning_rate.bert.override(
+            {"initial_learning_rate": 1e-3, "warmup_steps": 100}
+        )
+        return experiment

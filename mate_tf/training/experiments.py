@@ -1,0 +1,170 @@
+"""Experiments from YAML files: read, checked, overridden, saved."""
+
+import difflib
+import os
+import re
+
+import yaml
+from official.modeling import hyperparams
+from official.modeling.hyperparams import base_config, params_dict
+
+from mate_tf import tasks
+from mate_tf.attention import AttentionConfig
+from mate_tf.errors import InputError
+from mate_tf.tasks.base import TableExperiment
+
+PARAMS_FILE = "params.yaml"
+OVERRIDE = "--params_override"
+
+
+def load(config_file=None, params_override=(), task=None) -> TableExperiment:
+    """The defaults of a task, overridden by a file and then by single values.
+
+    Args:
+        config_file: YAML file with any part of a `TableExperiment`.
+        params_override: strings, each a YAML file, a YAML mapping or "task.a.b=1,trainer.c=2".
+        task: name of the task; by default the file's `task.name`.
+
+    Returns:
+        the experiment; `decay_steps` and such are filled in when it runs (see `resolve`).
+
+    Raises:
+        InputError: for a file that cannot be read, an unknown key or a value of another type; the
+            message names the key and where it was given.
+    """
+    given = _read_yaml(config_file) if config_file else {}
+    named = (given.get("task") or {}).get("name")
+    name = task or named
+    if not name:
+        where = f"{config_file}: has no task.name" if config_file else "no --config_file"
+        raise InputError(f"{where}, and no --task is given; tasks: {', '.join(tasks.names())}")
+    if named and named.upper() != name.upper():
+        raise InputError(f"{config_file}: is an experiment for task {named}, not for {name}")
+    experiment = tasks.experiment(name)
+    override(experiment, given, config_file)
+    for text in [params_override] if isinstance(params_override, str) else params_override:
+        override(experiment, *_read_override(text))
+    return experiment
+
+
+def override(config, values, source):
+    """Sets the values of a nested dict in a config.
+
+    Args:
+        config: a tf-models Config; changed in place.
+        values: dict, as deep as needed.
+        source: file or flag, for messages.
+
+    Raises:
+        InputError: for an unknown key or a value of another type; nothing is changed then.
+    """
+    _check(config, values, source, "")
+    try:
+        config.override(values, is_strict=True)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{source}: {error}") from error
+
+
+def resolve(experiment: TableExperiment) -> TableExperiment:
+    """A copy in which values that follow from others are filled in."""
+    experiment = experiment.replace()
+    rate = experiment.trainer.optimizer_config.learning_rate
+    if rate.type == "bert" and not rate.bert.decay_steps:
+        rate.bert.decay_steps = experiment.trainer.train_steps
+    return experiment
+
+
+def save(experiment: TableExperiment, model_dir: str) -> str:
+    """Writes params.yaml into the model folder; `load` reads it back. Returns its path."""
+    os.makedirs(model_dir, exist_ok=True)
+    path = os.path.join(model_dir, PARAMS_FILE)
+    partial = f"{path}.partial"
+    hyperparams.save_params_dict_to_yaml(experiment, partial)
+    os.replace(partial, path)
+    return path
+
+
+def _read_yaml(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return _parse_yaml(file.read(), path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from error
+
+
+def _parse_yaml(text, source):
+    try:
+        # This loader takes 1e-3 for a number, which YAML 1.1 alone does not.
+        values = yaml.load(text, Loader=params_dict._LOADER)
+    except yaml.YAMLError as error:
+        raise InputError(f"{source}: is not YAML: {error}") from error
+    if values is None:
+        return {}
+    if not isinstance(values, dict):
+        raise InputError(f"{source}: expected keys and values, got {text.strip()[:60]!r}")
+    return values
+
+
+def _read_override(text):
+    """One --params_override -> (dict, where it came from)."""
+    if re.match(r"\s*[\w.]+(\[\d+\])?\s*=", text):
+        try:
+            text = hyperparams.nested_csv_str_to_json_str(text)
+        except ValueError as error:
+            raise InputError(f"{OVERRIDE}={text}: {error}") from error
+    elif os.path.splitext(text)[1] in (".yaml", ".yml", ".json"):
+        return _read_yaml(text), text
+    return _parse_yaml(text, OVERRIDE), OVERRIDE
+
+
+def _check(config, values, source, prefix):
+    for key, value in values.items():
+        path = f"{prefix}{key}"
+        known = [name for name in config.__dict__ if name not in config.RESERVED_ATTR]
+        if key not in known:
+            close = difflib.get_close_matches(str(key), known, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(known)}"
+            raise InputError(f"{source}: unknown key {path!r}{hint}")
+        current = getattr(config, key)
+        if isinstance(current, AttentionConfig) and isinstance(value, dict):
+            _check_attention(current, value, source, path)
+        elif isinstance(current, base_config.Config) and isinstance(value, dict):
+            _check(current, value, source, f"{path}.")
+        elif not _same_type(current, value):
+            raise InputError(
+                f"{source}: {path} is {value!r}, expected {_type_name(current)} as {current!r}"
+            )
+        elif key == "type" and value is not None and value not in known:
+            choices = ", ".join(name for name in known if name != "type")
+            raise InputError(f"{source}: {path} is {value!r}, expected one of {choices}")
+
+
+def _check_attention(current, value, source, path):
+    """Which keys there are depends on the variant, so the config itself has to be tried."""
+    try:
+        current.replace(**value)
+    except InputError as error:
+        raise InputError(f"{source}: {path}: {error}") from error
+
+
+def _same_type(current, value):
+    if current is None or value is None:
+        return True
+    if isinstance(current, base_config.Config):
+        # One config may stand for a list of them, as `attention` does.
+        return isinstance(value, list) and all(isinstance(each, dict) for each in value)
+    if isinstance(current, (list, tuple)):
+        return isinstance(value, (list, tuple))
+    if isinstance(current, bool) or isinstance(value, bool):
+        return isinstance(current, bool) and isinstance(value, bool)
+    if isinstance(current, float):
+        return isinstance(value, (int, float))
+    return isinstance(value, type(current))
+
+
+def _type_name(value):
+    if isinstance(value, base_config.Config):
+        return "keys and values"
+    return {bool: "true or false", int: "an integer", float: "a number", str: "text"}.get(
+        type(value), "a list"
+    )

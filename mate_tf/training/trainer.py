@@ -1,0 +1,210 @@
+"""Training and evaluation on tf.distribute, through tf-models' trainer and Orbit."""
+
+import contextlib
+import datetime
+import time
+
+import tensorflow as tf
+from official.common import distribute_utils
+from official.core import train_lib
+from official.modeling import performance
+
+from mate_tf import tasks
+from mate_tf.errors import InputError
+from mate_tf.layers.keras_namespace import keras
+from mate_tf.training import experiments
+
+_SLOT = ".OPTIMIZER_SLOT"
+
+
+def train(experiment, model_dir: str) -> dict:
+    """Trains up to `trainer.train_steps`, from the last checkpoint in `model_dir` if there is one.
+
+    Leaves in `model_dir`: checkpoints, params.yaml with the whole configuration, and summaries for
+    TensorBoard in train/ and validation/. Killed at any moment, it goes on from the last checkpoint
+    when called again. Evaluates on `task.validation_data` every `trainer.validation_interval` steps
+    and at the end, or not at all if that has no input_path.
+
+    Args:
+        experiment: a `TableExperiment`.
+        model_dir: folder to write to.
+
+    Returns:
+        dict of floats: the last metrics, and global_step.
+
+    Raises:
+        InputError: if there is no training data or the checkpoint is of another model.
+    """
+    experiment = experiments.resolve(experiment)
+    if not experiment.task.train_data.input_path:
+        raise InputError("task.train_data.input_path is empty: nothing to train on")
+    evaluating = bool(experiment.task.validation_data.input_path)
+    with _runtime(experiment) as strategy:
+        progress = Progress(experiment.trainer.train_steps)
+        mode = "train_and_eval" if evaluating else "train"
+        runner = _runner(strategy, experiment, mode, model_dir, [progress])
+        experiments.save(experiment, model_dir)
+        progress.start(runner.trainer.global_step)
+        metrics = _run_training(runner.controller, experiment.trainer, evaluating)
+        step = int(runner.trainer.global_step.numpy())
+    return {**_floats(metrics), "global_step": step}
+
+
+def evaluate(experiment, model_dir: str) -> dict:
+    """Loss and metrics of the last checkpoint on `task.validation_data`.
+
+    Returns:
+        dict of floats, global_step among them.
+
+    Raises:
+        InputError: if there is no data, no checkpoint, or one of another model.
+    """
+    experiment = experiments.resolve(experiment)
+    if not experiment.task.validation_data.input_path:
+        raise InputError("task.validation_data.input_path is empty: nothing to evaluate on")
+    latest_checkpoint(model_dir)
+    with _runtime(experiment) as strategy:
+        runner = _runner(strategy, experiment, "eval", model_dir)
+        metrics = runner.controller.evaluate(steps=experiment.trainer.validation_steps)
+        step = int(runner.trainer.global_step.numpy())
+    return {**_floats(metrics), "global_step": step}
+
+
+def load_model(experiment, model_dir: str):
+    """The model with the weights of the last checkpoint, without its optimizer.
+
+    Returns:
+        a `TableClassifier`.
+
+    Raises:
+        InputError: if there is no checkpoint or it is of another model.
+    """
+    path = latest_checkpoint(model_dir)
+    with _runtime(experiment):
+        model = tasks.create(experiment.task).build_model()
+        with _explained(path):
+            tf.train.Checkpoint(model=model).restore(path).expect_partial()
+        _check_restored(model, path)
+    return model
+
+
+def latest_checkpoint(model_dir: str) -> str:
+    """Path of the last checkpoint.
+
+    Raises:
+        InputError: if there is none.
+    """
+    path = tf.train.latest_checkpoint(model_dir)
+    if path is None:
+        raise InputError(f"{model_dir}: no checkpoint here; train first")
+    return path
+
+
+class Progress:
+    """Orbit action: prints how far the training is and how long it will take.
+
+    Args:
+        train_steps: step at which the training ends.
+    """
+
+    def __init__(self, train_steps: int):
+        self._train_steps = train_steps
+
+    def start(self, global_step):
+        """Starts the clock; `global_step` is read at each call from then on."""
+        self._step = global_step
+        self._first_step, self._first_time = int(global_step.numpy()), time.monotonic()
+
+    def __call__(self, output):
+        del output
+        step = int(self._step.numpy())
+        rate = (step - self._first_step) / (time.monotonic() - self._first_time)
+        left = datetime.timedelta(seconds=round((self._train_steps - step) / rate))
+        print(
+            f"train | step: {step: 6d} of {self._train_steps} | {rate:.2f} steps/s | {left} left",
+            flush=True,
+        )
+
+
+@contextlib.contextmanager
+def _runtime(experiment):
+    """Seed, precision policy and strategy of an experiment; the policy is put back afterwards."""
+    runtime = experiment.runtime
+    before = keras.mixed_precision.global_policy()
+    if experiment.tf_random_seed is not None:
+        keras.utils.set_random_seed(experiment.tf_random_seed)
+    if runtime.mixed_precision_dtype:
+        performance.set_mixed_precision_policy(runtime.mixed_precision_dtype)
+    strategy = distribute_utils.get_distribution_strategy(
+        distribution_strategy=runtime.distribution_strategy,
+        all_reduce_alg=runtime.all_reduce_alg,
+        num_gpus=runtime.num_gpus or len(tf.config.list_physical_devices("GPU")),
+        tpu_address=runtime.tpu,
+    )
+    try:
+        with strategy.scope():
+            yield strategy
+    finally:
+        keras.mixed_precision.set_global_policy(before)
+
+
+def _runner(strategy, experiment, mode, model_dir, train_actions=None):
+    """tf-models' runner: model, optimizer, data, restored checkpoint, Orbit controller."""
+    path = tf.train.latest_checkpoint(model_dir)
+    with _explained(path):
+        runner = train_lib.OrbitExperimentRunner(
+            distribution_strategy=strategy,
+            task=tasks.create(experiment.task),
+            mode=mode,
+            params=experiment,
+            model_dir=model_dir,
+            train_actions=train_actions,
+        )
+    if path:
+        _check_restored(runner.trainer.model, path)
+    return runner
+
+
+def _run_training(controller, config, evaluating):
+    """Returns the metrics of the last evaluation; runs one if all the steps are done already."""
+    if not evaluating:
+        controller.train(steps=config.train_steps)
+        return {}
+    metrics = controller.train_and_evaluate(
+        train_steps=config.train_steps,
+        eval_steps=config.validation_steps,
+        eval_interval=config.validation_interval,
+    )
+    return metrics or controller.evaluate(steps=config.validation_steps)
+
+
+@contextlib.contextmanager
+def _explained(path):
+    """Turns TensorFlow's error about a variable of another shape into an InputError."""
+    try:
+        yield
+    except ValueError as error:
+        if path is None or "incompatible tensor" not in str(error):
+            raise
+        raise InputError(f"{path}: is a checkpoint of a model of another size: {error}") from error
+
+
+def _check_restored(model, path):
+    """Raises InputError unless the checkpoint holds exactly the variables of the model."""
+    try:
+        tf.train.Checkpoint(model=model).read(
+            path
+        ).expect_partial().assert_existing_objects_matched()
+    except AssertionError as error:
+        raise InputError(f"{path}: lacks variables of this model: {error}") from error
+    names = tf.train.load_checkpoint(path).get_variable_to_shape_map()
+    saved = [name for name in names if name.startswith("model/") and _SLOT not in name]
+    if len(saved) != len(model.variables):
+        raise InputError(
+            f"{path}: is a checkpoint of a model of another size: {len(saved)} variables, "
+            f"this one has {len(model.variables)}"
+        )
+
+
+def _floats(metrics):
+    return {name: float(value) for name, value in metrics.items()}
