@@ -54,19 +54,25 @@ _YEAR_OF_UNDATED = 1900
 
 _NUMBER = re.compile(r"(?:(?:^|\s)[+-])?(?:\.\d+|\d+(?:,\d\d\d)*(?:\.\d*)?)")
 _ORDINAL_SUFFIX = re.compile(r"(?:st|nd|rd|th)\Z")
-_CARDINALS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+# fmt: off
+_CARDINALS = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve",
+)
 _ORDINALS = (
-    "zeroth first second third fourth fith sixth seventh eighth ninth tenth eleventh twelfth"
-).split()
+    "zeroth", "first", "second", "third", "fourth", "fith", "sixth", "seventh", "eighth",
+    "ninth", "tenth", "eleventh", "twelfth",
+)
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september",
+    "october", "november", "december",
+)
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+# fmt: on
 _NUMBER_WORDS = {
     word: float(number) for words in (_CARDINALS, _ORDINALS) for number, word in enumerate(words)
 }
-
-_MONTHS = (
-    "january february march april may june july august september october november december"
-).split()
 _MONTH_NUMBERS = {month[:3]: number for number, month in enumerate(_MONTHS, start=1)}
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 
 _DATE_PARTS = {
     "YEAR": r"(?P<year>\d{4})",

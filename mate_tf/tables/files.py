@@ -1,0 +1,150 @@
+"""Tables in CSV and JSON files: a header and rows, or an `InputError` that says what is wrong."""
+
+import csv
+import io
+import json
+import os
+import pathlib
+from typing import Any
+
+from mate_tf.errors import InputError
+
+Path = str | os.PathLike
+
+_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
+_ABOUT = ("title", "table_id", "heading", "caption", "url")
+
+
+def read_csv(path: Path, delimiter: str | None = None) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of a UTF-8 file; empty lines are skipped.
+
+    Args:
+      path: the file.
+      delimiter: None finds out whether it is a comma, a semicolon or a tab.
+
+    Raises:
+      InputError: the file cannot be read, is empty, has only a header, is not UTF-8, leaves a
+        quotation mark open, or has a row that is longer or shorter than the header.
+    """
+    text = read_text(path)
+    delimiter = delimiter or _sniff_delimiter(text)
+    records = _records(text, delimiter)
+    if records is None:
+        raise InputError(f"{path}: a quotation mark is opened and never closed")
+    (_, header), *body = records
+    if not body:
+        raise InputError(f"{path}: there is a header but no rows")
+    for number, (line, row) in enumerate(body, start=1):
+        if len(row) != len(header):
+            raise InputError(
+                f"{path}: row {number} (line {line}) has {_counted(row)}, but the header has "
+                f"{_counted(header)} (separated by {_DELIMITERS.get(delimiter, repr(delimiter))})"
+            )
+    return header, [row for _, row in body]
+
+
+def read_json(path: Path) -> tuple[list[Any], list[list[Any]], dict[str, str]]:
+    """Header, rows and what else is known of the table ("title", "table_id", …).
+
+    Either an object with "columns" (or "header") and "rows" (or "data"), or a list of objects
+    whose keys are the column names; a key that an object lacks gives None. Numbers come as text,
+    spelt as in the file.
+
+    Raises:
+      InputError: the file cannot be read, is empty, has no rows, is not UTF-8, is not JSON or is
+        of another form.
+    """
+    text = read_text(path)
+    try:
+        content = json.loads(text, parse_int=str, parse_float=str, parse_constant=float)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InputError(f"{path}: not valid JSON: {error}") from None
+    about: dict[str, str] = {}
+    if isinstance(content, list) and content and all(isinstance(row, dict) for row in content):
+        header = list(dict.fromkeys(name for row in content for name in row))
+        rows = [[row.get(name) for name in header] for row in content]
+    else:
+        fields = content if isinstance(content, dict) else {}
+        header = fields.get("columns", fields.get("header"))
+        rows = fields.get("rows", fields.get("data"))
+        about = {name: str(fields[name]) for name in _ABOUT if fields.get(name) is not None}
+    if not isinstance(header, list) or not isinstance(rows, list):
+        raise InputError(
+            f'{path}: expected an object with the lists "columns" and "rows", or a list of '
+            "objects with one key per column"
+        )
+    if not rows:
+        raise InputError(f"{path}: there is a header but no rows")
+    for number, row in enumerate([header, *rows]):
+        _check_json_row(row, len(header), f"{path}: {f'row {number}' if number else 'header'}")
+    return header, rows, about
+
+
+def read_text(path: Path) -> str:
+    """The text of a UTF-8 file that is not blank, without its byte order mark."""
+    try:
+        content = pathlib.Path(path).read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # The decoder counts from behind a byte order mark.
+        offset = error.start + len(content) - len(error.object)
+        line = content.count(b"\n", 0, offset) + 1
+        raise InputError(
+            f"{path}: not valid UTF-8: byte {offset} (line {line}) is 0x{content[offset]:02x}"
+        ) from None
+    if not text.strip():
+        raise InputError(f"{path}: the file is empty")
+    return text
+
+
+def _records(text: str, delimiter: str) -> list[tuple[int, list[str]]] | None:
+    """First line and cells of each record that is not an empty line; None after an open quote.
+
+    The csv module ends a file within quotation marks without a word. A last line of our own
+    tells: then it does not come back as it was.
+    """
+    # The limit is global to the module: it is only ever raised.
+    csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
+    end = ["end"]
+    reader = csv.reader(io.StringIO(f"{text}\n{end[0]}", newline=""), delimiter=delimiter)
+    records, line = [], 1
+    for record in reader:
+        if record:
+            records.append((line, record))
+        line = reader.line_num + 1
+    _, last = records.pop()
+    return records if last == end else None
+
+
+def _sniff_delimiter(text: str) -> str:
+    """One that cuts all records into equally many cells; else what cuts the header most."""
+    header_cells = {}
+    for delimiter in _DELIMITERS:
+        records = _records(text, delimiter) or [(1, [""])]
+        cells = {len(record) for _, record in records}
+        header_cells[delimiter] = len(records[0][1])
+        if len(cells) == 1 and cells != {1}:
+            return delimiter
+    return max(header_cells, key=header_cells.get)
+
+
+def _check_json_row(row: Any, expected: int, where: str) -> None:
+    if not isinstance(row, list):
+        raise InputError(f"{where} is not a list of cells")
+    if len(row) != expected:
+        raise InputError(f"{where} has {_counted(row)}, but the header has {expected}")
+    for column, value in enumerate(row, start=1):
+        if isinstance(value, (dict, list)):
+            kind = "an object" if isinstance(value, dict) else "a list"
+            raise InputError(
+                f"{where}, column {column} holds {kind}, not text, a number, true, false or null"
+            )
+
+
+def _counted(cells: list[Any]) -> str:
+    return f"{len(cells)} cell{'' if len(cells) == 1 else 's'}"

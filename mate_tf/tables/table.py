@@ -1,0 +1,216 @@
+"""A table as plain text, and the readers that make one.
+
+table = Table.from_rows(["City", "Population"], [["Zürich", 402762], ["Bern", None]])
+table.rows  # (("Zürich", "402762"), ("Bern", ""))
+"""
+
+import csv
+import io
+import pathlib
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, time
+from typing import Any, NamedTuple
+
+from mate_tf.errors import InputError
+from mate_tf.tables.files import Path, read_csv, read_json
+from mate_tf.tables.rendering import render
+
+# Whole numbers up to here are exact as floats: pandas keeps a column of integers with gaps so.
+_LARGEST_EXACT_FLOAT = 2.0**53
+
+
+class Cell(NamedTuple):
+    """A data cell: 0-based row (the header does not count) and column, and its text."""
+
+    row: int
+    column: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """Column names and rows of text.
+
+    Every row has one cell per column. Names may repeat, cells may be empty, and there may be no
+    rows. Values that are not text are written as text, and missing ones (None, NaN, NaT, NA)
+    as "".
+
+    Raises:
+      InputError: there is no column, a row has more or fewer cells than there are columns, or a
+        text cannot be encoded (a lone surrogate).
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    table_id: str = ""
+    title: str = ""
+    heading: str = ""  # of the section of the document that the table stands in
+    caption: str = ""
+    url: str = ""
+
+    def __post_init__(self):
+        where = self.table_id or "table"
+        columns = _texts(self.columns, f"{where}: header")
+        if not columns:
+            raise InputError(f"{where}: there are no columns")
+        rows = []
+        for number, values in enumerate(self.rows, start=1):
+            row = _texts(values, f"{where}: row {number}")
+            if len(row) != len(columns):
+                raise InputError(
+                    f"{where}: row {number} has {len(row)} cells, but the header has {len(columns)}"
+                )
+            rows.append(row)
+        object.__setattr__(self, "columns", columns)
+        object.__setattr__(self, "rows", tuple(rows))
+
+    @property
+    def num_rows(self) -> int:
+        return len(self.rows)
+
+    @property
+    def num_columns(self) -> int:
+        return len(self.columns)
+
+    def cells(self) -> Iterator[Cell]:
+        """All data cells, row by row."""
+        for row, texts in enumerate(self.rows):
+            for column, text in enumerate(texts):
+                yield Cell(row, column, text)
+
+    def cell(self, row: int, column: int) -> Cell:
+        """The data cell at a coordinate."""
+        return Cell(row, column, self.rows[row][column])
+
+    def column(self, index: int) -> tuple[str, ...]:
+        """The texts of a column from top to bottom, without its name."""
+        return tuple(row[index] for row in self.rows)
+
+    @classmethod
+    def from_rows(
+        cls,
+        header: Iterable[Any],
+        rows: Iterable[Iterable[Any]],
+        title: str | None = None,
+        **about: str,
+    ) -> "Table":
+        """A table from values of any type; `about` are further fields such as `table_id`."""
+        return cls(tuple(header), tuple(rows), title=title or "", **about)
+
+    @classmethod
+    def from_csv(
+        cls, path: Path, title: str | None = None, *, delimiter: str | None = None, **about: str
+    ) -> "Table":
+        """Reads a UTF-8 CSV file whose first record is the header.
+
+        Empty lines are skipped; cells may hold line breaks and be of any length. The file's name
+        is the `table_id` unless another is given.
+
+        Args:
+          path: the file.
+          title: of the document that the table is from.
+          delimiter: None finds out whether it is a comma, a semicolon or a tab.
+          **about: further fields of the table.
+
+        Raises:
+          InputError: the file cannot be read, is empty, has only a header, is not UTF-8, leaves
+            a quotation mark open, or has a row that is longer or shorter than the header.
+        """
+        header, rows = read_csv(path, delimiter)
+        return cls.from_rows(header, rows, title, **{"table_id": pathlib.Path(path).name, **about})
+
+    @classmethod
+    def from_tsv(cls, path: Path, title: str | None = None, **about: str) -> "Table":
+        """Reads a tab-separated file; otherwise as `from_csv`."""
+        return cls.from_csv(path, title, delimiter="\t", **about)
+
+    @classmethod
+    def from_json(cls, path: Path) -> "Table":
+        """Reads a table from JSON, in either of two forms.
+
+        An object with "columns" (or "header") and "rows" (or "data"), optionally "title",
+        "table_id", "heading", "caption" and "url"; or a list of objects, one per row, whose
+        keys are the column names (a key that a row lacks gives an empty cell). Numbers keep the
+        spelling of the file.
+
+        Raises:
+          InputError: the file cannot be read, is empty, has no rows, is not UTF-8, is not JSON
+            or is of another form.
+        """
+        header, rows, about = read_json(path)
+        return cls.from_rows(header, rows, **{"table_id": pathlib.Path(path).name, **about})
+
+    @classmethod
+    def from_dataframe(cls, frame: Any, title: str | None = None, **about: str) -> "Table":
+        """A table from a pandas DataFrame, in the order of its rows whatever its index.
+
+        The index does not become a column (`frame.reset_index()` makes it one). Whole numbers
+        that pandas holds as floats because some are missing are written without ".0".
+        """
+        header = [" ".join(map(str, c)) if isinstance(c, tuple) else c for c in frame.columns]
+        columns = [_series_values(frame.iloc[:, index]) for index in range(len(header))]
+        return cls.from_rows(header, zip(*columns, strict=True), title, **about)
+
+    def to_csv(self, path: Path | None = None) -> str:
+        """The table as CSV with every cell quoted; also written to `path` when given.
+
+        `from_csv` reads the same columns and rows back, if there are rows.
+        """
+        buffer = io.StringIO(newline="")
+        csv.writer(buffer, quoting=csv.QUOTE_ALL).writerows([self.columns, *self.rows])
+        if path is not None:
+            pathlib.Path(path).write_bytes(buffer.getvalue().encode())
+        return buffer.getvalue()
+
+    def render(self, marked_cells: Collection[tuple[int, int]] = (), **limits: int) -> str:
+        """The table for a terminal; limits and form are those of `rendering.render`."""
+        return render(self.columns, self.rows, marked_cells, **limits)
+
+    def __str__(self) -> str:
+        return self.render()
+
+
+def _texts(values: Iterable[Any], where: str) -> tuple[str, ...]:
+    texts = tuple(map(_text, values))
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        column = next(
+            i for i, t in enumerate(texts, start=1) if t != t.encode("utf-8", "ignore").decode()
+        )
+        raise InputError(f"{where}, column {column}: not valid Unicode") from None
+    return texts
+
+
+def _text(value: Any) -> str:
+    """What is shown of a value: nothing of a missing one, of a datetime at midnight the date."""
+    if isinstance(value, str):
+        return str(value)
+    if _is_missing(value):
+        return ""
+    if isinstance(value, datetime) and value.time() == time.min:
+        return value.date().isoformat()
+    return str(value)
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, NaT and pandas.NA, without importing pandas."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA is neither equal to itself nor different
+        return True
+    except ValueError:  # an array within a cell
+        return False
+
+
+def _series_values(series: Any) -> list[Any]:
+    """The values of a column, integers restored where gaps made pandas hold them as floats."""
+    values = series.tolist()
+    present = [value for value in values if not _is_missing(value)]
+    if len(present) < len(values) and all(
+        isinstance(value, float) and value.is_integer() and abs(value) <= _LARGEST_EXACT_FLOAT
+        for value in present
+    ):
+        return [None if _is_missing(value) else int(value) for value in values]
+    return values
