@@ -1,0 +1,35 @@
+"""Attention over tables: variants behind one contract (`base.py`), found by name.
+
+A new variant is one file, imported here and registered in one line.
+"""
+
+from mate_tf.attention import full, masks, mate, same_row_or_column
+from mate_tf.attention.base import (
+    AttentionPattern,
+    TableAttention,
+    TableContext,
+    get,
+    names,
+    register,
+)
+from mate_tf.attention.config import AttentionConfig
+from mate_tf.attention.coverage import coverage
+from mate_tf.attention.views import MultiViewEmbedding
+
+register("full", full.FullPattern, full.MaskedAttention)
+register("same_row_or_column", same_row_or_column.SameRowOrColumnPattern, full.MaskedAttention)
+register("mate_exact", mate.MateExactPattern, mate.MateExact, mate.MateExactOptions)
+register("mate_efficient", mate.MateEfficientPattern, mate.MateEfficient, mate.MateOptions)
+
+__all__ = [
+    "AttentionConfig",
+    "AttentionPattern",
+    "MultiViewEmbedding",
+    "TableAttention",
+    "TableContext",
+    "coverage",
+    "get",
+    "masks",
+    "names",
+    "register",
+]

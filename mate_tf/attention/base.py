@@ -1,0 +1,250 @@
+"""The attention contract: a pattern computed once a batch, a layer that applies it, a registry.
+
+A variant is a pair of classes with typed options, registered under a name. The encoder makes one
+`AttentionPattern` per distinct config and one `TableAttention` per layer:
+
+    pattern = variant.pattern(config, num_heads)(context)        # once a batch
+    y = variant.attention(config, num_heads)(x, pattern)         # once a layer
+"""
+
+import dataclasses
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from mate_tf.attention.config import AttentionConfig, NoOptions, register_options
+from mate_tf.errors import InputError
+from mate_tf.layers.keras_namespace import keras
+
+MASKED_SCORE = -1e9
+"""Added to the score of a pair that must not attend; exp() of it is exactly zero."""
+
+
+class TableContext(NamedTuple):
+    """Where each token stands in its table; <int32>[batch, seq] each.
+
+    Attributes:
+        segment_ids: 0 for the question, [CLS], [SEP] and padding, 1 for the table.
+        row_ids: 0 for the question and the header row, 1 and up for data rows.
+        column_ids: 0 for the question, 1 and up for columns.
+        input_mask: 1 for real tokens, 0 for padding.
+    """
+
+    segment_ids: tf.Tensor
+    row_ids: tf.Tensor
+    column_ids: tf.Tensor
+    input_mask: tf.Tensor
+
+
+def shape_list(tensor: tf.Tensor) -> list:
+    """Shape with a Python int wherever the size is static, so that XLA sees it."""
+    dynamic = tf.shape(tensor)
+    return [dynamic[i] if size is None else size for i, size in enumerate(tensor.shape)]
+
+
+def mask_bias(mask: tf.Tensor, dtype) -> tf.Tensor:
+    """Additive form of a boolean mask: 0 where a pair may attend, MASKED_SCORE elsewhere."""
+    return tf.where(mask, tf.zeros([], dtype), tf.cast(MASKED_SCORE, dtype))
+
+
+def build_child(layer: keras.layers.Layer, input_shape) -> None:
+    """Creates the variables of `layer` below the current name scope, before any call."""
+    with tf.name_scope(layer.name):
+        layer.build(input_shape)
+
+
+class AttentionPattern(keras.layers.Layer):
+    """What all layers of an encoder share: masks, sorting, buckets; computed once a batch.
+
+    Args:
+        config: the variant's AttentionConfig.
+        num_heads: heads of each attention layer.
+    """
+
+    def __init__(self, config: AttentionConfig, num_heads: int, **kwargs):
+        super().__init__(**kwargs)
+        self.config = AttentionConfig(config)
+        self.num_heads = num_heads
+
+    def call(self, context: TableContext, training=None) -> dict:
+        """A dict of tensors for the layers, whose float tensors have the compute dtype."""
+        raise NotImplementedError
+
+    def mask(self, context: TableContext) -> tf.Tensor:
+        """The pairs that may attend: <bool>[batch, 1 or heads, 1 or seq, seq], query before key."""
+        raise NotImplementedError
+
+    def add_tokens(self, embeddings: tf.Tensor, context: TableContext):
+        """Hook for variants with tokens of their own; returns both arguments, extended."""
+        return embeddings, context
+
+    def remove_tokens(self, output: tf.Tensor) -> tf.Tensor:
+        """Cuts off what `add_tokens` added, from <float>[batch, extended seq, hidden]."""
+        return output
+
+    def get_config(self):
+        return super().get_config() | {
+            "config": self.config.as_dict(),
+            "num_heads": self.num_heads,
+        }
+
+
+class CopyOf(keras.initializers.Initializer):
+    """Starts a kernel as a copy of another layer's."""
+
+    def __init__(self, layer):
+        self._layer = layer
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        return tf.cast(tf.convert_to_tensor(self._layer.kernel), dtype or tf.float32)
+
+
+class TableAttention(keras.layers.Layer):
+    """Multi-head attention over a table; subclasses say in `attend` who attends to whom.
+
+    Args:
+        config: the variant's AttentionConfig.
+        num_heads: number of heads.
+        hidden_size: width of input and output, a multiple of `num_heads`.
+        dropout_rate: dropout of the attention probabilities.
+        softmax_temperature: divides the scores, beside the square root of the head size.
+        initializer_range: standard deviation of the kernels' truncated normal initialisation.
+        query_key_initializer_range: the same for query and key kernels; None = the same value.
+        key_initialization: "independent", or "query": the key kernel starts as a copy of the
+            query kernel, so that equal tokens attend to each other from the first step on.
+    """
+
+    def __init__(
+        self,
+        config: AttentionConfig,
+        num_heads: int,
+        hidden_size: int,
+        dropout_rate: float = 0.0,
+        softmax_temperature: float = 1.0,
+        initializer_range: float = 0.02,
+        query_key_initializer_range: float | None = None,
+        key_initialization: str = "independent",
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.config = AttentionConfig(config)
+        self.num_heads = num_heads
+        self.hidden_size = hidden_size
+        self.head_size = hidden_size // num_heads
+        self.dropout_rate = dropout_rate
+        self.softmax_temperature = softmax_temperature
+        self.initializer_range = initializer_range
+        self.query_key_initializer_range = query_key_initializer_range
+        self.key_initialization = key_initialization
+
+        def dense(name, kernel_initializer):
+            return keras.layers.Dense(hidden_size, name=name, kernel_initializer=kernel_initializer)
+
+        normal = keras.initializers.TruncatedNormal
+        query_key_range = query_key_initializer_range or initializer_range
+        self.query = dense("query", normal(query_key_range))
+        copied = key_initialization == "query"
+        self.key = dense("key", CopyOf(self.query) if copied else normal(query_key_range))
+        self.value = dense("value", normal(initializer_range))
+        self.output_projection = dense("output_projection", normal(initializer_range))
+        self.dropout = keras.layers.Dropout(dropout_rate)
+
+    def build(self, input_shape):
+        for layer in (self.query, self.key, self.value, self.output_projection):
+            build_child(layer, [None, self.hidden_size])
+        super().build(input_shape)
+
+    def call(self, x: tf.Tensor, pattern: dict, training=None) -> tf.Tensor:
+        """x -> y, <float>[batch, seq, hidden] both."""
+        batch, seq, hidden = shape_list(x)
+        # Matrices, not [batch, seq, hidden]: only then TensorFlow fuses product and bias.
+        flat = tf.reshape(x, [-1, hidden])
+        scale = (self.head_size**-0.5) / self.softmax_temperature
+        heads = [batch, seq, self.num_heads, self.head_size]
+        query = tf.reshape(self.query(flat) * tf.cast(scale, flat.dtype), heads)
+        key = tf.reshape(self.key(flat), heads)
+        value = tf.reshape(self.value(flat), heads)
+        context = self.attend(query, key, value, pattern, training)
+        y = self.output_projection(tf.reshape(context, [-1, hidden]))
+        return tf.reshape(y, [batch, seq, hidden])
+
+    def attend(self, query, key, value, pattern: dict, training=None) -> tf.Tensor:
+        """Weighted sums of values, <float>[batch, seq, heads, head_size] like the arguments.
+
+        Args:
+            query: <float>[batch, seq, heads, head_size], already divided by the softmax's scale.
+            key: <float>[batch, seq, heads, head_size].
+            value: <float>[batch, seq, heads, head_size].
+            pattern: what the variant's AttentionPattern returned.
+            training: whether dropout is on.
+        """
+        raise NotImplementedError
+
+    def softmax_attention(self, query, key, value, bias, training=None) -> tf.Tensor:
+        """Two matrix products with a softmax between: softmax(query key^T + bias) value.
+
+        Args:
+            query: <float>[..., queries, head_size].
+            key: <float>[..., keys, head_size].
+            value: <float>[..., keys, head_size].
+            bias: <float>, broadcast to [..., queries, keys].
+            training: whether dropout is on.
+
+        Returns:
+            <float>[..., queries, head_size]
+        """
+        probabilities = tf.nn.softmax(tf.matmul(query, key, transpose_b=True) + bias)
+        return tf.matmul(self.dropout(probabilities, training=training), value)
+
+    def get_config(self):
+        return super().get_config() | {
+            "config": self.config.as_dict(),
+            "num_heads": self.num_heads,
+            "hidden_size": self.hidden_size,
+            "dropout_rate": self.dropout_rate,
+            "softmax_temperature": self.softmax_temperature,
+            "initializer_range": self.initializer_range,
+            "query_key_initializer_range": self.query_key_initializer_range,
+            "key_initialization": self.key_initialization,
+        }
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    """A registered attention variant.
+
+    Attributes:
+        name: what AttentionConfig.name selects it by.
+        pattern: its AttentionPattern class.
+        attention: its TableAttention class.
+    """
+
+    name: str
+    pattern: type[AttentionPattern]
+    attention: type[TableAttention]
+
+
+_VARIANTS: dict[str, Variant] = {}
+
+
+def register(
+    name: str,
+    pattern: type[AttentionPattern],
+    attention: type[TableAttention],
+    options: type = NoOptions,
+) -> None:
+    """Makes a variant known under `name`; `options` is a dataclass with typed defaults."""
+    register_options(name, options)
+    _VARIANTS[name] = Variant(name, pattern, attention)
+
+
+def get(name: str) -> Variant:
+    """The variant registered under `name`; InputError listing the known names if there is none."""
+    if name not in _VARIANTS:
+        raise InputError(f"unknown attention {name!r}; known are {', '.join(names())}")
+    return _VARIANTS[name]
+
+
+def names() -> list[str]:
+    """Names of all registered variants, sorted."""
+    return sorted(_VARIANTS)

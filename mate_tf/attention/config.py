@@ -1,0 +1,103 @@
+"""AttentionConfig: which variant of attention, with the options of that variant."""
+
+import dataclasses
+import types
+import typing
+
+from official.modeling.hyperparams import base_config
+
+from mate_tf.errors import InputError
+
+_OPTIONS: dict[str, type] = {}
+
+
+@dataclasses.dataclass(frozen=True)
+class NoOptions:
+    """For variants that have nothing to choose."""
+
+
+def register_options(name: str, options: type) -> None:
+    """Declares the options of a variant: a dataclass with typed defaults."""
+    _OPTIONS[name] = options
+
+
+def option_names(name: str) -> list[str]:
+    """Names of the options of variant `name`."""
+    return [field.name for field in dataclasses.fields(_OPTIONS[name])]
+
+
+def _checked(variant: str, key: str, value, annotation):
+    """`value` as the option's type, or InputError naming the key."""
+    allowed = (
+        typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
+    )
+    if value is None and type(None) in allowed:
+        return None
+    for kind in allowed:
+        kind = typing.get_origin(kind) or kind
+        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+            return float(value)
+        if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+            return value
+    wanted = " or ".join(getattr(kind, "__name__", str(kind)) for kind in allowed)
+    raise InputError(f"attention option {key!r} of {variant!r} must be {wanted}, not {value!r}")
+
+
+class AttentionConfig(base_config.Config):
+    """The name of an attention variant and its options, as a tf-models config.
+
+    Options depend on the variant, have its defaults and types, and are attributes of the config.
+    Overriding `name` switches to the options of the new variant; those that both have stay.
+
+        AttentionConfig(name="mate_efficient", global_length=116, radius=42)
+        AttentionConfig({"name": "full"})
+
+    Raises:
+        InputError: unknown name, a key the variant does not have, a value of another type.
+    """
+
+    def __init__(self, default_params=None, restrictions=None, **options):
+        given = dict(
+            default_params.as_dict()
+            if isinstance(default_params, base_config.Config)
+            else default_params or {}
+        )
+        self.__dict__.update(_locked=False, _restrictions=restrictions or [])
+        self._select("mate_efficient")
+        self._override(given | options)
+
+    def _select(self, name: str) -> None:
+        if name not in _OPTIONS:
+            raise InputError(f"unknown attention {name!r}; known are {', '.join(sorted(_OPTIONS))}")
+        defaults = dataclasses.asdict(_OPTIONS[name]())
+        kept = {key: self.__dict__[key] for key in defaults if key in self.__dict__}
+        for key in list(self.as_dict()):
+            del self.__dict__[key]
+        self.__dict__.update({"name": name} | defaults | kept)
+
+    def _set(self, k, v):
+        if k == "name":
+            self._select(v)
+        elif k in self.RESERVED_ATTR:
+            self.__dict__[k] = v
+        elif k not in self.__dict__:
+            known = ", ".join(option_names(self.name)) or "none"
+            raise InputError(f"attention {self.name!r} has no option {k!r}; it has: {known}")
+        else:
+            annotation = typing.get_type_hints(_OPTIONS[self.name])[k]
+            self.__dict__[k] = _checked(self.name, k, v, annotation)
+
+    def _override(self, override_dict, is_strict=True):
+        if "name" in override_dict:
+            self._select(override_dict["name"])
+        for key, value in override_dict.items():
+            self._set(key, value)
+
+    def __eq__(self, other):
+        return isinstance(other, AttentionConfig) and self.as_dict() == other.as_dict()
+
+    def __hash__(self):
+        return hash(repr(self))
+
+    def __repr__(self):
+        return f"AttentionConfig({', '.join(f'{k}={v!r}' for k, v in self.as_dict().items())})"

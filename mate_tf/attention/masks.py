@@ -1,0 +1,121 @@
+"""Who may attend to whom: pure functions from token positions to boolean masks.
+
+The truth that every fast variant is tested against. Masks are <bool>[batch, queries, keys].
+Rules from section 3 of the MATE paper; a question token is a real token of segment 0 ([CLS],
+question, [SEP], titles). Header tokens are of the table: row 0 of their column.
+Padding is never seen. In the head-wise masks it does not see either; in `full` and
+`same_row_or_column` it sees every real token, as in TAPAS.
+"""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+
+class HeadTokens(NamedTuple):
+    """Tokens as one type of heads (row heads or column heads) sees them; [batch, tokens] each.
+
+    Attributes:
+        ids: <int32> the row ids for row heads, the column ids for column heads.
+        question: <bool> tokens that attend to and are attended by all.
+        real: <bool> tokens that are not padding.
+        bucket: <int32> 0 in the global section, 1, 2, … in the buckets that follow it.
+    """
+
+    ids: tf.Tensor
+    question: tf.Tensor
+    real: tf.Tensor
+    bucket: tf.Tensor
+
+
+def question_tokens(context) -> tf.Tensor:
+    """<bool>[batch, seq]: the real tokens of segment 0, global in all head-wise masks."""
+    return (context.segment_ids == 0) & real_tokens(context)
+
+
+def real_tokens(context) -> tf.Tensor:
+    """<bool>[batch, seq]: the tokens that are not padding."""
+    return tf.cast(context.input_mask, tf.bool)
+
+
+def full(context) -> tf.Tensor:
+    """<bool>[batch, 1, seq]: every real token is seen by all."""
+    return real_tokens(context)[:, None, :]
+
+
+def same_row_or_column(context) -> tf.Tensor:
+    """The mask of SAT: same row, same column, or one of the two is of segment 0."""
+    segment_zero = context.segment_ids == 0
+    return (
+        _equal(context.row_ids)
+        | _equal(context.column_ids)
+        | segment_zero[:, :, None]
+        | segment_zero[:, None, :]
+    ) & full(context)
+
+
+def same_row(context) -> tf.Tensor:
+    """What row heads see: the question and their own row; question tokens see everything."""
+    return visible(head_tokens(context, context.row_ids))
+
+
+def same_column(context) -> tf.Tensor:
+    """What column heads see: the question and their own column; question tokens see everything."""
+    return visible(head_tokens(context, context.column_ids))
+
+
+def windowed(context, ids, global_length: int, radius: int) -> tf.Tensor:
+    """The part of `same_row` or `same_column` that buckets reach, section 3.1 of the MATE paper.
+
+    Tokens are ordered by `ids`. The first `global_length` are global: they are compared with
+    all tokens. The others form buckets of `radius`, compared with the global ones, their own
+    bucket and the two beside it. Question tokens stay global wherever they stand.
+
+    Args:
+        context: the TableContext.
+        ids: <int32>[batch, seq], the context's row_ids or column_ids.
+        global_length: G.
+        radius: R.
+    """
+    rank = inverse_permutation(sort_order(context, ids))
+    return visible(head_tokens(context, ids, buckets(rank, global_length, radius)))
+
+
+def head_tokens(context, ids, bucket=None) -> HeadTokens:
+    """The tokens of `context` for heads that compare `ids`; without `bucket` all are near."""
+    bucket = tf.zeros_like(ids) if bucket is None else bucket
+    return HeadTokens(ids, question_tokens(context), real_tokens(context), bucket)
+
+
+def visible(queries: HeadTokens, keys: HeadTokens | None = None) -> tf.Tensor:
+    """<bool>[..., queries, keys]: which of `keys` (the queries themselves if None) are seen."""
+    keys = queries if keys is None else keys
+    q = HeadTokens(*(part[..., :, None] for part in queries))
+    k = HeadTokens(*(part[..., None, :] for part in keys))
+    near = (tf.abs(q.bucket - k.bucket) <= 1) | (q.bucket == 0) | (k.bucket == 0)
+    allowed = q.question | k.question | ((q.ids == k.ids) & near)
+    return allowed & q.real & k.real
+
+
+def buckets(rank, global_length: int, radius: int) -> tf.Tensor:
+    """Bucket number by place in the order: 0 for the global section, then 1, 2, …"""
+    return tf.maximum((rank - global_length) // radius + 1, 0)
+
+
+def sort_order(context, ids) -> tf.Tensor:
+    """<int32>[batch, seq]: token at each place when ordered by id; question first, padding last.
+
+    Tokens of equal id keep their order.
+    """
+    key = tf.where(question_tokens(context), -1, ids)
+    key = tf.where(real_tokens(context), key, tf.int32.max)
+    return tf.argsort(key, axis=-1, stable=True)
+
+
+def inverse_permutation(order) -> tf.Tensor:
+    """<int32>[batch, seq]: the place of each token in `order`."""
+    return tf.argsort(order, axis=-1)
+
+
+def _equal(ids) -> tf.Tensor:
+    return ids[:, :, None] == ids[:, None, :]

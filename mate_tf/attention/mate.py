@@ -1,0 +1,292 @@
+"""MATE: row heads and column heads (paper section 3), by mask and in linear time (section 3.1)."""
+
+import dataclasses
+
+import tensorflow as tf
+
+from mate_tf.attention import masks, views
+from mate_tf.attention.base import AttentionPattern, TableAttention, mask_bias, shape_list
+from mate_tf.errors import InputError
+
+BUCKETS_PER_BLOCK = 4
+"""Buckets whose queries share a matrix product: more multiplications, but in larger products."""
+
+
+@dataclasses.dataclass(frozen=True)
+class MateOptions:
+    """Options of `mate_efficient`.
+
+    Attributes:
+        global_length: G, tokens at the start of each order that see and are seen by all.
+        radius: R, size of a bucket; tokens see their own bucket and the two beside it.
+        row_radius: R of the row heads; None = `radius`.
+        column_radius: R of the column heads; None = `radius`.
+        row_heads_ratio: share of row heads, rounded down; they come first.
+    """
+
+    global_length: int = 116
+    radius: int = 42
+    row_radius: int | None = None
+    column_radius: int | None = None
+    row_heads_ratio: float = 0.5
+
+
+@dataclasses.dataclass(frozen=True)
+class MateExactOptions(MateOptions):
+    """Options of `mate_exact`: G and R count only if `windowed`.
+
+    Attributes:
+        windowed: whether to hide what `mate_efficient` with the same G and R would not reach.
+    """
+
+    windowed: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class HeadType:
+    """Row heads or column heads: the heads from `first` on, with their radius."""
+
+    ids: str
+    first: int
+    count: int
+    radius: int
+
+
+def head_types(config, num_heads: int) -> list[HeadType]:
+    """The types of heads that have at least one head.
+
+    Raises:
+        InputError: an option out of range.
+    """
+    if not 0 <= config.row_heads_ratio <= 1:
+        raise InputError(f"row_heads_ratio must be between 0 and 1, not {config.row_heads_ratio}")
+    if config.global_length < 0:
+        raise InputError(f"global_length must not be negative, but is {config.global_length}")
+    rows = int(num_heads * config.row_heads_ratio)
+    row_radius, column_radius = (
+        config.radius if radius is None else radius
+        for radius in (config.row_radius, config.column_radius)
+    )
+    if min(row_radius, column_radius) < 1:
+        raise InputError(f"radius must be positive, not {min(row_radius, column_radius)}")
+    both = (
+        HeadType("row_ids", 0, rows, row_radius),
+        HeadType("column_ids", rows, num_heads - rows, column_radius),
+    )
+    return [head_type for head_type in both if head_type.count]
+
+
+def head_type_mask(head_type: HeadType, context, global_length: int | None) -> tf.Tensor:
+    """<bool>[batch, seq, seq] of one type of heads; windowed if `global_length` is given."""
+    ids = getattr(context, head_type.ids)
+    if global_length is not None:
+        return masks.windowed(context, ids, global_length, head_type.radius)
+    return masks.visible(masks.head_tokens(context, ids))
+
+
+class MatePattern(AttentionPattern):
+    """What `mate_exact` and `mate_efficient` share: the two types of heads and their mask."""
+
+    windowed = True
+
+    def __init__(self, config, num_heads, **kwargs):
+        super().__init__(config, num_heads, **kwargs)
+        self.head_types = head_types(self.config, num_heads)
+
+    def mask(self, context):
+        global_length = self.config.global_length if self.windowed else None
+        parts = (
+            tf.repeat(head_type_mask(kind, context, global_length)[:, None], kind.count, axis=1)
+            for kind in self.head_types
+        )
+        return tf.concat(list(parts), axis=1)
+
+
+class MateAttention(TableAttention):
+    """Base of the two MATE layers."""
+
+    def __init__(self, config, num_heads, **kwargs):
+        super().__init__(config, num_heads, **kwargs)
+        self.head_types = head_types(self.config, num_heads)
+
+    def masked(self, query, key, value, bias, training=None):
+        """Dense attention of some heads; see `attend`. `bias` is <float>[batch, 1, seq, seq]."""
+        query, key, value = (tf.transpose(x, [0, 2, 1, 3]) for x in (query, key, value))
+        context = self.softmax_attention(query, key, value, bias, training)
+        return tf.transpose(context, [0, 2, 1, 3])
+
+
+class MateExactPattern(MatePattern):
+    """One mask for the row heads, one for the column heads."""
+
+    @property
+    def windowed(self):
+        return self.config.windowed
+
+    def call(self, context, training=None):
+        global_length = self.config.global_length if self.windowed else None
+        pattern = {
+            kind.ids: mask_bias(
+                head_type_mask(kind, context, global_length)[:, None], self.compute_dtype
+            )
+            for kind in self.head_types
+        }
+        real = tf.cast(masks.real_tokens(context), self.compute_dtype)
+        return pattern | {"real": real[:, :, None, None]}
+
+
+class MateExact(MateAttention):
+    """MATE by masking: quadratic in time and memory, the reference for `mate_efficient`."""
+
+    def attend(self, query, key, value, pattern, training=None):
+        contexts = []
+        for kind in self.head_types:
+            heads = slice(kind.first, kind.first + kind.count)
+            parts = (x[:, :, heads] for x in (query, key, value))
+            contexts.append(self.masked(*parts, pattern[kind.ids], training))
+        return tf.concat(contexts, axis=2) * pattern["real"]
+
+
+class MateEfficientPattern(MatePattern):
+    """Orders of the two types of heads, and where their global tokens and blocks lie.
+
+    Queries beyond the global section are handled in blocks of several buckets, whose keys are
+    the global tokens, the block and one bucket on either side, masked to the buckets' windows.
+    The last block is filled up with places that are neither seen nor read.
+    """
+
+    def call(self, context, training=None):
+        pattern, rows_before, restored = {}, 0, []
+        for kind in self.head_types:
+            part, places, num_rows = self._head_type(kind, context)
+            pattern[kind.ids] = part
+            restored.append(places + rows_before)
+            rows_before += num_rows
+        real = masks.real_tokens(context)
+        question_length = tf.reduce_sum(tf.cast(masks.question_tokens(context), tf.int32), -1)
+        return pattern | {
+            # <int32>[batch, seq, heads]: where each head's output for each token ends up
+            "restore": tf.concat(restored, axis=-1),
+            "real": tf.cast(real, self.compute_dtype)[:, :, None, None],
+            "overflow": tf.reduce_any(question_length > self.config.global_length),
+        }
+
+    def _head_type(self, kind: HeadType, context):
+        """Indices and masks of one type, places of its outputs, and how many rows they are in."""
+        ids = getattr(context, kind.ids)
+        batch, seq = shape_list(ids)
+        num_global, radius = self.config.global_length, kind.radius
+        block = BUCKETS_PER_BLOCK * radius
+        num_blocks = _ceil_div(_at_least(seq - num_global, 1), block)
+        order = masks.sort_order(context, ids)
+        rank = masks.inverse_permutation(order)
+        tokens = masks.head_tokens(context, ids, masks.buckets(rank, num_global, radius))
+
+        # Places of the order, filled up: [global | radius | blocks | radius], -1 = no token
+        filling = num_global + num_blocks * block - seq
+        order = tf.pad(order, [[0, 0], [0, filling]], constant_values=-1)
+        first = order[:, :num_global]
+        tail = tf.pad(order[:, num_global:], [[0, 0], [radius, radius]], constant_values=-1)
+
+        # <int32>[batch * blocks, global_length + block + 2 * radius]
+        starts = tf.range(num_blocks)[:, None] * block
+        window = tf.gather(tail, starts + tf.range(block + 2 * radius), axis=1)
+        to_first = tf.repeat(first[:, None], num_blocks, axis=1)
+        window = tf.concat([to_first, window], axis=-1)
+        window = tf.reshape(window, [-1, num_global + block + 2 * radius])
+        # <int32>[batch * blocks, block]
+        own = window[:, num_global + radius : -radius]
+        examples = tf.repeat(tf.range(batch), num_blocks)
+
+        in_window, in_first = _take(tokens, window, examples), _take(tokens, first, tf.range(batch))
+        in_block = masks.HeadTokens(*(x[:, num_global + radius : -radius] for x in in_window))
+
+        def rows(places, examples):
+            in_batch = examples[:, None] * seq + tf.maximum(places, 0)
+            return views.head_rows(in_batch, kind.first, kind.count, self.num_heads)
+
+        everything = tf.broadcast_to(tf.range(seq), [batch, seq])
+        part = {
+            "full": rows(everything, tf.range(batch)),
+            "global_": rows(first, tf.range(batch)),
+            "long": rows(own, examples),
+            "window": rows(window, examples),
+            "bias": mask_bias(masks.visible(in_block, in_window)[:, None], self.compute_dtype),
+            "global_bias": mask_bias(masks.visible(in_first, tokens)[:, None], self.compute_dtype),
+            "tokens": tokens._asdict(),
+        }
+        places, num_rows = self._places(rank, batch, num_blocks, block, kind)
+        return part, places, num_rows
+
+    def _places(self, rank, batch, num_blocks, block, kind):
+        """<int32>[batch, seq, heads]: rows of the outputs, global ones first, then the blocks."""
+        num_global = self.config.global_length
+        heads = tf.range(kind.count)
+        example = tf.range(batch)[:, None, None]
+        rank = rank[:, :, None]
+        in_first = (example * kind.count + heads) * num_global + rank
+        tail = rank - num_global
+        of_block = example * num_blocks + tail // block
+        in_block = (of_block * kind.count + heads) * block + tail % block
+        num_first = batch * kind.count * num_global
+        places = tf.where(rank < num_global, in_first, num_first + in_block)
+        return places, num_first + batch * num_blocks * kind.count * block
+
+
+class MateEfficient(MateAttention):
+    """MATE in time and memory linear in the length: global tokens plus a window of buckets.
+
+    Equal to `mate_exact` wherever the table's question fits into `global_length` and its rows
+    and columns into the windows (`coverage` tells). Questions longer than `global_length` stay
+    global: a batch that has one is computed under the dense mask, a stretch of queries at a time.
+    """
+
+    def attend(self, query, key, value, pattern, training=None):
+        def bucketed():
+            return self._bucketed(query, key, value, pattern, training)
+
+        def dense():
+            return self._dense(query, key, value, pattern, training)
+
+        return tf.cond(pattern["overflow"], dense, bucketed)
+
+    def _bucketed(self, query, key, value, pattern, training):
+        outputs = []
+        for kind in self.head_types:
+            part = pattern[kind.ids]
+            q = views.gather_views(query, global_=part["global_"], long=part["long"])
+            k, v = (
+                views.gather_views(x, full=part["full"], window=part["window"])
+                for x in (key, value)
+            )
+            outputs += [
+                self.softmax_attention(q.global_, k.full, v.full, part["global_bias"], training),
+                self.softmax_attention(q.long, k.window, v.window, part["bias"], training),
+            ]
+        rows = tf.concat([tf.reshape(x, [-1, self.head_size]) for x in outputs], axis=0)
+        return tf.gather(rows, pattern["restore"]) * pattern["real"]
+
+    def _dense(self, query, key, value, pattern, training):
+        contexts = []
+        for kind in self.head_types:
+            tokens = masks.HeadTokens(**pattern[kind.ids]["tokens"])
+            heads = slice(kind.first, kind.first + kind.count)
+            bias = mask_bias(masks.visible(tokens)[:, None], query.dtype)
+            parts = (x[:, :, heads] for x in (query, key, value))
+            contexts.append(self.masked(*parts, bias, training))
+        return tf.concat(contexts, axis=2) * pattern["real"]
+
+
+def _take(tokens: masks.HeadTokens, places, examples) -> masks.HeadTokens:
+    """The tokens at `places` <int32>[a, n] of `examples` <int32>[a]; not real where negative."""
+    index = tf.stack([tf.broadcast_to(examples[:, None], tf.shape(places)), places], axis=-1)
+    taken = masks.HeadTokens(*(tf.gather_nd(part, tf.maximum(index, 0)) for part in tokens))
+    return taken._replace(real=taken.real & (places >= 0), question=taken.question & (places >= 0))
+
+
+def _at_least(size, minimum: int):
+    return max(size, minimum) if isinstance(size, int) else tf.maximum(size, minimum)
+
+
+def _ceil_div(size, divisor: int):
+    return -(-size // divisor)

@@ -1,0 +1,11 @@
+"""The mask of SAT (Zhang et al., 2020; section 2 of the MATE paper), one for all heads."""
+
+from mate_tf.attention import masks
+from mate_tf.attention.full import FullPattern
+
+
+class SameRowOrColumnPattern(FullPattern):
+    """Tokens attend to their row, their column and the question; the question to everything."""
+
+    def mask(self, context):
+        return masks.same_row_or_column(context)[:, None]

@@ -1,0 +1,78 @@
+"""Which variable of a model has which name in the reference's (TF1) checkpoints."""
+
+import tensorflow as tf
+
+from mate_tf.layers.keras_namespace import keras
+
+
+def reference_variables(model: tf.Module) -> dict[str, tf.Variable]:
+    """Variables of `model` by their names in TF1 checkpoints of BERT and TAPAS.
+
+    Every model or layer that knows the reference's names for its variables says so in a method
+    `reference_variables() -> {name: variable}`; this collects them over the model's parts.
+    """
+    variables = {}
+    for module in (model, *model.submodules):
+        if hasattr(module, "reference_variables"):
+            variables |= module.reference_variables()
+    return variables
+
+
+def own_variables(model: tf.Module, stored) -> dict[str, tf.Variable]:
+    """Variables of `model` by their names in an object-based checkpoint.
+
+    Such names are the path of attributes from the saved object ("model/encoder/blocks/0/…").
+    The saved object need not be `model`: the model's paths are looked up below each prefix found
+    in the checkpoint, and each of the model's inner models below the checkpoint's root, and the
+    combination that finds most is taken.
+
+    Args:
+        model: the model.
+        stored: the checkpoint's names, without their common ending.
+    """
+    paths = variable_paths(model)
+    if not paths:
+        return {}
+    best, most = paths, 0
+    for inside in ("", *sorted(_encoder_paths(model))):
+        held = {
+            path.removeprefix(inside): variable
+            for path, variable in paths.items()
+            if path.startswith(inside)
+        }
+        probe = next(iter(held))
+        for outside in {name[: -len(probe)] for name in stored if name.endswith("/" + probe)} | {
+            ""
+        }:
+            candidate = {outside + path: variable for path, variable in held.items()}
+            found = len(candidate.keys() & set(stored))
+            if found > most:
+                best, most = candidate, found
+    return best
+
+
+def variable_paths(root: tf.Module) -> dict[str, tf.Variable]:
+    """Variables by the shortest path of attributes that leads to them, as checkpoints name them."""
+    view = tf.train.TrackableView(root)
+    paths, queue, seen = {}, [("", root)], {id(root)}
+    while queue:
+        prefix, item = queue.pop(0)
+        for name, child in view.children(item).items():
+            if id(child) in seen:
+                continue
+            seen.add(id(child))
+            path = prefix + name.replace("/", ".S")
+            if isinstance(child, tf.Variable):
+                paths[path] = child
+            else:
+                queue.append((path + "/", child))
+    return paths
+
+
+def _encoder_paths(model: tf.Module) -> set[str]:
+    """Paths of attributes, each with a final slash, to models held by `model`."""
+    return {
+        f"{name}/"
+        for name, child in tf.train.TrackableView(model).children(model).items()
+        if isinstance(child, keras.Model)
+    }

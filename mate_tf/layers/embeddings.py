@@ -1,0 +1,132 @@
+"""Token embeddings of TAPAS: words, positions (restarting in each cell) and seven token types."""
+
+import tensorflow as tf
+
+from mate_tf.attention.base import build_child, shape_list
+from mate_tf.data import features as feature_names
+from mate_tf.errors import InputError
+from mate_tf.layers.keras_namespace import keras
+
+
+def positions_in_cell(column_ids: tf.Tensor, row_ids: tf.Tensor) -> tf.Tensor:
+    """Index of each token from the first token in the sequence with the same column and row.
+
+    The question, [SEP] and padding share the cell (0, 0), so padding keeps its absolute index
+    (section 3.2 of the MATE paper). Costs one sort of the sequence.
+
+    Args:
+        column_ids: <int32>[batch, seq].
+        row_ids: <int32>[batch, seq].
+
+    Returns:
+        <int32>[batch, seq]
+    """
+    batch, seq = shape_list(column_ids)
+    cell = tf.cast(column_ids, tf.int64) * 2**32 + tf.cast(row_ids, tf.int64)
+    order = tf.argsort(cell, axis=-1, stable=True)
+    ordered = tf.gather(cell, order, axis=1, batch_dims=1)
+    changes = tf.cast(ordered[:, 1:] != ordered[:, :-1], tf.int32)
+    # numbers of the cells in this order, 0 .. seq - 1, apart for each example
+    number = tf.pad(tf.cumsum(changes, axis=1), [[0, 0], [1, 0]])
+    number += tf.range(batch)[:, None] * seq
+    first = tf.math.unsorted_segment_min(order, number, batch * seq)
+    in_order = order - tf.gather(first, number)
+    back = tf.argsort(order, axis=-1)
+    return tf.gather(in_order, back, axis=1, batch_dims=1)
+
+
+class TableEmbeddings(keras.layers.Layer):
+    """Sum of word, position and token type embeddings, normalised, with dropout.
+
+    A type id outside its table contributes zero, as in TAPAS (ranks may exceed their table).
+
+    Args:
+        config: the EncoderConfig.
+    """
+
+    def __init__(self, config, **kwargs):
+        super().__init__(**kwargs)
+        self.config = config
+        self.type_names = [
+            (index, name)
+            for index, name in enumerate(feature_names.TOKEN_TYPES)
+            if name not in config.disabled_features
+        ]
+        self.LayerNorm = keras.layers.LayerNormalization(epsilon=1e-12, name="LayerNorm")
+        self.dropout = keras.layers.Dropout(config.hidden_dropout_prob)
+
+    def build(self, input_shape=None):
+        config = self.config
+        self.word_embeddings = self._table(
+            "word_embeddings", config.vocab_size, config.word_embedding_scale
+        )
+        self.position_embeddings = None
+        if not config.disable_position_embeddings:
+            self.position_embeddings = self._table(
+                "position_embeddings", config.max_position_embeddings
+            )
+        self.token_type_embeddings = [
+            self._table(f"token_type_embeddings_{index}", config.type_vocab_sizes[index])
+            for index, _ in self.type_names
+        ]
+        build_child(self.LayerNorm, [None, None, config.hidden_size])
+        super().build(input_shape)
+
+    def _table(self, name: str, size: int, scale: float = 1.0):
+        # Rows are cast after the look-up: casting the whole table each step would cost more.
+        return self.add_weight(
+            name=name,
+            shape=[size, self.config.hidden_size],
+            initializer=keras.initializers.TruncatedNormal(self.config.initializer_range * scale),
+            experimental_autocast=False,
+        )
+
+    def call(self, features: dict, training=None) -> tf.Tensor:
+        """features -> <float>[batch, seq, hidden]; see data/features.py for their names.
+
+        Raises:
+            InputError: more tokens than position embeddings, without restart in each cell.
+        """
+        input_ids = features["input_ids"]
+        parts = [tf.gather(self.word_embeddings, input_ids)]
+        if self.position_embeddings is not None:
+            parts.append(self._positions(features))
+        for (_, name), table in zip(self.type_names, self.token_type_embeddings, strict=True):
+            size = table.shape[0]
+            ids = features[name]
+            ids = tf.where((ids >= 0) & (ids < size), ids, size)
+            parts.append(tf.gather(tf.pad(table, [[0, 1], [0, 0]]), ids))
+        total = tf.cast(tf.add_n(parts), self.compute_dtype)
+        return self.dropout(self.LayerNorm(total), training=training)
+
+    def _positions(self, features):
+        """<float>[batch or 1, seq, hidden]"""
+        limit = self.config.max_position_embeddings
+        if self.config.reset_position_index_per_cell:
+            positions = positions_in_cell(features["column_ids"], features["row_ids"])
+            return tf.gather(self.position_embeddings, tf.minimum(positions, limit - 1))
+        batch, seq = shape_list(features["input_ids"])
+        if isinstance(seq, int) and seq > limit:
+            raise InputError(
+                f"{seq} tokens exceed max_position_embeddings={limit}; "
+                "set reset_position_index_per_cell to go beyond"
+            )
+        return tf.broadcast_to(
+            self.position_embeddings[:seq], [batch, seq, self.config.hidden_size]
+        )
+
+    def bert_variables(self) -> dict:
+        """The variables by their names in TAPAS's checkpoints, below bert/."""
+        variables = {
+            "word_embeddings": self.word_embeddings,
+            "LayerNorm/gamma": self.LayerNorm.gamma,
+            "LayerNorm/beta": self.LayerNorm.beta,
+        }
+        if self.position_embeddings is not None:
+            variables["position_embeddings"] = self.position_embeddings
+        for (index, _), table in zip(self.type_names, self.token_type_embeddings, strict=True):
+            variables[f"token_type_embeddings_{index}"] = table
+        return {f"embeddings/{name}": variable for name, variable in variables.items()}
+
+    def get_config(self):
+        return super().get_config() | {"config": self.config.as_dict()}

@@ -1,0 +1,136 @@
+"""The table encoder: TAPAS's embeddings below BERT layers with any attention variant."""
+
+import tensorflow as tf
+
+from mate_tf import attention
+from mate_tf.attention.base import build_child
+from mate_tf.errors import InputError
+from mate_tf.layers.embeddings import TableEmbeddings
+from mate_tf.layers.encoder_block import EncoderBlock
+from mate_tf.layers.keras_namespace import keras
+from mate_tf.models.encoder_config import EncoderConfig
+
+__all__ = ["EncoderConfig", "TableEncoder"]
+
+
+class TableEncoder(keras.Model):
+    """Encodes a question and a table, tokenized and flattened into one sequence.
+
+    Example:
+        >>> encoder = TableEncoder(EncoderConfig(num_hidden_layers=2))
+        >>> encoder(features)["sequence_output"].shape
+        [batch, seq, 768]
+
+    Variables exist from construction on. The dtype policy is the global one at that time.
+
+    Args:
+        config: EncoderConfig, or the dict of one.
+
+    Raises:
+        InputError: if the config's fields contradict each other.
+    """
+
+    def __init__(self, config: EncoderConfig, name="table_encoder", **kwargs):
+        # Without autocast: the features may hold numbers that bfloat16 would round.
+        super().__init__(name=name, autocast=False, **kwargs)
+        config = config if isinstance(config, EncoderConfig) else EncoderConfig(config)
+        config.check()
+        self._config = config
+        per_layer = config.attention_per_layer()
+        distinct = list(dict.fromkeys(per_layer))
+        self._pattern_of_layer = [distinct.index(part) for part in per_layer]
+        self.embeddings = TableEmbeddings(config, name="embeddings")
+        self.patterns = [
+            attention.get(part.name).pattern(
+                part, config.num_attention_heads, name=f"patterns_{index}"
+            )
+            for index, part in enumerate(distinct)
+        ]
+        self.blocks = [
+            EncoderBlock(config, part, name=f"blocks_{index}")
+            for index, part in enumerate(per_layer)
+        ]
+        self.pooler = keras.layers.Dense(
+            config.hidden_size,
+            activation="tanh",
+            kernel_initializer=keras.initializers.TruncatedNormal(config.initializer_range),
+            name="pooler",
+        )
+        with tf.name_scope(self.name):
+            self.build(None)
+
+    @property
+    def config(self) -> EncoderConfig:
+        """The EncoderConfig."""
+        return self._config
+
+    def build(self, input_shape=None):
+        hidden = self._config.hidden_size
+        build_child(self.embeddings, None)
+        for block in self.blocks:
+            build_child(block, [None, None, hidden])
+        build_child(self.pooler, [None, hidden])
+        self.built = True
+
+    def call(self, features: dict, training=None) -> dict:
+        """Encodes a batch.
+
+        Args:
+            features: dict of <int32>[batch, seq]: input_ids, input_mask and the seven token types
+                (data/features.py) without those disabled; others are ignored.
+            training: whether dropout is on.
+
+        Returns:
+            dict: sequence_output <float>[batch, seq, hidden], the last layer's; pooled_output
+            <float>[batch, hidden], from the first token; encoder_outputs, a list of
+            <float>[batch, seq, hidden] with one per layer; embedding_output, their input.
+
+        Raises:
+            InputError: a feature is missing; more tokens than positions.
+        """
+        needed = {"input_ids", "input_mask", "segment_ids", "row_ids", "column_ids"}
+        needed |= {name for _, name in self.embeddings.type_names}
+        for name in sorted(needed):
+            if name not in features:
+                raise InputError(f"the encoder needs the feature {name!r}")
+        features = {name: features[name] for name in sorted(needed)}
+        x = embedding_output = self.embeddings(features, training=training)
+        context = attention.TableContext(
+            *(features[name] for name in attention.TableContext._fields)
+        )
+        for pattern in self.patterns:
+            x, context = pattern.add_tokens(x, context)
+        patterns = [pattern(context, training=training) for pattern in self.patterns]
+        encoder_outputs = []
+        for block, index in zip(self.blocks, self._pattern_of_layer, strict=True):
+            x = block(x, patterns[index], training=training)
+            encoder_outputs.append(self._without_added(x))
+        sequence_output = encoder_outputs[-1] if encoder_outputs else embedding_output
+        return {
+            "sequence_output": sequence_output,
+            "pooled_output": self.pooler(sequence_output[:, 0]),
+            "encoder_outputs": encoder_outputs,
+            "embedding_output": embedding_output,
+        }
+
+    def _without_added(self, x):
+        for pattern in reversed(self.patterns):
+            x = pattern.remove_tokens(x)
+        return x
+
+    def reference_variables(self) -> dict:
+        """The variables by their names in BERT's and TAPAS's checkpoints."""
+        variables = self.embeddings.bert_variables()
+        for index, block in enumerate(self.blocks):
+            for name, variable in block.bert_variables().items():
+                variables[f"encoder/layer_{index}/{name}"] = variable
+        variables["pooler/dense/kernel"] = self.pooler.kernel
+        variables["pooler/dense/bias"] = self.pooler.bias
+        return {f"bert/{name}": variable for name, variable in variables.items()}
+
+    def get_config(self):
+        return {"name": self.name, "config": self._config.as_dict()}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return cls(EncoderConfig(config["config"]), name=config["name"])

@@ -1,0 +1,202 @@
+"""EncoderConfig: sizes and options of a TableEncoder, in BERT's names."""
+
+import dataclasses
+
+from official.modeling.hyperparams import base_config
+
+from mate_tf.attention import AttentionConfig
+from mate_tf.data import features
+from mate_tf.errors import InputError
+
+_BERT_FIELDS = (
+    "vocab_size",
+    "hidden_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "intermediate_size",
+    "hidden_act",
+    "hidden_dropout_prob",
+    "attention_probs_dropout_prob",
+    "max_position_embeddings",
+    "initializer_range",
+    "softmax_temperature",
+)
+KEY_INITIALIZATIONS = ("independent", "query")
+
+
+@dataclasses.dataclass
+class EncoderConfig(base_config.Config):
+    """What a TableEncoder is made of; defaults are BERT-base with TAPAS's embeddings.
+
+    Attributes:
+        vocab_size: word pieces.
+        hidden_size: width of the layers, a multiple of `num_attention_heads`.
+        num_hidden_layers: number of layers.
+        num_attention_heads: heads in each layer.
+        intermediate_size: width of the feed-forward networks.
+        hidden_act: their activation; "gelu" is the tanh approximation.
+        hidden_dropout_prob: dropout of embeddings and layer outputs.
+        attention_probs_dropout_prob: dropout of attention probabilities.
+        max_position_embeddings: largest position; also the largest length, unless
+            `reset_position_index_per_cell`.
+        type_vocab_sizes: rows of the seven token type tables, in the order of features.TOKEN_TYPES.
+        initializer_range: standard deviation of the truncated normal initialisation.
+        softmax_temperature: divides attention scores.
+        reset_position_index_per_cell: positions restart in each cell (MATE paper, section 3.2).
+        disable_position_embeddings: no position embeddings at all.
+        disabled_features: token types without an embedding table.
+        attention: AttentionConfig of all layers, or a list with one per layer.
+        key_initialization: "independent", or "query": key kernels start as a copy of the query
+            kernels.
+        query_key_initializer_range: standard deviation of these kernels; None: initializer_range.
+        word_embedding_scale: how many times larger word embeddings start than the others.
+    """
+
+    vocab_size: int = 30522
+    hidden_size: int = 768
+    num_hidden_layers: int = 12
+    num_attention_heads: int = 12
+    intermediate_size: int = 3072
+    hidden_act: str = "gelu"
+    hidden_dropout_prob: float = 0.1
+    attention_probs_dropout_prob: float = 0.1
+    max_position_embeddings: int = 512
+    type_vocab_sizes: list[int] = dataclasses.field(
+        default_factory=lambda: [3, 256, 256, 2, 256, 256, 10]
+    )
+    initializer_range: float = 0.02
+    softmax_temperature: float = 1.0
+    reset_position_index_per_cell: bool = False
+    disable_position_embeddings: bool = False
+    disabled_features: list[str] = dataclasses.field(default_factory=list)
+    attention: AttentionConfig = dataclasses.field(default_factory=AttentionConfig)
+    key_initialization: str = "independent"
+    query_key_initializer_range: float | None = None
+    word_embedding_scale: float = 1.0
+
+    def _set(self, k, v):
+        if k == "attention":
+            several = isinstance(v, list | tuple)
+            v = [AttentionConfig(part) for part in v] if several else AttentionConfig(v)
+            self.__dict__[k] = v
+        else:
+            super()._set(k, v)
+
+    def attention_per_layer(self) -> list[AttentionConfig]:
+        """One AttentionConfig for each layer."""
+        if isinstance(self.attention, AttentionConfig):
+            return [self.attention] * self.num_hidden_layers
+        return list(self.attention)
+
+    def check(self) -> None:
+        """Raises InputError naming the field if the sizes do not fit together."""
+        if self.hidden_size % self.num_attention_heads:
+            raise InputError(
+                f"hidden_size={self.hidden_size} is not a multiple of "
+                f"num_attention_heads={self.num_attention_heads}"
+            )
+        if len(self.type_vocab_sizes) != len(features.TOKEN_TYPES):
+            raise InputError(
+                f"type_vocab_sizes needs {len(features.TOKEN_TYPES)} sizes "
+                f"({', '.join(features.TOKEN_TYPES)}), not {self.type_vocab_sizes!r}"
+            )
+        for name in self.disabled_features:
+            if name not in features.TOKEN_TYPES:
+                raise InputError(
+                    f"disabled_features: {name!r} is none of {', '.join(features.TOKEN_TYPES)}"
+                )
+        if len(self.attention_per_layer()) != self.num_hidden_layers:
+            raise InputError(
+                f"attention lists {len(self.attention)} configs "
+                f"for num_hidden_layers={self.num_hidden_layers}"
+            )
+        if self.key_initialization not in KEY_INITIALIZATIONS:
+            raise InputError(
+                f"key_initialization must be one of {', '.join(KEY_INITIALIZATIONS)}, "
+                f"not {self.key_initialization!r}"
+            )
+
+    @classmethod
+    def from_tapas(
+        cls,
+        bert_config: dict,
+        restrict_attention_mode: str = "full",
+        restrict_attention_bucket_size: int = 0,
+        restrict_attention_header_size: int | None = None,
+        restrict_attention_row_heads_ratio: float = 0.5,
+        restrict_attention_sort_after_projection: bool = True,
+        reset_position_index_per_cell: bool = False,
+        disable_position_embeddings: bool = False,
+        disabled_features: list[str] | None = None,
+        proj_value_length: int | None = None,
+        attention_bias_disabled: int = 0,
+        attention_bias_use_relative_scalar_only: bool = True,
+    ):
+        """The config of a model of google-research/tapas.
+
+        Args:
+            bert_config: contents of its bert_config.json.
+            restrict_attention_mode: full, same_colum_or_row, headwise_same_colum_or_row or
+                headwise_efficient (the reference's spelling).
+            restrict_attention_bucket_size: R; 0 in the headwise mode: no buckets.
+            restrict_attention_header_size: G; None: R.
+            restrict_attention_row_heads_ratio: share of row heads.
+            restrict_attention_sort_after_projection: without effect on the result.
+            reset_position_index_per_cell: see the attributes.
+            disable_position_embeddings: see the attributes.
+            disabled_features: see the attributes.
+            proj_value_length: Linformer; only None or a negative number, for now.
+            attention_bias_disabled: of table_attention only.
+            attention_bias_use_relative_scalar_only: of table_attention only.
+
+        Raises:
+            InputError: for a mode that is unknown or not there yet, and for incomplete configs.
+        """
+        del restrict_attention_sort_after_projection
+        del attention_bias_disabled, attention_bias_use_relative_scalar_only
+        if proj_value_length is not None and proj_value_length > 0:
+            raise InputError(f"proj_value_length={proj_value_length} (Linformer) comes later")
+        type_vocab_sizes = bert_config.get("type_vocab_size")
+        if not isinstance(type_vocab_sizes, list):
+            raise InputError(
+                "bert_config: type_vocab_size must list the sizes of the seven token type tables "
+                f"(a TAPAS checkpoint's config does), not {type_vocab_sizes!r}"
+            )
+        bucket_size = restrict_attention_bucket_size
+        header_size = restrict_attention_header_size
+        return cls(
+            type_vocab_sizes=list(type_vocab_sizes),
+            reset_position_index_per_cell=reset_position_index_per_cell,
+            disable_position_embeddings=disable_position_embeddings,
+            disabled_features=list(disabled_features or []),
+            attention=_tapas_attention(
+                restrict_attention_mode,
+                bucket_size,
+                bucket_size if header_size is None else header_size,
+                restrict_attention_row_heads_ratio,
+            ),
+            **{name: bert_config[name] for name in _BERT_FIELDS if name in bert_config},
+        )
+
+
+def _tapas_attention(mode: str, bucket_size: int, header_size: int, ratio: float):
+    ratio = {"row_heads_ratio": float(ratio)}
+    buckets = {"global_length": header_size, "radius": bucket_size}
+    if mode == "full":
+        return AttentionConfig(name="full")
+    if mode == "same_colum_or_row":
+        return AttentionConfig(name="same_row_or_column")
+    if mode == "headwise_same_colum_or_row":
+        if not bucket_size:
+            return AttentionConfig(name="mate_exact", **ratio)
+        return AttentionConfig(name="mate_exact", windowed=True, **buckets, **ratio)
+    if mode == "headwise_efficient":
+        if bucket_size < 1:
+            raise InputError("headwise_efficient needs restrict_attention_bucket_size of 1 or more")
+        return AttentionConfig(name="mate_efficient", **buckets, **ratio)
+    if mode == "table_attention":
+        raise InputError("restrict_attention_mode 'table_attention' (TableFormer) comes later")
+    raise InputError(
+        f"unknown restrict_attention_mode {mode!r}; known are full, same_colum_or_row, "
+        "headwise_same_colum_or_row, headwise_efficient"
+    )
