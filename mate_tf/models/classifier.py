@@ -5,6 +5,7 @@ import dataclasses
 import tensorflow as tf
 from official.modeling.hyperparams import base_config
 
+from mate_tf.attention.base import build_child
 from mate_tf.errors import InputError
 from mate_tf.layers.cells import Cells
 from mate_tf.layers.keras_namespace import keras
@@ -144,6 +145,8 @@ class TableClassifier(keras.Model):
         >>> outputs["probs"].shape, outputs["selected_tokens"].shape
         ([batch, seq], [batch, seq])
 
+    Variables exist from construction on.
+
     Args:
         config: a ClassifierConfig.
 
@@ -158,18 +161,25 @@ class TableClassifier(keras.Model):
         self.encoder = TableEncoder(config.encoder, name="bert")
         self.dropout = keras.layers.Dropout(config.sequence_dropout_prob)
         self.heads = [heads.cell_selection_head(config)]
+        self.build(None)
 
     @property
     def config(self):
         """The ClassifierConfig."""
         return self._config
 
+    def build(self, input_shape=None):
+        for head in self.heads:
+            build_child(head, [None, None, self._config.encoder.hidden_size])
+        self.built = True
+
     def get_config(self):
         return {"name": self.name, "config": self._config.as_dict()}
 
     @classmethod
-    def from_config(cls, config):
-        return cls(ClassifierConfig(default_params=config["config"]), name=config["name"])
+    def from_config(cls, config, custom_objects=None):
+        del custom_objects
+        return cls(ClassifierConfig(config["config"]), name=config["name"])
 
     def call(self, features, training=None):
         """Runs the encoder and the heads; computes losses if the features hold labels.
@@ -196,10 +206,10 @@ class TableClassifier(keras.Model):
         for head in self.heads:
             outputs.update(head(x, cells=cells, features=features))
         if "label_ids" in features:
-            outputs.update(self._losses(outputs, cells, features))
+            outputs.update(self._head_losses(outputs, cells, features))
         return outputs
 
-    def _losses(self, outputs, cells, features):
+    def _head_losses(self, outputs, cells, features):
         totals, parts = [], {}
         for head in self.heads:
             total, per_example = head.loss(outputs, cells=cells, features=features)

@@ -179,7 +179,9 @@ class ColumnAndCellHead(_SelectionHead):
         logits = cells.column_mean(cells.mean(token_scores))  # [batch, columns]
         logits += LOG_ZERO * _without_column_0(1.0 - tf.cast(cells.column_present, tf.float32))
         if not self._config.allow_empty_column_selection:
-            logits += LOG_ZERO * tf.one_hot(0, self._config.max_num_columns)
+            # Out of reach, and so without a score of its own that would enter the loss.
+            never = tf.one_hot(0, self._config.max_num_columns)
+            logits = _without_column_0(logits) + LOG_ZERO * never
         return logits
 
     def loss(self, outputs, *, cells, features):

@@ -138,11 +138,7 @@ class TableTask(base_task.Task):
 
     def build_model(self):
         """A `TableClassifier` with all its variables."""
-        model = TableClassifier(self.task_config.model)
-        names = feature_names.names(feature_names.MODEL_INPUTS)
-        # A restored checkpoint of another size is noticed only by variables that exist.
-        model({name: tf.ones([1, 8], tf.int32) for name in names}, training=False)
-        return model
+        return TableClassifier(self.task_config.model)
 
     def initialize(self, model):
         """Loads `init_checkpoint`; variables it does not have keep their initial values.
