@@ -1,0 +1,164 @@
+"""Finding the cells of an answer that is known as text only.
+
+Weakly supervised data (WikiTableQuestions, WikiSQL's answers) says what the answer is, not where.
+The rules are those of the public TAPAS code, so that examples made with either are equal.
+"""
+
+import enum
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, replace
+
+from mate_tf.errors import InputError
+from mate_tf.tables.numbers import to_float32
+from mate_tf.tables.table import Table
+from mate_tf.tables.text import NORMALIZERS, convert_to_float
+
+Coordinate = tuple[int, int]
+
+
+class AnswerError(InputError):
+    """No cell and no number follows from the answer; the question cannot be learnt from."""
+
+
+class SupervisionMode(enum.Enum):
+    """What happens to the coordinates and the number that came with an answer."""
+
+    NONE = "none"
+    """They are kept as they are."""
+    REMOVE_ALL = "remove_all"
+    """They are found anew from the texts."""
+    REMOVE_ALL_STRICT = "remove_all_strict"
+    """The same, and a text that is in several cells is an error."""
+
+
+@dataclass(frozen=True)
+class GoldAnswer:
+    """An answer as data sets give it.
+
+    Attributes:
+      texts: one or more answer strings.
+      coordinates: (row, column) of the answer's cells, 0-based without the header.
+      float_value: the number that the answer is, rounded to float32, if it is one.
+    """
+
+    texts: tuple[str, ...] = ()
+    coordinates: tuple[Coordinate, ...] = ()
+    float_value: float | None = None
+
+
+def answer_at(table: Table, coordinates: Iterable[Coordinate]) -> GoldAnswer:
+    """The answer that consists of these cells.
+
+    Raises:
+      AnswerError: a coordinate is outside the table.
+    """
+    coordinates = tuple((int(row), int(column)) for row, column in coordinates)
+    for row, column in coordinates:
+        if not (0 <= row < table.num_rows and 0 <= column < table.num_columns):
+            raise AnswerError(
+                f"{table.table_id or 'table'}: there is no cell at row {row}, column {column} "
+                f"(0-based; the table has {table.num_rows} rows and {table.num_columns} columns)"
+            )
+    texts = tuple(table.rows[row][column] for row, column in coordinates)
+    return GoldAnswer(texts, coordinates)
+
+
+def parse_answer(
+    table: Table, answer: GoldAnswer, mode: SupervisionMode = SupervisionMode.REMOVE_ALL
+) -> GoldAnswer:
+    """Finds the cells of an answer's texts and the number that it is.
+
+    The number is set whenever the only text is one, also when a cell has been found. A given
+    `float_value` that the texts do not say replaces them.
+
+    Raises:
+      AnswerError: there is no text, or it gives neither cells nor a number. In strict mode also
+        when a text is in several cells, whether or not it is a number.
+    """
+    if mode is SupervisionMode.NONE:
+        return answer
+    texts = answer.texts
+    if answer.float_value is not None and _float_of(texts) != to_float32(answer.float_value):
+        texts = (_spelt(answer.float_value),)
+    if not texts:
+        raise AnswerError("No answer_texts provided")
+
+    strict = mode is SupervisionMode.REMOVE_ALL_STRICT
+    coordinates: tuple[Coordinate, ...] = ()
+    reasons = ""
+    try:
+        coordinates = find_coordinates(table, texts, strict=strict)
+    except AnswerError as error:
+        reasons = f"[answer_coordinates: {error}]"
+        if strict:
+            raise AnswerError(f"Cannot parse answer: {reasons}") from None
+    float_value = _float_of(texts)
+    if not coordinates and float_value is None:
+        problem = (
+            "Cannot convert to multiple answers to single float"
+            if len(texts) > 1
+            else "Unable to convert value to float"
+        )
+        raise AnswerError(f"Cannot parse answer: {reasons}[float_value: {problem}]")
+    return replace(answer, texts=texts, coordinates=coordinates, float_value=float_value)
+
+
+def find_coordinates(
+    table: Table, texts: Iterable[str], *, strict: bool = False
+) -> tuple[Coordinate, ...]:
+    """A cell of its own for every text, or () when there is none for some text.
+
+    Texts and cells are compared in the normal forms of `text.NORMALIZERS`, from the strictest;
+    the first form in which every text has a cell, and no two texts share one, decides.
+
+    Raises:
+      AnswerError: in the loosest form, two texts share a cell or (strict) a text has several.
+    """
+    texts = tuple(texts)
+    for normalize in NORMALIZERS:
+        try:
+            coordinates = _assign(table, texts, normalize, strict)
+        except AnswerError:
+            if normalize is NORMALIZERS[-1]:
+                raise
+        else:
+            if coordinates:
+                return coordinates
+    return ()
+
+
+def _assign(
+    table: Table, texts: tuple[str, ...], normalize: Callable[[str], Hashable], strict: bool
+) -> tuple[Coordinate, ...]:
+    """Gives each text the first of its cells.
+
+    The reference solves an assignment problem here (Hungarian algorithm), but only once no two
+    texts can be given one cell: the solution is the first cell of each.
+    """
+    cells: dict[Hashable, list[Coordinate]] = {}
+    for cell in table.cells():
+        cells.setdefault(normalize(cell.text), []).append((cell.row, cell.column))
+    keys = [normalize(text) for text in texts]
+    for key in keys:
+        if key not in cells:
+            return ()
+        if strict and len(cells[key]) > 1:
+            raise AnswerError("Found multiple cells for answers")
+    if len(set(keys)) < len(keys):
+        raise AnswerError("Assignment is ambiguous")
+    return tuple(cells[key][0] for key in keys)
+
+
+def _float_of(texts: tuple[str, ...]) -> float | None:
+    """The number that a single text is."""
+    if len(texts) != 1:
+        return None
+    try:
+        return to_float32(convert_to_float(texts[0]))
+    except ValueError:
+        return None
+
+
+def _spelt(number: float) -> str:
+    """A number as text, a whole one without its decimal point."""
+    return str(int(number)) if float(number).is_integer() else str(float(number))

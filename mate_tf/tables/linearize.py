@@ -1,0 +1,277 @@
+"""Question and table as one token sequence, and what is cut so that it fits.
+
+The sequence is [CLS] question [SEP] header cells, then the cells row by row. Every token of the
+table knows its column (from 1) and its row (0 is the header); the question's have 0 for both.
+(Sections 2 and 3 of the TAPAS paper, Herzig et al., 2020.)
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from mate_tf.errors import InputError
+
+TOO_LONG = "Sequence too long"
+TOO_MANY_ROWS = "Too many rows"
+TOO_MANY_COLUMNS = "Too many columns"
+
+_SPECIAL_TOKENS = 2  # [CLS] and [SEP]
+
+
+class ConversionError(InputError):
+    """A question and its table do not give an example.
+
+    Attributes:
+        reason: what went wrong in a few fixed words, by which errors can be counted.
+        detail: the numbers behind it.
+    """
+
+    def __init__(self, reason: str, detail: str = "", where: str = ""):
+        self.reason, self.detail = reason, detail
+        super().__init__((f"{where}: " if where else "") + reason + (f": {detail}" * bool(detail)))
+
+    def __reduce__(self):
+        # Exceptions are otherwise rebuilt from their message alone when they leave a process.
+        return _restore_error, (self.reason, self.detail, str(self))
+
+
+def _restore_error(reason, detail, message):
+    error = ConversionError(reason, detail)
+    error.args = (message,)
+    return error
+
+
+class Cut(NamedTuple):
+    """Something that is not in the sequence because it did not fit.
+
+    Attributes:
+        kind: "question tokens", "columns", "rows" or "cells" (those that lost their last words).
+        count: how many.
+    """
+
+    kind: str
+    count: int
+
+    def __str__(self):
+        return f"{self.count} {self.kind} {'shortened' if self.kind == 'cells' else 'dropped'}"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long a sequence may be and what may be cut for it.
+
+    The first five are the reference's. With nothing allowed to be dropped, every cell is shortened
+    to the same number of words until the sequence fits, and if one word per cell is too much,
+    there is no sequence.
+
+    Attributes:
+        max_length: tokens of a sequence.
+        max_column_id: a table must have fewer columns.
+        max_row_id: a table must have fewer rows.
+        cell_trim_length: if not negative, cells are cut after the word in which they reach this
+            many tokens, and no further.
+        drop_rows_to_fit: drop the last rows as well.
+        drop_columns_to_fit: drop the last columns until the header and the first row fit.
+        trim_question_to_fit: drop the question's last words, at most down to half of the
+            sequence, if header and first row do not fit beside it.
+    """
+
+    max_length: int = 512
+    max_column_id: int = 512
+    max_row_id: int = 512
+    cell_trim_length: int = -1
+    drop_rows_to_fit: bool = False
+    drop_columns_to_fit: bool = False
+    trim_question_to_fit: bool = False
+
+
+class TokenizedTable:
+    """The tokens of a table: header, then rows, each cell after the one to its left.
+
+    Args:
+        ids: <int32>[num_tokens], all cells' word pieces.
+        row_splits: <int64>[num_cells + 1], where each cell begins and ends.
+        word_starts: <bool>[num_tokens], False for pieces that continue a word.
+        num_columns: of the table; num_cells is a multiple of it.
+
+    Attributes:
+        rows, columns: <int32>[num_tokens]; rows from 0 (the header), columns from 1.
+        positions: <int64>[num_tokens], place of the token within its cell.
+        word_begins: <int64>[num_tokens], place of the first piece of its word within its cell.
+        num_rows: of the table, without the header.
+    """
+
+    def __init__(self, ids, row_splits, word_starts, num_columns: int):
+        lengths = np.diff(row_splits)
+        cells = np.repeat(np.arange(len(lengths)), lengths)
+        self.ids = ids
+        self.num_columns = num_columns
+        self.num_rows = len(lengths) // num_columns - 1 if num_columns else 0
+        self.rows = (cells // max(num_columns, 1)).astype(np.int32)
+        self.columns = (cells % max(num_columns, 1) + 1).astype(np.int32)
+        begins = np.asarray(row_splits)[cells]
+        tokens = np.arange(len(ids))
+        self.positions = tokens - begins
+        first_pieces = np.asarray(word_starts) | (self.positions == 0)
+        self.word_begins = np.maximum.accumulate(np.where(first_pieces, tokens, 0)) - begins
+
+
+class TokenSequence(NamedTuple):
+    """A question and a table as one sequence of tokens.
+
+    Attributes:
+        input_ids, segment_ids, column_ids, row_ids: <int32>[length].
+        table_tokens: <int64>[length - first], which tokens of the `TokenizedTable` are in it; they
+            are the sequence's last ones.
+        cuts: what is not in it.
+    """
+
+    input_ids: np.ndarray
+    segment_ids: np.ndarray
+    column_ids: np.ndarray
+    row_ids: np.ndarray
+    table_tokens: np.ndarray
+    cuts: tuple[Cut, ...]
+
+    @property
+    def first_table_token(self) -> int:
+        """Length of [CLS] question [SEP]."""
+        return len(self.input_ids) - len(self.table_tokens)
+
+
+def check_size(num_rows: int, num_columns: int, limits: Limits) -> None:
+    """Raises a ConversionError for a table with more rows or columns than can be numbered."""
+    if num_rows >= limits.max_row_id and not limits.drop_rows_to_fit:
+        raise ConversionError(TOO_MANY_ROWS, f"{num_rows}, max_row_id is {limits.max_row_id}")
+    if num_columns >= limits.max_column_id and not limits.drop_columns_to_fit:
+        detail = f"{num_columns}, max_column_id is {limits.max_column_id}"
+        raise ConversionError(TOO_MANY_COLUMNS, detail)
+
+
+def linearize(
+    question_ids: np.ndarray,
+    question_word_starts: np.ndarray,
+    table: TokenizedTable,
+    limits: Limits,
+    *,
+    cls_id: int,
+    sep_id: int,
+    selected: np.ndarray | None = None,
+) -> TokenSequence:
+    """Builds the sequence of a question and a table, cutting what `limits` allow to be cut.
+
+    A word is kept or dropped as a whole. Cells are shortened evenly: n is the largest number such
+    that the words that begin among the first n tokens of each cell fit.
+
+    Args:
+        question_ids: <int32>[n], the question and all that goes before [SEP].
+        question_word_starts: <bool>[n].
+        table: the table.
+        limits: see `Limits`.
+        cls_id: id of [CLS].
+        sep_id: id of [SEP].
+        selected: <bool>[num_tokens] or None; tokens of the table that may be used at all.
+
+    Raises:
+        ConversionError: it cannot be made to fit; reasons TOO_LONG, TOO_MANY_ROWS,
+            TOO_MANY_COLUMNS.
+    """
+    check_size(table.num_rows, table.num_columns, limits)
+    fitting = _Fitting(table, limits, selected)
+    question_length = _question_length(question_ids, question_word_starts, fitting)
+    kept, num_columns, num_rows = fitting.kept(limits.max_length - question_length)
+    first = np.concatenate([[cls_id], question_ids[: question_length - _SPECIAL_TOKENS], [sep_id]])
+    before = np.zeros(len(first), np.int32)
+    cuts = (
+        Cut("question tokens", len(question_ids) + _SPECIAL_TOKENS - question_length),
+        Cut("columns", table.num_columns - num_columns),
+        Cut("rows", table.num_rows - num_rows),
+        Cut("cells", fitting.num_shortened(kept, num_columns, num_rows)),
+    )
+    return TokenSequence(
+        input_ids=np.concatenate([first, table.ids[kept]]).astype(np.int32),
+        segment_ids=np.concatenate([before, np.ones(len(kept), np.int32)]),
+        column_ids=np.concatenate([before, table.columns[kept]]),
+        row_ids=np.concatenate([before, table.rows[kept]]),
+        table_tokens=kept,
+        cuts=tuple(cut for cut in cuts if cut.count),
+    )
+
+
+def _question_length(ids, word_starts, fitting: "_Fitting") -> int:
+    """Tokens of [CLS] question [SEP] that stay."""
+    limits, length = fitting.limits, len(ids) + _SPECIAL_TOKENS
+    if limits.trim_question_to_fit:
+        room = max(limits.max_length - fitting.smallest_cost(), limits.max_length // 2)
+        if length > room:
+            # The last place where a word begins, so that none is cut in two.
+            begins = np.append(np.flatnonzero(word_starts), len(ids))
+            length = int(begins[begins <= max(room - _SPECIAL_TOKENS, 0)].max(initial=0))
+            length += _SPECIAL_TOKENS
+    if length > limits.max_length:
+        detail = f"the question alone has {length} tokens, at most {limits.max_length} fit"
+        raise ConversionError(TOO_LONG, detail)
+    return length
+
+
+class _Fitting:
+    """Finds which tokens of a table fit a budget."""
+
+    def __init__(self, table: TokenizedTable, limits: Limits, selected):
+        self.table, self.limits = table, limits
+        self._usable = np.ones(len(table.ids), bool) if selected is None else selected
+        # The tokens per cell that have to fit: what the cells are trimmed to, or one word.
+        self._needed = limits.cell_trim_length if limits.cell_trim_length >= 0 else 1
+        self._first_words = self._usable & (table.word_begins < self._needed)
+        self._num_rows = min(table.num_rows, limits.max_row_id - 1)
+        self._num_columns = min(table.num_columns, limits.max_column_id - 1)
+
+    def smallest_cost(self) -> int:
+        """Tokens of the first words of the header and the first row."""
+        columns = self._columns_cost()
+        return int(columns[-1]) if len(columns) else 0
+
+    def kept(self, budget: int):
+        """Tokens that fit: their indices, the number of columns and the number of rows."""
+        num_columns = self._num_columns
+        if self.limits.drop_columns_to_fit:
+            num_columns = int(np.searchsorted(self._columns_cost(), budget, side="right"))
+        in_columns = self.table.columns <= num_columns
+        num_rows = self._fitting_rows(in_columns, budget)
+        inside = self._usable & in_columns & (self.table.rows <= num_rows)
+        length = self.limits.cell_trim_length
+        if length < 0:
+            # costs[n - 1] is what n tokens per cell cost.
+            costs = np.cumsum(np.bincount(self.table.word_begins[inside]))
+            length = int(np.searchsorted(costs, budget, side="right"))
+        kept = np.flatnonzero(inside & (self.table.word_begins < length))
+        return kept, num_columns, num_rows
+
+    def num_shortened(self, kept, num_columns: int, num_rows: int) -> int:
+        """Cells among the rows and columns that stayed that lost some of their usable tokens."""
+        table = self.table
+        lost = self._usable & (table.rows <= num_rows) & (table.columns <= num_columns)
+        lost[kept] = False
+        cells = table.rows[lost].astype(np.int64) * (table.num_columns + 1) + table.columns[lost]
+        return len(np.unique(cells))
+
+    def _columns_cost(self):
+        """<int64>[columns]: tokens of the header and first row up to each column."""
+        top = self._first_words & (self.table.rows <= min(1, self._num_rows))
+        counts = np.bincount(self.table.columns[top], minlength=self._num_columns + 1)
+        return np.cumsum(counts[1 : self._num_columns + 1])
+
+    def _fitting_rows(self, in_columns, budget: int) -> int:
+        rows = self.table.rows[self._first_words & in_columns]
+        costs = np.cumsum(np.bincount(rows, minlength=self.table.num_rows + 1))
+        num_rows = int(np.searchsorted(costs, budget, side="right")) - 1
+        if num_rows >= self._num_rows:
+            return self._num_rows
+        if num_rows < 0 or not self.limits.drop_rows_to_fit:
+            per_cell = f"{self._needed} tokens" if self._needed > 1 else "one word"
+            rest = "the header" if self.limits.drop_rows_to_fit else "the table"
+            cost = costs[0 if self.limits.drop_rows_to_fit else self._num_rows]
+            detail = f"{rest} needs {cost} tokens with {per_cell} per cell, {budget} are left"
+            raise ConversionError(TOO_LONG, detail)
+        return num_rows
