@@ -108,7 +108,7 @@ def test_json_forms(write):
     ("content", "message"),
     [
         ("", "the file is empty"),
-        ('{"columns": [', "not valid JSON: .*line 1 column 13"),
+        ('{"columns": [', "not valid JSON: .*line 1 column 14"),
         ("[" * 100_000, "not valid JSON"),
         ("3", 'expected an object with the lists "columns" and "rows"'),
         ("[]", "expected an object"),
