@@ -35,7 +35,7 @@ setuptools.setup(
     license="Apache-2.0",
     python_requires=">=3.11,<3.12",
     packages=setuptools.find_packages(include=["mate_tf", "mate_tf.*"]),
-    package_data={"mate_tf": ["configs/*.yaml"]},
+    package_data={"mate_tf": ["configs/*.yaml", "data/synthetic/*.csv"]},
     install_requires=REQUIRED,
     extras_require=EXTRAS,
     entry_points={"console_scripts": ["mate-tf = mate_tf.cli.main:run"]},

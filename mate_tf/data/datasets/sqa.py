@@ -14,7 +14,7 @@ import pathlib
 import re
 from collections.abc import Iterator
 
-from mate_tf.data.interactions import Question, interaction_from_table
+from mate_tf.data.interactions import Question, create_question_id, interaction_from_table
 from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables.table import Table
@@ -28,8 +28,8 @@ REQUIRED_COLUMNS = (
     "answer_coordinates",
     "answer_text",
 )
-OPTIONAL_COLUMNS = ("aggregation", "float_answer")
-"""Columns of other data sets converted to this format; rows may end before them."""
+# Other data sets converted to this format add "aggregation" and "float_answer"; rows may end
+# before these.
 
 _COORDINATE = re.compile(r"\(\s*(\d+)\s*,\s*(\d+)\s*\)")
 
@@ -61,8 +61,8 @@ class Row:
         table_file: path of the table, relative to the data set.
         coordinates: answer cells as (row, column), sorted; data rows count from 0.
         texts: the answers as text.
-        aggregation: "SUM", "AVERAGE", "COUNT", "NONE", or "" where there is none.
-        float_answer: the numeric answer as written, or "".
+        aggregation: "NONE", "SUM", "AVERAGE" or "COUNT", where the file says so.
+        float_answer: the answer as a number, where the file has it.
     """
 
     where: str
@@ -72,8 +72,8 @@ class Row:
     table_file: str
     coordinates: tuple[tuple[int, int], ...]
     texts: tuple[str, ...]
-    aggregation: str = ""
-    float_answer: str = ""
+    aggregation: str | None = None
+    float_answer: float | None = None
 
 
 def read(input_dir: str | os.PathLike, split: str) -> Iterator[interaction_pb2.Interaction]:
@@ -123,7 +123,8 @@ def read_rows(path: str | os.PathLike) -> Iterator[Row]:
                 raise InputError(f"{path} line 1: missing column(s) {', '.join(missing)}")
             line = reader.line_num + 1
             for values in reader:
-                yield _row(f"{path} line {line}", header, values)
+                if values:  # not an empty line
+                    yield _row(f"{path} line {line}", header, values)
                 line = reader.line_num + 1  # a quoted question may span several lines
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
@@ -146,7 +147,8 @@ def _row(where, header, values):
         table_file=fields["table_file"],
         coordinates=_parse_coordinates(where, fields["answer_coordinates"]),
         texts=tuple(_parse_list(where, "answer_text", fields["answer_text"])),
-        **{name: fields.get(name, "").strip() for name in OPTIONAL_COLUMNS},
+        aggregation=_parse_aggregation(where, fields.get("aggregation", "").strip()),
+        float_answer=_parse_number(where, fields.get("float_answer", "").strip()),
     )
 
 
@@ -171,6 +173,20 @@ def _parse_coordinates(where, text):
     return tuple(sorted(coordinates))
 
 
+def _parse_aggregation(where, text):
+    names = interaction_pb2.Answer.AggregationFunction.keys()
+    if text and text.upper() not in names:
+        raise InputError(f"{where}: aggregation {text!r} is none of {', '.join(names)}")
+    return text.upper() or None
+
+
+def _parse_number(where, text):
+    try:
+        return float(text) if text else None
+    except ValueError as error:
+        raise InputError(f"{where}: float_answer {text!r} is not a number") from error
+
+
 def _table_of(rows, input_dir, tables):
     """The table of a sequence, read once and shared."""
     first = rows[0]
@@ -183,8 +199,7 @@ def _table_of(rows, input_dir, tables):
         path = input_dir / first.table_file
         if not path.is_file():
             raise InputError(f"{first.where}: table file {path} does not exist")
-        table = Table.from_csv(path)
-        tables[first.table_file] = dataclasses.replace(table, table_id=first.table_file)
+        tables[first.table_file] = Table.from_csv(path, delimiter=",", table_id=first.table_file)
     return tables[first.table_file]
 
 
@@ -197,24 +212,14 @@ def _interaction(sequence, rows, table):
                     f"{row.table_file} ({len(table.rows)} rows, {len(table.columns)} columns)"
                 )
     questions = [
-        Question(f"{sequence}_{row.position}", row.text, row.coordinates, row.texts) for row in rows
+        Question(
+            create_question_id(sequence, row.position),
+            row.text,
+            row.coordinates,
+            row.texts,
+            aggregation=row.aggregation,
+            float_value=row.float_answer,
+        )
+        for row in rows
     ]
-    interaction = interaction_from_table(table, sequence, questions)
-    for row, question in zip(rows, interaction.questions, strict=True):
-        _add_answer_value(row, question.answer)
-    return interaction
-
-
-def _add_answer_value(row, answer):
-    """Aggregation and numeric answer, where the file has these columns."""
-    if row.aggregation:
-        names = interaction_pb2.Answer.AggregationFunction
-        if row.aggregation.upper() not in names.keys():  # noqa: SIM118 (an enum wrapper)
-            raise InputError(f"{row.where}: unknown aggregation {row.aggregation!r}")
-        answer.aggregation_function = names.Value(row.aggregation.upper())
-    if row.float_answer:
-        try:
-            answer.float_value = float(row.float_answer)
-        except ValueError as error:
-            message = f"{row.where}: float_answer {row.float_answer!r} is not a number"
-            raise InputError(message) from error
+    return interaction_from_table(table, sequence, questions)

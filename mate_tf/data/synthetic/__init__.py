@@ -1,0 +1,156 @@
+"""Generated tables and questions: the data set that is always there, seeded, of any length.
+
+for interaction in synthetic.generate(seed=1, num_tables=1000, rows=(5, 200)):
+    ...
+
+Look-ups, superlatives and conditions over people, places, products, matches and players. Answers
+are one or more cells. The names of rows in different splits are disjoint, their words are not,
+so a model has to match words it knows in combinations that it has not seen.
+"""
+
+import dataclasses
+import random
+from collections.abc import Iterator, Mapping
+
+from mate_tf.data.interactions import Question, create_question_id, interaction_from_table
+from mate_tf.data.synthetic.example import EXAMPLE_QUESTIONS, EXAMPLE_TABLE
+from mate_tf.data.synthetic.questions import TYPES, SyntheticQuestion, make_question
+from mate_tf.data.synthetic.sheets import make_sheet, row_count
+from mate_tf.data.synthetic.vocabulary import make_vocabulary, vocabulary
+from mate_tf.errors import InputError
+from mate_tf.protos import interaction_pb2
+from mate_tf.tables.table import Table
+
+__all__ = [
+    "EXAMPLE_QUESTIONS",
+    "EXAMPLE_TABLE",
+    "MIX",
+    "SPLITS",
+    "TYPES",
+    "GeneratedTable",
+    "SyntheticQuestion",
+    "generate",
+    "generate_tables",
+    "make_vocabulary",
+    "question_type",
+    "vocabulary",
+]
+
+SPLITS = ("train", "dev", "test")
+MIX = {"lookup": 0.4, "superlative": 0.3, "comparison": 0.15, "filter": 0.15}
+"""Default shares of the question types."""
+
+
+@dataclasses.dataclass(frozen=True)
+class GeneratedTable:
+    """A table with its questions.
+
+    Attributes:
+        table: the table; its id is "<domain>-<split><seed>.<number>".
+        questions: independent of each other (unlike those of SQA).
+    """
+
+    table: Table
+    questions: tuple[SyntheticQuestion, ...]
+
+    @property
+    def interaction_id(self) -> str:
+        """The table's id and one letter per question, its type: "people-train1.7-lscf"."""
+        return f"{self.table.table_id}-{''.join(q.type[0] for q in self.questions)}"
+
+
+def question_type(question_id: str) -> str:
+    """Type of a generated question, read from its id.
+
+    Raises:
+        InputError: the id is not that of a generated question.
+    """
+    interaction_id, _, position = question_id.rpartition("_")
+    letters = interaction_id.rpartition("-")[2]
+    by_letter = {name[0]: name for name in TYPES}
+    if not position.isdigit() or int(position) >= len(letters) or set(letters) - set(by_letter):
+        raise InputError(f"question id {question_id!r} is not one of a generated question")
+    return by_letter[letters[int(position)]]
+
+
+def generate(seed: int, num_tables: int, **options) -> Iterator[interaction_pb2.Interaction]:
+    """Interaction protos, one per table; arguments as in `generate_tables`.
+
+    Question ids are "<interaction id>_<position>", from which `question_type` reads the type.
+    The questions of a table do not refer to each other: train with `prev_label_ids` disabled.
+    """
+    for generated in generate_tables(seed, num_tables, **options):
+        identifier = generated.interaction_id
+        questions = [
+            Question(create_question_id(identifier, position), question.text, question.coordinates)
+            for position, question in enumerate(generated.questions)
+        ]
+        yield interaction_from_table(generated.table, identifier, questions)
+
+
+def generate_tables(
+    seed: int,
+    num_tables: int,
+    *,
+    split: str = "train",
+    rows: tuple[int, int] = (5, 200),
+    skew: float = 2.0,
+    columns: tuple[int, int] = (3, 6),
+    questions_per_table: int = 6,
+    mix: Mapping[str, float] = MIX,
+    start: int = 0,
+) -> Iterator[GeneratedTable]:
+    """Tables and questions as plain data.
+
+    Args:
+        seed: same seed, same tables; table n does not depend on how many are asked for.
+        num_tables: number of tables.
+        split: "train", "dev" or "test". No name of a row occurs in two splits.
+        rows: least and largest number of rows.
+        skew: 1 spreads the logarithm of the row count evenly; more gives more short tables.
+        columns: least and largest number of columns, between 3 and 7.
+        questions_per_table: questions about each table, up to 32.
+        mix: weight of each question type in TYPES.
+        start: number of the first table, so that processes can share the work.
+
+    Raises:
+        InputError: an argument is out of range; the message names it.
+    """
+    _check(split, rows, skew, columns, questions_per_table, mix)
+    for number in range(start, start + num_tables):
+        # Seeding by text is the same in every process, unlike by hash.
+        rng = random.Random(f"{seed} {split} {number}")
+        sheet = make_sheet(rng, row_count(rng, rows, skew), columns, split)
+        types = rng.choices(list(mix), list(mix.values()), k=questions_per_table)
+        questions = []
+        for wanted in types:
+            questions.append(_new_question(rng, sheet, wanted, questions))
+        table_id = f"{sheet.domain.name}-{split}{seed}.{number}"
+        yield GeneratedTable(
+            Table.from_rows(sheet.header, sheet.rows, table_id=table_id),
+            tuple(questions),
+        )
+
+
+def _new_question(rng, sheet, wanted, asked):
+    """A question that was not asked yet, as far as a small table offers one."""
+    for _ in range(5):
+        question = make_question(rng, sheet, wanted)
+        if question not in asked:
+            break
+    return question
+
+
+def _check(split, rows, skew, columns, questions_per_table, mix):
+    if split not in SPLITS:
+        raise InputError(f"synthetic split {split!r}: choose one of {', '.join(SPLITS)}")
+    if not 2 <= rows[0] <= rows[1]:
+        raise InputError(f"synthetic rows {rows}: needs 2 <= least <= largest")
+    if not 3 <= columns[0] <= columns[1] <= 7:
+        raise InputError(f"synthetic columns {columns}: needs 3 <= least <= largest <= 7")
+    if skew <= 0:
+        raise InputError(f"synthetic skew {skew}: must be above 0")
+    if not 1 <= questions_per_table <= 32:
+        raise InputError(f"synthetic questions_per_table {questions_per_table}: must be 1 to 32")
+    if set(mix) - set(TYPES) or min(mix.values(), default=0) < 0 or sum(mix.values()) <= 0:
+        raise InputError(f"synthetic mix {dict(mix)}: needs weights of {', '.join(TYPES)}")

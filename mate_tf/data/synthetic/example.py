@@ -1,0 +1,13 @@
+"""A table that no training set contains, with three questions for the quickstart."""
+
+import pathlib
+
+EXAMPLE_TABLE = pathlib.Path(__file__).with_name("example.csv")
+"""Twelve employees: a CSV file like a user's own."""
+
+EXAMPLE_QUESTIONS = (
+    ("which city does Kenji Tanaka live in?", ((5, 1),)),
+    ("who earns the most?", ((4, 0),)),
+    ("who is older than 55?", ((6, 0), (7, 0))),
+)
+"""Questions about EXAMPLE_TABLE with the cells (row, column) that answer them."""

@@ -1,0 +1,128 @@
+"""Questions about a synthetic table, with the cells that answer them."""
+
+import dataclasses
+import random
+
+from mate_tf.data.synthetic.domains import GENERIC, NumberColumn, TextColumn
+from mate_tf.data.synthetic.sheets import Sheet
+
+TYPES = ("lookup", "superlative", "comparison", "filter")
+"""Kinds of questions; the last two are conditions, on a number and on a text."""
+
+_MAX_ANSWERS = 6
+_MAX_TIES = 3
+_ROUND = (10000, 5000, 1000, 500, 100, 50, 10, 5, 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class SyntheticQuestion:
+    """A question, its kind, and its answer.
+
+    Attributes:
+        type: one of TYPES.
+        text: the question.
+        coordinates: answer cells as (row, column), sorted; data rows count from 0.
+    """
+
+    type: str
+    text: str
+    coordinates: tuple[tuple[int, int], ...]
+
+
+def make_question(rng: random.Random, sheet: Sheet, question_type: str) -> SyntheticQuestion:
+    """A random question of one type; a look-up where the table does not allow that type."""
+    kind, ask = _ASKERS[question_type]
+    columns = sheet.indices_of(kind)
+    rng.shuffle(columns)
+    for column in columns:
+        asked = ask(rng, sheet, column)
+        if asked:
+            text, coordinates = asked
+            return SyntheticQuestion(question_type, text, tuple(sorted(coordinates)))
+    return make_question(rng, sheet, "lookup")
+
+
+def _phrase(rng, sheet, column, use, **values):
+    """One of the templates for `use`, filled in; the column's own ones half of the time."""
+    spec = sheet.columns[column]
+    own, generic = getattr(spec.templates, use), getattr(GENERIC, use)
+    template = rng.choice(own if own and rng.random() < 0.5 else generic)
+    article = "an" if spec.noun[0] in "aeiou" else "a"
+    return template.format(
+        noun=spec.noun,
+        a_noun=f"{article} {spec.noun}",
+        one=rng.choice(sheet.domain.one),
+        all=rng.choice(sheet.domain.all),
+        **values,
+    )
+
+
+def _ask_lookup(rng, sheet, column):
+    row = rng.randrange(len(sheet.rows))
+    name = sheet.rows[row][sheet.key_index]
+    return _phrase(rng, sheet, column, "lookup", name=name), [(row, column)]
+
+
+def _ask_superlative(rng, sheet, column):
+    values = sheet.values(column)
+    largest = rng.random() < 0.5
+    extreme = max(values) if largest else min(values)
+    rows = [row for row, value in enumerate(values) if value == extreme]
+    if len(rows) > _MAX_TIES:
+        return None
+    if rng.random() < 0.7:
+        use, answer = ("highest" if largest else "lowest"), sheet.key_index
+    else:
+        use, answer = ("top" if largest else "bottom"), column
+    return _phrase(rng, sheet, column, use), [(row, answer) for row in rows]
+
+
+def _ask_comparison(rng, sheet, column):
+    values = sheet.values(column)
+    use = rng.choices(("more", "less", "at_least"), (0.45, 0.4, 0.15))[0]
+    sign = -1 if use == "less" else 1  # "less" is "more" of the negated numbers
+    ordered = sorted((sign * value for value in values), reverse=True)
+    limit = min(_MAX_ANSWERS, max(1, len(values) // 3))
+    cuts = [k for k in range(1, limit + 1) if k < len(ordered) and ordered[k - 1] > ordered[k]]
+    if not cuts:
+        return None
+    cut = rng.choice(cuts)
+    inside, outside = ordered[cut - 1], ordered[cut]
+    if use == "at_least":
+        threshold = _threshold(rng, outside + 1, inside, edge=inside)
+    else:
+        threshold = sign * _threshold(rng, outside, inside - 1, edge=outside)
+    rows = [row for row, value in enumerate(values) if sign * value >= inside]
+    text = _phrase(rng, sheet, column, use, value=threshold)
+    return text, [(row, sheet.key_index) for row in rows]
+
+
+def _threshold(rng, low, high, edge):
+    """A number from `low` to `high`: a round one, or a cell's own, where "equal" matters."""
+    if rng.random() < 0.3:
+        return edge
+    for unit in _ROUND:
+        candidate = -(-low // unit) * unit
+        if candidate <= high:
+            return candidate
+    raise AssertionError("1 divides every number")
+
+
+def _ask_filter(rng, sheet, column):
+    values = sheet.values(column)
+    counts = {value: values.count(value) for value in dict.fromkeys(values)}
+    fitting = [value for value, count in counts.items() if count <= _MAX_ANSWERS]
+    if not fitting:
+        return None
+    wanted = rng.choice(fitting)
+    rows = [row for row, value in enumerate(values) if value == wanted]
+    text = _phrase(rng, sheet, column, "equal", value=wanted)
+    return text, [(row, sheet.key_index) for row in rows]
+
+
+_ASKERS = {
+    "lookup": ((TextColumn, NumberColumn), _ask_lookup),
+    "superlative": (NumberColumn, _ask_superlative),
+    "comparison": (NumberColumn, _ask_comparison),
+    "filter": (TextColumn, _ask_filter),
+}

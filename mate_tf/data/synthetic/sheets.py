@@ -1,0 +1,126 @@
+"""Synthetic tables before anything is asked about them."""
+
+import dataclasses
+import functools
+import itertools
+import random
+
+from mate_tf.data.synthetic.domains import DOMAINS, Domain, NumberColumn, TextColumn
+from mate_tf.errors import InputError
+
+_RESIDUES = {"train": (2, 3, 4), "dev": (0,), "test": (1,)}
+_SHARED_NAMES = 0.25  # share of tables in which several rows have the same first word
+
+
+@dataclasses.dataclass(frozen=True)
+class Sheet:
+    """A table with the knowledge of how it was made.
+
+    Attributes:
+        domain: what the rows are.
+        columns: one per column; None is the key column.
+        header: texts of the columns.
+        rows: cell values, int in number columns and str elsewhere.
+    """
+
+    domain: Domain
+    columns: tuple[TextColumn | NumberColumn | None, ...]
+    header: tuple[str, ...]
+    rows: tuple[tuple[str | int, ...], ...]
+
+    @property
+    def key_index(self) -> int:
+        """Column of the names."""
+        return self.columns.index(None)
+
+    def values(self, column: int) -> list:
+        """All values of one column."""
+        return [row[column] for row in self.rows]
+
+    def indices_of(self, kind: type) -> list[int]:
+        """Columns that are TextColumn or NumberColumn."""
+        return [index for index, column in enumerate(self.columns) if isinstance(column, kind)]
+
+
+def row_count(rng: random.Random, rows: tuple[int, int], skew: float) -> int:
+    """A table's size between `rows` (both included), log-uniform for skew 1.
+
+    Larger skews give more short tables: with 2, half of those from 5 to 200 have under 13 rows
+    and a tenth over 100.
+    """
+    low, high = rows
+    return min(high, max(low, round(low * (high / low) ** (rng.random() ** skew))))
+
+
+def make_sheet(rng: random.Random, num_rows: int, columns: tuple[int, int], split: str) -> Sheet:
+    """A random table of a random domain.
+
+    Args:
+        rng: source of all choices.
+        num_rows: data rows.
+        columns: least and largest number of columns, the key column included.
+        split: "train", "dev" or "test"; they share words but no names of rows.
+
+    Raises:
+        InputError: more rows than there are names.
+    """
+    domain = rng.choice(DOMAINS)
+    attributes = _choose_columns(rng, domain, rng.randint(*columns) - 1)
+    cells = [_column_values(rng, column, num_rows) for column in attributes]
+    position = 0 if rng.random() < 0.8 else rng.randint(0, len(attributes))
+    attributes.insert(position, None)
+    cells.insert(position, _names(rng, domain, num_rows, split))
+    key_header = rng.choice(domain.headers)
+    header = tuple(column.header if column else key_header for column in attributes)
+    return Sheet(domain, tuple(attributes), header, tuple(zip(*cells, strict=True)))
+
+
+def _choose_columns(rng, domain, count):
+    """Some columns in random order, at least one of text and one of numbers."""
+    chosen = [
+        rng.choice([column for column in domain.columns if isinstance(column, kind)])
+        for kind in (NumberColumn, TextColumn)
+    ]
+    rest = [column for column in domain.columns if column not in chosen]
+    chosen += rng.sample(rest, min(count - 2, len(rest)))
+    rng.shuffle(chosen)
+    return chosen
+
+
+def _column_values(rng, column, num_rows):
+    if isinstance(column, TextColumn):
+        size = max(2, num_rows // rng.choice((2, 3, 4)))
+        pool = rng.sample(column.values, min(size, len(column.values)))
+        return rng.choices(pool, k=num_rows)
+    numbers = range(column.low, column.high + 1, column.step)
+    if num_rows <= len(numbers):
+        return rng.sample(numbers, num_rows)
+    return rng.choices(numbers, k=num_rows)
+
+
+def _names(rng, domain, num_rows, split):
+    """Distinct pairs of words out of those of this split."""
+    pairs = _pairs(domain.name, split)
+    if len(pairs) < num_rows:
+        raise InputError(
+            f"synthetic {domain.name} tables have at most {len(pairs)} rows in the {split} split, "
+            f"not {num_rows}"
+        )
+    if rng.random() < _SHARED_NAMES:
+        few = set(rng.sample(domain.starts, min(len(domain.starts), max(2, num_rows // 3))))
+        shared = [pair for pair in pairs if pair[0] in few]
+        pairs = shared if len(shared) >= num_rows else pairs
+    return [" ".join(pair) for pair in rng.sample(pairs, num_rows)]
+
+
+@functools.cache
+def _pairs(domain_name, split):
+    """The names of one split: which one a pair belongs to depends on its words alone."""
+    domain = next(domain for domain in DOMAINS if domain.name == domain_name)
+    return [
+        (start, end)
+        for (i, start), (j, end) in itertools.product(
+            enumerate(domain.starts), enumerate(domain.ends)
+        )
+        if (i + j) % 5 in _RESIDUES[split]
+    ]

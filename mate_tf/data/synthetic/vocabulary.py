@@ -1,0 +1,80 @@
+"""A small WordPiece vocabulary that covers all generated text without [UNK]."""
+
+import os
+import pathlib
+import re
+import string
+import tempfile
+from collections.abc import Iterable
+
+from mate_tf.data.synthetic.domains import DOMAINS, GENERIC, Domain, Templates, TextColumn
+from mate_tf.data.synthetic.example import EXAMPLE_QUESTIONS
+
+SPECIAL = ("[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+_WORD = re.compile(r"[a-z]+")
+
+
+def make_vocabulary(path: str | os.PathLike, extra_texts: Iterable[str] = ()) -> int:
+    """Writes the vocabulary, one piece a line, and returns the number of pieces.
+
+    A number of up to five digits is at most two pieces (0 to 999 whole, `##` continuations of
+    one and two digits), a word of the generator one piece; other words in Latin letters are
+    spelt, so that no text in ASCII holds an [UNK].
+
+    Args:
+        path: the file; written whole or not at all.
+        extra_texts: texts of your own tables whose words shall be whole pieces too.
+    """
+    pieces = vocabulary(extra_texts)
+    path = pathlib.Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", dir=path.parent, prefix=path.name, delete=False
+    ) as file:
+        file.write("".join(f"{piece}\n" for piece in pieces))
+    os.replace(file.name, path)
+    return len(pieces)
+
+
+def vocabulary(extra_texts: Iterable[str] = ()) -> list[str]:
+    """The pieces, special ones first ([PAD] has id 0, [EMPTY] id 1, as in the reference)."""
+    letters = string.ascii_lowercase
+    pieces = [
+        *SPECIAL,
+        *string.punctuation,
+        *(str(number) for number in range(1000)),
+        *(f"##{digit}" for digit in string.digits),
+        *(f"##{number:02}" for number in range(100)),
+        *letters,
+        *(f"##{letter}" for letter in letters),
+        *sorted({word for text in (*_texts(), *extra_texts) for word in _words(text)}),
+    ]
+    return list(dict.fromkeys(pieces))
+
+
+def _words(text):
+    # {placeholders} of templates are not words
+    return _WORD.findall(re.sub(r"\{\w+\}", " ", text).lower())
+
+
+def _texts():
+    """Everything that generated tables and questions are made of."""
+    yield from _template_texts(GENERIC)
+    for domain in DOMAINS:
+        yield from _domain_texts(domain)
+    yield from (question for question, _ in EXAMPLE_QUESTIONS)
+    yield from ("a", "an")
+
+
+def _domain_texts(domain: Domain):
+    yield from (*domain.headers, *domain.starts, *domain.ends, *domain.one, *domain.all)
+    for column in domain.columns:
+        yield from (column.header, column.noun)
+        if isinstance(column, TextColumn):
+            yield from column.values
+        yield from _template_texts(column.templates)
+
+
+def _template_texts(templates: Templates):
+    for texts in vars(templates).values():
+        yield from texts
