@@ -6,6 +6,7 @@ the clean-up, the lower case and the split into words are spelled out here, and 
 of words into pieces is tensorflow_text's.
 """
 
+import itertools
 import os
 import typing
 from collections.abc import Iterable, Sequence
@@ -58,9 +59,9 @@ class Tokenizer(tf.Module):
     tokenizer.to_ids(tf.constant(["Losing team", "?"]))    # ragged, also inside a SavedModel
     ```
 
-    TAPAS vocabularies have [EMPTY] in place of [unused0], id 1. In a vocabulary without [EMPTY] the
-    first [unused…] piece stands for it (in BERT's that is [unused0], at id 0, 1 or wherever
-    it is), and in one without those too, [UNK].
+    TAPAS's vocabulary has [EMPTY] in place of BERT's [unused0], id 1. In a vocabulary without
+    [EMPTY] the first [unused…] piece stands for it, so that BERT's gives the same ids, and in one
+    without those too, [UNK].
 
     Attributes:
         vocab_file: path the vocabulary was read from.
@@ -127,7 +128,7 @@ class Tokenizer(tf.Module):
         """The word pieces of each text."""
         ids, row_splits, _ = self.encode(texts)
         pieces = [self.pieces[index] for index in ids]
-        return [pieces[begin:end] for begin, end in zip(row_splits, row_splits[1:], strict=False)]
+        return [pieces[begin:end] for begin, end in itertools.pairwise(row_splits)]
 
     def ids(self, pieces: Iterable[str]) -> list[int]:
         """Positions of word pieces in the vocabulary.

@@ -1,0 +1,379 @@
+"""Interactions to tf.train.Examples, feature by feature as google-research/tapas makes them."""
+
+import collections
+import hashlib
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from mate_tf.data import features as feature_names
+from mate_tf.data import interactions
+from mate_tf.data.tokenizer import Encoding, Tokenizer
+from mate_tf.protos import interaction_pb2, table_selection_pb2
+from mate_tf.tables import linearize, numbers
+from mate_tf.tables.linearize import ConversionError, Cut
+
+INVALID_ANSWER = "Invalid answer"
+ANSWER_NOT_FOUND = "Couldn't find all answers"
+QUESTION_ID_TOO_LONG = "Question id too long"
+ROW_LENGTH = "Row of another length than the header"
+
+_HASH_MODULUS = 2**32 - 1
+_CACHED_TABLES = 64
+_SELECTION = table_selection_pb2.TableSelection.table_selection_ext
+
+
+class Conversion(NamedTuple):
+    """An example and what of the question and the table is not in it."""
+
+    example: tf.train.Example
+    cuts: tuple[Cut, ...] = ()
+
+
+class ExampleConverter:
+    """Converts questions of interactions to examples.
+
+    ```
+    converter = ExampleConverter("vocab.txt", max_seq_length=512, drop_rows_to_fit=True)
+    example, cuts = converter.conversion(interaction, 0)
+    ```
+
+    The defaults are the reference's: cells are shortened, evenly, until all fit, and a table that
+    is still too long raises. Numbers and dates are looked for where an interaction has none.
+    Interactions are never changed. A converter can be sent to other processes.
+
+    Args:
+        vocab_file: WordPiece vocabulary, see `Tokenizer`.
+        max_seq_length: length of every feature per token; shorter sequences are padded.
+        max_column_id, max_row_id: a table must have fewer columns and rows.
+        cell_trim_length: shorten cells to this many tokens (and the rest of the word), but then no
+            further; negative: as much as needed.
+        drop_rows_to_fit: drop the last rows of a table that is too long.
+        drop_columns_to_fit: drop the last columns if header and first row are too long.
+        trim_question_to_fit: drop the last words of a question, at most down to half of the
+            sequence, if header and first row do not fit beside it.
+        strip_column_names: replace all column names by [EMPTY].
+        update_answer_coordinates: label where the answer's text first stands in the table, not the
+            answer's coordinates. An answer that is nowhere gives no labels.
+        use_document_title, use_context_title: append the table's title or heading to the question.
+        trim_question_ids: store the end of a question id that is too long for `question_id_ints`.
+
+    Raises:
+        InputError: the vocabulary cannot be used.
+    """
+
+    def __init__(
+        self,
+        vocab_file: str | os.PathLike,
+        max_seq_length: int = 512,
+        *,
+        max_column_id: int = 512,
+        max_row_id: int = 512,
+        cell_trim_length: int = -1,
+        drop_rows_to_fit: bool = False,
+        drop_columns_to_fit: bool = False,
+        trim_question_to_fit: bool = False,
+        strip_column_names: bool = False,
+        update_answer_coordinates: bool = False,
+        use_document_title: bool = False,
+        use_context_title: bool = False,
+        trim_question_ids: bool = False,
+    ):
+        self.limits = linearize.Limits(
+            max_length=max_seq_length,
+            max_column_id=max_column_id,
+            max_row_id=max_row_id,
+            cell_trim_length=cell_trim_length,
+            drop_rows_to_fit=drop_rows_to_fit,
+            drop_columns_to_fit=drop_columns_to_fit,
+            trim_question_to_fit=trim_question_to_fit,
+        )
+        self.tokenizer = Tokenizer(vocab_file)
+        self._labelling = {
+            "strip_column_names": strip_column_names,
+            "update_answer_coordinates": update_answer_coordinates,
+            "use_document_title": use_document_title,
+            "use_context_title": use_context_title,
+            "trim_question_ids": trim_question_ids,
+        }
+        self._tables: collections.OrderedDict[bytes, _Table] = collections.OrderedDict()
+
+    @property
+    def max_seq_length(self) -> int:
+        """Length of every feature per token."""
+        return self.limits.max_length
+
+    def __getstate__(self):
+        """What `__setstate__` needs to build an equal converter in another process."""
+        limits = vars(self.limits).copy()
+        max_seq_length = limits.pop("max_length")
+        return self.tokenizer.vocab_file, max_seq_length, {**limits, **self._labelling}
+
+    def __setstate__(self, state):
+        vocab_file, max_seq_length, options = state
+        self.__init__(vocab_file, max_seq_length, **options)
+
+    def convert(
+        self, interaction: interaction_pb2.Interaction, question_index: int
+    ) -> tf.train.Example:
+        """The example of one question; see `conversion`."""
+        return self.conversion(interaction, question_index).example
+
+    def conversion(
+        self, interaction: interaction_pb2.Interaction, question_index: int
+    ) -> Conversion:
+        """The example of one question, and what was cut for it.
+
+        Returns:
+            Conversion with all features of `features.ALL`, those per token [max_seq_length] long.
+
+        Raises:
+            ConversionError: its `reason` is one of those in this module or in `linearize`.
+        """
+        question = interaction.questions[question_index]
+        try:
+            return self._conversion(interaction, question, question_index)
+        except ConversionError as error:
+            where = f"question {question.id or question_index}"
+            if interaction.table.table_id:
+                where += f" (table {interaction.table.table_id})"
+            raise ConversionError(error.reason, error.detail, where) from None
+
+    def convert_all(
+        self, interaction: interaction_pb2.Interaction
+    ) -> Iterator[Conversion | ConversionError]:
+        """For each question its conversion, or why there is none."""
+        for index in range(len(interaction.questions)):
+            try:
+                yield self.conversion(interaction, index)
+            except ConversionError as error:
+                yield error
+
+    def empty_example(self) -> tf.train.Example:
+        """An example without a table, to fill up batches."""
+        interaction = interaction_pb2.Interaction()
+        interaction.questions.add(id=interactions.PADDING_QUESTION_ID)
+        return self.convert(interaction, 0)
+
+    def _conversion(self, interaction, question, index) -> Conversion:
+        table_proto = interaction.table
+        linearize.check_size(len(table_proto.rows), len(table_proto.columns), self.limits)
+        if not question.answer.is_valid:
+            raise ConversionError(INVALID_ANSWER)
+        table = self._table(table_proto)
+        text = self._encode_question(question, table_proto)
+        sequence = linearize.linearize(
+            text.ids,
+            text.word_starts,
+            table.tokens,
+            self.limits,
+            cls_id=self.tokenizer.cls_id,
+            sep_id=self.tokenizer.sep_id,
+            selected=_selected_tokens(question, table.tokens),
+        )
+        values = self._table_features(question, table, sequence)
+        values["label_ids"] = self._labels(question, table, sequence)
+        if index > 0:
+            previous = interaction.questions[index - 1]
+            values["prev_label_ids"] = self._labels(previous, table, sequence)
+        values.update(self._example_features(question, table_proto.table_id))
+        return Conversion(_to_example(values, self.max_seq_length), sequence.cuts)
+
+    def _table(self, proto) -> "_Table":
+        """Tokens and numbers of a table, from the last tables if it is one of them."""
+        key = proto.SerializeToString(deterministic=True)
+        if key in self._tables:
+            self._tables.move_to_end(key)
+        else:
+            strip = self._labelling["strip_column_names"]
+            self._tables[key] = _Table(proto, self.tokenizer, strip)
+            if len(self._tables) > _CACHED_TABLES:
+                self._tables.popitem(last=False)
+        return self._tables[key]
+
+    def _encode_question(self, question, table_proto) -> Encoding:
+        texts = [interactions.question_text(question)]
+        if self._labelling["use_document_title"] and table_proto.document_title:
+            texts.append(table_proto.document_title)
+        if self._labelling["use_context_title"] and table_proto.context_heading:
+            texts.append(table_proto.context_heading)
+        encoding = self.tokenizer.encode(texts)
+        if len(texts) == 1:
+            return encoding
+        before = encoding.row_splits[1:-1]
+        return Encoding(
+            np.insert(encoding.ids, before, self.tokenizer.sep_id),
+            np.array([0, len(encoding.ids) + len(before)]),
+            np.insert(encoding.word_starts, before, True),
+        )
+
+    def _table_features(self, question, table, sequence) -> dict[str, np.ndarray]:
+        """Features that tokens have from their cells."""
+        cells = sequence.row_ids, sequence.column_ids
+        values = {
+            "input_ids": sequence.input_ids,
+            "input_mask": np.ones_like(sequence.input_ids),
+            "segment_ids": sequence.segment_ids,
+            "column_ids": sequence.column_ids,
+            "row_ids": sequence.row_ids,
+            "column_ranks": table.ranks[cells],
+            "inv_column_ranks": table.inverse_ranks[cells],
+            "numeric_relations": table.relations(interactions.question_values(question))[cells],
+            "numeric_values": table.numeric_values[cells],
+        }
+        lengths = np.zeros(table.shape, np.float32)
+        np.add.at(lengths, cells, 1)
+        lengths[0] = 1
+        values["numeric_values_scale"] = lengths[cells]
+        return values
+
+    def _labels(self, question, table, sequence) -> np.ndarray:
+        if self._labelling["update_answer_coordinates"]:
+            return self._labels_from_texts(question.answer.answer_texts, table, sequence)
+        cells = {
+            (coordinate.row_index + 1, coordinate.column_index + 1)
+            for coordinate in question.answer.answer_coordinates
+        }
+        present = set(zip(sequence.row_ids.tolist(), sequence.column_ids.tolist(), strict=True))
+        # The question's tokens are no cell of the table.
+        missing = sorted(cells - (present - {(0, 0)}))
+        if missing:
+            named = ", ".join(f"({row - 1}, {column - 1})" for row, column in missing[:3])
+            more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+            detail = f"cell (row, column) {named}{more} of question {question.id} not in sequence"
+            raise ConversionError(ANSWER_NOT_FOUND, detail)
+        marked = np.zeros(table.shape, np.int32)
+        for cell in cells:
+            marked[cell] = 1
+        return marked[sequence.row_ids, sequence.column_ids]
+
+    def _labels_from_texts(self, texts, table, sequence) -> np.ndarray:
+        labels = np.zeros(len(sequence.input_ids), np.int32)
+        encoding = self.tokenizer.encode(texts)
+        place = np.full(len(table.tokens.ids), -1)
+        place[sequence.table_tokens] = np.arange(sequence.first_table_token, len(labels))
+        for begin, end in zip(encoding.row_splits, encoding.row_splits[1:], strict=False):
+            for start in table.find(encoding.ids[begin:end]):
+                places = place[start : start + end - begin]
+                if (places >= 0).all():
+                    labels[places] = 1
+                    break
+        return labels
+
+    def _example_features(self, question, table_id: str) -> dict:
+        answer = question.answer
+        return {
+            "aggregation_function_id": [answer.aggregation_function],
+            "classification_class_index": [answer.class_index],
+            "answer": [answer.float_value if answer.HasField("float_value") else float("nan")],
+            "question_id": [question.id.encode("utf-8")],
+            "question_id_ints": self._question_id_ints(question.id),
+            "table_id": [table_id.encode("utf-8")],
+            "table_id_hash": [_fingerprint(table_id)],
+        }
+
+    def _question_id_ints(self, question_id: str) -> list[int]:
+        length = feature_names.QUESTION_ID_LENGTH
+        if self._labelling["trim_question_ids"]:
+            question_id = question_id[-length:]
+        if len(question_id) > length:
+            raise ConversionError(QUESTION_ID_TOO_LONG, f"{len(question_id)} characters")
+        return [ord(char) + 1 for char in question_id] + [0] * (length - len(question_id))
+
+
+class _Table:
+    """What examples need of a table, worked out once for all its questions.
+
+    Attributes:
+        tokens: `TokenizedTable`.
+        shape: (rows + 1, columns + 1), of the arrays below; row and column 0 are not cells.
+        ranks, inverse_ranks: <int32>[shape]; 0 where there are none.
+        numeric_values: <float32>[shape]; NaN where a cell has no number.
+    """
+
+    def __init__(self, proto: interaction_pb2.Table, tokenizer: Tokenizer, strip_names: bool):
+        num_columns = len(proto.columns)
+        for number, row in enumerate(proto.rows, start=1):
+            if len(row.cells) != num_columns:
+                detail = f"row {number} has {len(row.cells)} cells, the header {num_columns}"
+                raise ConversionError(ROW_LENGTH, detail)
+        texts = ["" if strip_names else cell.text for cell in proto.columns]
+        texts.extend(cell.text for row in proto.rows for cell in row.cells)
+        self.tokens = linearize.TokenizedTable(*tokenizer.encode(texts), num_columns)
+        self.shape = (len(proto.rows) + 1, num_columns + 1)
+        self._values = interactions.cell_values(proto)
+        self.ranks = np.zeros(self.shape, np.int32)
+        self.inverse_ranks = np.zeros(self.shape, np.int32)
+        self.numeric_values = np.full(self.shape, np.nan, np.float32)
+        for column, values in enumerate(self._values, start=1):
+            ranks = numbers.column_ranks(values)
+            self.ranks[1:, column], self.inverse_ranks[1:, column] = ranks
+            self.numeric_values[1:, column] = [
+                value if isinstance(value, float) and value != float("inf") else np.nan
+                for value in values
+            ]
+
+    def relations(self, question_values: list[numbers.Value]) -> np.ndarray:
+        """<int32>[shape]: how the numbers in a question compare with each cell's."""
+        result = np.zeros(self.shape, np.int32)
+        if question_values:
+            for column, values in enumerate(self._values, start=1):
+                result[1:, column] = numbers.relations(question_values, values)
+        return result
+
+    def find(self, ids: np.ndarray) -> Iterator[int]:
+        """The first place of a token sequence in each data cell that has it, row by row."""
+        tokens = self.tokens
+        num_places = len(tokens.ids) - len(ids) + 1
+        if num_places <= 0:
+            return
+        matches = tokens.rows[:num_places] > 0
+        last = slice(len(ids) - 1, len(ids) - 1 + num_places)
+        # A match must not run over into the next cell.
+        matches &= tokens.positions[last] == tokens.positions[:num_places] + len(ids) - 1
+        for offset, piece in enumerate(ids):
+            matches &= tokens.ids[offset : offset + num_places] == piece
+        found = np.flatnonzero(matches)
+        cells = np.stack([tokens.rows[found], tokens.columns[found]])
+        _, first = np.unique(cells, axis=1, return_index=True)
+        yield from found[np.sort(first)]
+
+
+def _selected_tokens(question, tokens: linearize.TokenizedTable) -> np.ndarray | None:
+    """<bool>[num_tokens] from the question's `TableSelection`; None if it has none."""
+    if not question.HasExtension(_SELECTION):
+        return None
+    selected = {
+        (token.row_index, token.column_index + 1, token.token_index)
+        for token in question.Extensions[_SELECTION].selected_tokens
+    }
+    if not selected:
+        return None
+    triples = zip(tokens.rows, tokens.columns, tokens.positions, strict=True)
+    return np.array([triple in selected for triple in triples], bool)
+
+
+def _to_example(values: dict, length: int) -> tf.train.Example:
+    """Pads features per token and packs all into an example."""
+    example = tf.train.Example()
+    for spec in feature_names.ALL:
+        value = values.get(spec.name, ())
+        if spec.per_token:
+            padded = np.full(length, spec.padding, np.float32 if "float" in spec.dtype else int)
+            padded[: len(value)] = value
+            value = padded.tolist()
+        feature = example.features.feature[spec.name]
+        if spec.dtype == "string":
+            feature.bytes_list.value.extend(value)
+        elif spec.dtype == "float32":
+            feature.float_list.value.extend(value)
+        else:
+            feature.int64_list.value.extend(value)
+    return example
+
+
+def _fingerprint(text: str) -> int:
+    return int(hashlib.sha256(text.encode("utf-8")).hexdigest(), 16) % _HASH_MODULUS
