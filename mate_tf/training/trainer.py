@@ -1,5 +1,6 @@
 """Training and evaluation on tf.distribute, through tf-models' trainer and Orbit."""
 
+import collections
 import contextlib
 import datetime
 import time
@@ -13,8 +14,6 @@ from mate_tf import tasks
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.training import experiments
-
-_SLOT = ".OPTIMIZER_SLOT"
 
 
 def train(experiment, model_dir: str) -> dict:
@@ -82,9 +81,8 @@ def load_model(experiment, model_dir: str):
     path = latest_checkpoint(model_dir)
     with _runtime(experiment):
         model = tasks.create(experiment.task).build_model()
-        with _explained(path):
-            tf.train.Checkpoint(model=model).restore(path).expect_partial()
-        _check_restored(model, path)
+        _check_size(model, path)
+        tf.train.Checkpoint(model=model).restore(path).expect_partial()
     return model
 
 
@@ -148,21 +146,30 @@ def _runtime(experiment):
         keras.mixed_precision.set_global_policy(before)
 
 
+class _Runner(train_lib.OrbitExperimentRunner):
+    """tf-models' runner, which looks at a checkpoint before it restores it."""
+
+    def _maybe_build_checkpoint_manager(self):
+        path = tf.train.latest_checkpoint(self.model_dir)
+        if path:
+            _check_size(self.trainer.model, path)
+        if "train" in self._mode:
+            return super()._maybe_build_checkpoint_manager()
+        # Orbit would warn about the optimizer's slots, which evaluation has no use for.
+        self.trainer.checkpoint.restore(path).expect_partial()
+        return None
+
+
 def _runner(strategy, experiment, mode, model_dir, train_actions=None):
-    """tf-models' runner: model, optimizer, data, restored checkpoint, Orbit controller."""
-    path = tf.train.latest_checkpoint(model_dir)
-    with _explained(path):
-        runner = train_lib.OrbitExperimentRunner(
-            distribution_strategy=strategy,
-            task=tasks.create(experiment.task),
-            mode=mode,
-            params=experiment,
-            model_dir=model_dir,
-            train_actions=train_actions,
-        )
-    if path:
-        _check_restored(runner.trainer.model, path)
-    return runner
+    """Model, optimizer, data and Orbit controller, restored from the last checkpoint."""
+    return _Runner(
+        distribution_strategy=strategy,
+        task=tasks.create(experiment.task),
+        mode=mode,
+        params=experiment,
+        model_dir=model_dir,
+        train_actions=train_actions,
+    )
 
 
 def _run_training(controller, config, evaluating):
@@ -178,32 +185,22 @@ def _run_training(controller, config, evaluating):
     return metrics or controller.evaluate(steps=config.validation_steps)
 
 
-@contextlib.contextmanager
-def _explained(path):
-    """Turns TensorFlow's error about a variable of another shape into an InputError."""
-    try:
-        yield
-    except ValueError as error:
-        if path is None or "incompatible tensor" not in str(error):
-            raise
-        raise InputError(f"{path}: is a checkpoint of a model of another size: {error}") from error
+def _check_size(model, path):
+    """Raises InputError unless the checkpoint's variables have the shapes of the model's."""
+    shapes = tf.train.load_checkpoint(path).get_variable_to_shape_map()
+    expected = collections.Counter(tuple(variable.shape) for variable in model.variables)
+    saved = {name: tuple(shape) for name, shape in shapes.items() if _is_of_model(name)}
+    if collections.Counter(saved.values()) == expected:
+        return
+    strange = [f"{name} {shape}" for name, shape in sorted(saved.items()) if shape not in expected]
+    raise InputError(
+        f"{path}: is a checkpoint of a model of another size: {len(saved)} variables, this one has "
+        f"{len(model.variables)}; of a shape it has not: {', '.join(strange[:3]) or 'none'}"
+    )
 
 
-def _check_restored(model, path):
-    """Raises InputError unless the checkpoint holds exactly the variables of the model."""
-    try:
-        tf.train.Checkpoint(model=model).read(
-            path
-        ).expect_partial().assert_existing_objects_matched()
-    except AssertionError as error:
-        raise InputError(f"{path}: lacks variables of this model: {error}") from error
-    names = tf.train.load_checkpoint(path).get_variable_to_shape_map()
-    saved = [name for name in names if name.startswith("model/") and _SLOT not in name]
-    if len(saved) != len(model.variables):
-        raise InputError(
-            f"{path}: is a checkpoint of a model of another size: {len(saved)} variables, "
-            f"this one has {len(model.variables)}"
-        )
+def _is_of_model(name):
+    return name.startswith("model/") and ".OPTIMIZER_SLOT" not in name
 
 
 def _floats(metrics):
