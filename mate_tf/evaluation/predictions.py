@@ -1,0 +1,267 @@
+"""A model's outputs as predicted cells, and the files they are written to.
+
+The TSV has the columns and conventions of google-research/tapas (its scripts read it); the JSON
+is for people and programs of today. Both are written whole or not at all.
+"""
+
+import csv
+import dataclasses
+import io
+import json
+import os
+import pathlib
+import re
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from mate_tf.data.interactions import parse_question_id
+from mate_tf.errors import InputError
+
+LABEL_COLUMNS = ("gold_aggr", "pred_aggr", "gold_cls", "pred_cls", "logits_cls")
+NUM_RANKED = 5
+
+_COLUMNS = ("question_id", "id", "annotator", "position", "answer_coordinates", "answers")
+_TOKEN_COLUMN = "token_probabilities"
+_COORDINATE = re.compile(r"\((\d+), (\d+)\)")
+_FIELD_LIMIT = 1 << 30  # token probabilities of long tables pass csv's default of 128 KiB
+
+
+@dataclasses.dataclass(frozen=True)
+class Prediction:
+    """The answer to one question. Rows and columns count from 0; the header is not a row.
+
+    Attributes:
+        question_id: "<example>-<annotator>_<position>".
+        coordinates: chosen cells as (row, column), in table order.
+        probabilities: one per chosen cell, the mean over its tokens; empty if unknown.
+        ranked: the most probable cells, best first, chosen or not.
+        spans: runs of tokens in chosen words, as the reference writes them under "answers".
+        token_probabilities: (column, row, probability) of each token in a data cell.
+        labels: further columns of the TSV, the names in LABEL_COLUMNS.
+    """
+
+    question_id: str
+    coordinates: tuple[tuple[int, int], ...]
+    probabilities: tuple[float, ...] = ()
+    ranked: tuple[tuple[int, int], ...] = ()
+    spans: tuple[dict, ...] = ()
+    token_probabilities: tuple[tuple[int, int, float], ...] = ()
+    labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+
+def cell_probabilities(
+    probs: np.ndarray, row_ids: np.ndarray, column_ids: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean probability of each data cell.
+
+    Args:
+        probs: <float>[seq].
+        row_ids: <int>[seq], 0 for question, header and padding.
+        column_ids: <int>[seq], 0 for question and padding.
+
+    Returns:
+        coordinates: <int>[cells, 2], rows and columns from 0, in table order.
+        means: <float32>[cells].
+    """
+    row_ids, column_ids = np.asarray(row_ids, np.int64), np.asarray(column_ids, np.int64)
+    in_table = (row_ids > 0) & (column_ids > 0)
+    width = int(column_ids.max(initial=0)) + 1
+    cells, tokens = np.unique(row_ids[in_table] * width + column_ids[in_table], return_inverse=True)
+    sums = np.bincount(tokens, np.asarray(probs, np.float64)[in_table], minlength=len(cells))
+    means = sums / np.maximum(np.bincount(tokens, minlength=len(cells)), 1)
+    return np.stack([cells // width - 1, cells % width - 1], axis=-1), means.astype(np.float32)
+
+
+def prediction(output: Mapping, threshold: float = 0.5) -> Prediction:
+    """The prediction in a model's output for one example.
+
+    Args:
+        output: question_id, and per token probs, row_ids, column_ids <[seq]>. If there are
+            selected_tokens, they say which cells are chosen; otherwise the cells whose mean
+            probability is above `threshold`. With input_ids, spans are found as well.
+        threshold: as above, and of the tokens in spans.
+    """
+    probs, rows, columns = (np.asarray(output[k]) for k in ("probs", "row_ids", "column_ids"))
+    coordinates, means = cell_probabilities(probs, rows, columns)
+    if "selected_tokens" in output:
+        chosen = cell_probabilities(output["selected_tokens"], rows, columns)[1] > 0.5
+    else:
+        chosen = means > threshold
+    ranking = np.argsort(-means, kind="stable")[:NUM_RANKED]
+    in_table = (rows > 0) & (columns > 0)
+    spans = ()
+    if "input_ids" in output:
+        spans = tuple(_spans(probs, rows, columns, np.asarray(output["input_ids"]), threshold))
+    return Prediction(
+        question_id=output["question_id"],
+        coordinates=_tuples(coordinates[chosen]),
+        probabilities=tuple(means[chosen].tolist()),
+        ranked=_tuples(coordinates[ranking]),
+        spans=spans,
+        token_probabilities=tuple(
+            zip(
+                (columns[in_table] - 1).tolist(),
+                (rows[in_table] - 1).tolist(),
+                probs[in_table].tolist(),
+                strict=True,
+            )
+        ),
+    )
+
+
+def _spans(probs, rows, columns, input_ids, threshold):
+    """Runs of tokens above the threshold, with their geometric mean.
+
+    As in the reference a run may go on into the next cell; it is given with its first one.
+    """
+    cell = rows.astype(np.int64) << 32 | columns
+    chosen = (probs > threshold) & (rows > 0) & (columns > 0)
+    first_in_cell = np.flatnonzero(np.diff(cell, prepend=-1))
+    edges = np.flatnonzero(np.diff(chosen, prepend=False, append=False)).tolist()
+    for begin, end in zip(edges[::2], edges[1::2], strict=True):
+        start = first_in_cell[np.searchsorted(first_in_cell, begin, side="right") - 1]
+        yield {
+            "column_index": int(columns[begin]) - 1,
+            "row_index": int(rows[begin]) - 1,
+            "begin_token_index": int(begin - start),
+            "end_token_index": int(end - start),
+            "token_ids": input_ids[begin:end].tolist(),
+            "score": float(np.exp(np.mean(np.log(probs[begin:end])))),
+        }
+
+
+def write_tsv(
+    predictions: Iterable[Prediction], path: str | os.PathLike, *, token_probabilities: bool = False
+) -> None:
+    """Writes predictions as the reference does: cells column by column, lines end in CR LF.
+
+    Args:
+        predictions: in the order of the file.
+        path: the file.
+        token_probabilities: also write the column of that name.
+    """
+    predictions = list(predictions)
+    labels = [name for name in LABEL_COLUMNS if any(name in p.labels for p in predictions)]
+    header = [*_COLUMNS, *([_TOKEN_COLUMN] if token_probabilities else []), *labels]
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, header, delimiter="\t", extrasaction="ignore", restval="")
+    writer.writeheader()
+    for prediction in predictions:
+        by_column = sorted(prediction.coordinates, key=lambda cell: cell[::-1])
+        writer.writerow(
+            {
+                "question_id": prediction.question_id,
+                **_id_columns(prediction.question_id),
+                "answer_coordinates": str([f"({row}, {column})" for row, column in by_column]),
+                "answers": json.dumps(prediction.spans),
+                _TOKEN_COLUMN: json.dumps(prediction.token_probabilities),
+                **prediction.labels,
+            }
+        )
+    _write(path, text.getvalue())
+
+
+def read_tsv(path: str | os.PathLike) -> list[Prediction]:
+    """Predictions from a file of `write_tsv` or of the reference.
+
+    Probabilities of cells are there only if the file has those of tokens.
+
+    Raises:
+        InputError: the file cannot be read; the message names the line.
+    """
+    csv.field_size_limit(_FIELD_LIMIT)
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file, delimiter="\t")
+            return [_from_row(row, f"{path} line {reader.line_num}") for row in reader]
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not a UTF-8 tab-separated file ({error})") from error
+
+
+def _from_row(row, where):
+    try:
+        found = _COORDINATE.findall(row["answer_coordinates"])
+        coordinates = sorted((int(r), int(c)) for r, c in found)
+        tokens = np.array(json.loads(row.get(_TOKEN_COLUMN) or "[]"), np.float64).reshape(-1, 3)
+        probabilities, ranked = (), ()
+        if len(tokens):
+            cells, means = cell_probabilities(tokens[:, 2], tokens[:, 1] + 1, tokens[:, 0] + 1)
+            by_cell = dict(zip(_tuples(cells), means.tolist(), strict=True))
+            probabilities = tuple(by_cell[cell] for cell in coordinates)
+            ranked = _tuples(cells[np.argsort(-means, kind="stable")[:NUM_RANKED]])
+        return Prediction(
+            question_id=row["question_id"],
+            coordinates=tuple(coordinates),
+            probabilities=probabilities,
+            ranked=ranked,
+            spans=tuple(json.loads(row["answers"])),
+            token_probabilities=tuple((int(c), int(r), p) for c, r, p in tokens.tolist()),
+            labels={name: row[name] for name in LABEL_COLUMNS if row.get(name) is not None},
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{where}: not a line of predictions ({error!r})") from error
+
+
+def write_json(predictions: Iterable[Prediction], path: str | os.PathLike) -> None:
+    """Writes a list of objects: question_id, cells [[row, column]], probabilities, ranked."""
+    records = [
+        {
+            "question_id": prediction.question_id,
+            "cells": prediction.coordinates,
+            "probabilities": prediction.probabilities,
+            "ranked": prediction.ranked,
+            **prediction.labels,
+        }
+        for prediction in predictions
+    ]
+    _write(path, "[\n" + ",\n".join(json.dumps(record) for record in records) + "\n]\n")
+
+
+def read_json(path: str | os.PathLike) -> list[Prediction]:
+    """Predictions from a file of `write_json`.
+
+    Raises:
+        InputError: the file cannot be read or is of another form.
+    """
+    try:
+        records = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+        return [
+            Prediction(
+                question_id=record["question_id"],
+                coordinates=_tuples(record["cells"]),
+                probabilities=tuple(record["probabilities"]),
+                ranked=_tuples(record["ranked"]),
+                labels={name: record[name] for name in LABEL_COLUMNS if name in record},
+            )
+            for record in records
+        ]
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: not a JSON file of predictions ({error!r})") from error
+
+
+def _id_columns(question_id):
+    """id, annotator, position; "_" each where the question's id has no such parts."""
+    try:
+        values = parse_question_id(question_id)
+    except InputError:
+        values = ("_", "_", "_")
+    return dict(zip(("id", "annotator", "position"), values, strict=True))
+
+
+def _tuples(coordinates: np.ndarray | Sequence) -> tuple[tuple[int, int], ...]:
+    return tuple((int(row), int(column)) for row, column in coordinates)
+
+
+def _write(path, text):
+    """The whole file or nothing: a reader never sees half of it."""
+    path = pathlib.Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("wb", dir=path.parent, prefix=path.name, delete=False) as file:
+        file.write(text.encode("utf-8"))
+    os.replace(file.name, path)
