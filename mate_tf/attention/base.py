@@ -140,7 +140,9 @@ class TableAttention(keras.layers.Layer):
         def dense(name, kernel_initializer):
             return keras.layers.Dense(hidden_size, name=name, kernel_initializer=kernel_initializer)
 
-        normal = keras.initializers.TruncatedNormal
+        def normal(stddev):
+            return keras.initializers.TruncatedNormal(stddev=stddev)
+
         query_key_range = query_key_initializer_range or initializer_range
         self.query = dense("query", normal(query_key_range))
         copied = key_initialization == "query"

@@ -77,7 +77,9 @@ class TableEmbeddings(keras.layers.Layer):
         return self.add_weight(
             name=name,
             shape=[size, self.config.hidden_size],
-            initializer=keras.initializers.TruncatedNormal(self.config.initializer_range * scale),
+            initializer=keras.initializers.TruncatedNormal(
+                stddev=self.config.initializer_range * scale
+            ),
             experimental_autocast=False,
         )
 

@@ -46,7 +46,7 @@ class EncoderBlock(keras.layers.Layer):
             key_initialization=config.key_initialization,
             name="attention",
         )
-        normal = keras.initializers.TruncatedNormal(config.initializer_range)
+        normal = keras.initializers.TruncatedNormal(stddev=config.initializer_range)
         self.intermediate = keras.layers.Dense(
             config.intermediate_size,
             activation=ACTIVATIONS[config.hidden_act],
@@ -55,7 +55,7 @@ class EncoderBlock(keras.layers.Layer):
         )
         self.feed_forward = keras.layers.Dense(
             config.hidden_size,
-            kernel_initializer=keras.initializers.TruncatedNormal(config.initializer_range),
+            kernel_initializer=keras.initializers.TruncatedNormal(stddev=config.initializer_range),
             name="feed_forward",
         )
         self.attention_LayerNorm = keras.layers.LayerNormalization(

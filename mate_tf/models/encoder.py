@@ -53,7 +53,7 @@ class TableEncoder(keras.Model):
         self.pooler = keras.layers.Dense(
             config.hidden_size,
             activation="tanh",
-            kernel_initializer=keras.initializers.TruncatedNormal(config.initializer_range),
+            kernel_initializer=keras.initializers.TruncatedNormal(stddev=config.initializer_range),
             name="pooler",
         )
         with tf.name_scope(self.name):

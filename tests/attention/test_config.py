@@ -1,0 +1,92 @@
+"""AttentionConfig: options per variant, typed, overridable, through dicts and YAML."""
+
+import copy
+
+import pytest
+import yaml
+from official.core import config_definitions
+from official.modeling.hyperparams import params_dict
+
+from mate_tf import attention
+from mate_tf.attention import AttentionConfig
+from mate_tf.errors import InputError
+
+
+def test_defaults_are_the_papers():
+    config = AttentionConfig()
+    assert config.as_dict() == {
+        "name": "mate_efficient",
+        "global_length": 116,
+        "radius": 42,
+        "row_radius": None,
+        "column_radius": None,
+        "row_heads_ratio": 0.5,
+    }
+
+
+@pytest.mark.parametrize("name", attention.names())
+def test_survives_dict_yaml_and_copy(name):
+    config = AttentionConfig(name=name)
+    assert AttentionConfig(config.as_dict()) == config
+    assert AttentionConfig(yaml.safe_load(yaml.safe_dump(config.as_dict()))) == config
+    assert copy.deepcopy(config) == config
+    assert config.replace() == config
+
+
+def test_overriding_the_name_switches_options_and_keeps_common_ones():
+    config = AttentionConfig(name="mate_efficient", radius=7)
+    config.override({"windowed": True, "name": "mate_exact"})
+    assert config.as_dict()["windowed"] is True
+    assert config.radius == 7
+    config.override({"name": "full"})
+    assert config.as_dict() == {"name": "full"}
+    config.name = "mate_efficient"
+    assert config.radius == 42
+
+
+def test_override_through_params_override_strings():
+    config = params_dict.override_params_dict(
+        AttentionConfig(), "name=mate_exact,radius=3,row_heads_ratio=1", is_strict=True
+    )
+    assert (config.name, config.radius, config.row_heads_ratio) == ("mate_exact", 3, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"name": "mat"}, "mat"),
+        ({"radios": 3}, "radios"),
+        ({"name": "full", "radius": 3}, "radius"),
+        ({"radius": "3"}, "radius"),
+        ({"radius": None}, "radius"),
+        ({"global_length": 1.5}, "global_length"),
+        ({"global_length": True}, "global_length"),
+    ],
+)
+def test_bad_options_are_named(options, named):
+    with pytest.raises(InputError, match=repr(named)):
+        AttentionConfig(**options)
+    with pytest.raises(InputError, match=repr(named)):
+        AttentionConfig().override(options)
+
+
+def test_unknown_keys_are_rejected_deep_inside_an_experiment():
+    from mate_tf.models.encoder import EncoderConfig
+
+    experiment = config_definitions.ExperimentConfig(
+        task=config_definitions.TaskConfig(model=EncoderConfig())
+    )
+    experiment.override({"task": {"model": {"attention": {"name": "full"}}}})
+    assert experiment.task.model.attention == AttentionConfig(name="full")
+    with pytest.raises(InputError, match="'radius'"):
+        experiment.override({"task": {"model": {"attention": {"radius": 3}}}})
+
+
+def test_configs_differ_by_options():
+    assert AttentionConfig(radius=3) != AttentionConfig(radius=4)
+    assert len({AttentionConfig(radius=3), AttentionConfig(radius=3)}) == 1
+
+
+def test_unregistered_variant():
+    with pytest.raises(InputError, match="known are full, mate_efficient"):
+        attention.get("fulll")

@@ -1,0 +1,192 @@
+"""What every registered variant promises; a new variant is covered by registering it."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mate_tf import attention
+from mate_tf.attention import AttentionConfig
+from mate_tf.data import features as feature_names
+from mate_tf.layers.keras_namespace import keras
+from mate_tf.models.encoder import EncoderConfig, TableEncoder
+
+HIDDEN, SEQ = 16, 44
+SMALL = {"global_length": 10, "radius": 6}
+
+pytestmark = pytest.mark.parametrize("name", attention.names())
+
+
+def small(name):
+    """The variant's config with sizes that make buckets of a short sequence, where it has them."""
+    config = AttentionConfig(name=name)
+    config.override({key: value for key, value in SMALL.items() if key in config})
+    return config
+
+
+def encoder_of(name, **fields):
+    return TableEncoder(
+        EncoderConfig(
+            vocab_size=50,
+            hidden_size=HIDDEN,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            intermediate_size=32,
+            max_position_embeddings=64,
+            initializer_range=0.2,
+            attention=small(name),
+            **fields,
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def context(tables):
+    return tables.random_context(np.random.default_rng(1), SEQ, [7, 4, 0], columns=3)
+
+
+@pytest.fixture(scope="module")
+def x():
+    return tf.random.stateless_normal([3, SEQ, HIDDEN], [1, 1])
+
+
+@pytest.fixture(scope="module")
+def features(context):
+    ids = np.random.default_rng(2).integers(0, 50, [3, SEQ]).astype(np.int32)
+    zeros = {name: tf.zeros_like(ids) for name in feature_names.names(feature_names.MODEL_INPUTS)}
+    return zeros | context._asdict() | {"input_ids": tf.constant(ids)}
+
+
+def test_equals_its_mask(name, tables, x, context):
+    """Attention under the variant's own mask, written out in float64."""
+    run = tables.layer_pair(small(name))
+    y = run(x, context).numpy()
+    mask = np.broadcast_to(run.pattern.mask(context), [3, 4, SEQ, SEQ])
+
+    def heads(dense):
+        flat = x.numpy().astype(np.float64) @ dense.kernel.numpy() + dense.bias.numpy()
+        return flat.reshape(3, SEQ, 4, -1).transpose(0, 2, 1, 3)
+
+    layer = run.layer
+    query, key, value = heads(layer.query), heads(layer.key), heads(layer.value)
+    weights = np.exp(query @ key.transpose(0, 1, 3, 2) / np.sqrt(HIDDEN / 4)) * mask
+    total = weights.sum(-1, keepdims=True)
+    weights = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    expected = (weights @ value).transpose(0, 2, 1, 3).reshape(3, SEQ, HIDDEN)
+    expected = expected @ layer.output_projection.kernel.numpy()
+    np.testing.assert_allclose(y, expected, atol=1e-5, rtol=0)
+
+
+def test_a_row_without_keys_gives_zero(name, tables, x, context):
+    y = tables.layer_pair(small(name))(x, context)
+    np.testing.assert_array_equal(y[2], np.zeros([SEQ, HIDDEN]))
+
+
+def test_padding_has_no_influence(name, tables, x, context):
+    run = tables.layer_pair(small(name))
+    real = context.input_mask.numpy() == 1
+    y = run(x, context).numpy()
+    noise = tf.where(real[..., None], x, 100.0)
+    np.testing.assert_allclose(run(noise, context).numpy()[real], y[real], atol=1e-5)
+    longer = attention.TableContext(*(tf.pad(part, [[0, 0], [0, 13]]) for part in context))
+    y_longer = run(tf.pad(x, [[0, 0], [0, 13], [0, 0]]), longer).numpy()[:, :SEQ]
+    np.testing.assert_allclose(y_longer[real], y[real], atol=1e-5)
+
+
+def test_any_length_with_unknown_shape_and_xla(name, features):
+    encoder = encoder_of(name)
+    spec = {key: tf.TensorSpec([None, None], tf.int32) for key in features}
+    dynamic = tf.function(encoder, input_signature=[spec])
+    static = tf.function(encoder, jit_compile=True)
+    for seq in (3, 17, SEQ):
+        cut = {key: value[:, :seq] for key, value in features.items()}
+        expected = encoder(cut)["sequence_output"]
+        assert expected.shape == [3, seq, HIDDEN]
+        np.testing.assert_allclose(dynamic(cut)["sequence_output"], expected, atol=1e-5)
+        if seq != 17:  # compiling takes seconds
+            np.testing.assert_allclose(static(cut)["sequence_output"], expected, atol=1e-5)
+
+
+def test_gradients_are_finite_and_numerically_right(name, tables, x, context):
+    run = tables.layer_pair(small(name))
+    weights = tf.random.stateless_normal(x.shape, [2, 2])
+
+    def loss():
+        return tf.reduce_sum(run(x, context) * weights)
+
+    with tf.GradientTape() as tape:
+        value = loss()
+    variables = run.layer.trainable_variables
+    gradients = tape.gradient(value, variables)
+    assert all(np.isfinite(gradient).all() for gradient in gradients)
+    for variable, gradient in zip(variables, gradients, strict=True):
+        direction = tf.random.stateless_normal(variable.shape, [3, 3])
+        start, step = tf.identity(variable), 1e-2
+        variable.assign(start + step * direction)
+        above = loss()
+        variable.assign(start - step * direction)
+        below = loss()
+        variable.assign(start)
+        expected = (above - below) / (2 * step)
+        np.testing.assert_allclose(
+            tf.reduce_sum(gradient * direction), expected, rtol=2e-2, atol=2e-2
+        )
+
+
+def test_dropout_only_in_training(name, tables, x, context):
+    run = tables.layer_pair(small(name), dropout_rate=0.5)
+    without = tables.layer_pair(small(name))(x, context)
+    np.testing.assert_array_equal(run(x, context), without)
+    assert np.abs(run(x, context, training=True) - without).max() > 1e-3
+
+
+def test_bfloat16(name, features):
+    encoder = encoder_of(name)
+    expected = encoder(features)["sequence_output"].numpy()
+    policy = keras.mixed_precision.global_policy()
+    keras.mixed_precision.set_global_policy("mixed_bfloat16")
+    try:
+        low = encoder_of(name)
+    finally:
+        keras.mixed_precision.set_global_policy(policy)
+    low.set_weights(encoder.get_weights())
+    output = low(features)["sequence_output"]
+    assert output.dtype == tf.bfloat16
+    assert {variable.dtype for variable in low.variables} == {tf.float32}
+    np.testing.assert_allclose(tf.cast(output, tf.float32), expected, atol=0.15)
+
+
+def test_saved_model_takes_any_length(name, features, tmp_path):
+    encoder = encoder_of(name)
+    spec = {key: tf.TensorSpec([None, None], tf.int32, name=key) for key in features}
+    serve = tf.function(
+        lambda inputs: {"y": encoder(inputs, training=False)["sequence_output"]},
+        input_signature=[spec],
+    )
+    tf.saved_model.save(encoder, str(tmp_path / "model"), signatures=serve)
+    loaded = tf.saved_model.load(str(tmp_path / "model")).signatures["serving_default"]
+    for seq in (9, SEQ):
+        cut = {key: value[:, :seq] for key, value in features.items()}
+        np.testing.assert_allclose(loaded(**cut)["y"], encoder(cut)["sequence_output"], atol=1e-5)
+
+
+def test_config_round_trip(name, tables, x, context, features):
+    run = tables.layer_pair(small(name))
+    variant = attention.get(name)
+    pattern = variant.pattern.from_config(run.pattern.get_config())
+    layer = variant.attention.from_config(run.layer.get_config())
+    layer.build([None, None, HIDDEN])
+    layer.set_weights(run.layer.get_weights())
+    np.testing.assert_array_equal(layer(x, pattern(context)), run(x, context))
+    encoder = encoder_of(name)
+    twin = TableEncoder.from_config(encoder.get_config())
+    twin.set_weights(encoder.get_weights())
+    np.testing.assert_array_equal(
+        twin(features)["sequence_output"], encoder(features)["sequence_output"]
+    )
+
+
+def test_kernels_have_the_same_names_and_shapes_in_every_variant(name):
+    def shapes(encoder):
+        return [(v.name.split("/", 1)[1], v.shape) for v in encoder.variables]
+
+    assert shapes(encoder_of(name)) == shapes(encoder_of("full"))

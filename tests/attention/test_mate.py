@@ -1,0 +1,168 @@
+"""MATE in linear time against MATE by masking: equal wherever the windows reach."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mate_tf.attention import AttentionConfig, coverage, masks
+from mate_tf.attention.mate import head_types
+from mate_tf.errors import InputError
+
+HIDDEN = 16
+
+
+def outputs(tables, context, name, seed=0, **options):
+    batch, seq = context.row_ids.shape
+    x = tf.constant(np.random.default_rng(seed).normal(size=[batch, seq, HIDDEN]), tf.float32)
+    return tables.layer_pair(AttentionConfig(name=name, **options))(x, context).numpy()
+
+
+def assert_equal_on_real_tokens(context, ours, expected):
+    real = context.input_mask.numpy() == 1
+    np.testing.assert_allclose(ours[real], expected[real], atol=1e-5, rtol=0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 2**31),
+    seq=st.integers(1, 90),
+    questions=st.lists(st.integers(0, 30), min_size=1, max_size=3),
+    columns=st.integers(1, 6),
+    global_length=st.integers(0, 40),
+    row_radius=st.integers(1, 30),
+    column_radius=st.integers(1, 30),
+    ratio=st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]),
+)
+def test_equals_the_masked_layer(
+    tables, seed, seq, questions, columns, global_length, row_radius, column_radius, ratio
+):
+    """With any sizes it is the windowed mask; where the windows cover the table, MATE itself."""
+    context = tables.random_context(np.random.default_rng(seed), seq, questions, columns)
+    options = {
+        "global_length": global_length,
+        "row_radius": row_radius,
+        "column_radius": column_radius,
+        "row_heads_ratio": ratio,
+    }
+    efficient = outputs(tables, context, "mate_efficient", seed, **options)
+    windowed = outputs(tables, context, "mate_exact", seed, windowed=True, **options)
+    np.testing.assert_allclose(efficient, windowed, atol=1e-5, rtol=0)
+    used = {kind.ids.removesuffix("_ids") for kind in head_types(AttentionConfig(**options), 4)}
+    covered = [
+        coverage(context, global_length, row_radius, column_radius, head_type=kind) for kind in used
+    ]
+    if min(covered) == 1:
+        exact = outputs(tables, context, "mate_exact", seed, row_heads_ratio=ratio)
+        assert_equal_on_real_tokens(context, efficient, exact)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 2**31),
+    seq=st.integers(20, 90),
+    questions=st.lists(st.integers(1, 30), min_size=1, max_size=3),
+    global_length=st.integers(0, 40),
+    radius_beyond=st.integers(0, 9),
+)
+def test_equals_exact_mate_when_windows_cover(
+    tables, seed, seq, questions, global_length, radius_beyond
+):
+    """Radii as large as the largest row and column reach everything, whatever G is."""
+    context = tables.random_context(np.random.default_rng(seed), seq, questions)
+    table = context.segment_ids.numpy() == 1
+
+    def largest(ids):
+        return max(np.bincount(row[of]).max(initial=1) for row, of in zip(ids, table, strict=True))
+
+    options = {
+        "global_length": global_length,
+        "row_radius": int(largest(context.row_ids.numpy())) + radius_beyond,
+        "column_radius": int(largest(context.column_ids.numpy())) + radius_beyond,
+    }
+    assert coverage(context, global_length, options["row_radius"], options["column_radius"]) == 1
+    efficient = outputs(tables, context, "mate_efficient", seed, **options)
+    exact = outputs(tables, context, "mate_exact", seed)
+    assert_equal_on_real_tokens(context, efficient, exact)
+
+
+@pytest.mark.parametrize("seq", [1, 7, 8, 9, 12, 16, 17, 40])
+def test_few_buckets_and_lengths_that_do_not_divide(tables, seq):
+    """One bucket, two buckets, a part of one, none at all: no key is counted twice."""
+    context = tables.random_context(np.random.default_rng(seq), seq, [3])
+    options = {"global_length": 8, "radius": 4}
+    efficient = outputs(tables, context, "mate_efficient", **options)
+    windowed = outputs(tables, context, "mate_exact", windowed=True, **options)
+    np.testing.assert_allclose(efficient, windowed, atol=1e-5, rtol=0)
+
+
+def test_first_and_last_bucket_do_not_see_each_other(tables):
+    """All tokens in one column: only a wrap-around could join its ends."""
+    context = tables.random_context(np.random.default_rng(0), 64, [4], columns=1, max_cell_length=1)
+    context = context._replace(
+        input_mask=tf.ones_like(context.input_mask),
+        column_ids=tf.concat([tf.zeros([1, 4], tf.int32), tf.ones([1, 60], tf.int32)], axis=1),
+        segment_ids=tf.concat([tf.zeros([1, 4], tf.int32), tf.ones([1, 60], tf.int32)], axis=1),
+    )
+    config = AttentionConfig(global_length=4, radius=10, row_heads_ratio=0.0)
+    run = tables.layer_pair(config)
+    x = tf.Variable(tf.random.stateless_normal([1, 64, HIDDEN], [1, 2]))
+    with tf.GradientTape() as tape:
+        last = tf.reduce_sum(run(x, context)[0, -1])
+    influence = tf.reduce_sum(tf.abs(tape.gradient(last, x)), -1)[0].numpy() > 0
+    assert influence[:4].all()
+    assert not influence[4:44].any()
+    assert influence[44:].all()
+
+
+@pytest.mark.parametrize("name", ["mate_efficient", "mate_exact"])
+def test_padding_and_all_padding_rows_give_the_output_bias(tables, name):
+    context = tables.random_context(np.random.default_rng(1), 30, [6, 0])
+    run = tables.layer_pair(AttentionConfig(name=name, global_length=8, radius=5))
+    run.layer.output_projection.bias.assign(tf.range(HIDDEN, dtype=tf.float32))
+    y = run(tf.random.normal([2, 30, HIDDEN]), context).numpy()
+    padding = context.input_mask.numpy() == 0
+    assert padding[0].any()
+    assert padding[1].all()
+    np.testing.assert_array_equal(y[padding], np.tile(np.arange(HIDDEN), [padding.sum(), 1]))
+
+
+@pytest.mark.parametrize("question", [20, 60])
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_question_beyond_the_global_length_stays_global(tables, question, jit_compile):
+    context = tables.random_context(np.random.default_rng(2), 60, [question, 5], max_row_length=6)
+    x = tf.random.stateless_normal([2, 60, HIDDEN], [3, 4])
+    options = {"global_length": 8, "row_radius": 10, "column_radius": 40}
+    run = tables.layer_pair(AttentionConfig(name="mate_efficient", **options))
+    y = tf.function(run, jit_compile=jit_compile)(x, context).numpy()
+    expected = tables.layer_pair(AttentionConfig(name="mate_exact"))(x, context).numpy()
+    assert_equal_on_real_tokens(context, y, expected)
+
+
+def test_unsorted_input(tables):
+    """Rows out of order, as no converter makes them: the layer sorts for itself."""
+    context = tables.random_context(np.random.default_rng(4), 50, [7], columns=4)
+    shuffle = np.concatenate([np.arange(7), 7 + np.random.default_rng(5).permutation(43)])
+    context = type(context)(*(tf.gather(part, shuffle, axis=1) for part in context))
+    options = {"global_length": 9, "radius": 6}
+    efficient = outputs(tables, context, "mate_efficient", **options)
+    windowed = outputs(tables, context, "mate_exact", windowed=True, **options)
+    np.testing.assert_allclose(efficient, windowed, atol=1e-5, rtol=0)
+
+
+def test_mask_has_row_heads_first_and_rounds_their_number_down(tables):
+    context = tables.random_context(np.random.default_rng(6), 30, [5])
+    config = AttentionConfig(name="mate_exact", row_heads_ratio=0.4)
+    mask = tables.layer_pair(config, num_heads=6, hidden_size=24).pattern.mask(context).numpy()
+    assert mask.shape == (1, 6, 30, 30)
+    np.testing.assert_array_equal(mask[:, 1], masks.same_row(context))
+    np.testing.assert_array_equal(mask[:, 2], masks.same_column(context))
+
+
+@pytest.mark.parametrize(
+    "options", [{"row_heads_ratio": 1.5}, {"radius": 0}, {"row_radius": -1}, {"global_length": -1}]
+)
+def test_options_out_of_range_are_named(options):
+    with pytest.raises(InputError, match=next(iter(options)).removeprefix("row_r")):
+        head_types(AttentionConfig(**options), 4)

@@ -1,0 +1,170 @@
+"""Loading checkpoints: TF1 names, our own objects, and what goes wrong."""
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mate_tf import checkpoints
+from mate_tf.errors import InputError
+from mate_tf.layers.keras_namespace import keras
+from mate_tf.models.encoder import EncoderConfig, TableEncoder
+
+
+def tiny_encoder(**fields):
+    sizes = {
+        "vocab_size": 30,
+        "hidden_size": 8,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 16,
+        "max_position_embeddings": 16,
+    }
+    return TableEncoder(EncoderConfig(**sizes | fields))
+
+
+class Head(keras.layers.Layer):
+    """A head that knows the reference's names of its variables."""
+
+    def build(self, input_shape):
+        self.output_weights = self.add_weight("output_weights", [8])
+
+    def reference_variables(self):
+        return {"output_weights": self.output_weights}
+
+
+class Model(keras.Model):
+    """A model that holds an encoder and a head."""
+
+    def __init__(self, **fields):
+        super().__init__()
+        self.encoder = tiny_encoder(**fields)
+        self.head = Head()
+        self.head.build(None)
+
+
+def write_tf1(variables, prefix, **more):
+    """A checkpoint as TF1's Saver writes it."""
+    with tf.Graph().as_default():
+        values = variables | more
+        stored = {
+            name: tf.compat.v1.get_variable(name, initializer=v) for name, v in values.items()
+        }
+        with tf.compat.v1.Session() as session:
+            session.run(tf.compat.v1.global_variables_initializer())
+            tf.compat.v1.train.Saver(stored).save(session, str(prefix), write_meta_graph=False)
+    return str(prefix)
+
+
+def tf1_values(model, seed=0):
+    rng = np.random.default_rng(seed)
+    return {
+        name: rng.normal(size=variable.shape).astype(np.float32)
+        for name, variable in checkpoints.reference_variables(model).items()
+    }
+
+
+def test_golden_checkpoint(goldens):
+    directory = goldens / "encoder" / "open"
+    bert_config = json.loads((directory / "config.json").read_text())["bert_config"]
+    encoder = TableEncoder(EncoderConfig.from_tapas(bert_config))
+    report = checkpoints.load(encoder, directory / "model.ckpt")
+    assert report.missing == ()
+    assert {name.rsplit("/", 1)[-1] for name in report.unused} == {"relative_bias_table", "kernel"}
+    reader = tf.train.load_checkpoint(str(directory / "model.ckpt"))
+    for name in report.loaded:
+        np.testing.assert_array_equal(
+            checkpoints.reference_variables(encoder)[name], reader.get_tensor(name)
+        )
+    assert len(report.loaded) == len(encoder.variables)
+
+
+def test_heads_are_loaded_by_the_names_they_declare_or_reported(tmp_path):
+    model = Model()
+    values = tf1_values(model)
+    adam = {"bert/pooler/dense/bias/adam_m": np.zeros(8, np.float32)}
+    steps = {"global_step": np.int64(3)}
+    path = write_tf1(values, tmp_path / "model.ckpt", **adam, **steps)
+    report = checkpoints.load(model, path)
+    assert "output_weights" in report.loaded
+    assert (report.missing, report.unused) == ((), ())
+    np.testing.assert_array_equal(model.head.output_weights, values["output_weights"])
+    kernel = "bert/encoder/layer_1/attention/self/key/kernel"
+    np.testing.assert_array_equal(model.encoder.blocks[1].attention.key.kernel, values[kernel])
+
+    report = checkpoints.load(model.encoder, tmp_path)
+    assert report.unused == ("output_weights",)
+    del values["output_weights"]
+    before = model.head.output_weights.numpy()
+    report = checkpoints.load(model, write_tf1(values, tmp_path / "bert.ckpt"))
+    assert report.missing == ("output_weights",)
+    np.testing.assert_array_equal(model.head.output_weights, before)
+    assert "missing: output_weights" in str(report)
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_own_checkpoints_of_the_model_its_encoder_or_a_training(tmp_path, wrapped):
+    model = Model()
+    optimizer = keras.optimizers.Adam()
+    optimizer.build(model.trainable_variables)
+    saved = (
+        tf.train.Checkpoint(model=model, optimizer=optimizer, global_step=tf.Variable(4))
+        if wrapped
+        else tf.train.Checkpoint(model)
+    )
+    saved.save(tmp_path / "ckpt")
+
+    twin = Model()
+    report = checkpoints.load(twin, tmp_path)
+    assert report.missing == ()
+    assert len(report.loaded) == len(model.variables)
+    for ours, theirs in zip(twin.variables, model.variables, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+    encoder = tiny_encoder()
+    report = checkpoints.load(encoder, tmp_path)
+    assert report.missing == ()
+    for ours, theirs in zip(encoder.variables, model.encoder.variables, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_a_model_takes_its_encoder_from_a_checkpoint_of_an_encoder(tmp_path):
+    encoder, model = tiny_encoder(), Model()
+    tf.train.Checkpoint(encoder).save(tmp_path / "ckpt")
+    report = checkpoints.load(model, tmp_path)
+    assert len(report.loaded) == len(encoder.variables)
+    np.testing.assert_array_equal(model.encoder.pooler.kernel, encoder.pooler.kernel)
+
+
+def test_every_attention_variant_loads_the_same_checkpoint(tmp_path):
+    encoder = tiny_encoder(attention={"name": "full"})
+    path = write_tf1(tf1_values(encoder), tmp_path / "model.ckpt")
+    for name in ("mate_efficient", "mate_exact", "same_row_or_column"):
+        report = checkpoints.load(tiny_encoder(attention={"name": name}), path)
+        assert (report.missing, report.unused) == ((), ())
+
+
+def test_wrong_size_names_variable_and_both_shapes_and_changes_nothing(tmp_path):
+    encoder = tiny_encoder()
+    path = write_tf1(tf1_values(encoder), tmp_path / "model.ckpt")
+    wider = tiny_encoder(vocab_size=31)
+    before = [variable.numpy() for variable in wider.variables]
+    with pytest.raises(InputError, match=r"word_embeddings has the shape \[30, 8\].*\[31, 8\]"):
+        checkpoints.load(wider, path)
+    for variable, value in zip(wider.variables, before, strict=True):
+        np.testing.assert_array_equal(variable, value)
+
+
+def test_missing_empty_foreign_and_broken_checkpoints(tmp_path):
+    encoder = tiny_encoder()
+    with pytest.raises(InputError, match=r"nowhere: there is no such checkpoint"):
+        checkpoints.load(encoder, tmp_path / "nowhere")
+    with pytest.raises(InputError, match="no checkpoint in this directory"):
+        checkpoints.load(encoder, tmp_path)
+    foreign = write_tf1({"w": np.zeros(3, np.float32)}, tmp_path / "foreign.ckpt")
+    with pytest.raises(InputError, match="none of the model's variables"):
+        checkpoints.load(encoder, foreign)
+    (tmp_path / "broken.ckpt.index").write_bytes(b"no checkpoint")
+    with pytest.raises(InputError, match="cannot be read"):
+        checkpoints.load(encoder, tmp_path / "broken.ckpt")

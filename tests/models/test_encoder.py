@@ -1,0 +1,291 @@
+"""The encoder against recorded outputs of the reference, on real tokens, all layers."""
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mate_tf import checkpoints
+from mate_tf.attention import AttentionConfig
+from mate_tf.errors import InputError
+from mate_tf.layers.keras_namespace import keras
+from mate_tf.models.encoder import EncoderConfig, TableEncoder
+
+SAME = [
+    "full",
+    "full_reset",
+    "full_nopos",
+    "full_disabled_ranks",
+    "full_temp2",
+    "same_col_or_row",
+    "same_col_or_row_reset",
+    "headwise_r0.0",
+    "headwise_r0.25",
+    "headwise_r0.5",
+    "headwise_r1.0",
+    "headwise_r0.5_reset",
+    "headwise_b16_hNone",
+    "headwise_b16_h32",
+    "headwise_b8_h40",
+    "headwise_b24_h32",
+    "headwise_b16_h32_r0.25",
+    "efficient_b16_hNone",
+    "efficient_b16_h32",
+    "efficient_b8_h40",
+    "efficient_b24_h32",
+    "efficient_b12_h20",
+    "efficient_b16_h32_r0.0",
+    "efficient_b16_h32_r0.25",
+    "efficient_b16_h32_r1.0",
+    "efficient_b16_h32_nosort",
+    "efficient_b16_h32_r0.25_nosort",
+    "efficient_b16_h32_reset",
+    "efficient_b16_h32_nosort_reset",
+    "efficient_b16_h32_temp2",
+    "efficient_b8_h40_nosort",
+]
+"""Cases of `open` that must be equal. In the bucketed ones the question fits into the header
+section, there are three buckets or more, and no column reaches from the first bucket to the last
+(which see each other in the reference)."""
+
+DIFFERENT = {
+    "open/efficient_b64_h64": "one bucket: the reference counts its keys three times",
+    "open/efficient_b32_h64": "two buckets: the reference counts the neighbour's keys twice",
+    "open/efficient_b10_h8": "questions of 11 and 16 tokens in a header section of 8",
+    "open/headwise_b20_h10": "a question of 16 tokens, header section of 10; G != R: wrong wrap",
+    "open_long_question/efficient_b8_h8_longq": "a question of 42 tokens, header section of 8",
+    "open_long_question/efficient_b8_h8_longq_nosort": "a question of 42 tokens",
+    "open_long_question/headwise_b8_h8_longq": "a question of 42 tokens, header section of 8",
+    "open_long_question/efficient_b8_h16_longq": "a question of 42 tokens, header section of 16",
+    "open_long_question/headwise_b8_h16_longq": "a question of 42 tokens, header section of 16",
+}
+"""Where the reference departs from the paper, and why: compared with our own windowed mask."""
+
+LATER = ["linformer16", "table_attention", "table_attention_dis3"]
+
+EQUAL_CASES = [f"open/{name}" for name in SAME] + [
+    "open_maxpos/full_reset_maxpos16",
+    "open_maxpos/efficient_b16_h32_reset_maxpos16",
+    "open_oov_ranks/full_oov",
+    "open_oov_ranks/headwise_r0.5_oov",
+    "open_long_question/headwise_longq",
+]
+
+
+class Golden:
+    """A case: its config, features and expected outputs."""
+
+    def __init__(self, goldens, case):
+        path = goldens / "encoder" / case
+        stored = json.loads((path.parent / "config.json").read_text())
+        flags = dict(stored["cases"][path.name])
+        self.bert_config = stored["bert_config"]
+        if "softmax_temperature" in flags:
+            self.bert_config["softmax_temperature"] = flags.pop("softmax_temperature")
+        self.flags = flags
+        self.checkpoint = str(path.parent / "model.ckpt")
+        with np.load(path.parent / "features.npz") as features:
+            self.features = {name: tf.constant(value) for name, value in features.items()}
+        with np.load(f"{path}.npz") as expected:
+            self.expected = dict(expected)
+        self.real = self.features["input_mask"].numpy() == 1
+
+    def encoder(self, **changes):
+        config = EncoderConfig.from_tapas(self.bert_config, **self.flags).replace(**changes)
+        encoder = TableEncoder(config)
+        report = checkpoints.load(encoder, self.checkpoint)
+        assert not report.missing
+        return encoder
+
+
+@pytest.mark.parametrize("case", EQUAL_CASES)
+def test_equals_the_reference(goldens, case):
+    golden = Golden(goldens, case)
+    outputs = golden.encoder()(golden.features)
+    real, expected = golden.real, golden.expected
+
+    def compare(ours, theirs, where):
+        np.testing.assert_allclose(ours.numpy()[where], theirs[where], atol=1e-4, rtol=0)
+
+    compare(outputs["sequence_output"], expected["sequence_output"], real)
+    compare(outputs["pooled_output"], expected["pooled_output"], ...)
+    layers = outputs["encoder_outputs"]
+    assert len(expected["encoder_layers"]) == len(layers) - 1
+    for ours, theirs in zip(layers, expected["encoder_layers"], strict=False):
+        compare(ours, theirs, real)
+    assert layers[-1] is outputs["sequence_output"]
+    if "embedding_output" in expected:
+        compare(outputs["embedding_output"], expected["embedding_output"], ...)
+
+
+@pytest.mark.parametrize("case", DIFFERENT)
+def test_right_where_the_reference_is_wrong(goldens, case):
+    """Equal to the windowed mask on the same weights; the recorded output is really another."""
+    golden = Golden(goldens, case)
+    encoder = golden.encoder()
+    ours = encoder(golden.features)["sequence_output"].numpy()
+    options = encoder.config.attention.as_dict()
+    other = "mate_efficient" if options.pop("name") == "mate_exact" else "mate_exact"
+    options = {"name": other} | {k: v for k, v in options.items() if k != "windowed"}
+    if other == "mate_exact":
+        options["windowed"] = True
+    twin = golden.encoder(attention=options)(golden.features)["sequence_output"].numpy()
+    np.testing.assert_allclose(ours, twin, atol=1e-5, rtol=0)
+    recorded = golden.expected["sequence_output"]
+    assert np.abs(ours - recorded)[golden.real].max() > 0.01, DIFFERENT[case]
+
+
+def test_every_recorded_case_is_compared(goldens):
+    compared = set(EQUAL_CASES) | set(DIFFERENT) | {f"open/{name}" for name in LATER}
+    recorded = set()
+    for path in (goldens / "encoder").glob("open*/config.json"):
+        cases = json.loads(path.read_text())["cases"]
+        recorded |= {f"{path.parent.name}/{name}" for name in cases}
+    assert compared == recorded
+
+
+@pytest.mark.parametrize("case", LATER)
+def test_modes_that_come_later_say_so(goldens, case):
+    with pytest.raises(InputError, match="comes later"):
+        Golden(goldens, f"open/{case}").encoder()
+
+
+def tiny(**fields):
+    return EncoderConfig(
+        **{
+            "vocab_size": 30,
+            "hidden_size": 8,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 2,
+            "intermediate_size": 16,
+            "max_position_embeddings": 16,
+        }
+        | fields
+    )
+
+
+def some_features(seq=12, batch=2):
+    names = [
+        "input_ids",
+        "input_mask",
+        "segment_ids",
+        "column_ids",
+        "row_ids",
+        "prev_label_ids",
+        "column_ranks",
+        "inv_column_ranks",
+        "numeric_relations",
+    ]
+    return {name: tf.ones([batch, seq], tf.int32) for name in names}
+
+
+def test_variant_per_layer():
+    encoder = TableEncoder(tiny(attention=[{"name": "full"}, {"name": "mate_exact"}]))
+    assert [type(block.attention).__name__ for block in encoder.blocks] == [
+        "MaskedAttention",
+        "MateExact",
+    ]
+    assert len(encoder.patterns) == 2
+    assert encoder(some_features())["sequence_output"].shape == [2, 12, 8]
+    assert len(TableEncoder(tiny(attention=[{"name": "full"}] * 2)).patterns) == 1
+
+
+def test_config_round_trip_with_a_list_of_variants():
+    config = tiny(attention=[AttentionConfig(name="full"), AttentionConfig(radius=3)])
+    assert EncoderConfig(config.as_dict()) == config
+    assert TableEncoder.from_config(TableEncoder(config).get_config()).config == config
+    config.override({"attention": {"name": "full"}})
+    assert config.attention == AttentionConfig(name="full")
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"num_attention_heads": 3}, "num_attention_heads"),
+        ({"attention": [{"name": "full"}]}, "num_hidden_layers"),
+        ({"type_vocab_sizes": [3]}, "type_vocab_sizes"),
+        ({"disabled_features": ["ranks"]}, "'ranks'"),
+        ({"hidden_act": "gelou"}, "gelou"),
+        ({"key_initialization": "random"}, "key_initialization"),
+    ],
+)
+def test_contradictions_are_named(fields, named):
+    with pytest.raises(InputError, match=named):
+        TableEncoder(tiny(**fields))
+
+
+@pytest.mark.parametrize(
+    ("flags", "named"),
+    [
+        ({"restrict_attention_mode": "fool"}, "fool"),
+        ({"restrict_attention_mode": "headwise_efficient"}, "restrict_attention_bucket_size"),
+    ],
+)
+def test_tapas_flags_that_cannot_be(flags, named):
+    with pytest.raises(InputError, match=named):
+        EncoderConfig.from_tapas({"type_vocab_size": [3, 256, 256, 2, 256, 256, 10]}, **flags)
+    with pytest.raises(InputError, match="type_vocab_size"):
+        EncoderConfig.from_tapas({"type_vocab_size": 16})
+
+
+def test_missing_feature_and_too_long_input_are_named():
+    encoder = TableEncoder(tiny())
+    features = some_features()
+    del features["row_ids"]
+    with pytest.raises(InputError, match="'row_ids'"):
+        encoder(features)
+    with pytest.raises(InputError, match="max_position_embeddings=16"):
+        encoder(some_features(seq=17))
+    encoder = TableEncoder(tiny(reset_position_index_per_cell=True))
+    assert encoder(some_features(seq=40))["sequence_output"].shape == [2, 40, 8]
+
+
+def test_kernels_and_tables_start_around_zero_with_the_initializer_range():
+    encoder = TableEncoder(tiny(hidden_size=64, intermediate_size=128, initializer_range=0.3))
+    for variable in encoder.trainable_variables:
+        if "kernel" in variable.name or "embeddings_" in variable.name:
+            values = variable.numpy()
+            assert abs(values.mean()) < 0.1, variable.name
+            # truncation at two deviations leaves 0.88 of them
+            assert 0.2 < values.std() < 0.4, variable.name
+
+
+def test_learning_from_scratch_options():
+    keras.utils.set_random_seed(1)
+    plain = TableEncoder(tiny(vocab_size=2000)).blocks[1].attention
+    assert np.abs(plain.query.kernel - plain.key.kernel).max() > 0.01
+    encoder = TableEncoder(
+        tiny(
+            vocab_size=2000,
+            key_initialization="query",
+            query_key_initializer_range=0.5,
+            word_embedding_scale=4.0,
+        )
+    )
+    layer = encoder.blocks[1].attention
+    np.testing.assert_array_equal(layer.query.kernel, layer.key.kernel)
+    assert np.std(layer.key.kernel) > 5 * np.std(layer.value.kernel)
+    first, second = encoder.blocks[0].attention.query.kernel, layer.query.kernel
+    assert np.abs(first - second).max() > 0.1
+    embeddings = encoder.embeddings
+    ratio = np.std(embeddings.word_embeddings) / np.std(embeddings.token_type_embeddings[1])
+    assert 3.5 < ratio < 4.5
+
+
+def test_variables_exist_before_the_first_call_under_their_names():
+    names = {variable.name for variable in TableEncoder(tiny(), name="bert").variables}
+    assert "bert/blocks_1/attention/query/kernel:0" in names
+    assert "bert/embeddings/LayerNorm/gamma:0" in names
+    assert len(names) == len(TableEncoder(tiny()).variables)
+
+
+def test_keras_save_and_load(tmp_path):
+    encoder = TableEncoder(tiny())
+    features = some_features()
+    expected = encoder(features)["sequence_output"]
+    encoder.save(tmp_path / "model")
+    loaded = keras.models.load_model(
+        tmp_path / "model", custom_objects={"TableEncoder": TableEncoder}
+    )
+    np.testing.assert_array_equal(loaded(features)["sequence_output"], expected)
