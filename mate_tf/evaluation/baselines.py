@@ -1,0 +1,125 @@
+"""What answers can be had without learning anything. A model has to beat these.
+
+A baseline takes an interaction, the position of a question in it and the answer it gave to the
+question before (None at the first), and returns the cells it chooses.
+"""
+
+import random
+import re
+from collections.abc import Callable, Iterable
+
+from mate_tf.protos import interaction_pb2
+
+Cells = list[tuple[int, int]]
+Baseline = Callable[[interaction_pb2.Interaction, int, Cells | None], Cells]
+
+_WORD = re.compile(r"\w+")
+_STOP_WORDS = frozenset(
+    _WORD.findall("""
+a all an and are as at by did do does for from had has have how in is it its list many me much
+of on or show tell than that the them these they this those to was were what when where which
+who whose with
+""")
+)
+
+
+def predict(
+    interactions: Iterable[interaction_pb2.Interaction], baseline: Baseline
+) -> dict[str, Cells]:
+    """A baseline's cells by question id, questions of an interaction in their order."""
+    predicted = {}
+    for interaction in interactions:
+        previous = None
+        for position, question in enumerate(interaction.questions):
+            previous = baseline(interaction, position, previous)
+            predicted[question.id] = previous
+    return predicted
+
+
+def random_cell(interaction, position, previous=None) -> Cells:
+    """One cell, the same in every run."""
+    del previous
+    rows, columns = len(interaction.table.rows), len(interaction.table.columns)
+    if not rows:
+        return []
+    generator = random.Random(interaction.questions[position].id)
+    return [(generator.randrange(rows), generator.randrange(columns))]
+
+
+def lexical_match(interaction, position, previous=None) -> Cells:
+    """The cells that share the most words with the question; the first cell if none does.
+
+    Words like "the" and "which" do not count. Among cells that share as many, those with the
+    fewest other words are chosen, all of them if they are several.
+    """
+    del previous
+    asked = _question_words(interaction, position)
+    scores = {}
+    for row_index, row in enumerate(interaction.table.rows):
+        for column_index, cell in enumerate(row.cells):
+            words = _words(cell.text)
+            scores[row_index, column_index] = (len(asked & words), -len(words - asked))
+    return _best(scores, fallback=[(0, 0)] if scores else [])
+
+
+def row_and_column_match(interaction, position, previous=None) -> Cells:
+    """Where the rows and the columns that share the most words with the question cross.
+
+    A row shares words through its cells, a column through its header. Where nothing is shared:
+    all rows, the first column.
+    """
+    del previous
+    asked = _question_words(interaction, position)
+    table = interaction.table
+    rows = {
+        index: (len(asked & _words(" ".join(cell.text for cell in row.cells))), 0)
+        for index, row in enumerate(table.rows)
+    }
+    best_rows = _best(rows, fallback=list(rows))
+    headers = {
+        index: (len(asked & _words(cell.text)), -len(_words(cell.text) - asked))
+        for index, cell in enumerate(table.columns)
+    }
+    best_column = _best(headers, fallback=[0])[0]
+    return [(row, best_column) for row in best_rows]
+
+
+def previous_column(interaction, position, previous=None) -> Cells:
+    """The column of the answer before, in the rows that share the most words with the question.
+
+    Where no row shares a word: the rows of the answer before. The first question is answered by
+    `row_and_column_match`. As in the realistic setting, "before" is the baseline's own answer.
+    """
+    if not previous:
+        return row_and_column_match(interaction, position)
+    column = previous[0][1]
+    rows = {row for row, _ in row_and_column_match(interaction, position)}
+    if len(rows) == len(interaction.table.rows):
+        rows = {row for row, _ in previous}
+    return [(row, column) for row in sorted(rows)]
+
+
+BASELINES: dict[str, Baseline] = {
+    "random cell": random_cell,
+    "lexical match": lexical_match,
+    "row and column match": row_and_column_match,
+    "previous column": previous_column,
+}
+"""All of them, by the name they are printed with."""
+
+
+def _question_words(interaction, position):
+    question = interaction.questions[position]
+    return _words(question.original_text or question.text) - _STOP_WORDS
+
+
+def _words(text):
+    return set(_WORD.findall(text.lower()))
+
+
+def _best(scores, fallback):
+    """Keys with the largest score, or `fallback` if that counts no shared word."""
+    best = max(scores.values(), default=(0, 0))
+    if best[0] == 0:
+        return fallback
+    return [key for key, score in scores.items() if score == best]

@@ -1,0 +1,171 @@
+"""How many questions are answered by exactly the right cells.
+
+A question counts if it is among the interactions: one without a prediction, for example because
+the conversion dropped it, is wrong.
+"""
+
+import collections
+import dataclasses
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+
+from mate_tf.evaluation.predictions import Prediction
+from mate_tf.protos import interaction_pb2
+
+Interactions = Sequence[interaction_pb2.Interaction]
+Cells = Iterable[tuple[int, int]]
+
+SIZES = (5, 10, 20, 50, 100, 200)
+"""Upper bounds of the row counts that are reported together."""
+
+_POSITIONS = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Graded:
+    """One question and whether it was answered rightly.
+
+    Attributes:
+        interaction: its table and sequence.
+        question: the question.
+        position: place in the sequence, from 0.
+        right: the predicted set of cells is the gold one.
+        answered: there is a prediction at all.
+    """
+
+    interaction: interaction_pb2.Interaction
+    question: interaction_pb2.Question
+    position: int
+    right: bool
+    answered: bool
+
+
+def gold_cells(question: interaction_pb2.Question) -> set[tuple[int, int]]:
+    """Answer cells of a question, (row, column) from 0."""
+    return {(cell.row_index, cell.column_index) for cell in question.answer.answer_coordinates}
+
+
+def by_question(predictions: Iterable[Prediction]) -> dict[str, tuple[tuple[int, int], ...]]:
+    """Predicted cells by question id."""
+    return {prediction.question_id: prediction.coordinates for prediction in predictions}
+
+
+def grade(interactions: Interactions, predicted: Mapping[str, Cells]) -> list[Graded]:
+    """Grades every question of the interactions.
+
+    Args:
+        interactions: with the gold answers.
+        predicted: cells by question id; ids of other questions are ignored.
+    """
+    return [
+        Graded(
+            interaction,
+            question,
+            position,
+            right=question.id in predicted and set(predicted[question.id]) == gold_cells(question),
+            answered=question.id in predicted,
+        )
+        for interaction in interactions
+        for position, question in enumerate(interaction.questions)
+    ]
+
+
+def accuracy(graded: Iterable[Graded]) -> float:
+    """Share of questions answered rightly; 0 without questions."""
+    return _mean(item.right for item in graded)
+
+
+def sqa_metrics(interactions: Interactions, predicted: Mapping[str, Cells]) -> dict[str, float]:
+    """The metrics of the SQA paper (Iyyer et al., 2017).
+
+    Returns:
+        ALL: share of questions answered rightly.
+        SEQ: share of sequences with all questions right.
+        POS1, POS2, POS3: ALL among the first, second and third questions.
+        questions, unanswered: number of questions, and of those without a prediction.
+    """
+    graded = grade(interactions, predicted)
+    sequences = collections.defaultdict(list)
+    for item in graded:
+        sequences[item.interaction.id].append(item.right)
+    return {
+        "ALL": accuracy(graded),
+        "SEQ": _mean(all(right) for right in sequences.values()),
+        **{
+            f"POS{position + 1}": accuracy(g for g in graded if g.position == position)
+            for position in range(_POSITIONS)
+        },
+        "questions": len(graded),
+        "unanswered": sum(not item.answered for item in graded),
+    }
+
+
+def hits(interactions: Interactions, ranked: Mapping[str, Cells], k: int = 1) -> float:
+    """Hits@k: share of questions with a gold cell among the k most probable ones.
+
+    Args:
+        interactions: with the gold answers.
+        ranked: cells by question id, best first, as in `Prediction.ranked`.
+        k: how many to look at.
+    """
+    return _mean(
+        bool(gold_cells(question) & set(list(ranked.get(question.id, ()))[:k]))
+        for interaction in interactions
+        for question in interaction.questions
+    )
+
+
+def breakdown(
+    graded: Iterable[Graded], group_of: Callable[[Graded], Hashable]
+) -> dict[Hashable, tuple[float, int]]:
+    """Accuracy and number of questions in each group, groups in order.
+
+    Args:
+        graded: from `grade`.
+        group_of: the group of a question, for example `table_size`.
+    """
+    groups = collections.defaultdict(list)
+    for item in graded:
+        groups[group_of(item)].append(item)
+    return {key: (accuracy(groups[key]), len(groups[key])) for key in sorted(groups)}
+
+
+def table_size(item: Graded) -> int:
+    """The smallest of SIZES that the number of rows does not exceed; beyond them the number."""
+    rows = len(item.interaction.table.rows)
+    return next((size for size in SIZES if rows <= size), rows)
+
+
+def comparison(columns: Mapping[str, Mapping[Hashable, object]], title: str = "") -> str:
+    """A plain text table: one line per metric or group, one column per system.
+
+    Shares (floats) are printed as percentages, `breakdown` pairs with the number of questions.
+
+    Args:
+        columns: by system, the result of `sqa_metrics` or `breakdown`.
+        title: heading of the first column.
+    """
+    rows = list(dict.fromkeys(key for column in columns.values() for key in column))
+    cells = [[title, *columns]]
+    cells += [[str(row), *(_shown(column.get(row)) for column in columns.values())] for row in rows]
+    widths = [max(map(len, texts)) for texts in zip(*cells, strict=True)]
+    return "\n".join(
+        "  ".join(
+            text.ljust(width) if index == 0 else text.rjust(width)
+            for index, (text, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in cells
+    )
+
+
+def _shown(value):
+    if value is None:
+        return "-"
+    if isinstance(value, tuple):
+        share, count = value
+        return f"{100 * share:.1f} ({count})"
+    return f"{100 * value:.1f}" if isinstance(value, float) else str(value)
+
+
+def _mean(values):
+    values = list(values)
+    return sum(values) / len(values) if values else 0.0

@@ -1,0 +1,88 @@
+"""Baselines on a table small enough to answer by hand, and on the real SQA."""
+
+import pytest
+
+from mate_tf.data.datasets import sqa
+from mate_tf.data.interactions import Question, interaction_from_table
+from mate_tf.evaluation import baselines, metrics
+from mate_tf.tables.table import Table
+
+
+@pytest.fixture
+def interaction():
+    table = Table.from_rows(
+        ["Name", "City", "Salary"],
+        [
+            ["Anna Keller", "Oslo", "300"],
+            ["Anna Roth", "Rome", "400"],
+            ["Igor Roth", "Rome", "500"],
+        ],
+    )
+    texts = (
+        "what is the salary of Anna Keller?",
+        "and the one in Rome?",
+        "who is it?",
+        "list each Roth",
+    )
+    questions = [Question(f"a-0_{i}", text, [(0, 2)]) for i, text in enumerate(texts)]
+    return interaction_from_table(table, "a-0", questions)
+
+
+def test_random_cell(interaction):
+    found = baselines.predict([interaction], baselines.random_cell)
+    assert found == baselines.predict([interaction], baselines.random_cell)
+    assert len({tuple(cells) for cells in found.values()}) > 1
+    for ((row, column),) in found.values():
+        assert 0 <= row < 3
+        assert 0 <= column < 3
+
+
+def test_lexical_match(interaction):
+    assert baselines.predict([interaction], baselines.lexical_match) == {
+        "a-0_0": [(0, 0)],
+        "a-0_1": [(1, 1), (2, 1)],
+        "a-0_2": [(0, 0)],
+        "a-0_3": [(1, 0), (2, 0)],
+    }
+
+
+def test_row_and_column_match(interaction):
+    assert baselines.predict([interaction], baselines.row_and_column_match) == {
+        "a-0_0": [(0, 2)],
+        "a-0_1": [(1, 0), (2, 0)],
+        "a-0_2": [(0, 0), (1, 0), (2, 0)],
+        "a-0_3": [(1, 0), (2, 0)],
+    }
+
+
+def test_previous_column(interaction):
+    assert baselines.predict([interaction], baselines.previous_column) == {
+        "a-0_0": [(0, 2)],
+        "a-0_1": [(1, 2), (2, 2)],
+        "a-0_2": [(1, 2), (2, 2)],
+        "a-0_3": [(1, 2), (2, 2)],
+    }
+
+
+@pytest.mark.parametrize("name", baselines.BASELINES)
+def test_table_without_rows(name):
+    table = Table(("A", "B"), ())
+    interaction = interaction_from_table(table, "a-0", [Question("a-0_0", "what is A?")])
+    assert baselines.predict([interaction], baselines.BASELINES[name]) == {"a-0_0": []}
+
+
+def test_on_the_official_test_set(sqa_dir):
+    interactions = list(sqa.read(sqa_dir, "test"))
+    found = {
+        name: metrics.sqa_metrics(interactions, baselines.predict(interactions, baseline))["ALL"]
+        for name, baseline in baselines.BASELINES.items()
+    }
+    assert found == pytest.approx(
+        {
+            "random cell": 0.009,
+            "lexical match": 0.021,
+            "row and column match": 0.220,
+            "previous column": 0.165,
+        },
+        abs=5e-4,
+    )

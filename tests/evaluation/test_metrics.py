@@ -1,0 +1,96 @@
+"""Accuracy by question, sequence, position and group."""
+
+import pytest
+
+from mate_tf.data.interactions import Question, interaction_from_table
+from mate_tf.evaluation import metrics
+from mate_tf.evaluation.predictions import Prediction
+from mate_tf.tables.table import Table
+
+
+def _interaction(name, answers, rows=3):
+    table = Table.from_rows(["A", "B"], [[str(row), "x"] for row in range(rows)])
+    questions = [Question(f"{name}_{i}", "what?", cells) for i, cells in enumerate(answers)]
+    return interaction_from_table(table, name, questions)
+
+
+@pytest.fixture
+def interactions():
+    return [
+        _interaction("a-0", [[(0, 0)], [(0, 0), (1, 0)], [(2, 1)], [(2, 0)]]),
+        _interaction("b-0", [[(1, 1)], [(0, 1)]], rows=7),
+    ]
+
+
+PREDICTED = {
+    "a-0_0": [(0, 0), (0, 0)],  # right: sets
+    "a-0_1": [(1, 0), (0, 0)],  # right: any order
+    "a-0_2": [(2, 1), (2, 0)],  # one too many
+    "b-0_0": [(1, 1)],
+    "b-0_1": [(0, 1)],
+    "c-0_0": [(0, 0)],  # no such question
+}
+
+
+def test_sqa_metrics(interactions):
+    assert metrics.sqa_metrics(interactions, PREDICTED) == {
+        "ALL": pytest.approx(4 / 6),
+        "SEQ": pytest.approx(1 / 2),
+        "POS1": 1.0,
+        "POS2": 1.0,
+        "POS3": 0.0,
+        "questions": 6,
+        "unanswered": 1,
+    }
+
+
+def test_a_question_without_prediction_is_wrong_even_if_it_has_no_answer():
+    interactions = [_interaction("a-0", [[]])]
+    assert metrics.sqa_metrics(interactions, {})["ALL"] == 0.0
+    assert metrics.sqa_metrics(interactions, {"a-0_0": []})["ALL"] == 1.0
+
+
+def test_no_questions():
+    assert metrics.sqa_metrics([], {})["ALL"] == 0.0
+
+
+def test_predictions_by_question(interactions):
+    found = metrics.by_question([Prediction("b-0_0", ((1, 1),))])
+    assert metrics.sqa_metrics(interactions, found)["ALL"] == pytest.approx(1 / 6)
+
+
+def test_breakdown(interactions):
+    graded = metrics.grade(interactions, PREDICTED)
+    assert metrics.breakdown(graded, metrics.table_size) == {5: (0.5, 4), 10: (1.0, 2)}
+    assert metrics.breakdown(graded, lambda item: item.position)[3] == (0.0, 1)
+    assert metrics.accuracy(graded) == pytest.approx(4 / 6)
+
+
+@pytest.mark.parametrize(("rows", "size"), [(5, 5), (6, 10), (200, 200), (201, 201)])
+def test_table_sizes(rows, size):
+    (item,) = metrics.grade([_interaction("a-0", [[]], rows)], {})
+    assert metrics.table_size(item) == size
+
+
+def test_hits(interactions):
+    ranked = {
+        "a-0_0": ((2, 0), (0, 0)),
+        "a-0_1": ((1, 0), (0, 1)),
+        "b-0_0": ((0, 0), (0, 1), (1, 1)),
+    }
+    assert metrics.hits(interactions, ranked) == pytest.approx(1 / 6)
+    assert metrics.hits(interactions, ranked, k=2) == pytest.approx(2 / 6)
+    assert metrics.hits(interactions, ranked, k=3) == pytest.approx(3 / 6)
+
+
+def test_comparison_is_aligned():
+    text = metrics.comparison(
+        {"random cell": {"ALL": 0.009, "questions": 6}, "model": {"ALL": (0.5, 12), "SEQ": 1.0}},
+        title="metric",
+    )
+    assert text.split("\n") == [
+        "metric     random cell      model",
+        "ALL                0.9  50.0 (12)",
+        "questions            6          -",
+        "SEQ                  -      100.0",
+    ]
