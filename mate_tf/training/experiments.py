@@ -43,7 +43,7 @@ def load(config_file=None, params_override=(), task=None) -> TableExperiment:
     experiment = tasks.experiment(name)
     override(experiment, given, config_file)
     for text in [params_override] if isinstance(params_override, str) else params_override:
-        override(experiment, *_read_override(text))
+        override(experiment, *read_override(text))
     return experiment
 
 
@@ -63,6 +63,28 @@ def override(config, values, source):
         config.override(values, is_strict=True)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{source}: {error}") from error
+
+
+def read_override(text):
+    """Parses one --params_override.
+
+    Args:
+        text: a YAML file, a YAML mapping or "task.a.b=1,trainer.c=2".
+
+    Returns:
+        (dict, source), as `override` takes them.
+
+    Raises:
+        InputError: if it is none of these.
+    """
+    if re.match(r"\s*[\w.]+(\[\d+\])?\s*=", text):
+        try:
+            text = hyperparams.nested_csv_str_to_json_str(text)
+        except ValueError as error:
+            raise InputError(f"{OVERRIDE}={text}: {error}") from error
+    elif os.path.splitext(text)[1] in (".yaml", ".yml", ".json"):
+        return _read_yaml(text), text
+    return _parse_yaml(text, OVERRIDE), OVERRIDE
 
 
 def resolve(experiment: TableExperiment) -> TableExperiment:
@@ -103,18 +125,6 @@ def _parse_yaml(text, source):
     if not isinstance(values, dict):
         raise InputError(f"{source}: expected keys and values, got {text.strip()[:60]!r}")
     return values
-
-
-def _read_override(text):
-    """One --params_override -> (dict, where it came from)."""
-    if re.match(r"\s*[\w.]+(\[\d+\])?\s*=", text):
-        try:
-            text = hyperparams.nested_csv_str_to_json_str(text)
-        except ValueError as error:
-            raise InputError(f"{OVERRIDE}={text}: {error}") from error
-    elif os.path.splitext(text)[1] in (".yaml", ".yml", ".json"):
-        return _read_yaml(text), text
-    return _parse_yaml(text, OVERRIDE), OVERRIDE
 
 
 def _check(config, values, source, prefix):

@@ -1,0 +1,103 @@
+"""Configuration: what a user may write, and what is said to one who writes something else."""
+
+import pathlib
+
+import pytest
+
+from mate_tf.errors import InputError
+from mate_tf.training import experiments
+
+CONFIGS = sorted((pathlib.Path(__file__).parents[2] / "configs").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_every_config_loads_and_survives_saving(path, tmp_path):
+    experiment = experiments.load(str(path))
+    experiment.task.model.encoder.check()
+    saved = experiments.save(experiment, str(tmp_path))
+    assert experiments.load(saved).as_dict() == experiment.as_dict()
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_every_config_opens_with_its_command(path):
+    text = path.read_text()
+    assert text.startswith("#")
+    assert f"--config_file=configs/{path.name}" in text.partition("\ntask:")[0]
+
+
+def test_overrides_in_order(tmp_path):
+    file = tmp_path / "more.yaml"
+    file.write_text("trainer: {train_steps: 7}\n")
+    experiment = experiments.load(
+        task="sqa",
+        params_override=[
+            "task.model.temperature=0.5,trainer.train_steps=5",
+            str(file),
+            "task: {train_data: {buckets: [64, 128]}}",
+            "trainer.optimizer_config.learning_rate.bert.initial_learning_rate=1e-3",
+            "task.model.encoder.attention.name=full",
+        ],
+    )
+    assert experiment.task.model.temperature == 0.5
+    assert experiment.trainer.train_steps == 7
+    assert list(experiment.task.train_data.buckets) == [64, 128]
+    rate = experiment.trainer.optimizer_config.learning_rate.bert
+    assert rate.initial_learning_rate == 1e-3
+    assert experiment.task.model.encoder.attention.name == "full"
+
+
+def test_resolve_fills_in_the_schedule():
+    experiment = experiments.load(task="SQA", params_override="trainer.train_steps=300")
+    resolved = experiments.resolve(experiment)
+    assert resolved.trainer.optimizer_config.learning_rate.bert.decay_steps == 300
+    assert experiment.trainer.optimizer_config.learning_rate.bert.decay_steps == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("task: {model: {temprature: 1}}", "'task.model.temprature'; did you mean 'temperature'"),
+        ("taks: {}", "'taks'; did you mean 'task'"),
+        ("trainer: {train_steps: many}", "trainer.train_steps is 'many', expected an integer"),
+        ("trainer: {train_steps: 1.5}", "expected an integer"),
+        ("trainer: 3", "expected keys and values"),
+        ("task: {model: {select_one_column: 1}}", "expected true or false"),
+        ("task: {train_data: {buckets: 64}}", "expected a list"),
+        ("task: {train_data: {input_path: 64}}", "expected text"),
+        ("task: {model: {encoder: {attention: {radios: 3}}}}", "radios"),
+        ("task: {model: {encoder: {attention: {name: ful}}}}", "'ful'"),
+        ("trainer: {optimizer_config: {optimizer: {type: adamx}}}", "expected one of sgd"),
+        ("task: [", "is not YAML"),
+        ("just words", "expected keys and values"),
+    ],
+)
+def test_bad_configuration_names_file_and_key(tmp_path, text, message):
+    file = tmp_path / "bad.yaml"
+    file.write_text(text)
+    with pytest.raises(InputError) as raised:
+        experiments.load(str(file), task="SQA")
+    assert str(file) in str(raised.value)
+    assert message in str(raised.value)
+
+
+def test_bad_override_changes_nothing():
+    experiment = experiments.load(task="SQA")
+    before = experiment.as_dict()
+    with pytest.raises(InputError, match=r"--params_override.*task\.model\.x"):
+        experiments.override(
+            experiment, *experiments.read_override("task.model.temperature=3,task.model.x=1")
+        )
+    assert experiment.as_dict() == before
+
+
+def test_no_task_or_another_one(tmp_path):
+    with pytest.raises(InputError, match="SQA, SYNTHETIC"):
+        experiments.load()
+    with pytest.raises(InputError, match="'TABLES' is none of"):
+        experiments.load(task="TABLES")
+    file = tmp_path / "a.yaml"
+    file.write_text("task: {name: SQA}")
+    with pytest.raises(InputError, match="for task SQA, not for SYNTHETIC"):
+        experiments.load(str(file), task="SYNTHETIC")
+    with pytest.raises(InputError, match=r"absent\.yaml"):
+        experiments.load(str(tmp_path / "absent.yaml"))

@@ -1,0 +1,72 @@
+"""Predictions example by example, and conversations in which the model hears its own answers."""
+
+import numpy as np
+import pytest
+
+from mate_tf.training import prediction, trainer
+
+
+@pytest.fixture(scope="module")
+def model_dir(tmp_path_factory):
+    return str(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture
+def trained(toy_experiment, model_dir):
+    experiment = toy_experiment("trainer.train_steps=4")
+    trainer.train(experiment, model_dir)
+    return experiment
+
+
+def by_question(outputs):
+    return {output["question_id"]: output for output in outputs}
+
+
+def test_one_output_per_example_without_padding(trained, model_dir, toy_records):
+    outputs = by_question(prediction.predict(trained, model_dir, toy_records["dev"]))
+    assert sorted(outputs) == sorted(f"dev-{i}-0_{j}" for i in range(16) for j in range(2))
+    lengths = set()
+    for output in outputs.values():
+        tokens = len(output["probs"])
+        lengths.add(tokens)
+        assert {len(output[name]) for name in ("row_ids", "column_ids", "selected_tokens")} == {
+            tokens
+        }
+        assert output["row_ids"][-1] > 0  # the last token is one of the table
+        assert output["label_ids"].sum() == 1
+        assert output["selected_tokens"].sum() >= 1
+        assert output["table_id"] == "toy"
+        np.testing.assert_allclose(output["probs"].sum(), 1.0, rtol=1e-4)  # one token a cell
+    assert len(lengths) > 1
+
+
+def cells(output, chosen):
+    return set(zip(output["row_ids"][chosen], output["column_ids"][chosen], strict=True))
+
+
+def test_sequential_feeds_back_the_models_own_answers(trained, model_dir, toy_records, monkeypatch):
+    plain = by_question(prediction.predict(trained, model_dir, toy_records["dev"]))
+    given = {}
+    call = prediction._Predictor.__call__
+
+    def spy(self, batch):
+        for output, previous in zip(call(self, batch), batch["prev_label_ids"], strict=True):
+            given[output["question_id"]] = previous[: len(output["probs"])]
+            yield output
+
+    monkeypatch.setattr(prediction._Predictor, "__call__", spy)
+    outputs = by_question(
+        prediction.predict(trained, model_dir, toy_records["dev"], sequential=True)
+    )
+    assert sorted(outputs) == sorted(plain)
+    heard = 0
+    for index in range(16):
+        first, second = f"dev-{index}-0_0", f"dev-{index}-0_1"
+        assert not given[first].any()
+        np.testing.assert_allclose(outputs[first]["probs"], plain[first]["probs"], atol=1e-5)
+        answer = cells(outputs[first], outputs[first]["selected_tokens"] > 0)
+        everything = cells(outputs[second], slice(None))
+        # the toy's tables differ in length, so a cell may not be there any more
+        assert cells(outputs[second], given[second] > 0) == answer & everything
+        heard += given[second].any()
+    assert heard > 8

@@ -1,0 +1,219 @@
+"""Training: it learns, resumes where it was killed, and refuses what it cannot use."""
+
+import glob
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from official.core import train_lib
+
+from mate_tf import tasks
+from mate_tf.errors import InputError
+from mate_tf.layers.keras_namespace import keras
+from mate_tf.training import experiments, trainer
+
+OPTIMIZER = (
+    "trainer: {optimizer_config: {learning_rate: {bert: {initial_learning_rate: 3.0e-3,"
+    " warmup_steps: 20}}}}"
+)
+FROM_SCRATCH = (
+    "task: {model: {encoder: {key_initialization: query, query_key_initializer_range: 0.15,"
+    " word_embedding_scale: 4.0}}}"
+)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    return tmp_path_factory.mktemp("trained")
+
+
+def summaries(folder):
+    """Tag -> [(step, value)] of the event files in a folder."""
+    found = {}
+    for path in glob.glob(os.path.join(folder, "events*")):
+        for record in tf.data.TFRecordDataset(path):
+            event = tf.compat.v1.Event.FromString(record.numpy())
+            for value in event.summary.value:
+                found.setdefault(value.tag, []).append(
+                    (event.step, float(tf.make_ndarray(value.tensor)))
+                )
+    return found
+
+
+def test_train_leaves_everything_behind(toy_experiment, tmp_path, capsys):
+    experiment = toy_experiment()
+    metrics = trainer.train(experiment, str(tmp_path))
+    assert metrics["global_step"] == 8
+    assert 0 < metrics["validation_loss"] < 10
+    assert os.path.basename(trainer.latest_checkpoint(str(tmp_path))) == "ckpt-8"
+    saved = experiments.load(str(tmp_path / "params.yaml"))
+    assert saved.as_dict() == experiments.resolve(experiment).as_dict()
+    assert [step for step, _ in summaries(tmp_path / "train")["training_loss"]] == [4, 8]
+    assert [step for step, _ in summaries(tmp_path / "validation")["answer_accuracy"]] == [8]
+    assert "8 of 8 |" in capsys.readouterr().out
+    # evaluation alone gives the same figures, and a finished training changes nothing
+    for again in (trainer.evaluate, trainer.train):
+        assert again(experiment, str(tmp_path)) == pytest.approx(metrics, rel=1e-5)
+
+
+def test_resumes_to_the_same_step(toy_experiment, tmp_path):
+    trainer.train(toy_experiment("trainer.train_steps=4"), str(tmp_path))
+    before = trainer.load_model(toy_experiment(), str(tmp_path)).get_weights()
+    metrics = trainer.train(toy_experiment("trainer.train_steps=8"), str(tmp_path))
+    assert metrics["global_step"] == 8
+    assert [step for step, _ in summaries(tmp_path / "train")["training_loss"]] == [4, 8]
+    after = trainer.load_model(toy_experiment(), str(tmp_path)).get_weights()
+    change = max(np.abs(a - b).max() for a, b in zip(after, before, strict=True))
+    assert 0 < change < 0.1  # went on from there, not from new random weights
+
+
+def test_one_graph_for_all_lengths(toy_experiment, tmp_path, monkeypatch):
+    """Batches of 16 and of 32 tokens: neither retraces the step."""
+    traces = []
+    train_step = tasks.get("SYNTHETIC").train_step
+
+    def counted(self, inputs, *args, **kwargs):
+        traces.append(inputs["input_ids"].shape)
+        return train_step(self, inputs, *args, **kwargs)
+
+    monkeypatch.setattr(tasks.get("SYNTHETIC"), "train_step", counted)
+    experiment = toy_experiment("task.validation_data.input_path=''")
+    assert trainer.train(experiment, str(tmp_path)) == {"global_step": 8}
+    assert len(traces) <= 2  # while_loop may trace its body a second time
+    assert traces[0][1] is None
+
+
+@pytest.mark.parametrize("strategy", ["'off'", "one_device"])
+def test_other_strategies_and_bfloat16(toy_experiment, tmp_path, strategy):
+    experiment = toy_experiment(
+        f"runtime: {{distribution_strategy: {strategy}, mixed_precision_dtype: bfloat16}}",
+    )
+    metrics = trainer.train(experiment, str(tmp_path))
+    assert metrics["global_step"] == 8
+    assert keras.mixed_precision.global_policy().name == "float32"  # put back
+
+
+def test_seed_makes_runs_equal(toy_experiment, tmp_path):
+    experiment = toy_experiment("task.train_data.seed=3", "trainer.train_steps=4")
+    first = trainer.train(experiment, str(tmp_path / "a"))
+    assert trainer.train(experiment, str(tmp_path / "b")) == pytest.approx(first, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "task.model.encoder.hidden_size=64",
+        "task.model.encoder.num_hidden_layers=2",
+        "task.model.encoder.vocab_size=51",
+    ],
+)
+def test_checkpoint_of_another_size(toy_experiment, trained, override):
+    if not tf.train.latest_checkpoint(str(trained)):
+        trainer.train(toy_experiment("trainer.train_steps=4"), str(trained))
+    before = sorted(os.listdir(trained))
+    other = toy_experiment(override)
+    for use in (trainer.train, trainer.evaluate, trainer.load_model):
+        with pytest.raises(InputError, match="ckpt-4: is a checkpoint of a model of another size"):
+            use(other, str(trained))
+    assert sorted(os.listdir(trained)) == before
+
+
+def test_nothing_to_work_with(toy_experiment, tmp_path):
+    for use in (trainer.evaluate, trainer.load_model):
+        with pytest.raises(InputError, match="no checkpoint"):
+            use(toy_experiment(), str(tmp_path))
+    with pytest.raises(InputError, match=r"task\.train_data\.input_path"):
+        trainer.train(toy_experiment("task.train_data.input_path=''"), str(tmp_path))
+    with pytest.raises(InputError, match=r"task\.validation_data\.input_path"):
+        trainer.evaluate(toy_experiment("task.validation_data.input_path=''"), str(tmp_path))
+
+
+def test_init_checkpoint(toy_experiment, tmp_path):
+    """A new training starts from the weights of another model folder."""
+    trainer.train(toy_experiment("trainer.train_steps=4"), str(tmp_path / "first"))
+    path = trainer.latest_checkpoint(str(tmp_path / "first"))
+    task = tasks.create(toy_experiment(f"task.init_checkpoint='{path}'").task)
+    model = task.build_model()
+    task.initialize(model)
+    want = trainer.load_model(toy_experiment(), str(tmp_path / "first"))
+    for got, expected in zip(model.get_weights(), want.get_weights(), strict=True):
+        np.testing.assert_array_equal(got, expected)
+
+
+def test_runs_under_tf_models_own_runner(toy_experiment, tmp_path):
+    """The task is a plain tf-models task: their entry point takes it as it is."""
+    experiment = experiments.resolve(toy_experiment())
+    _, metrics = train_lib.run_experiment(
+        tf.distribute.get_strategy(),
+        tasks.create(experiment.task),
+        "train",
+        experiment,
+        str(tmp_path),
+        run_post_eval=True,
+    )
+    assert "answer_accuracy" in metrics
+
+
+TRAIN = """
+import sys
+from mate_tf.training import experiments, trainer
+metrics = trainer.train(experiments.load(sys.argv[1]), sys.argv[2])
+print("steps", metrics["global_step"])
+"""
+
+
+def start(project, config, model_dir):
+    return subprocess.Popen(
+        [sys.executable, "-c", TRAIN, config, model_dir],
+        cwd=project,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(project)},
+    )
+
+
+@pytest.mark.slow
+def test_killed_training_resumes(toy_experiment, tmp_path, project):
+    """SIGKILL as soon as there are some checkpoints: the second run goes on from the last."""
+    experiment = toy_experiment(
+        "trainer: {train_steps: 2000, checkpoint_interval: 4}",
+        "task.validation_data.input_path=''",
+    )
+    config = experiments.save(experiment, str(tmp_path / "config"))
+    model_dir = str(tmp_path / "model")
+    process = start(project, config, model_dir)
+    deadline = time.monotonic() + 120
+    while len(glob.glob(f"{model_dir}/ckpt-*.index")) < 3:
+        assert process.poll() is None, process.stdout.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    step = int(trainer.latest_checkpoint(model_dir).rpartition("-")[2])
+    assert 0 < step < 2000
+    last = step + 8
+    experiments.override(experiment, {"trainer": {"train_steps": last}}, "test")
+    process = start(project, experiments.save(experiment, str(tmp_path / "config")), model_dir)
+    output, _ = process.communicate(timeout=240)
+    assert process.returncode == 0, output
+    assert f"ckpt-{step}" in output
+    assert f"steps {last}" in output
+
+
+@pytest.mark.slow
+def test_learns(toy_experiment, tmp_path):
+    """Finding a word again is what attention can do; a guess is right in one case of 8."""
+    experiment = toy_experiment(
+        FROM_SCRATCH,
+        OPTIMIZER,
+        "trainer: {train_steps: 400, steps_per_loop: 100, summary_interval: 100,"
+        " checkpoint_interval: 400, validation_interval: 400}",
+    )
+    metrics = trainer.train(experiment, str(tmp_path))
+    assert metrics["answer_accuracy"] > 0.8
