@@ -11,15 +11,15 @@ import tensorflow as tf
 
 from mate_tf.data import features as feature_names
 from mate_tf.data import interactions
-from mate_tf.data.tokenizer import Encoding, Tokenizer
+from mate_tf.data.table_features import TableFeatures
+from mate_tf.data.tokenizer import Tokenizer
 from mate_tf.protos import interaction_pb2, table_selection_pb2
-from mate_tf.tables import linearize, numbers
+from mate_tf.tables import linearize
 from mate_tf.tables.linearize import ConversionError, Cut
 
 INVALID_ANSWER = "Invalid answer"
 ANSWER_NOT_FOUND = "Couldn't find all answers"
 QUESTION_ID_TOO_LONG = "Question id too long"
-ROW_LENGTH = "Row of another length than the header"
 
 _HASH_MODULUS = 2**32 - 1
 _CACHED_TABLES = 64
@@ -99,7 +99,7 @@ class ExampleConverter:
             "use_context_title": use_context_title,
             "trim_question_ids": trim_question_ids,
         }
-        self._tables: collections.OrderedDict[bytes, _Table] = collections.OrderedDict()
+        self._tables: collections.OrderedDict[bytes, TableFeatures] = collections.OrderedDict()
 
     @property
     def max_seq_length(self) -> int:
@@ -133,22 +133,17 @@ class ExampleConverter:
         Raises:
             ConversionError: its `reason` is one of those in this module or in `linearize`.
         """
-        question = interaction.questions[question_index]
-        try:
-            return self._conversion(interaction, question, question_index)
-        except ConversionError as error:
-            where = f"question {question.id or question_index}"
-            if interaction.table.table_id:
-                where += f" (table {interaction.table.table_id})"
-            raise ConversionError(error.reason, error.detail, where) from None
+        text = self._encode_questions([interaction.questions[question_index]], interaction.table)[0]
+        return self._conversion(interaction, question_index, text)
 
     def convert_all(
         self, interaction: interaction_pb2.Interaction
     ) -> Iterator[Conversion | ConversionError]:
         """For each question its conversion, or why there is none."""
-        for index in range(len(interaction.questions)):
+        texts = self._encode_questions(interaction.questions, interaction.table)
+        for index, text in enumerate(texts):
             try:
-                yield self.conversion(interaction, index)
+                yield self._conversion(interaction, index, text)
             except ConversionError as error:
                 yield error
 
@@ -158,13 +153,21 @@ class ExampleConverter:
         interaction.questions.add(id=interactions.PADDING_QUESTION_ID)
         return self.convert(interaction, 0)
 
-    def _conversion(self, interaction, question, index) -> Conversion:
-        table_proto = interaction.table
+    def _conversion(self, interaction, index: int, text: "_Text") -> Conversion:
+        try:
+            return self._build(interaction, index, text)
+        except ConversionError as error:
+            where = f"question {interaction.questions[index].id or index}"
+            if interaction.table.table_id:
+                where += f" (table {interaction.table.table_id})"
+            raise ConversionError(error.reason, error.detail, where) from None
+
+    def _build(self, interaction, index: int, text: "_Text") -> Conversion:
+        table_proto, question = interaction.table, interaction.questions[index]
         linearize.check_size(len(table_proto.rows), len(table_proto.columns), self.limits)
         if not question.answer.is_valid:
             raise ConversionError(INVALID_ANSWER)
         table = self._table(table_proto)
-        text = self._encode_question(question, table_proto)
         sequence = linearize.linearize(
             text.ids,
             text.word_starts,
@@ -182,33 +185,42 @@ class ExampleConverter:
         values.update(self._example_features(question, table_proto.table_id))
         return Conversion(_to_example(values, self.max_seq_length), sequence.cuts)
 
-    def _table(self, proto) -> "_Table":
+    def _table(self, proto) -> TableFeatures:
         """Tokens and numbers of a table, from the last tables if it is one of them."""
         key = proto.SerializeToString(deterministic=True)
         if key in self._tables:
             self._tables.move_to_end(key)
         else:
             strip = self._labelling["strip_column_names"]
-            self._tables[key] = _Table(proto, self.tokenizer, strip)
+            self._tables[key] = TableFeatures(proto, self.tokenizer, strip)
             if len(self._tables) > _CACHED_TABLES:
                 self._tables.popitem(last=False)
         return self._tables[key]
 
-    def _encode_question(self, question, table_proto) -> Encoding:
-        texts = [interactions.question_text(question)]
+    def _encode_questions(self, questions, table_proto) -> list["_Text"]:
+        """What goes before the table: each question, [SEP] and a title, [SEP] and a heading."""
+        titles = []
         if self._labelling["use_document_title"] and table_proto.document_title:
-            texts.append(table_proto.document_title)
+            titles.append(table_proto.document_title)
         if self._labelling["use_context_title"] and table_proto.context_heading:
-            texts.append(table_proto.context_heading)
-        encoding = self.tokenizer.encode(texts)
-        if len(texts) == 1:
-            return encoding
-        before = encoding.row_splits[1:-1]
-        return Encoding(
-            np.insert(encoding.ids, before, self.tokenizer.sep_id),
-            np.array([0, len(encoding.ids) + len(before)]),
-            np.insert(encoding.word_starts, before, True),
+            titles.append(table_proto.context_heading)
+        ids, row_splits, word_starts = self.tokenizer.encode(
+            text
+            for question in questions
+            for text in (interactions.question_text(question), *titles)
         )
+        parts = 1 + len(titles)
+        result = []
+        for first in range(0, len(row_splits) - 1, parts):
+            splits = row_splits[first : first + parts + 1]
+            own, separators = slice(splits[0], splits[-1]), splits[1:-1] - splits[0]
+            result.append(
+                _Text(
+                    np.insert(ids[own], separators, self.tokenizer.sep_id),
+                    np.insert(word_starts[own], separators, True),
+                )
+            )
+        return result
 
     def _table_features(self, question, table, sequence) -> dict[str, np.ndarray]:
         """Features that tokens have from their cells."""
@@ -284,62 +296,11 @@ class ExampleConverter:
         return [ord(char) + 1 for char in question_id] + [0] * (length - len(question_id))
 
 
-class _Table:
-    """What examples need of a table, worked out once for all its questions.
+class _Text(NamedTuple):
+    """Tokens that go before the table."""
 
-    Attributes:
-        tokens: `TokenizedTable`.
-        shape: (rows + 1, columns + 1), of the arrays below; row and column 0 are not cells.
-        ranks, inverse_ranks: <int32>[shape]; 0 where there are none.
-        numeric_values: <float32>[shape]; NaN where a cell has no number.
-    """
-
-    def __init__(self, proto: interaction_pb2.Table, tokenizer: Tokenizer, strip_names: bool):
-        num_columns = len(proto.columns)
-        for number, row in enumerate(proto.rows, start=1):
-            if len(row.cells) != num_columns:
-                detail = f"row {number} has {len(row.cells)} cells, the header {num_columns}"
-                raise ConversionError(ROW_LENGTH, detail)
-        texts = ["" if strip_names else cell.text for cell in proto.columns]
-        texts.extend(cell.text for row in proto.rows for cell in row.cells)
-        self.tokens = linearize.TokenizedTable(*tokenizer.encode(texts), num_columns)
-        self.shape = (len(proto.rows) + 1, num_columns + 1)
-        self._values = interactions.cell_values(proto)
-        self.ranks = np.zeros(self.shape, np.int32)
-        self.inverse_ranks = np.zeros(self.shape, np.int32)
-        self.numeric_values = np.full(self.shape, np.nan, np.float32)
-        for column, values in enumerate(self._values, start=1):
-            ranks = numbers.column_ranks(values)
-            self.ranks[1:, column], self.inverse_ranks[1:, column] = ranks
-            self.numeric_values[1:, column] = [
-                value if isinstance(value, float) and value != float("inf") else np.nan
-                for value in values
-            ]
-
-    def relations(self, question_values: list[numbers.Value]) -> np.ndarray:
-        """<int32>[shape]: how the numbers in a question compare with each cell's."""
-        result = np.zeros(self.shape, np.int32)
-        if question_values:
-            for column, values in enumerate(self._values, start=1):
-                result[1:, column] = numbers.relations(question_values, values)
-        return result
-
-    def find(self, ids: np.ndarray) -> Iterator[int]:
-        """The first place of a token sequence in each data cell that has it, row by row."""
-        tokens = self.tokens
-        num_places = len(tokens.ids) - len(ids) + 1
-        if num_places <= 0:
-            return
-        matches = tokens.rows[:num_places] > 0
-        last = slice(len(ids) - 1, len(ids) - 1 + num_places)
-        # A match must not run over into the next cell.
-        matches &= tokens.positions[last] == tokens.positions[:num_places] + len(ids) - 1
-        for offset, piece in enumerate(ids):
-            matches &= tokens.ids[offset : offset + num_places] == piece
-        found = np.flatnonzero(matches)
-        cells = np.stack([tokens.rows[found], tokens.columns[found]])
-        _, first = np.unique(cells, axis=1, return_index=True)
-        yield from found[np.sort(first)]
+    ids: np.ndarray
+    word_starts: np.ndarray
 
 
 def _selected_tokens(question, tokens: linearize.TokenizedTable) -> np.ndarray | None:

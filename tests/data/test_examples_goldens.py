@@ -197,4 +197,4 @@ def test_ids(goldens):
         interactions.create_interaction_id("x", 3),
     ]
     assert created == expected["create_interaction_id"]
-    assert interactions.PADDING_QUESTION_ID == expected["padded"]
+    assert expected["padded"] == interactions.PADDING_QUESTION_ID
