@@ -33,6 +33,8 @@ class ConversionConfig(base_config.Config):
     max_row_id: int = 512
     cell_trim_length: int = -1
     drop_rows_to_fit: bool = False
+    drop_columns_to_fit: bool = False
+    trim_question_to_fit: bool = False
     strip_column_names: bool = False
     update_answer_coordinates: bool = False
     use_document_title: bool = False
@@ -103,18 +105,20 @@ class TableExperiment(config_definitions.ExperimentConfig):
 class TableTask(base_task.Task):
     """Selects the cells that answer a question.
 
-    A task of its own is a subclass with the four class attributes and `interactions`, in a file of
-    its own, under the decorator `register`.
+    A new task is a subclass in a file of its own, under the decorator `register`.
 
     Attributes:
         name_in_tapas: key in the registry and value of --task.
         splits: names of the splits it can read.
         sequential: whether a question may refer to the answer of the one before it.
+        makes_vocabulary: whether it comes with a vocabulary (`make_vocabulary`) and needs no
+            official files.
     """
 
     name_in_tapas = ""
     splits = ("train", "dev", "test")
     sequential = False
+    makes_vocabulary = False
 
     @classmethod
     def experiment(cls):
@@ -134,6 +138,10 @@ class TableTask(base_task.Task):
         Raises:
             InputError: if a file is missing or broken.
         """
+        raise NotImplementedError
+
+    def make_vocabulary(self, path):
+        """Writes the task's own vocabulary, one piece a line, for tasks that have one."""
         raise NotImplementedError
 
     def build_model(self):

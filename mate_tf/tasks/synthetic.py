@@ -6,20 +6,16 @@ from official.modeling.hyperparams import base_config
 
 from mate_tf.attention import AttentionConfig
 from mate_tf.data import synthetic
-from mate_tf.errors import InputError
 from mate_tf.models import heads
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.tasks import base
 from mate_tf.training.optimizers import TrainerConfig
 
-# Far apart, so that no two splits generate the same table.
-_SPLIT_SEEDS = {"train": 0, "dev": 1_000_000, "test": 2_000_000}
-
 
 @dataclasses.dataclass
 class GenerationConfig(base_config.Config):
-    """What is generated: tables per split, and the data rows each has at least and at most."""
+    """What is generated: tables per split, rows per table (least and most), questions per table."""
 
     seed: int = 0
     num_train_tables: int = 2500
@@ -27,6 +23,7 @@ class GenerationConfig(base_config.Config):
     num_test_tables: int = 100
     min_rows: int = 5
     max_rows: int = 200
+    questions_per_table: int = 6
 
 
 @dataclasses.dataclass
@@ -41,17 +38,21 @@ class SyntheticTask(base.TableTask):
     """Look-ups, superlatives and conditions over made-up people, places, products, matches."""
 
     name_in_tapas = "SYNTHETIC"
+    makes_vocabulary = True
 
     def interactions(self, input_dir, split):
         del input_dir
-        if split not in self.splits:
-            raise InputError(f"split {split!r} is none of {', '.join(self.splits)}")
         config = self.task_config.generation
         return synthetic.generate(
-            config.seed + _SPLIT_SEEDS[split],
-            getattr(config, f"num_{split}_tables"),
+            config.seed,
+            getattr(config, f"num_{split}_tables", 0),
+            split=split,
             rows=(config.min_rows, config.max_rows),
+            questions_per_table=config.questions_per_table,
         )
+
+    def make_vocabulary(self, path):
+        synthetic.make_vocabulary(path)
 
     @classmethod
     def experiment(cls):
@@ -61,7 +62,12 @@ class SyntheticTask(base.TableTask):
             name=cls.name_in_tapas,
             conversion=base.ConversionConfig(max_seq_length=256, drop_rows_to_fit=True),
             model=ClassifierConfig(
-                encoder=EncoderConfig(attention=AttentionConfig(name="mate_efficient")),
+                encoder=EncoderConfig(
+                    vocab_size=len(synthetic.vocabulary()),
+                    attention=AttentionConfig(name="mate_efficient"),
+                    # The questions of a table do not refer to each other.
+                    disabled_features=["prev_label_ids"],
+                ),
                 cell_cross_entropy=True,
                 cell_cross_entropy_target=heads.UNIFORM,
             ),

@@ -15,6 +15,8 @@ from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.training import experiments
 
+_GLOBAL_STEP = "global_step/.ATTRIBUTES/VARIABLE_VALUE"
+
 
 def train(experiment, model_dir: str) -> dict:
     """Trains up to `trainer.train_steps`, from the last checkpoint in `model_dir` if there is one.
@@ -38,6 +40,9 @@ def train(experiment, model_dir: str) -> dict:
     if not experiment.task.train_data.input_path:
         raise InputError("task.train_data.input_path is empty: nothing to train on")
     evaluating = bool(experiment.task.validation_data.input_path)
+    step = global_step(model_dir)
+    if step >= experiment.trainer.train_steps:
+        return evaluate(experiment, model_dir) if evaluating else {"global_step": step}
     with _runtime(experiment) as strategy:
         progress = Progress(experiment.trainer.train_steps)
         mode = "train_and_eval" if evaluating else "train"
@@ -84,6 +89,14 @@ def load_model(experiment, model_dir: str):
         _check_size(model, path)
         tf.train.Checkpoint(model=model).restore(path).expect_partial()
     return model
+
+
+def global_step(model_dir: str) -> int:
+    """Steps trained so far, as the last checkpoint says; 0 without one."""
+    path = tf.train.latest_checkpoint(model_dir)
+    if path is None:
+        return 0
+    return int(tf.train.load_checkpoint(path).get_tensor(_GLOBAL_STEP))
 
 
 def latest_checkpoint(model_dir: str) -> str:
@@ -173,16 +186,15 @@ def _runner(strategy, experiment, mode, model_dir, train_actions=None):
 
 
 def _run_training(controller, config, evaluating):
-    """Returns the metrics of the last evaluation; runs one if all the steps are done already."""
+    """Returns the metrics of the last evaluation."""
     if not evaluating:
         controller.train(steps=config.train_steps)
         return {}
-    metrics = controller.train_and_evaluate(
+    return controller.train_and_evaluate(
         train_steps=config.train_steps,
         eval_steps=config.validation_steps,
         eval_interval=config.validation_interval,
     )
-    return metrics or controller.evaluate(steps=config.validation_steps)
 
 
 def _check_size(model, path):

@@ -71,14 +71,17 @@ def toy_records(tmp_path_factory):
 
 @pytest.fixture
 def toy_experiment(toy_records):
-    """toy_experiment(*overrides): a tiny model on those examples, 8 steps unless overridden."""
+    """toy_experiment(*overrides): a tiny model on those examples, 8 steps unless overridden.
+
+    Without evaluation, which takes as long to compile as training; see `with_evaluation`.
+    """
 
     def make(*overrides):
         experiment = experiments.load(task="SYNTHETIC")
         given = {
             "task": {
                 "train_data": {"input_path": toy_records["train"], "buckets": [16, LENGTH]},
-                "validation_data": {"input_path": toy_records["dev"], "buckets": [16, LENGTH]},
+                "validation_data": {"buckets": [16, LENGTH]},
                 "conversion": {"max_seq_length": LENGTH},
                 "model": {
                     "max_num_rows": 8,
@@ -112,3 +115,9 @@ def toy_experiment(toy_records):
         return experiment
 
     return make
+
+
+@pytest.fixture
+def with_evaluation(toy_records):
+    """Override that makes a toy experiment evaluate."""
+    return f"task.validation_data.input_path='{toy_records['dev']}'"

@@ -28,8 +28,16 @@ FROM_SCRATCH = (
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    return tmp_path_factory.mktemp("trained")
+def model_dir(tmp_path_factory):
+    return str(tmp_path_factory.mktemp("model"))
+
+
+def save_untrained(experiment, model_dir):
+    keras.utils.set_random_seed(experiment.tf_random_seed)
+    model = tasks.create(experiment.task).build_model()
+    step = tf.Variable(0, dtype=tf.int64)
+    checkpoint = tf.train.Checkpoint(model=model, global_step=step)
+    tf.train.CheckpointManager(checkpoint, model_dir, 1).save()
 
 
 def summaries(folder):
@@ -42,11 +50,11 @@ def summaries(folder):
                 found.setdefault(value.tag, []).append(
                     (event.step, float(tf.make_ndarray(value.tensor)))
                 )
-    return found
+    return {tag: sorted(values) for tag, values in found.items()}
 
 
-def test_train_leaves_everything_behind(toy_experiment, tmp_path, capsys):
-    experiment = toy_experiment()
+def test_train_leaves_everything_behind(toy_experiment, with_evaluation, tmp_path, capsys):
+    experiment = toy_experiment(with_evaluation)
     metrics = trainer.train(experiment, str(tmp_path))
     assert metrics["global_step"] == 8
     assert 0 < metrics["validation_loss"] < 10
@@ -82,7 +90,7 @@ def test_one_graph_for_all_lengths(toy_experiment, tmp_path, monkeypatch):
         return train_step(self, inputs, *args, **kwargs)
 
     monkeypatch.setattr(tasks.get("SYNTHETIC"), "train_step", counted)
-    experiment = toy_experiment("task.validation_data.input_path=''")
+    experiment = toy_experiment()
     assert trainer.train(experiment, str(tmp_path)) == {"global_step": 8}
     assert len(traces) <= 2  # while_loop may trace its body a second time
     assert traces[0][1] is None
@@ -93,15 +101,17 @@ def test_other_strategies_and_bfloat16(toy_experiment, tmp_path, strategy):
     experiment = toy_experiment(
         f"runtime: {{distribution_strategy: {strategy}, mixed_precision_dtype: bfloat16}}",
     )
-    metrics = trainer.train(experiment, str(tmp_path))
-    assert metrics["global_step"] == 8
+    assert trainer.train(experiment, str(tmp_path)) == {"global_step": 8}
     assert keras.mixed_precision.global_policy().name == "float32"  # put back
 
 
 def test_seed_makes_runs_equal(toy_experiment, tmp_path):
     experiment = toy_experiment("task.train_data.seed=3", "trainer.train_steps=4")
-    first = trainer.train(experiment, str(tmp_path / "a"))
-    assert trainer.train(experiment, str(tmp_path / "b")) == pytest.approx(first, rel=1e-4)
+    losses = []
+    for name in "ab":
+        trainer.train(experiment, str(tmp_path / name))
+        losses.append(summaries(tmp_path / name / "train")["training_loss"][0][1])
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -112,30 +122,30 @@ def test_seed_makes_runs_equal(toy_experiment, tmp_path):
         "task.model.encoder.vocab_size=51",
     ],
 )
-def test_checkpoint_of_another_size(toy_experiment, trained, override):
-    if not tf.train.latest_checkpoint(str(trained)):
-        trainer.train(toy_experiment("trainer.train_steps=4"), str(trained))
-    before = sorted(os.listdir(trained))
-    other = toy_experiment(override)
+def test_checkpoint_of_another_size(toy_experiment, with_evaluation, model_dir, override):
+    if not os.listdir(model_dir):
+        save_untrained(toy_experiment(), model_dir)
+    before = sorted(os.listdir(model_dir))
+    other = toy_experiment(with_evaluation, override)
     for use in (trainer.train, trainer.evaluate, trainer.load_model):
-        with pytest.raises(InputError, match="ckpt-4: is a checkpoint of a model of another size"):
-            use(other, str(trained))
-    assert sorted(os.listdir(trained)) == before
+        with pytest.raises(InputError, match="ckpt-1: is a checkpoint of a model of another size"):
+            use(other, model_dir)
+    assert sorted(os.listdir(model_dir)) == before
 
 
-def test_nothing_to_work_with(toy_experiment, tmp_path):
+def test_nothing_to_work_with(toy_experiment, with_evaluation, tmp_path):
     for use in (trainer.evaluate, trainer.load_model):
         with pytest.raises(InputError, match="no checkpoint"):
-            use(toy_experiment(), str(tmp_path))
+            use(toy_experiment(with_evaluation), str(tmp_path))
     with pytest.raises(InputError, match=r"task\.train_data\.input_path"):
         trainer.train(toy_experiment("task.train_data.input_path=''"), str(tmp_path))
     with pytest.raises(InputError, match=r"task\.validation_data\.input_path"):
-        trainer.evaluate(toy_experiment("task.validation_data.input_path=''"), str(tmp_path))
+        trainer.evaluate(toy_experiment(), str(tmp_path))
 
 
 def test_init_checkpoint(toy_experiment, tmp_path):
     """A new training starts from the weights of another model folder."""
-    trainer.train(toy_experiment("trainer.train_steps=4"), str(tmp_path / "first"))
+    save_untrained(toy_experiment("tf_random_seed=2"), str(tmp_path / "first"))
     path = trainer.latest_checkpoint(str(tmp_path / "first"))
     task = tasks.create(toy_experiment(f"task.init_checkpoint='{path}'").task)
     model = task.build_model()
@@ -145,9 +155,9 @@ def test_init_checkpoint(toy_experiment, tmp_path):
         np.testing.assert_array_equal(got, expected)
 
 
-def test_runs_under_tf_models_own_runner(toy_experiment, tmp_path):
+def test_runs_under_tf_models_own_runner(toy_experiment, with_evaluation, tmp_path):
     """The task is a plain tf-models task: their entry point takes it as it is."""
-    experiment = experiments.resolve(toy_experiment())
+    experiment = experiments.resolve(toy_experiment(with_evaluation))
     _, metrics = train_lib.run_experiment(
         tf.distribute.get_strategy(),
         tasks.create(experiment.task),
@@ -181,10 +191,7 @@ def start(project, config, model_dir):
 @pytest.mark.slow
 def test_killed_training_resumes(toy_experiment, tmp_path, project):
     """SIGKILL as soon as there are some checkpoints: the second run goes on from the last."""
-    experiment = toy_experiment(
-        "trainer: {train_steps: 2000, checkpoint_interval: 4}",
-        "task.validation_data.input_path=''",
-    )
+    experiment = toy_experiment("trainer: {train_steps: 2000, checkpoint_interval: 4}")
     config = experiments.save(experiment, str(tmp_path / "config"))
     model_dir = str(tmp_path / "model")
     process = start(project, config, model_dir)
@@ -207,9 +214,10 @@ def test_killed_training_resumes(toy_experiment, tmp_path, project):
 
 
 @pytest.mark.slow
-def test_learns(toy_experiment, tmp_path):
+def test_learns(toy_experiment, with_evaluation, tmp_path):
     """Finding a word again is what attention can do; a guess is right in one case of 8."""
     experiment = toy_experiment(
+        with_evaluation,
         FROM_SCRATCH,
         OPTIMIZER,
         "trainer: {train_steps: 400, steps_per_loop: 100, summary_interval: 100,"
