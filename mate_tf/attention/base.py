@@ -161,9 +161,8 @@ class TableAttention(keras.layers.Layer):
         batch, seq, hidden = shape_list(x)
         # Matrices, not [batch, seq, hidden]: only then TensorFlow fuses product and bias.
         flat = tf.reshape(x, [-1, hidden])
-        scale = (self.head_size**-0.5) / self.softmax_temperature
         heads = [batch, seq, self.num_heads, self.head_size]
-        query = tf.reshape(self.query(flat) * tf.cast(scale, flat.dtype), heads)
+        query = tf.reshape(self.query(flat), heads)
         key = tf.reshape(self.key(flat), heads)
         value = tf.reshape(self.value(flat), heads)
         context = self.attend(query, key, value, pattern, training)
@@ -174,7 +173,7 @@ class TableAttention(keras.layers.Layer):
         """Weighted sums of values, <float>[batch, seq, heads, head_size] like the arguments.
 
         Args:
-            query: <float>[batch, seq, heads, head_size], already divided by the softmax's scale.
+            query: <float>[batch, seq, heads, head_size].
             key: <float>[batch, seq, heads, head_size].
             value: <float>[batch, seq, heads, head_size].
             pattern: what the variant's AttentionPattern returned.
@@ -183,19 +182,22 @@ class TableAttention(keras.layers.Layer):
         raise NotImplementedError
 
     def softmax_attention(self, query, key, value, bias, training=None) -> tf.Tensor:
-        """Two matrix products with a softmax between: softmax(query key^T + bias) value.
+        """Two matrix products with a softmax between: softmax(scale query key^T + bias) value.
 
         Args:
-            query: <float>[..., queries, head_size].
-            key: <float>[..., keys, head_size].
-            value: <float>[..., keys, head_size].
-            bias: <float>, broadcast to [..., queries, keys].
+            query: <float>[batch, heads, queries, head_size].
+            key: <float>[batch, heads, keys, head_size].
+            value: <float>[batch, heads, keys, head_size].
+            bias: <float>[batch, 1, 1 or queries, keys].
             training: whether dropout is on.
 
         Returns:
-            <float>[..., queries, head_size]
+            <float>[batch, heads, queries, head_size]
         """
-        probabilities = tf.nn.softmax(tf.matmul(query, key, transpose_b=True) + bias)
+        # On CPU the product, the scale and a bias of rank 4 run as one fused operation.
+        scale = self.head_size**-0.5 / self.softmax_temperature
+        scores = tf.matmul(query, key, transpose_b=True) * tf.cast(scale, query.dtype) + bias
+        probabilities = tf.nn.softmax(scores)
         return tf.matmul(self.dropout(probabilities, training=training), value)
 
     def get_config(self):

@@ -8,7 +8,7 @@ from mate_tf.attention import masks, views
 from mate_tf.attention.base import AttentionPattern, TableAttention, mask_bias, shape_list
 from mate_tf.errors import InputError
 
-BUCKETS_PER_BLOCK = 4
+BUCKETS_PER_BLOCK = 2
 """Buckets whose queries share a matrix product: more multiplications, but in larger products."""
 
 
