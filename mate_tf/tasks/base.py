@@ -145,7 +145,14 @@ class TableTask(base_task.Task):
         raise NotImplementedError
 
     def build_model(self):
-        """A `TableClassifier` with all its variables."""
+        """A `TableClassifier` with all its variables.
+
+        Raises:
+            InputError: if the vocabulary has more pieces than the model has embeddings.
+        """
+        vocab_file = self.task_config.conversion.bert_vocab_file
+        if vocab_file and tf.io.gfile.exists(vocab_file):
+            _check_vocabulary(vocab_file, self.task_config.model.encoder.vocab_size)
         return TableClassifier(self.task_config.model)
 
     def initialize(self, model):
@@ -199,12 +206,26 @@ class TableTask(base_task.Task):
         return [keras.metrics.Mean(ACCURACY, dtype=tf.float32)]
 
     def process_metrics(self, metrics, labels, model_outputs, **kwargs):
-        """Counts a question as right if every token is chosen exactly when it is labelled."""
+        """Counts a question as right if every token is chosen exactly when it is labelled.
+
+        Examples without a table only fill up a batch and do not count.
+        """
         del kwargs
         wrong = tf.not_equal(model_outputs["selected_tokens"], labels[LABEL])
         right = ~tf.reduce_any(wrong & (labels["input_mask"] > 0), axis=1)
+        asked = tf.reduce_any(labels["column_ids"] > 0, axis=1)
         for metric in metrics:
-            metric.update_state(tf.cast(right, tf.float32))
+            metric.update_state(tf.cast(right, tf.float32), tf.cast(asked, tf.float32))
+
+
+def _check_vocabulary(vocab_file, vocab_size):
+    with tf.io.gfile.GFile(vocab_file) as file:
+        pieces = sum(1 for _ in file)
+    if pieces > vocab_size:
+        raise InputError(
+            f"{vocab_file}: has {pieces} pieces, "
+            f"more than task.model.encoder.vocab_size={vocab_size}"
+        )
 
 
 _TASKS: dict[str, type[TableTask]] = {}

@@ -1,7 +1,10 @@
 """SQA: sequences of questions about one table, each of which may refer to the last answer."""
 
+import dataclasses
+
 from mate_tf.attention import AttentionConfig
 from mate_tf.data.datasets import sqa
+from mate_tf.errors import InputError
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.tasks import base
@@ -9,6 +12,17 @@ from mate_tf.training.optimizers import TrainerConfig
 
 NUM_TRAIN_STEPS = 200_000
 BATCH_SIZE = 128
+
+
+@dataclasses.dataclass
+class SqaTaskConfig(base.TableTaskConfig):
+    """SQA with a dev set split off the training questions.
+
+    Attributes:
+        random_split: which of the five official divisions of train into train and dev.
+    """
+
+    random_split: int = 1
 
 
 @base.register
@@ -19,13 +33,16 @@ class SqaTask(base.TableTask):
     sequential = True
 
     def interactions(self, input_dir, split):
-        return sqa.read(input_dir, split)
+        stems = sqa.splits(self.task_config.random_split)
+        if split not in stems:
+            raise InputError(f"SQA has no split {split!r}, only {', '.join(stems)}")
+        return sqa.read(input_dir, stems[split])
 
     @classmethod
     def experiment(cls):
         """TAPAS's hyper-parameters for SQA with MATE's attention (paper, appendix A)."""
         experiment = base.TableExperiment()
-        experiment.task = base.TableTaskConfig(
+        experiment.task = SqaTaskConfig(
             name=cls.name_in_tapas,
             model=ClassifierConfig(
                 encoder=EncoderConfig(attention=AttentionConfig(name="mate_efficient")),

@@ -5,6 +5,7 @@ import tensorflow as tf
 
 from mate_tf.data import features as feature_names
 from mate_tf.data import records
+from mate_tf.data.interactions import PADDING_QUESTION_ID
 from mate_tf.evaluation.sequential import predict_in_sequence
 from mate_tf.training import trainer
 
@@ -58,13 +59,17 @@ class _Predictor:
     def streamed(self, records_path):
         """Outputs for all examples of a file, one batch in memory at a time."""
         for batch in self._batches(records_path):
-            yield from self._run(batch)
+            for output in self._run(batch):
+                if output["question_id"] != PADDING_QUESTION_ID:
+                    yield output
 
     def examples(self, records_path):
         """The examples of a file, without padding."""
         for batch in self._batches(records_path):
             for index in range(len(batch["input_mask"])):
-                yield _example(batch, index)
+                example = _example(batch, index)
+                if example["question_id"] != PADDING_QUESTION_ID:
+                    yield example
 
     def in_batches(self, examples):
         """Outputs for single examples; those of similar length are run together."""

@@ -51,6 +51,14 @@ def toy_example(rng, question_id):
     return tf.train.Example(features=tf.train.Features(feature=feature))
 
 
+def padding_example(rng):
+    """Fills up a batch: neither predictions nor metrics know it."""
+    example = toy_example(rng, "EMPTY-0_0")
+    for name in ("row_ids", "column_ids", "label_ids"):
+        example.features.feature[name].int64_list.value[:] = [0] * LENGTH
+    return example
+
+
 TOKEN_INTS = [*feature_names.names(feature_names.MODEL_INPUTS), "label_ids"]
 
 
@@ -66,6 +74,8 @@ def toy_records(tmp_path_factory):
             for index in range(count):
                 example = toy_example(rng, f"{split}-{index // 2}-0_{index % 2}")
                 writer.write(example.SerializeToString())
+            if split == "dev":
+                writer.write(padding_example(rng).SerializeToString())
     return paths
 
 

@@ -1,0 +1,124 @@
+"""The registry, and what every task does with batches and outputs."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from official.core import exp_factory
+
+from mate_tf import tasks
+from mate_tf.data import features as feature_names
+from mate_tf.data.examples import ExampleConverter
+from mate_tf.errors import InputError
+from mate_tf.tasks import base
+
+
+def test_names():
+    assert tasks.names() == ["SQA", "SYNTHETIC"]
+    assert tasks.get("sqa") is tasks.get("SQA")
+    with pytest.raises(InputError, match="'WTQ' is none of SQA, SYNTHETIC"):
+        tasks.get("WTQ")
+
+
+@pytest.mark.parametrize("name", tasks.names())
+def test_each_experiment_is_known_to_tf_models(name):
+    experiment = exp_factory.get_exp_config(f"mate_tf/{name}")
+    assert experiment.as_dict() == tasks.experiment(name).as_dict()
+    assert experiment.task.name == name
+    task = tasks.create(experiment.task)
+    assert isinstance(task, tasks.get(name))
+    assert {"train", "dev", "test"} <= set(task.splits)
+
+
+def test_a_name_twice():
+    class Again(base.TableTask):
+        name_in_tapas = "SQA"
+
+    with pytest.raises(ValueError, match="twice"):
+        tasks.register(Again)
+    assert tasks.get("SQA") is not Again
+
+
+def test_conversion_config_is_the_converters(tmp_path):
+    """Every option of the converter can be configured, with the same default."""
+    pieces = ["[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "##a"]
+    path = tmp_path / "vocab.txt"
+    path.write_text("\n".join(pieces) + "\n")
+    options = base.ConversionConfig().converter_options()
+    converter = ExampleConverter(str(path), **options)
+    assert converter.__getstate__() == ExampleConverter(str(path)).__getstate__()
+    assert "bert_vocab_file" not in options
+
+
+def small_task(**config):
+    experiment = tasks.experiment("SQA")
+    encoder = {
+        "vocab_size": 100,
+        "hidden_size": 8,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 8,
+    }
+    experiment.task.override({"model": {"encoder": encoder}, **config})
+    return tasks.create(experiment.task)
+
+
+def test_accuracy_counts_whole_answers():
+    """Right: exactly the gold cells. Padding counts neither as a token nor as an example."""
+    task = small_task()
+    labels = np.array([[0, 1, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]])
+    chosen = np.array([[0, 1, 1, 1], [0, 1, 1, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
+    mask = np.array([[1, 1, 1, 0]] + [[1, 1, 1, 1]] * 4)
+    columns = np.array([[0, 1, 1, 1]] * 4 + [[0, 0, 0, 0]])
+    (metric,) = task.build_metrics()
+    features = {"label_ids": labels, "input_mask": mask, "column_ids": columns}
+    task.process_metrics([metric], features, {"selected_tokens": chosen})
+    assert metric.name == "answer_accuracy"
+    assert float(metric.result()) == 0.5
+
+
+def test_loss_is_the_models_and_its_layers():
+    """tf-models calls it by keyword."""
+    losses = [tf.constant(0.25)]
+    outputs = {"total_loss": tf.constant(1.0)}
+    task = small_task()
+    assert task.build_losses(labels={}, model_outputs=outputs, aux_losses=losses) == 1.25
+    assert task.build_losses(labels={}, model_outputs=outputs, aux_losses=None) == 1.0
+
+
+def test_vocabulary_larger_than_the_model(tmp_path):
+    path = tmp_path / "vocab.txt"
+    path.write_text("".join(f"piece{i}\n" for i in range(101)))
+    task = small_task(conversion={"bert_vocab_file": str(path)})
+    with pytest.raises(InputError, match=r"vocab\.txt: has 101 pieces, more than .*=100"):
+        task.build_model()
+
+
+def test_inputs_are_what_a_model_reads(monkeypatch):
+    """No strings, and only the numbers that are used."""
+    names = feature_names.names(feature_names.ALL)
+    batch = {name: np.zeros([2, 3], np.int32) for name in names}
+    seen = {}
+
+    def dataset(pattern, batch_size, **options):
+        seen.update(options, pattern=pattern, batch_size=batch_size)
+        return tf.data.Dataset.from_tensors(batch)
+
+    monkeypatch.setattr(base.records, "dataset", dataset)
+    task = small_task(conversion={"max_seq_length": 3})
+    data = base.TableDataConfig(input_path="x*", global_batch_size=4, is_training=True, seed=5)
+    context = tf.distribute.InputContext(num_replicas_in_sync=2)
+    element = task.build_inputs(data, context).element_spec
+    assert set(element) == {*feature_names.names(feature_names.MODEL_INPUTS), "label_ids"}
+    assert seen == {
+        "pattern": "x*",
+        "batch_size": 2,
+        "seq_length": 3,
+        "buckets": None,
+        "shuffle": 10_000,
+        "seed": 5,
+        "repeat": True,
+        "drop_remainder": True,
+    }
+    task.build_inputs(base.TableDataConfig(buckets=[2, 3]))
+    assert (seen["shuffle"], seen["repeat"], seen["drop_remainder"]) == (0, False, False)
+    assert seen["buckets"] == [2, 3]

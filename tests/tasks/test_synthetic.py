@@ -1,0 +1,40 @@
+"""SYNTHETIC: as many tables as configured, and a vocabulary that the model has room for."""
+
+import itertools
+
+import pytest
+
+from mate_tf import tasks
+from mate_tf.errors import InputError
+
+
+@pytest.fixture
+def task():
+    experiment = tasks.experiment("SYNTHETIC")
+    experiment.task.override(
+        {"generation": {"num_train_tables": 4, "num_dev_tables": 3, "max_rows": 9, "seed": 2}}
+    )
+    return tasks.create(experiment.task)
+
+
+def test_tables_as_configured(task):
+    tables = {split: list(task.interactions(None, split)) for split in ("train", "dev")}
+    assert {split: len(each) for split, each in tables.items()} == {"train": 4, "dev": 3}
+    for interaction in itertools.chain(*tables.values()):
+        assert 5 <= len(interaction.table.rows) <= 9
+        assert len(interaction.questions) == 6
+    assert [t.SerializeToString(deterministic=True) for t in task.interactions(None, "dev")] == [
+        t.SerializeToString(deterministic=True) for t in tables["dev"]
+    ]
+
+
+def test_unknown_split(task):
+    with pytest.raises(InputError, match="'validation'"):
+        list(task.interactions(None, "validation"))
+
+
+def test_vocabulary_fits_the_model(task, tmp_path):
+    assert task.makes_vocabulary
+    path = tmp_path / "vocab.txt"
+    task.make_vocabulary(str(path))
+    assert len(path.read_text().splitlines()) == task.task_config.model.encoder.vocab_size
