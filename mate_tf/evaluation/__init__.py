@@ -1,0 +1,1 @@
+"""From a model's outputs to scores: predictions, their files, metrics, baselines."""
