@@ -38,7 +38,7 @@ TOKEN_TYPES = (
     "inv_column_ranks",
     "numeric_relations",
 )
-"""The seven token type features, in the order of the embedding tables token_type_embeddings_0..6."""
+"""The seven token types, in the order of the embedding tables token_type_embeddings_0..6."""
 
 MODEL_INPUTS = tuple(Feature(name) for name in ("input_ids", "input_mask", *TOKEN_TYPES))
 """What an encoder reads: int32 [batch, seq] each."""

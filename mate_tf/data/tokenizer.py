@@ -8,6 +8,7 @@ of words into pieces is tensorflow_text's.
 
 import itertools
 import os
+import types
 import typing
 from collections.abc import Iterable, Sequence
 
@@ -76,7 +77,8 @@ class Tokenizer(tf.Module):
         super().__init__(name="tokenizer")
         self.vocab_file = os.fspath(vocab_file)
         self.pieces = read_vocabulary(vocab_file)
-        self._id_of = {piece: index for index, piece in enumerate(self.pieces)}
+        # A dict would be tracked by tf.Module, entry by entry.
+        self._id_of = types.MappingProxyType({p: index for index, p in enumerate(self.pieces)})
         self.pad_id, self.unk_id, self.cls_id, self.sep_id = self.ids(REQUIRED_PIECES)
         self.mask_id = self._id_of.get(MASK)
         unused = (piece for piece in self.pieces if piece.startswith("[unused"))
