@@ -8,6 +8,9 @@ from mate_tf.attention import masks, views
 from mate_tf.attention.base import AttentionPattern, TableAttention, mask_bias, shape_list
 from mate_tf.errors import InputError
 
+STRETCH = 256
+"""Queries at a time where a question beyond the global section makes attention dense."""
+
 BUCKETS_PER_BLOCK = 2
 """Buckets whose queries share a matrix product: more multiplications, but in larger products."""
 
@@ -101,19 +104,19 @@ class MatePattern(AttentionPattern):
         )
         return tf.concat(list(parts), axis=1)
 
+    def call(self, context, training=None):
+        global_length = self.config.global_length if self.windowed else None
+        pattern = {
+            kind.ids: mask_bias(
+                head_type_mask(kind, context, global_length)[:, None], self.compute_dtype
+            )
+            for kind in self.head_types
+        }
+        return pattern | {"real": self._real(context)}
 
-class MateAttention(TableAttention):
-    """Base of the two MATE layers."""
-
-    def __init__(self, config, num_heads, **kwargs):
-        super().__init__(config, num_heads, **kwargs)
-        self.head_types = head_types(self.config, num_heads)
-
-    def masked(self, query, key, value, bias, training=None):
-        """Dense attention of some heads; see `attend`. `bias` is <float>[batch, 1, seq, seq]."""
-        query, key, value = (tf.transpose(x, [0, 2, 1, 3]) for x in (query, key, value))
-        context = self.softmax_attention(query, key, value, bias, training)
-        return tf.transpose(context, [0, 2, 1, 3])
+    def _real(self, context):
+        """<float>[batch, seq, 1, 1]: 0 for padding, which must come out as zero."""
+        return tf.cast(masks.real_tokens(context), self.compute_dtype)[:, :, None, None]
 
 
 class MateExactPattern(MatePattern):
@@ -123,28 +126,30 @@ class MateExactPattern(MatePattern):
     def windowed(self):
         return self.config.windowed
 
-    def call(self, context, training=None):
-        global_length = self.config.global_length if self.windowed else None
-        pattern = {
-            kind.ids: mask_bias(
-                head_type_mask(kind, context, global_length)[:, None], self.compute_dtype
-            )
-            for kind in self.head_types
-        }
-        real = tf.cast(masks.real_tokens(context), self.compute_dtype)
-        return pattern | {"real": real[:, :, None, None]}
 
-
-class MateExact(MateAttention):
+class MateExact(TableAttention):
     """MATE by masking: quadratic in time and memory, the reference for `mate_efficient`."""
 
+    def __init__(self, config, num_heads, **kwargs):
+        super().__init__(config, num_heads, **kwargs)
+        self.head_types = head_types(self.config, num_heads)
+
     def attend(self, query, key, value, pattern, training=None):
-        contexts = []
+        contexts = [
+            self.softmax_attention(*parts, pattern[kind.ids], training)
+            for kind, parts in self._per_type(query, key, value)
+        ]
+        return self._joined(contexts) * pattern["real"]
+
+    def _per_type(self, *projections):
+        """Each type of heads with its part of the projections, <float>[batch, heads, seq, size]."""
         for kind in self.head_types:
             heads = slice(kind.first, kind.first + kind.count)
-            parts = (x[:, :, heads] for x in (query, key, value))
-            contexts.append(self.masked(*parts, pattern[kind.ids], training))
-        return tf.concat(contexts, axis=2) * pattern["real"]
+            yield kind, [tf.transpose(x[:, :, heads], [0, 2, 1, 3]) for x in projections]
+
+    def _joined(self, contexts):
+        """The opposite: <float>[batch, seq, heads, size] from a part for each type of heads."""
+        return tf.concat([tf.transpose(x, [0, 2, 1, 3]) for x in contexts], axis=2)
 
 
 class MateEfficientPattern(MatePattern):
@@ -156,18 +161,19 @@ class MateEfficientPattern(MatePattern):
     """
 
     def call(self, context, training=None):
+        if dense_is_cheaper(context.row_ids.shape[1], self.config.global_length, self.head_types):
+            return super().call(context)
         pattern, rows_before, restored = {}, 0, []
         for kind in self.head_types:
             part, places, num_rows = self._head_type(kind, context)
             pattern[kind.ids] = part
             restored.append(places + rows_before)
             rows_before += num_rows
-        real = masks.real_tokens(context)
         question_length = tf.reduce_sum(tf.cast(masks.question_tokens(context), tf.int32), -1)
         return pattern | {
             # <int32>[batch, seq, heads]: where each head's output for each token ends up
             "restore": tf.concat(restored, axis=-1),
-            "real": tf.cast(real, self.compute_dtype)[:, :, None, None],
+            "real": self._real(context),
             "overflow": tf.reduce_any(question_length > self.config.global_length),
         }
 
@@ -233,24 +239,25 @@ class MateEfficientPattern(MatePattern):
         return places, num_first + batch * num_blocks * kind.count * block
 
 
-class MateEfficient(MateAttention):
+class MateEfficient(MateExact):
     """MATE in time and memory linear in the length: global tokens plus a window of buckets.
 
     Equal to `mate_exact` wherever the table's question fits into `global_length` and its rows
     and columns into the windows (`coverage` tells). Questions longer than `global_length` stay
-    global: a batch that has one is computed under the dense mask, a stretch of queries at a time.
+    global: a batch that has one is computed under the dense mask, a stretch of queries at a time
+    (quadratic time; linear memory, though not for the backward pass).
     """
 
     def attend(self, query, key, value, pattern, training=None):
-        def bucketed():
-            return self._bucketed(query, key, value, pattern, training)
+        if "overflow" not in pattern:
+            return super().attend(query, key, value, pattern, training)
+        return pattern["real"] * tf.cond(
+            pattern["overflow"],
+            lambda: self._by_stretches(query, key, value, pattern, training),
+            lambda: self._by_buckets(query, key, value, pattern, training),
+        )
 
-        def dense():
-            return self._dense(query, key, value, pattern, training)
-
-        return tf.cond(pattern["overflow"], dense, bucketed)
-
-    def _bucketed(self, query, key, value, pattern, training):
+    def _by_buckets(self, query, key, value, pattern, training):
         outputs = []
         for kind in self.head_types:
             part = pattern[kind.ids]
@@ -264,17 +271,42 @@ class MateEfficient(MateAttention):
                 self.softmax_attention(q.long, k.window, v.window, part["bias"], training),
             ]
         rows = tf.concat([tf.reshape(x, [-1, self.head_size]) for x in outputs], axis=0)
-        return tf.gather(rows, pattern["restore"]) * pattern["real"]
+        return tf.gather(rows, pattern["restore"])
 
-    def _dense(self, query, key, value, pattern, training):
+    def _by_stretches(self, query, key, value, pattern, training):
         contexts = []
-        for kind in self.head_types:
+        for kind, (q, k, v) in self._per_type(query, key, value):
             tokens = masks.HeadTokens(**pattern[kind.ids]["tokens"])
-            heads = slice(kind.first, kind.first + kind.count)
-            bias = mask_bias(masks.visible(tokens)[:, None], query.dtype)
-            parts = (x[:, :, heads] for x in (query, key, value))
-            contexts.append(self.masked(*parts, bias, training))
-        return tf.concat(contexts, axis=2) * pattern["real"]
+
+            def stretch(parts, tokens=tokens, k=k, v=v):
+                mask = masks.visible(masks.HeadTokens(*parts[1:]), tokens)
+                bias = mask_bias(mask[:, None], k.dtype)
+                return self.softmax_attention(parts[0], k, v, bias, training)
+
+            parts = (_stretches(q, 2), *(_stretches(part, 1) for part in tokens))
+            context = tf.map_fn(stretch, parts, fn_output_signature=q.dtype)
+            # <float>[stretches, batch, heads, STRETCH, size] -> [batch, heads, seq, size]
+            context = tf.transpose(context, [1, 2, 0, 3, 4])
+            batch, heads, count, _, size = shape_list(context)
+            context = tf.reshape(context, [batch, heads, count * STRETCH, size])
+            contexts.append(context[:, :, : shape_list(q)[2]])
+        return self._joined(contexts)
+
+
+def dense_is_cheaper(seq: int | None, global_length: int, kinds: list[HeadType]) -> bool:
+    """Whether a window of buckets is no shorter than the whole sequence."""
+    widest = (BUCKETS_PER_BLOCK + 2) * max(kind.radius for kind in kinds)
+    return seq is not None and seq <= global_length + widest
+
+
+def _stretches(x, axis: int):
+    """Cuts `axis` into stretches of STRETCH, the last one filled up, and puts their axis first."""
+    shape = shape_list(x)
+    count = _ceil_div(shape[axis], STRETCH)
+    filling = [[0, 0]] * axis + [[0, count * STRETCH - shape[axis]]]
+    x = tf.pad(x, filling + [[0, 0]] * (len(shape) - axis - 1))
+    x = tf.reshape(x, [*shape[:axis], count, STRETCH, *shape[axis + 1 :]])
+    return tf.transpose(x, [axis, *range(axis), *range(axis + 1, len(shape) + 1)])
 
 
 def _take(tokens: masks.HeadTokens, places, examples) -> masks.HeadTokens:

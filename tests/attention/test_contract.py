@@ -11,7 +11,7 @@ from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
 
 HIDDEN, SEQ = 16, 44
-SMALL = {"global_length": 10, "radius": 6}
+SMALL = {"global_length": 10, "radius": 4}
 
 pytestmark = pytest.mark.parametrize("name", attention.names())
 

@@ -1,16 +1,26 @@
 """MATE in linear time against MATE by masking: equal wherever the windows reach."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mate_tf.attention import AttentionConfig, coverage, masks
+from mate_tf.attention import AttentionConfig, coverage, masks, mate
 from mate_tf.attention.mate import head_types
 from mate_tf.errors import InputError
 
 HIDDEN = 16
+DENSE_IS_CHEAPER = mate.dense_is_cheaper
+
+
+@pytest.fixture(autouse=True, scope="module")
+def always_by_buckets():
+    """Short sequences too are cut into buckets here, unless a test says otherwise."""
+    with mock.patch.object(mate, "dense_is_cheaper", return_value=False):
+        yield
 
 
 def outputs(tables, context, name, seed=0, **options):
@@ -138,6 +148,29 @@ def test_question_beyond_the_global_length_stays_global(tables, question, jit_co
     y = tf.function(run, jit_compile=jit_compile)(x, context).numpy()
     expected = tables.layer_pair(AttentionConfig(name="mate_exact"))(x, context).numpy()
     assert_equal_on_real_tokens(context, y, expected)
+
+
+def test_overflow_of_long_sequences_takes_stretches(tables):
+    """More tokens than one stretch of queries, and not a multiple of it."""
+    seq = 2 * mate.STRETCH + 9
+    context = tables.random_context(np.random.default_rng(2), seq, [20, 5], max_row_length=6)
+    options = {"global_length": 8, "radius": 10}
+    efficient = outputs(tables, context, "mate_efficient", **options)
+    windowed = outputs(tables, context, "mate_exact", windowed=True, **options)
+    np.testing.assert_allclose(efficient, windowed, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("seq", [39, 40, 41])
+def test_short_sequences_are_computed_under_the_mask(tables, seq):
+    """At 8 + 4 * 8 tokens a window is as long as the sequence; nothing changes but the way."""
+    context = tables.random_context(np.random.default_rng(2), seq, [9, 5])
+    options = {"global_length": 8, "radius": 8}
+    by_buckets = outputs(tables, context, "mate_efficient", **options)
+    with mock.patch.object(mate, "dense_is_cheaper", wraps=DENSE_IS_CHEAPER) as asked:
+        y = outputs(tables, context, "mate_efficient", **options)
+    assert asked.called
+    assert DENSE_IS_CHEAPER(*asked.call_args.args) == (seq <= 40)
+    np.testing.assert_allclose(y, by_buckets, atol=1e-5, rtol=0)
 
 
 def test_unsorted_input(tables):
