@@ -80,6 +80,7 @@ class SyntheticTask(base.TableTask):
             checkpoint_interval=200,
             validation_interval=800,
         )
+        experiment.trainer.optimizer_config.optimizer.bert_adamw.bias_correction = True
         experiment.trainer.optimizer_config.learning_rate.bert.override(
             {"initial_learning_rate": 1e-3, "warmup_steps": 100}
         )

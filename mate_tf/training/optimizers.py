@@ -26,10 +26,25 @@ class BertAdamW(legacy_adamw.AdamWeightDecay):
     A step is `var -= lr * (m / (sqrt(v) + epsilon) + weight_decay_rate * var)`. Gradients are
     clipped to `gradient_clip_norm` together, then each element to `clipvalue` if that is given.
     Variables without a gradient are left alone.
+
+    Args:
+        bias_correction: multiply m and v as Adam does. Without it the first steps are up to 3.2
+            times as large (still 1.6 times after 500), which fine-tuning at small rates survives
+            and learning from scratch does not.
+        **kwargs: as `AdamWeightDecay`.
     """
+
+    def __init__(self, *args, bias_correction=False, name="BertAdamW", **kwargs):
+        super().__init__(*args, name=name, **kwargs)
+        self._bias_correction = bias_correction
+
+    def get_config(self):
+        return {**super().get_config(), "bias_correction": self._bias_correction}
 
     def _prepare_local(self, var_device, var_dtype, apply_state):
         super()._prepare_local(var_device, var_dtype, apply_state)
+        if self._bias_correction:
+            return
         coefficients = apply_state[(var_device, var_dtype)]
         zero = tf.zeros([], var_dtype)
         # Powers of zero make the correction sqrt(1 - beta_2^t) / (1 - beta_1^t) one.
@@ -81,6 +96,7 @@ class BertAdamWConfig(optimizer_config.AdamWeightDecayConfig):
     """Settings of `BertAdamW`; the defaults are BERT's and TAPAS's."""
 
     name: str = "BertAdamW"
+    bias_correction: bool = False
     epsilon: float = 1e-6
     weight_decay_rate: float = 0.01
     exclude_from_weight_decay: list[str] = dataclasses.field(

@@ -49,6 +49,16 @@ def test_steps_equal_numpy(sparse, name):
         np.testing.assert_allclose(var, value, rtol=1e-4, atol=1e-5)
 
 
+def test_bias_correction_is_adams():
+    """The first step of Adam is the learning rate in the direction of the sign."""
+    rate = {"initial_learning_rate": 0.1, "decay_steps": 10**9, "warmup_steps": 0}
+    optimizer = build(rate, bias_correction=True, weight_decay_rate=0.0)
+    assert optimizer.get_config()["bias_correction"]
+    var = tf.Variable([1.0, 1.0])
+    optimizer.apply_gradients([(tf.constant([0.3, -0.01]), var)])
+    np.testing.assert_allclose(var, [0.9, 1.1], atol=1e-3)
+
+
 def test_learning_rate():
     rate = optimizers.LinearDecayWithWarmup(0.1, decay_steps=20, warmup_steps=3)
     got = [float(rate(step)) for step in range(25)]
