@@ -11,6 +11,7 @@ from mate_tf import checkpoints
 from mate_tf.data import features as feature_names
 from mate_tf.data import records
 from mate_tf.errors import InputError
+from mate_tf.evaluation import metrics
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
 from mate_tf.training.optimizers import TrainerConfig
@@ -113,12 +114,18 @@ class TableTask(base_task.Task):
         sequential: whether a question may refer to the answer of the one before it.
         makes_vocabulary: whether it comes with a vocabulary (`make_vocabulary`) and needs no
             official files.
+        example_table: path of a table to show what a trained model can do; None without one.
+        example_questions: questions about it, independent of each other.
+        baselines: names in `evaluation.baselines.BASELINES` that results are printed beside.
     """
 
     name_in_tapas = ""
     splits = ("train", "dev", "test")
     sequential = False
     makes_vocabulary = False
+    example_table = None
+    example_questions = ()
+    baselines = ("random cell", "lexical match", "row and column match")
 
     @classmethod
     def experiment(cls):
@@ -139,6 +146,19 @@ class TableTask(base_task.Task):
             InputError: if a file is missing or broken.
         """
         raise NotImplementedError
+
+    def measure(self, interactions, predicted):
+        """How good predictions are.
+
+        Args:
+            interactions: list of Interaction protos with the gold answers.
+            predicted: question id -> cells (row, column).
+
+        Returns:
+            title -> {metric or group: value}; titles are tables when results are printed.
+        """
+        graded = metrics.grade(interactions, predicted)
+        return {"questions": {"accuracy": metrics.accuracy(graded)}}
 
     def make_vocabulary(self, path):
         """Writes the task's own vocabulary, one piece a line, for tasks that have one."""

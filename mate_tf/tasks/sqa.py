@@ -5,6 +5,7 @@ import dataclasses
 from mate_tf.attention import AttentionConfig
 from mate_tf.data.datasets import sqa
 from mate_tf.errors import InputError
+from mate_tf.evaluation import metrics
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.tasks import base
@@ -31,12 +32,17 @@ class SqaTask(base.TableTask):
 
     name_in_tapas = "SQA"
     sequential = True
+    baselines = (*base.TableTask.baselines, "previous column")
 
     def interactions(self, input_dir, split):
         stems = sqa.splits(self.task_config.random_split)
         if split not in stems:
             raise InputError(f"SQA has no split {split!r}, only {', '.join(stems)}")
         return sqa.read(input_dir, stems[split])
+
+    def measure(self, interactions, predicted):
+        """ALL, SEQ and accuracy by position, as the SQA paper reports them."""
+        return {"SQA": metrics.sqa_metrics(interactions, predicted)}
 
     @classmethod
     def experiment(cls):

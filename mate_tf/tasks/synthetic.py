@@ -6,6 +6,7 @@ from official.modeling.hyperparams import base_config
 
 from mate_tf.attention import AttentionConfig
 from mate_tf.data import synthetic
+from mate_tf.evaluation import metrics
 from mate_tf.models import heads
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
@@ -39,6 +40,8 @@ class SyntheticTask(base.TableTask):
 
     name_in_tapas = "SYNTHETIC"
     makes_vocabulary = True
+    example_table = str(synthetic.EXAMPLE_TABLE)
+    example_questions = tuple(question for question, _ in synthetic.EXAMPLE_QUESTIONS)
 
     def interactions(self, input_dir, split):
         del input_dir
@@ -50,6 +53,15 @@ class SyntheticTask(base.TableTask):
             rows=(config.min_rows, config.max_rows),
             questions_per_table=config.questions_per_table,
         )
+
+    def measure(self, interactions, predicted):
+        """Accuracy over all questions, by type of question and by number of rows."""
+        graded = metrics.grade(interactions, predicted)
+        by_type = metrics.breakdown(graded, lambda item: synthetic.question_type(item.question.id))
+        return {
+            "question type": {"all": (metrics.accuracy(graded), len(graded)), **by_type},
+            "rows up to": metrics.breakdown(graded, metrics.table_size),
+        }
 
     def make_vocabulary(self, path):
         synthetic.make_vocabulary(path)

@@ -1,0 +1,11 @@
+"""--mode=eval."""
+
+from mate_tf.cli.job import Job
+from mate_tf.training import trainer
+
+
+def main(flags) -> None:
+    """Prints loss and metrics of the last checkpoint on `task.validation_data`."""
+    job = Job.from_flags(flags)
+    metrics = trainer.evaluate(job.experiment, job.model_dir)
+    print("evaluated |", " | ".join(f"{name}: {value:.4g}" for name, value in metrics.items()))

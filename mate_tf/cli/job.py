@@ -1,0 +1,154 @@
+"""What the flags ask for: an experiment and the folders it works in."""
+
+import dataclasses
+import json
+import os
+from importlib import resources
+
+import yaml
+
+from mate_tf import tasks
+from mate_tf.data.create_data import examples_path
+from mate_tf.errors import InputError
+from mate_tf.models.encoder import EncoderConfig
+from mate_tf.tasks.base import TableExperiment, TableTask
+from mate_tf.training import experiments
+
+_ENCODER = "task.model.encoder"
+_LEARNING_RATE = "trainer.optimizer_config.learning_rate.bert.initial_learning_rate"
+FLAG_OVERRIDES = {
+    "bert_vocab_file": "task.conversion.bert_vocab_file",
+    "max_seq_length": "task.conversion.max_seq_length",
+    "drop_rows_to_fit": "task.conversion.drop_rows_to_fit",
+    "init_checkpoint": "task.init_checkpoint",
+    "train_batch_size": "task.train_data.global_batch_size",
+    "test_batch_size": "task.validation_data.global_batch_size",
+    "attention": f"{_ENCODER}.attention.name",
+    "global_length": f"{_ENCODER}.attention.global_length",
+    "radius": f"{_ENCODER}.attention.radius",
+    "row_heads_ratio": f"{_ENCODER}.attention.row_heads_ratio",
+    "reset_position_index_per_cell": f"{_ENCODER}.reset_position_index_per_cell",
+    "num_train_steps": "trainer.train_steps",
+    "learning_rate": _LEARNING_RATE,
+    "tf_random_seed": "tf_random_seed",
+}
+"""Which key of the experiment each flag sets."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """An experiment with its folders.
+
+    Attributes:
+        experiment: configuration of task, model and trainer, data paths filled in.
+        task: the task.
+        input_dir: official files of the data set, None for tasks that need none.
+        output_dir: interactions, examples and, if it is made here, the vocabulary.
+        model_dir: checkpoints, summaries and predictions.
+        export_dir: the SavedModel.
+        num_processes: processes that convert examples.
+    """
+
+    experiment: TableExperiment
+    task: TableTask
+    input_dir: str | None
+    output_dir: str
+    model_dir: str
+    export_dir: str
+    num_processes: int
+
+    @classmethod
+    def from_flags(cls, flags) -> "Job":
+        """Reads the configuration: the task's defaults, the file, the flags, --params_override.
+
+        Raises:
+            InputError: for what the user got wrong in any of them.
+        """
+        config_file = flags.config_file and find_config(flags.config_file)
+        overrides = [yaml.safe_dump(values) for values in _flag_overrides(flags)]
+        experiment = experiments.load(
+            config_file, [*overrides, *flags.params_override], task=flags.task
+        )
+        stem = os.path.splitext(os.path.basename(config_file or flags.task.lower()))[0]
+        output_dir = flags.output_dir or os.path.join("out", stem)
+        model_dir = flags.model_dir or os.path.join(output_dir, "model")
+        _fill_paths(experiment.task, output_dir)
+        return cls(
+            experiment=experiment,
+            task=tasks.create(experiment.task),
+            input_dir=flags.input_dir,
+            output_dir=output_dir,
+            model_dir=model_dir,
+            export_dir=flags.export_dir or os.path.join(model_dir, "export"),
+            num_processes=flags.num_processes,
+        )
+
+    @property
+    def vocab_file(self) -> str:
+        """The vocabulary: the user's, or the one that create_data makes in the output folder.
+
+        Raises:
+            InputError: if there is neither.
+        """
+        path = self.experiment.task.conversion.bert_vocab_file
+        if not path:
+            raise InputError(f"task {self.task.name_in_tapas} needs --bert_vocab_file=FILE")
+        if not os.path.isfile(path):
+            raise InputError(f"--bert_vocab_file={path}: no such file")
+        return path
+
+
+def _fill_paths(config, output_dir: str) -> None:
+    """Paths that the configuration leaves open lead into the output folder."""
+    config.train_data.input_path = config.train_data.input_path or examples_path(
+        output_dir, "train"
+    )
+    config.validation_data.input_path = config.validation_data.input_path or examples_path(
+        output_dir, "dev"
+    )
+    if tasks.get(config.name).makes_vocabulary and not config.conversion.bert_vocab_file:
+        config.conversion.bert_vocab_file = os.path.join(output_dir, "vocab.txt")
+
+
+def find_config(path: str) -> str:
+    """The path itself or, outside a checkout, the configuration of that name in the package.
+
+    Raises:
+        InputError: if there is neither.
+    """
+    if os.path.isfile(path):
+        return path
+    packaged = resources.files("mate_tf").joinpath("configs", os.path.basename(path))
+    if os.path.dirname(path) in ("", "configs") and packaged.is_file():
+        return str(packaged)
+    raise InputError(f"--config_file={path}: no such file")
+
+
+def _flag_overrides(flags):
+    """Nested dictionaries, one for each flag that was given."""
+    if flags.bert_config_file:
+        yield _nested(_ENCODER, _bert_config(flags.bert_config_file))
+    for name, key in FLAG_OVERRIDES.items():
+        value = getattr(flags, name)
+        if value is not None:
+            yield _nested(key, value)
+
+
+def _nested(key: str, value) -> dict:
+    for part in reversed(key.split(".")):
+        value = {part: value}
+    return value
+
+
+def _bert_config(path: str) -> dict:
+    """The encoder's fields in a bert_config.json."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            values = json.load(file)
+    except (OSError, ValueError) as error:
+        raise InputError(f"--bert_config_file={path}: cannot be read: {error}") from error
+    if not isinstance(values, dict):
+        raise InputError(f"--bert_config_file={path}: expected a JSON object")
+    config = EncoderConfig.from_tapas(values).as_dict()
+    del config["attention"]
+    return config

@@ -1,0 +1,44 @@
+"""--mode=predict."""
+
+import os
+
+from mate_tf.cli.job import Job
+from mate_tf.data.create_data import examples_path
+from mate_tf.errors import InputError
+from mate_tf.evaluation import predictions
+from mate_tf.training import prediction
+
+SEQUENCE = "_sequence"
+
+
+def main(flags) -> None:
+    """Writes the predictions of every split but train."""
+    predict(Job.from_flags(flags))
+
+
+def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
+    """Writes <split>.tsv, in the reference's format, and <split>.json into the model folder.
+
+    For a task with sequences of questions, the files with `_sequence` in their names hold what
+    the model says when it has its own answers to the questions before; the others, what it says
+    when it is given the right ones.
+
+    Returns:
+        name of the file without ending -> predictions, sorted by question id.
+    """
+    found = {}
+    for split in job.task.splits[1:]:
+        path = examples_path(job.output_dir, split)
+        if not os.path.exists(path):
+            raise InputError(f"{path}: no such file; --mode=create_data writes it")
+        for sequential in (False, True) if job.task.sequential else (False,):
+            name = split + SEQUENCE * sequential
+            outputs = prediction.predict(job.experiment, job.model_dir, path, sequential)
+            found[name] = sorted(
+                map(predictions.prediction, outputs), key=lambda each: each.question_id
+            )
+            target = os.path.join(job.model_dir, name)
+            predictions.write_tsv(found[name], f"{target}.tsv")
+            predictions.write_json(found[name], f"{target}.json")
+            print(f"predicted | {len(found[name])} questions | {target}.tsv, .json")
+    return found

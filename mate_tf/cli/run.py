@@ -1,0 +1,32 @@
+"""--mode=run: the whole job, from tables to answers."""
+
+import time
+
+from mate_tf.cli import ask
+from mate_tf.cli.create_data import create_data
+from mate_tf.cli.export import export
+from mate_tf.cli.job import Job
+from mate_tf.cli.predict_and_evaluate import predict_and_evaluate
+from mate_tf.cli.train import train
+
+
+def main(flags) -> None:
+    """Creates data, trains, evaluates, exports, and asks the task's example questions."""
+    start = time.monotonic()
+    job = Job.from_flags(flags)
+    create_data(job)
+    train(job)
+    predict_and_evaluate(job)
+    export(job)
+    ask_examples(job)
+    print(f"\ndone in {time.monotonic() - start:.0f} s")
+
+
+def ask_examples(job: Job) -> None:
+    """Asks the exported model what the task brings as examples, if it does."""
+    if job.task.example_table is None:
+        return
+    from mate_tf.serving.predictor import Predictor
+
+    table = ask.read_table(job.task.example_table)
+    ask.answer_all(Predictor(job.export_dir), table, job.task.example_questions, False)

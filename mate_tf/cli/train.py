@@ -1,0 +1,16 @@
+"""--mode=train."""
+
+from mate_tf.cli.job import Job
+from mate_tf.training import trainer
+
+
+def main(flags) -> None:
+    """Trains, or goes on from the last checkpoint."""
+    train(Job.from_flags(flags))
+
+
+def train(job: Job) -> dict:
+    """Trains and prints the last metrics; returns them."""
+    metrics = trainer.train(job.experiment, job.model_dir)
+    print("trained |", " | ".join(f"{name}: {value:.4g}" for name, value in metrics.items()))
+    return metrics
