@@ -169,10 +169,13 @@ class MateEfficientPattern(MatePattern):
             pattern[kind.ids] = part
             restored.append(places + rows_before)
             rows_before += num_rows
+        # padding reads the row of zeros behind all others
+        restore = tf.concat(restored, axis=-1)
+        restore = tf.where(masks.real_tokens(context)[:, :, None], restore, rows_before)
         question_length = tf.reduce_sum(tf.cast(masks.question_tokens(context), tf.int32), -1)
         return pattern | {
             # <int32>[batch, seq, heads]: where each head's output for each token ends up
-            "restore": tf.concat(restored, axis=-1),
+            "restore": restore,
             "real": self._real(context),
             "overflow": tf.reduce_any(question_length > self.config.global_length),
         }
@@ -251,7 +254,7 @@ class MateEfficient(MateExact):
     def attend(self, query, key, value, pattern, training=None):
         if "overflow" not in pattern:
             return super().attend(query, key, value, pattern, training)
-        return pattern["real"] * tf.cond(
+        return tf.cond(
             pattern["overflow"],
             lambda: self._by_stretches(query, key, value, pattern, training),
             lambda: self._by_buckets(query, key, value, pattern, training),
@@ -270,8 +273,9 @@ class MateEfficient(MateExact):
                 self.softmax_attention(q.global_, k.full, v.full, part["global_bias"], training),
                 self.softmax_attention(q.long, k.window, v.window, part["bias"], training),
             ]
-        rows = tf.concat([tf.reshape(x, [-1, self.head_size]) for x in outputs], axis=0)
-        return tf.gather(rows, pattern["restore"])
+        rows = [tf.reshape(x, [-1, self.head_size]) for x in outputs]
+        zeros = tf.zeros([1, self.head_size], query.dtype)
+        return tf.gather(tf.concat([*rows, zeros], axis=0), pattern["restore"])
 
     def _by_stretches(self, query, key, value, pattern, training):
         contexts = []
@@ -290,7 +294,7 @@ class MateEfficient(MateExact):
             batch, heads, count, _, size = shape_list(context)
             context = tf.reshape(context, [batch, heads, count * STRETCH, size])
             contexts.append(context[:, :, : shape_list(q)[2]])
-        return self._joined(contexts)
+        return self._joined(contexts) * pattern["real"]
 
 
 def dense_is_cheaper(seq: int | None, global_length: int, kinds: list[HeadType]) -> bool:

@@ -6,6 +6,7 @@ from mate_tf.attention.base import build_child, shape_list
 from mate_tf.data import features as feature_names
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.layer_norm import LayerNorm
 
 
 def positions_in_cell(column_ids: tf.Tensor, row_ids: tf.Tensor) -> tf.Tensor:
@@ -52,7 +53,7 @@ class TableEmbeddings(keras.layers.Layer):
             for index, name in enumerate(feature_names.TOKEN_TYPES)
             if name not in config.disabled_features
         ]
-        self.LayerNorm = keras.layers.LayerNormalization(epsilon=1e-12, name="LayerNorm")
+        self.LayerNorm = LayerNorm(name="LayerNorm")
         self.dropout = keras.layers.Dropout(config.hidden_dropout_prob)
 
     def build(self, input_shape=None):

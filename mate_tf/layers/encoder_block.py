@@ -6,6 +6,7 @@ from mate_tf import attention
 from mate_tf.attention.base import build_child, shape_list
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.layer_norm import LayerNorm
 
 ACTIVATIONS = {
     "gelu": lambda x: tf.nn.gelu(x, approximate=True),
@@ -58,12 +59,8 @@ class EncoderBlock(keras.layers.Layer):
             kernel_initializer=keras.initializers.TruncatedNormal(stddev=config.initializer_range),
             name="feed_forward",
         )
-        self.attention_LayerNorm = keras.layers.LayerNormalization(
-            epsilon=1e-12, name="attention_LayerNorm"
-        )
-        self.output_LayerNorm = keras.layers.LayerNormalization(
-            epsilon=1e-12, name="output_LayerNorm"
-        )
+        self.attention_LayerNorm = LayerNorm(name="attention_LayerNorm")
+        self.output_LayerNorm = LayerNorm(name="output_LayerNorm")
         self.dropout = keras.layers.Dropout(config.hidden_dropout_prob)
 
     def build(self, input_shape=None):
