@@ -79,6 +79,9 @@ class SyntheticTask(base.TableTask):
                     attention=AttentionConfig(name="mate_efficient"),
                     # The questions of a table do not refer to each other.
                     disabled_features=["prev_label_ids"],
+                    initializer_range=0.08,
+                    key_initialization="query",
+                    word_embedding_scale=4.0,
                 ),
                 cell_cross_entropy=True,
                 cell_cross_entropy_target=heads.UNIFORM,
@@ -92,8 +95,11 @@ class SyntheticTask(base.TableTask):
             checkpoint_interval=200,
             validation_interval=800,
         )
-        experiment.trainer.optimizer_config.optimizer.bert_adamw.bias_correction = True
-        experiment.trainer.optimizer_config.learning_rate.bert.override(
-            {"initial_learning_rate": 1e-3, "warmup_steps": 100}
+        experiment.trainer.optimizer_config.override(
+            {
+                "optimizer": {"bert_adamw": {"bias_correction": True, "weight_decay_rate": 0.0}},
+                "learning_rate": {"type": "constant", "constant": {"learning_rate": 1e-3}},
+                "warmup": {"type": "linear", "linear": {"warmup_steps": 100}},
+            }
         )
         return experiment

@@ -17,14 +17,7 @@ from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.training import experiments, trainer
 
-OPTIMIZER = (
-    "trainer: {optimizer_config: {learning_rate: {bert: {initial_learning_rate: 3.0e-3,"
-    " warmup_steps: 20}}}}"
-)
-FROM_SCRATCH = (
-    "task: {model: {encoder: {key_initialization: query, query_key_initializer_range: 0.15,"
-    " word_embedding_scale: 4.0}}}"
-)
+FROM_SCRATCH = "task.model.encoder.initializer_range=0.15"
 
 
 @pytest.fixture(scope="module")
@@ -219,7 +212,6 @@ def test_learns(toy_experiment, with_evaluation, tmp_path):
     experiment = toy_experiment(
         with_evaluation,
         FROM_SCRATCH,
-        OPTIMIZER,
         "trainer: {train_steps: 400, steps_per_loop: 100, summary_interval: 100,"
         " checkpoint_interval: 400, validation_interval: 400}",
     )
