@@ -1,0 +1,1 @@
+"""Training: experiments from YAML, optimizers, the trainer, predictions of a trained model."""
