@@ -34,8 +34,10 @@ setuptools.setup(
     long_description_content_type="text/markdown",
     license="Apache-2.0",
     python_requires=">=3.11,<3.12",
-    packages=setuptools.find_packages(include=["mate_tf", "mate_tf.*"]),
-    package_data={"mate_tf": ["configs/*.yaml", "data/synthetic/*.csv"]},
+    # configs/ stands at the top of the checkout, and in the package once it is installed.
+    packages=[*setuptools.find_packages(include=["mate_tf", "mate_tf.*"]), "mate_tf.configs"],
+    package_dir={"mate_tf.configs": "configs"},
+    package_data={"mate_tf.configs": ["*.yaml"], "mate_tf.data.synthetic": ["*.csv"]},
     install_requires=REQUIRED,
     extras_require=EXTRAS,
     entry_points={"console_scripts": ["mate-tf = mate_tf.cli.main:run"]},

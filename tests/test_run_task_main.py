@@ -4,8 +4,6 @@ import subprocess
 import sys
 import time
 
-import pytest
-
 
 def run(project, *arguments, **kwargs):
     return subprocess.run(
@@ -35,19 +33,11 @@ def test_help_lists_modes_and_flags_without_tensorflow(project):
     assert seconds < 10
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--no_such_flag=1"], ["no_such_flag"]),
-        (["--mode=dance"], ["mode", "dance"]),
-        (["--radius=minus"], ["radius", "minus"]),
-        (["stray"], ["stray"]),
-    ],
-)
-def test_wrong_flags_give_one_line_and_exit_code_2(project, arguments, words):
-    result = run(project, *arguments)
+def test_wrong_flags_give_one_line_and_exit_code_2(project):
+    """All that is printed; tests/cli goes through what else can be wrong."""
+    result = run(project, "--no_such_flag=1")
     assert result.returncode == 2
-    assert "Traceback" not in result.stderr
-    assert len(result.stderr.strip().splitlines()) == 1
-    for word in words:
-        assert word in result.stderr
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("run_task_main.py: ")
+    assert "no_such_flag" in line
+    assert result.stdout == ""

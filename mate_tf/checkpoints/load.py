@@ -77,13 +77,20 @@ def load(model: tf.Module, path) -> LoadReport:
                 f"but the model's has {list(variable.shape)}"
             )
     for name, variable in found.items():
-        variable.assign(reader.get_tensor(stored[name]))
+        variable.assign(_tensor(reader, prefix, stored[name]))
     unused = set(stored) - set(found)
     return LoadReport(
         loaded=tuple(sorted(found)),
         missing=tuple(sorted(set(variables) - set(found))),
         unused=tuple(sorted(name for name in unused if not _TRAINING_STATE.search(name))),
     )
+
+
+def _tensor(reader, prefix, name):
+    try:
+        return reader.get_tensor(name)
+    except (tf.errors.OpError, IndexError) as error:  # IndexError: the file ends too early
+        raise InputError(f"{prefix}: {name} cannot be read ({error})") from error
 
 
 def _prefix(path) -> str:

@@ -1,10 +1,13 @@
 """--mode=create_data."""
 
 import os
+import shutil
 
-from mate_tf.cli.job import Job
+from mate_tf.cli.job import VOCABULARY_FILE, Job
 from mate_tf.data import create_data as conversion
+from mate_tf.data.atomic import atomic_path
 from mate_tf.data.examples import ExampleConverter
+from mate_tf.errors import InputError
 
 
 def main(flags) -> None:
@@ -15,9 +18,16 @@ def main(flags) -> None:
 def create_data(job: Job) -> dict[str, conversion.Report]:
     """Converts all splits; says what was dropped and cut, and where the whole report is."""
     config = job.experiment.task.conversion
-    if job.task.makes_vocabulary and not os.path.exists(config.bert_vocab_file):
-        job.task.make_vocabulary(config.bert_vocab_file)
+    if job.task.makes_vocabulary:
+        if not os.path.exists(config.bert_vocab_file):
+            job.task.make_vocabulary(config.bert_vocab_file)
+    elif not job.input_dir:
+        raise InputError(f"task {job.task.name_in_tapas} needs --input_dir=FOLDER of its files")
+    elif not os.path.isdir(job.input_dir):
+        raise InputError(f"--input_dir={job.input_dir}: no such folder")
     converter = ExampleConverter(job.vocab_file, **config.converter_options())
+    job.task.check_vocabulary()
+    _keep_vocabulary(job)
     reports = conversion.create_data(
         {split: job.task.interactions(job.input_dir, split) for split in job.task.splits},
         job.output_dir,
@@ -30,3 +40,11 @@ def create_data(job: Job) -> dict[str, conversion.Report]:
         print(f"created | {split}: {report}")
     print(f"created | reports: {conversion.examples_path(job.output_dir, '*')[:-9]}.report.json")
     return reports
+
+
+def _keep_vocabulary(job: Job) -> None:
+    """Puts the vocabulary beside the examples, which mean nothing without it."""
+    path = os.path.join(job.output_dir, VOCABULARY_FILE)
+    if not (os.path.exists(path) and os.path.samefile(path, job.vocab_file)):
+        with atomic_path(path) as temporary:
+            shutil.copyfile(job.vocab_file, temporary)

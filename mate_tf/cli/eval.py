@@ -1,11 +1,12 @@
 """--mode=eval."""
 
-from mate_tf.cli.job import Job
+from mate_tf.cli.job import Job, require_examples
 from mate_tf.training import trainer
 
 
 def main(flags) -> None:
     """Prints loss and metrics of the last checkpoint on `task.validation_data`."""
     job = Job.from_flags(flags)
+    require_examples(job.experiment.task.validation_data.input_path)
     metrics = trainer.evaluate(job.experiment, job.model_dir)
     print("evaluated |", " | ".join(f"{name}: {value:.4g}" for name, value in metrics.items()))

@@ -1,18 +1,20 @@
 """What the flags ask for: an experiment and the folders it works in."""
 
 import dataclasses
+import glob
 import json
 import os
 from importlib import resources
 
-import yaml
-
 from mate_tf import tasks
 from mate_tf.data.create_data import examples_path
 from mate_tf.errors import InputError
-from mate_tf.models.encoder import EncoderConfig
+from mate_tf.models.encoder_config import BERT_FIELDS
 from mate_tf.tasks.base import TableExperiment, TableTask
 from mate_tf.training import experiments
+
+VOCABULARY_FILE = "vocab.txt"
+"""In the output folder: what the examples there were made with."""
 
 _ENCODER = "task.model.encoder"
 _LEARNING_RATE = "trainer.optimizer_config.learning_rate.bert.initial_learning_rate"
@@ -65,10 +67,11 @@ class Job:
             InputError: for what the user got wrong in any of them.
         """
         config_file = flags.config_file and find_config(flags.config_file)
-        overrides = [yaml.safe_dump(values) for values in _flag_overrides(flags)]
-        experiment = experiments.load(
-            config_file, [*overrides, *flags.params_override], task=flags.task
-        )
+        experiment = experiments.load(config_file, task=flags.task)
+        for flag, values in _flag_overrides(flags):
+            experiments.override(experiment, values, flag)
+        for text in flags.params_override:
+            experiments.override(experiment, *experiments.read_override(text))
         stem = os.path.splitext(os.path.basename(config_file or flags.task.lower()))[0]
         output_dir = flags.output_dir or os.path.join("out", stem)
         model_dir = flags.model_dir or os.path.join(output_dir, "model")
@@ -85,7 +88,7 @@ class Job:
 
     @property
     def vocab_file(self) -> str:
-        """The vocabulary: the user's, or the one that create_data makes in the output folder.
+        """The vocabulary: the user's, or the one that create_data leaves in the output folder.
 
         Raises:
             InputError: if there is neither.
@@ -106,8 +109,18 @@ def _fill_paths(config, output_dir: str) -> None:
     config.validation_data.input_path = config.validation_data.input_path or examples_path(
         output_dir, "dev"
     )
-    if tasks.get(config.name).makes_vocabulary and not config.conversion.bert_vocab_file:
-        config.conversion.bert_vocab_file = os.path.join(output_dir, "vocab.txt")
+    vocab_file = os.path.join(output_dir, VOCABULARY_FILE)
+    if not config.conversion.bert_vocab_file and (
+        tasks.get(config.name).makes_vocabulary or os.path.exists(vocab_file)
+    ):
+        config.conversion.bert_vocab_file = vocab_file
+
+
+def require_examples(*paths: str) -> None:
+    """Raises InputError for a path or pattern without files, before long work begins."""
+    for path in paths:
+        if not glob.glob(path):
+            raise InputError(f"{path}: no such file; run --mode=create_data first")
 
 
 def find_config(path: str) -> str:
@@ -118,20 +131,23 @@ def find_config(path: str) -> str:
     """
     if os.path.isfile(path):
         return path
-    packaged = resources.files("mate_tf").joinpath("configs", os.path.basename(path))
-    if os.path.dirname(path) in ("", "configs") and packaged.is_file():
-        return str(packaged)
+    if os.path.dirname(path) in ("", "configs"):
+        package = resources.files("mate_tf")
+        # In the wheel they are part of the package, in a checkout they are beside it.
+        for folder in (package / "configs", package.parent / "configs"):
+            if (folder / os.path.basename(path)).is_file():
+                return str(folder / os.path.basename(path))
     raise InputError(f"--config_file={path}: no such file")
 
 
 def _flag_overrides(flags):
-    """Nested dictionaries, one for each flag that was given."""
+    """(flag or file, nested dictionary) for each flag that was given."""
     if flags.bert_config_file:
-        yield _nested(_ENCODER, _bert_config(flags.bert_config_file))
+        yield flags.bert_config_file, _nested(_ENCODER, _bert_config(flags.bert_config_file))
     for name, key in FLAG_OVERRIDES.items():
         value = getattr(flags, name)
         if value is not None:
-            yield _nested(key, value)
+            yield f"--{name}", _nested(key, value)
 
 
 def _nested(key: str, value) -> dict:
@@ -141,7 +157,7 @@ def _nested(key: str, value) -> dict:
 
 
 def _bert_config(path: str) -> dict:
-    """The encoder's fields in a bert_config.json."""
+    """The encoder's fields in a bert_config.json; what else is there is left aside."""
     try:
         with open(path, encoding="utf-8") as file:
             values = json.load(file)
@@ -149,6 +165,8 @@ def _bert_config(path: str) -> dict:
         raise InputError(f"--bert_config_file={path}: cannot be read: {error}") from error
     if not isinstance(values, dict):
         raise InputError(f"--bert_config_file={path}: expected a JSON object")
-    config = EncoderConfig.from_tapas(values).as_dict()
-    del config["attention"]
+    config = {name: values[name] for name in BERT_FIELDS if name in values}
+    # BERT itself has one table of token types, which is none of TAPAS's seven.
+    if isinstance(values.get("type_vocab_size"), list):
+        config["type_vocab_sizes"] = values["type_vocab_size"]
     return config

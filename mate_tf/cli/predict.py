@@ -2,9 +2,8 @@
 
 import os
 
-from mate_tf.cli.job import Job
+from mate_tf.cli.job import Job, require_examples
 from mate_tf.data.create_data import examples_path
-from mate_tf.errors import InputError
 from mate_tf.evaluation import predictions
 from mate_tf.training import prediction
 
@@ -29,8 +28,7 @@ def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
     found = {}
     for split in job.task.splits[1:]:
         path = examples_path(job.output_dir, split)
-        if not os.path.exists(path):
-            raise InputError(f"{path}: no such file; --mode=create_data writes it")
+        require_examples(path)
         for sequential in (False, True) if job.task.sequential else (False,):
             name = split + SEQUENCE * sequential
             outputs = prediction.predict(job.experiment, job.model_dir, path, sequential)

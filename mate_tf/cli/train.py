@@ -1,6 +1,6 @@
 """--mode=train."""
 
-from mate_tf.cli.job import Job
+from mate_tf.cli.job import Job, require_examples
 from mate_tf.training import trainer
 
 
@@ -11,6 +11,8 @@ def main(flags) -> None:
 
 def train(job: Job) -> dict:
     """Trains and prints the last metrics; returns them."""
+    task = job.experiment.task
+    require_examples(task.train_data.input_path, task.validation_data.input_path)
     metrics = trainer.train(job.experiment, job.model_dir)
     print("trained |", " | ".join(f"{name}: {value:.4g}" for name, value in metrics.items()))
     return metrics

@@ -17,6 +17,7 @@ import multiprocessing
 import os
 import pickle
 import random
+import threading
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -25,6 +26,7 @@ import tensorflow as tf
 from tqdm import tqdm
 
 from mate_tf.data import records
+from mate_tf.data.atomic import atomic_path
 from mate_tf.data.examples import ExampleConverter
 from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2
@@ -87,10 +89,8 @@ class Report:
         content = dataclasses.asdict(self)
         content["dropped"] = {reason: len(found) for reason, found in self.dropped.items()}
         content["dropped_questions"] = self.dropped
-        temporary = f"{os.fspath(path)}.{os.getpid()}.tmp"
-        with tf.io.gfile.GFile(temporary, "w") as file:
+        with atomic_path(path) as temporary, tf.io.gfile.GFile(temporary, "w") as file:
             json.dump(content, file, indent=1, ensure_ascii=False, sort_keys=True)
-        tf.io.gfile.rename(temporary, os.fspath(path), overwrite=True)
 
     def __str__(self):
         parts = [f"{self.examples} examples of {self.questions} questions"]
@@ -270,10 +270,17 @@ _worker_converter: ExampleConverter | None = None
 def _start_worker(pickled_converter: bytes) -> None:
     """Builds the converter of this process; its siblings use the other cores."""
     global _worker_converter
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     tf.config.set_visible_devices([], "GPU")
     tf.config.threading.set_intra_op_parallelism_threads(1)
     tf.config.threading.set_inter_op_parallelism_threads(1)
     _worker_converter = pickle.loads(pickled_converter)
+
+
+def _end_with_parent() -> None:
+    """A worker whose parent was killed would wait for work for ever."""
+    multiprocessing.parent_process().join()
+    os._exit(1)
 
 
 def _convert_in_worker(chunk: list[bytes]) -> list[_Converted]:

@@ -17,6 +17,7 @@ import tensorflow as tf
 from google.protobuf.message import DecodeError, Message
 
 from mate_tf.data import features as feature_names
+from mate_tf.data.atomic import atomic_path
 from mate_tf.data.interactions import PADDING_QUESTION_ID
 from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2
@@ -68,7 +69,7 @@ def count_records(pattern: str | os.PathLike) -> int:
     Raises:
         InputError: no such file, or it is damaged; names the file and the record.
     """
-    return sum(_scan(path) for path in _files(pattern))
+    return sum(_count(path) for path in _files(pattern))
 
 
 def dataset(
@@ -137,9 +138,7 @@ def dataset(
 
 
 def _write(messages, path, shards: int, compression: str) -> int:
-    path = os.fspath(path)
-    tf.io.gfile.makedirs(os.path.dirname(path) or ".")
-    count = 0
+    path, count = os.fspath(path), 0
     with contextlib.ExitStack() as stack:
         targets = _shard_paths(path, shards)
         writers = [stack.enter_context(_atomic_writer(name, compression)) for name in targets]
@@ -152,25 +151,8 @@ def _write(messages, path, shards: int, compression: str) -> int:
 
 @contextlib.contextmanager
 def _atomic_writer(path: str, compression: str):
-    folder, name = os.path.split(path)
-    # The dot keeps it from matching patterns of the finished files.
-    temporary = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
-    try:
-        with tf.io.TFRecordWriter(temporary, compression) as writer:
-            yield writer
-        _to_disk(temporary)
-        tf.io.gfile.rename(temporary, path, overwrite=True)
-    except BaseException:
-        with contextlib.suppress(tf.errors.OpError):
-            tf.io.gfile.remove(temporary)
-        raise
-
-
-def _to_disk(path: str) -> None:
-    if "://" in path:  # a remote store completes a file when it is closed
-        return
-    with open(path, "rb+") as file:
-        os.fsync(file.fileno())
+    with atomic_path(path) as temporary, tf.io.TFRecordWriter(temporary, compression) as writer:
+        yield writer
 
 
 def _shard_paths(path: str, shards: int) -> list[str]:
@@ -196,8 +178,16 @@ def _files(pattern) -> list[str]:
 
 
 def _compression(path: str) -> str:
-    with tf.io.gfile.GFile(path, "rb") as file:
-        return GZIP if file.read(2) == _GZIP_MAGIC else _PLAIN
+    try:
+        with tf.io.gfile.GFile(path, "rb") as file:
+            return GZIP if file.read(2) == _GZIP_MAGIC else _PLAIN
+    except tf.errors.OpError as error:
+        raise InputError(f"{path}: cannot be read: {error.message}") from error
+
+
+def _count(path: str) -> int:
+    """Number of records in a file. Checksums are verified too: GZIP has one over everything."""
+    return _scan(path) if _compression(path) == GZIP else sum(1 for _ in _records(path))
 
 
 def _scan(path: str) -> int:

@@ -8,7 +8,7 @@ from mate_tf.attention import AttentionConfig
 from mate_tf.data import features
 from mate_tf.errors import InputError
 
-_BERT_FIELDS = (
+BERT_FIELDS = (
     "vocab_size",
     "hidden_size",
     "num_hidden_layers",
@@ -21,6 +21,8 @@ _BERT_FIELDS = (
     "initializer_range",
     "softmax_temperature",
 )
+"""What a bert_config.json may say, apart from type_vocab_size."""
+
 KEY_INITIALIZATIONS = ("independent", "query")
 
 
@@ -175,7 +177,7 @@ class EncoderConfig(base_config.Config):
                 bucket_size if header_size is None else header_size,
                 restrict_attention_row_heads_ratio,
             ),
-            **{name: bert_config[name] for name in _BERT_FIELDS if name in bert_config},
+            **{name: bert_config[name] for name in BERT_FIELDS if name in bert_config},
         )
 
 

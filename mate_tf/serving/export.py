@@ -11,6 +11,12 @@ from mate_tf.serving import signatures
 
 SETTINGS_FILE = "mate_tf.json"
 VOCABULARY_FILE = "vocab.txt"
+# An exported model is asked about tables it was not made for: it reads what fits of them.
+_FIT_ANY_TABLE = {
+    "drop_rows_to_fit": True,
+    "drop_columns_to_fit": True,
+    "trim_question_to_fit": True,
+}
 
 
 def extras_dir(export_dir: str) -> str:
@@ -20,6 +26,9 @@ def extras_dir(export_dir: str) -> str:
 
 def export(model, export_dir: str, vocab_file: str, converter_options: dict) -> str:
     """Writes `model` as a SavedModel; an earlier one at the same place is replaced at the end.
+
+    With it go the vocabulary and the settings of a converter, changed so that of every table it
+    takes as much as fits, and no more rows and columns than the model tells apart.
 
     Args:
         model: a `TableClassifier`.
@@ -35,7 +44,9 @@ def export(model, export_dir: str, vocab_file: str, converter_options: dict) -> 
     """
     if os.path.isdir(export_dir) and os.listdir(export_dir) and not is_saved_model(export_dir):
         raise InputError(f"{export_dir}: exists and is no SavedModel; give another --export_dir")
-    partial = f"{export_dir.rstrip('/')}.partial-{os.getpid()}"
+    options = converter_options | _FIT_ANY_TABLE | _told_apart(model.config, converter_options)
+    # A killed run leaves its folder behind; the next one begins with removing it.
+    partial = f"{export_dir.rstrip('/')}.partial"
     shutil.rmtree(partial, ignore_errors=True)
     try:
         module = signatures.ServingModule(model)
@@ -43,12 +54,18 @@ def export(model, export_dir: str, vocab_file: str, converter_options: dict) -> 
         os.makedirs(extras_dir(partial))
         shutil.copyfile(vocab_file, os.path.join(extras_dir(partial), VOCABULARY_FILE))
         with open(os.path.join(extras_dir(partial), SETTINGS_FILE), "w", encoding="utf-8") as file:
-            json.dump({"converter": converter_options}, file, indent=2, sort_keys=True)
+            json.dump({"converter": options}, file, indent=2, sort_keys=True)
         shutil.rmtree(export_dir, ignore_errors=True)
         os.replace(partial, export_dir)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return export_dir
+
+
+def _told_apart(config, options) -> dict:
+    """Limits of the converter; rows and columns beyond the model's would share the last one."""
+    limits = {"max_row_id": config.max_num_rows, "max_column_id": config.max_num_columns}
+    return {name: min(limit, options.get(name, limit)) for name, limit in limits.items()}
 
 
 def is_saved_model(path: str) -> bool:

@@ -3,15 +3,20 @@
 import dataclasses
 import json
 import os
+import re
 
 import numpy as np
 import tensorflow as tf
 
 from mate_tf.data import examples, interactions
+from mate_tf.data.tokenizer import MAX_WORD_CHARACTERS
 from mate_tf.errors import InputError
 from mate_tf.serving import export
 from mate_tf.serving.signatures import SERVING_EXAMPLES
 from mate_tf.tables.table import Table
+
+# A run of letters and digits; ideographs are words by themselves.
+_TOO_LONG_WORD = re.compile(rf"[^\W_\u3400-\u9fff]{{{MAX_WORD_CHARACTERS + 1}}}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,9 +37,10 @@ class Answer:
         cells: the chosen cells in table order.
         aggregation: operation over the cells, "NONE" for the cells themselves.
         value: number the operation gives, None without one.
-        probability: mean probability of the chosen cells' own share, 0 without cells.
+        probability: of the answer, 0 without cells. Models whose cells share one distribution give
+            the sum over the chosen ones, others the mean over them.
         text: the answer in words: the texts of the cells, separated by commas.
-        cuts: what of the table did not fit, in words; empty if all of it was read.
+        cuts: what was not read or not used, in words; empty if all of it was.
     """
 
     cells: tuple[AnswerCell, ...]
@@ -85,30 +91,23 @@ class Predictor:
         Args:
             table: the table.
             question: the question.
-            previous: the answer to the question before, if this one refers to it.
+            previous: the answer to the question before, if this one refers to it. Its cells that
+                are not read this time are forgotten.
 
         Returns:
-            The answer; its `cuts` say what of the table was not read.
+            The answer; its `cuts` say what was not read.
 
         Raises:
             InputError: if question and table cannot be brought into the model's length.
         """
-        asked = interactions.Question(id="ask-0_1", text=question)
-        questions = [asked]
+        asked = interactions.Question(id="ask-0_0", text=question)
+        interaction = interactions.interaction_from_table(table, "ask-0", [asked])
+        example, cuts = self._converter.conversion(interaction, 0)
+        notes = [str(cut) for cut in cuts] + _unknown_words(table)
         if previous is not None:
-            before = interactions.Question(
-                id="ask-0_0", text="previous", coordinates=previous.coordinates
-            )
-            questions = [before, asked]
-        interaction = interactions.interaction_from_table(table, "ask-0", questions)
-        conversion = self._converter.conversion(interaction, len(questions) - 1)
-        outputs = self._signature(tf.constant([conversion.example.SerializeToString()]))
-        return _answer(
-            table,
-            outputs["selected"].numpy()[0],
-            outputs["cell_probabilities"].numpy()[0],
-            tuple(str(cut) for cut in conversion.cuts),
-        )
+            notes += _refer_to(previous, example)
+        outputs = self._signature(tf.constant([example.SerializeToString()]))
+        return _answer(table, {name: value.numpy()[0] for name, value in outputs.items()}, notes)
 
 
 def _settings(saved_model_dir: str) -> dict:
@@ -122,20 +121,38 @@ def _settings(saved_model_dir: str) -> dict:
         raise InputError(f"{path}: not readable ({error}); was it exported by mate-tf?") from error
 
 
-def _answer(table: Table, selected: np.ndarray, probabilities: np.ndarray, cuts) -> Answer:
-    """From <int32> and <float32>[rows, columns] per data cell to an Answer."""
+def _unknown_words(table: Table) -> list[str]:
+    """What to say of cells with a word so long that no vocabulary spells it."""
+    count = sum(1 for cell in table.cells() if _TOO_LONG_WORD.search(cell.text))
+    if not count:
+        return []
+    return [f"{count} cells with a word of more than {MAX_WORD_CHARACTERS} characters, not read"]
+
+
+def _refer_to(previous: Answer, example: tf.train.Example) -> list[str]:
+    """Marks the previous answer in the example; says which part of it is not there."""
+    features = example.features.feature
+    rows, columns = (features[name].int64_list.value for name in ("row_ids", "column_ids"))
+    tokens = [(row - 1, column - 1) for row, column in zip(rows, columns, strict=True)]
+    cells = set(previous.coordinates)
+    features["prev_label_ids"].int64_list.value[:] = [int(cell in cells) for cell in tokens]
+    forgotten = len(cells - set(tokens))
+    return [f"{forgotten} cells of the previous answer forgotten"] if forgotten else []
+
+
+def _answer(table: Table, outputs: dict[str, np.ndarray], cuts: list[str]) -> Answer:
+    """From the signature's outputs for one question to an Answer."""
     cells = tuple(
         AnswerCell(
-            int(row), int(column), table.rows[row][column], float(probabilities[row, column])
+            row, column, table.rows[row][column], float(outputs["cell_probabilities"][row, column])
         )
-        for row, column in np.argwhere(selected)
-        if row < len(table.rows) and column < len(table.columns)
+        for row, column in np.argwhere(outputs["selected"]).tolist()
     )
     return Answer(
         cells=cells,
         aggregation="NONE",
         value=None,
-        probability=float(np.mean([cell.probability for cell in cells])) if cells else 0.0,
+        probability=float(outputs["probability"]),
         text=", ".join(cell.text for cell in cells),
-        cuts=cuts,
+        cuts=tuple(cuts),
     )

@@ -39,6 +39,7 @@ class ServingModule(tf.Module):
         self.model = model
         self._max_num_rows = model.config.max_num_rows
         self._max_num_columns = model.config.max_num_columns
+        self._distribution_over_cells = model.config.cell_cross_entropy
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="examples")])
     def serving_examples(self, examples):
@@ -54,6 +55,9 @@ class ServingModule(tf.Module):
             cell_probabilities: <float32>[batch, rows, columns], per data cell (the first data row
                 is 0), the mean over its tokens.
             selected: <int32>[batch, rows, columns], 1 for the cells of the answer.
+            probability: <float32>[batch], of the answer: where the cells share one distribution
+                (`cell_cross_entropy`) the sum over the chosen cells, where each has a probability
+                of its own the mean over them; 0 for an answer without cells.
         """
         features = parse_examples(examples)
         outputs = self.model(features, training=False)
@@ -64,12 +68,19 @@ class ServingModule(tf.Module):
             self._max_num_rows,
             self._max_num_columns,
         )
+        cell_probabilities = cells.mean(outputs["probs"])[:, 1:, 1:]
+        selected = cells.labelled(outputs["selected_tokens"])[:, 1:, 1:]
+        probability = tf.reduce_sum(cell_probabilities * selected, axis=[1, 2])
+        if not self._distribution_over_cells:
+            number = tf.reduce_sum(selected, axis=[1, 2])
+            probability = tf.math.divide_no_nan(probability, number)
         return {
             "probabilities": outputs["probs"],
             "row_ids": features["row_ids"],
             "column_ids": features["column_ids"],
-            "cell_probabilities": cells.mean(outputs["probs"])[:, 1:, 1:],
-            "selected": tf.cast(cells.labelled(outputs["selected_tokens"])[:, 1:, 1:], tf.int32),
+            "cell_probabilities": cell_probabilities,
+            "selected": tf.cast(selected, tf.int32),
+            "probability": probability,
         }
 
     def signatures(self):

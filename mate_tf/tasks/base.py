@@ -10,6 +10,7 @@ from official.modeling.hyperparams import base_config
 from mate_tf import checkpoints
 from mate_tf.data import features as feature_names
 from mate_tf.data import records
+from mate_tf.data.tokenizer import read_vocabulary
 from mate_tf.errors import InputError
 from mate_tf.evaluation import metrics
 from mate_tf.layers.keras_namespace import keras
@@ -168,12 +169,33 @@ class TableTask(base_task.Task):
         """A `TableClassifier` with all its variables.
 
         Raises:
-            InputError: if the vocabulary has more pieces than the model has embeddings.
+            InputError: if the vocabulary cannot be used or has more pieces than the model has
+                embeddings, or examples are longer than it has positions.
         """
-        vocab_file = self.task_config.conversion.bert_vocab_file
-        if vocab_file and tf.io.gfile.exists(vocab_file):
-            _check_vocabulary(vocab_file, self.task_config.model.encoder.vocab_size)
+        self.check_vocabulary()
+        self._check_length()
         return TableClassifier(self.task_config.model)
+
+    def check_vocabulary(self):
+        """Raises InputError for a vocabulary that is broken or has more pieces than the model."""
+        path = self.task_config.conversion.bert_vocab_file
+        if not path:
+            return  # the examples exist already
+        pieces, embeddings = len(read_vocabulary(path)), self.task_config.model.encoder.vocab_size
+        if pieces > embeddings:
+            raise InputError(
+                f"{path}: has {pieces} pieces, more than task.model.encoder.vocab_size={embeddings}"
+            )
+
+    def _check_length(self):
+        length, encoder = self.task_config.conversion.max_seq_length, self.task_config.model.encoder
+        endless = encoder.reset_position_index_per_cell or encoder.disable_position_embeddings
+        if length > encoder.max_position_embeddings and not endless:
+            raise InputError(
+                f"task.conversion.max_seq_length={length} is more than task.model.encoder."
+                f"max_position_embeddings={encoder.max_position_embeddings}; "
+                "with reset_position_index_per_cell it may be"
+            )
 
     def initialize(self, model):
         """Loads `init_checkpoint`; variables it does not have keep their initial values.
@@ -236,16 +258,6 @@ class TableTask(base_task.Task):
         asked = tf.reduce_any(labels["column_ids"] > 0, axis=1)
         for metric in metrics:
             metric.update_state(tf.cast(right, tf.float32), tf.cast(asked, tf.float32))
-
-
-def _check_vocabulary(vocab_file, vocab_size):
-    with tf.io.gfile.GFile(vocab_file) as file:
-        pieces = sum(1 for _ in file)
-    if pieces > vocab_size:
-        raise InputError(
-            f"{vocab_file}: has {pieces} pieces, "
-            f"more than task.model.encoder.vocab_size={vocab_size}"
-        )
 
 
 _TASKS: dict[str, type[TableTask]] = {}

@@ -33,7 +33,10 @@ def load(config_file=None, params_override=(), task=None) -> TableExperiment:
             message names the key and where it was given.
     """
     given = _read_yaml(config_file) if config_file else {}
-    named = (given.get("task") or {}).get("name")
+    section = given.get("task")
+    # Whatever else may be there is found wrong when it is compared with the defaults.
+    named = section.get("name") if isinstance(section, dict) else None
+    named = None if named is None else str(named)
     name = task or named
     if not name:
         where = f"{config_file}: has no task.name" if config_file else "no --config_file"
@@ -104,6 +107,48 @@ def save(experiment: TableExperiment, model_dir: str) -> str:
     hyperparams.save_params_dict_to_yaml(experiment, partial)
     os.replace(partial, path)
     return path
+
+
+def check_same_model(experiment: TableExperiment, model_dir: str, part: str = "") -> None:
+    """Compares the model of an experiment with the one that was trained in a folder.
+
+    Weights fit models that compute something else with them, for example with another attention;
+    nothing but the configuration that was saved tells them apart.
+
+    Args:
+        experiment: what is to be run now.
+        model_dir: folder of the training; there need not be any.
+        part: compare this key of `task.model` only, "" for all.
+
+    Raises:
+        InputError: naming the first key that differs, with both values.
+    """
+    path = os.path.join(model_dir, PARAMS_FILE)
+    if not os.path.exists(path):
+        return
+    trained = load(path).task.model.as_dict()
+    wanted = experiment.task.model.as_dict()
+    for key in [part] if part else wanted:
+        difference = _first_difference(trained[key], wanted[key], f"task.model.{key}")
+        if difference:
+            name, before, now = difference
+            raise InputError(
+                f"{path}: the model here was trained with {name}={before}, not {now}; "
+                "give another --model_dir"
+            )
+
+
+def _first_difference(before, now, key):
+    """(key, value, other value), or None if both are equal."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        for name in before | now:
+            inner = before.get(name), now.get(name)
+            found = _first_difference(*inner, f"{key}.{name}")
+            if found:
+                return found
+        return None
+    before, now = (list(each) if isinstance(each, tuple) else each for each in (before, now))
+    return None if before == now else (key, before, now)
 
 
 def _read_yaml(path):

@@ -34,11 +34,12 @@ def train(experiment, model_dir: str) -> dict:
         dict of floats: the last metrics, and global_step.
 
     Raises:
-        InputError: if there is no training data or the checkpoint is of another model.
+        InputError: if there is no training data, or what is in `model_dir` is of another model.
     """
     experiment = experiments.resolve(experiment)
     if not experiment.task.train_data.input_path:
         raise InputError("task.train_data.input_path is empty: nothing to train on")
+    experiments.check_same_model(experiment, model_dir)
     evaluating = bool(experiment.task.validation_data.input_path)
     step = global_step(model_dir)
     if step >= experiment.trainer.train_steps:
@@ -46,7 +47,7 @@ def train(experiment, model_dir: str) -> dict:
     with _runtime(experiment) as strategy:
         progress = Progress(experiment.trainer.train_steps)
         mode = "train_and_eval" if evaluating else "train"
-        runner = _runner(strategy, experiment, mode, model_dir, [progress])
+        runner = _runner(strategy, _continued(experiment, step), mode, model_dir, [progress])
         experiments.save(experiment, model_dir)
         progress.start(runner.trainer.global_step)
         metrics = _run_training(runner.controller, experiment.trainer, evaluating)
@@ -67,6 +68,7 @@ def evaluate(experiment, model_dir: str) -> dict:
     if not experiment.task.validation_data.input_path:
         raise InputError("task.validation_data.input_path is empty: nothing to evaluate on")
     latest_checkpoint(model_dir)
+    experiments.check_same_model(experiment, model_dir, "encoder")
     with _runtime(experiment) as strategy:
         runner = _runner(strategy, experiment, "eval", model_dir)
         metrics = runner.controller.evaluate(steps=experiment.trainer.validation_steps)
@@ -84,10 +86,12 @@ def load_model(experiment, model_dir: str):
         InputError: if there is no checkpoint or it is of another model.
     """
     path = latest_checkpoint(model_dir)
+    experiments.check_same_model(experiment, model_dir, "encoder")
     with _runtime(experiment):
         model = tasks.create(experiment.task).build_model()
         _check_size(model, path)
-        tf.train.Checkpoint(model=model).restore(path).expect_partial()
+        with _reading(path):
+            tf.train.Checkpoint(model=model).restore(path).expect_partial()
     return model
 
 
@@ -96,7 +100,8 @@ def global_step(model_dir: str) -> int:
     path = tf.train.latest_checkpoint(model_dir)
     if path is None:
         return 0
-    return int(tf.train.load_checkpoint(path).get_tensor(_GLOBAL_STEP))
+    with _reading(path):
+        return int(tf.train.load_checkpoint(path).get_tensor(_GLOBAL_STEP))
 
 
 def latest_checkpoint(model_dir: str) -> str:
@@ -169,8 +174,14 @@ class _Runner(train_lib.OrbitExperimentRunner):
         if "train" in self._mode:
             return super()._maybe_build_checkpoint_manager()
         # Orbit would warn about the optimizer's slots, which evaluation has no use for.
-        self.trainer.checkpoint.restore(path).expect_partial()
+        with _reading(path):
+            self.trainer.checkpoint.restore(path).expect_partial()
         return None
+
+    def _build_controller(self, *args, **kwargs):
+        # This is where Orbit restores the checkpoint for training.
+        with _reading(self.model_dir):
+            return super()._build_controller(*args, **kwargs)
 
 
 def _runner(strategy, experiment, mode, model_dir, train_actions=None):
@@ -183,6 +194,14 @@ def _runner(strategy, experiment, mode, model_dir, train_actions=None):
         model_dir=model_dir,
         train_actions=train_actions,
     )
+
+
+def _continued(experiment, step: int):
+    """A copy whose data goes on in the curriculum where the training stopped."""
+    experiment = experiment.replace()
+    data = experiment.task.train_data
+    data.curriculum_steps = max(0, data.curriculum_steps - step)
+    return experiment
 
 
 def _run_training(controller, config, evaluating):
@@ -199,7 +218,8 @@ def _run_training(controller, config, evaluating):
 
 def _check_size(model, path):
     """Raises InputError unless the checkpoint's variables have the shapes of the model's."""
-    shapes = tf.train.load_checkpoint(path).get_variable_to_shape_map()
+    with _reading(path):
+        shapes = tf.train.load_checkpoint(path).get_variable_to_shape_map()
     expected = collections.Counter(tuple(variable.shape) for variable in model.variables)
     saved = {name: tuple(shape) for name, shape in shapes.items() if _is_of_model(name)}
     if collections.Counter(saved.values()) == expected:
@@ -209,6 +229,17 @@ def _check_size(model, path):
         f"{path}: is a checkpoint of a model of another size: {len(saved)} variables, this one has "
         f"{len(model.variables)}; of a shape it has not: {', '.join(strange[:3]) or 'none'}"
     )
+
+
+@contextlib.contextmanager
+def _reading(path):
+    """Says which checkpoint it is that TensorFlow finds damaged or of another program."""
+    try:
+        yield
+    except (tf.errors.OpError, IndexError) as error:  # IndexError: the file ends too early
+        # TensorFlow names its graph node first.
+        reason = str(error).rpartition("}} ")[2]
+        raise InputError(f"{path}: the checkpoint cannot be read: {reason}") from error
 
 
 def _is_of_model(name):

@@ -119,6 +119,10 @@ def test_kill_leaves_nothing_half_written(project, tmp_path):
     assert not path.exists()
     with pytest.raises(InputError, match="no such file"):
         records.dataset(tmp_path / "train*", 2)
+    # What the killed process left is hidden, and gone when the file is written again.
+    assert [name for name in os.listdir(tmp_path) if not name.startswith(".")] == []
+    records.write_examples([b"x"], path)
+    assert os.listdir(tmp_path) == ["train.tfrecord"]
 
 
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.7, 0.99])
@@ -153,8 +157,15 @@ def test_changed_bytes(examples, path):
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 0x55
     path.write_bytes(content)
-    with pytest.raises(InputError, match=f"{path}: damaged at record"):
-        list(records.read_examples(path))
+    for read in (records.count_records, lambda name: list(records.read_examples(name))):
+        with pytest.raises(InputError, match=f"{path}: damaged at record"):
+            read(path)
+
+
+def test_folder_that_cannot_be(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="file/below: cannot be made a folder"):
+        records.write_examples([b"x"], tmp_path / "file" / "below" / "train.tfrecord")
 
 
 def test_other_files(tmp_path, examples):

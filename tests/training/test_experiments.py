@@ -60,6 +60,7 @@ def test_resolve_fills_in_the_schedule():
         ("taks: {}", "'taks'; did you mean 'task'"),
         ("trainer: {train_steps: many}", "trainer.train_steps is 'many', expected an integer"),
         ("trainer: {train_steps: 1.5}", "expected an integer"),
+        ("task: 3", "expected keys and values"),
         ("trainer: 3", "expected keys and values"),
         ("task: {model: {select_one_column: 1}}", "expected true or false"),
         ("task: {train_data: {buckets: 64}}", "expected a list"),
@@ -78,6 +79,31 @@ def test_bad_configuration_names_file_and_key(tmp_path, text, message):
         experiments.load(str(file), task="SQA")
     assert str(file) in str(raised.value)
     assert message in str(raised.value)
+
+
+def test_another_model_in_the_same_folder(tmp_path):
+    """The first key that differs, with both values; what does not change the model may differ."""
+    experiment = experiments.load(task="SQA")
+    experiments.check_same_model(experiment, str(tmp_path))  # nothing was trained there
+    experiments.save(experiment, str(tmp_path))
+    longer = experiments.load(
+        task="SQA", params_override="trainer.train_steps=9,task.train_data.global_batch_size=3"
+    )
+    experiments.check_same_model(longer, str(tmp_path))
+    encoder = "task.model.encoder."
+    for override, message in (
+        (f"{encoder}attention.name=full", f"{encoder}attention.name=mate_efficient, not full"),
+        (f"{encoder}attention.radius=7", f"{encoder}attention.radius=42, not 7"),
+        (
+            f"{encoder}disabled_features=[column_ids]",
+            r"disabled_features=\[\], not \['column_ids'\]",
+        ),
+        ("task.model.temperature=2.0", r"task\.model\.temperature=1\.0, not 2\.0"),
+    ):
+        other = experiments.load(task="SQA", params_override=override)
+        with pytest.raises(InputError, match=rf"params\.yaml: .*{message}; give another --model"):
+            experiments.check_same_model(other, str(tmp_path))
+    experiments.check_same_model(other, str(tmp_path), "encoder")
 
 
 def test_bad_override_changes_nothing():

@@ -126,6 +126,34 @@ def test_checkpoint_of_another_size(toy_experiment, with_evaluation, model_dir, 
     assert sorted(os.listdir(model_dir)) == before
 
 
+def test_another_model_of_the_same_size(toy_experiment, with_evaluation, tmp_path):
+    """Weights of one attention fit another one too; only params.yaml tells."""
+    experiment = toy_experiment(with_evaluation)
+    save_untrained(experiment, str(tmp_path))
+    experiments.save(experiment, str(tmp_path))
+    before = sorted(os.listdir(tmp_path))
+    other = toy_experiment(with_evaluation, "task.model.encoder.attention.name=full")
+    for use in (trainer.train, trainer.evaluate, trainer.load_model):
+        with pytest.raises(InputError, match=r"attention\.name=mate_efficient, not full"):
+            use(other, str(tmp_path))
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+@pytest.mark.parametrize("damage", ["data", "index", "no data"])
+def test_damaged_checkpoint(toy_experiment, with_evaluation, tmp_path, damage):
+    experiment = toy_experiment(with_evaluation)
+    save_untrained(experiment, str(tmp_path))
+    ending = ".index" if damage == "index" else ".data-00000-of-00001"
+    path = tmp_path / f"ckpt-1{ending}"
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    if damage == "no data":
+        path.unlink()
+    for use in (trainer.train, trainer.evaluate, trainer.load_model):
+        with pytest.raises(InputError, match=f"{tmp_path}.*cannot be read"):
+            use(experiment, str(tmp_path))
+
+
 def test_nothing_to_work_with(toy_experiment, with_evaluation, tmp_path):
     for use in (trainer.evaluate, trainer.load_model):
         with pytest.raises(InputError, match="no checkpoint"):

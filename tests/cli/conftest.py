@@ -1,0 +1,108 @@
+"""The command line within this process, and a tiny experiment taken through its modes once."""
+
+import pytest
+from absl.testing import flagsaver
+
+from mate_tf.cli import main
+
+CONFIG = """
+task:
+  name: SYNTHETIC
+  generation: {num_train_tables: 6, num_dev_tables: 3, num_test_tables: 2, max_rows: 8}
+  conversion: {max_seq_length: 128, drop_rows_to_fit: true}
+  train_data: {global_batch_size: 4}
+  validation_data: {global_batch_size: 4}
+  model:
+    cell_cross_entropy: true
+    max_num_rows: 16
+    max_num_columns: 8
+    encoder:
+      hidden_size: 16
+      num_hidden_layers: 1
+      num_attention_heads: 2
+      intermediate_size: 16
+      attention: {name: mate_efficient, global_length: 16, radius: 16}
+trainer:
+  train_steps: 2
+  steps_per_loop: 1
+  summary_interval: 1
+  checkpoint_interval: 1
+  validation_interval: 2
+"""
+
+
+def invoke(*arguments) -> int:
+    """Runs the command line; returns its exit code. Flags are as before afterwards."""
+    with flagsaver.flagsaver():
+        try:
+            main.run(["mate-tf", *map(str, arguments)])
+        except SystemExit as stop:
+            return stop.code
+    return 0
+
+
+@pytest.fixture
+def command(capsys):
+    """command(*arguments): runs them, which must succeed, and returns what they print."""
+
+    def run(*arguments):
+        code = invoke(*arguments)
+        output = capsys.readouterr()
+        assert code == 0, output.err
+        return output.out
+
+    return run
+
+
+@pytest.fixture
+def refused(capsys):
+    """refused(*arguments): exit code 2 and one line of the program's own, which is returned."""
+
+    def run(*arguments):
+        capsys.readouterr()
+        code = invoke(*arguments)
+        output = capsys.readouterr()
+        assert code == 2, output.err
+        assert "Traceback" not in output.err
+        (line,) = (line for line in output.err.splitlines() if line.startswith("mate-tf: "))
+        return line.removeprefix("mate-tf: ")
+
+    return run
+
+
+@pytest.fixture
+def files():
+    """files(folder): names of all files below it."""
+    return lambda folder: sorted(
+        str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()
+    )
+
+
+@pytest.fixture(scope="session")
+def config_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("config") / "tiny.yaml"
+    path.write_text(CONFIG)
+    return path
+
+
+@pytest.fixture(scope="session")
+def created(config_file, tmp_path_factory):
+    """Output folder after create_data; not to be changed."""
+    folder = tmp_path_factory.mktemp("created")
+    flags = (f"--config_file={config_file}", f"--output_dir={folder}", "--num_processes=1")
+    assert invoke("--mode=create_data", *flags) == 0
+    return folder
+
+
+@pytest.fixture(scope="session")
+def trained(config_file, created, tmp_path_factory):
+    """Flags of the experiment after create_data, train and export; not to be changed."""
+    model_dir = tmp_path_factory.mktemp("trained") / "model"
+    arguments = (
+        f"--config_file={config_file}",
+        f"--output_dir={created}",
+        f"--model_dir={model_dir}",
+    )
+    for mode in ("train", "export"):
+        assert invoke(f"--mode={mode}", *arguments) == 0
+    return arguments

@@ -1,0 +1,104 @@
+"""--mode=ask: what is printed, and what is said of tables that cannot be used."""
+
+import json
+
+import pytest
+
+from mate_tf.cli import ask
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("name,age\nAnn,30\nBob,41\nCy,52\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"a,b\n1,2\n1,2,3\n", "row 2 (line 3) has 3 cells, but the header has 2 cells"),
+        (b"", "the file is empty"),
+        (b"a,b\n", "there is a header but no rows"),
+        (b"a,b\n1,\xff\n", "not valid UTF-8: byte 6 (line 2) is 0xff"),
+        (b'a,b\n1,"2\n', "a quotation mark is opened and never closed"),
+        (None, "no such file"),
+    ],
+    ids=["ragged", "empty", "only a header", "not UTF-8", "open quote", "missing"],
+)
+def test_unusable_tables(refused, tmp_path, content, words):
+    """Said before any model is looked for."""
+    path = tmp_path / "bad.csv"
+    if content is not None:
+        path.write_bytes(content)
+    message = refused("--mode=ask", f"--table={path}", "--question=who?", "--export_dir=absent")
+    assert message.startswith(f"{path}: {words}")
+
+
+def test_by_the_ending_of_the_name(tmp_path):
+    for name, content in (
+        ("t.tsv", "a\tb\n1,5\t2\n"),
+        ("t.json", '{"columns": ["a", "b"], "rows": [["1,5", 2]]}'),
+        ("t.CSV", 'a,b\n"1,5",2\n'),
+        ("t", "a;b\n1,5;2\n"),
+    ):
+        (tmp_path / name).write_text(content)
+        table = ask.read_table(str(tmp_path / name))
+        assert (table.columns, table.rows) == (("a", "b"), (("1,5", "2"),))
+
+
+def test_what_is_missing(refused, table, tmp_path):
+    assert "needs --table" in refused("--mode=ask", "--question=who?")
+    assert "needs --question" in refused("--mode=ask", f"--table={table}")
+    asked = ("--mode=ask", f"--table={table}", "--question=who?")
+    assert "needs --export_dir" in refused(*asked)
+    assert refused(*asked, f"--export_dir={tmp_path}") == (
+        f"{tmp_path}: no SavedModel here; --mode=export writes one"
+    )
+    # As --mode=export would have written it.
+    assert refused(*asked, f"--output_dir={tmp_path}").startswith(f"{tmp_path}/model/export: no ")
+
+
+def test_prints_json_and_a_table(command, trained, table):
+    output = command("--mode=ask", *trained, f"--table={table}", "--question=who is 41?")
+    answer = json.loads(next(line for line in output.splitlines() if line.startswith("{")))
+    assert set(answer) == {"cells", "aggregation", "value", "probability", "text", "cuts"}
+    assert answer["cells"]
+    for cell in answer["cells"]:
+        assert f"**{cell['text']}**" in output
+    assert "cut: " not in output
+
+
+def test_says_what_was_cut(command, trained, tmp_path):
+    path = tmp_path / "large.csv"
+    columns = ",".join(f"c{number}" for number in range(300))
+    path.write_text("\n".join([columns, *["1" + ",2" * 299] * 30]))
+    output = command("--mode=ask", *trained, f"--table={path}", "--question=who?")
+    cuts = [line for line in output.splitlines() if line.startswith("cut: ")]
+    assert "cut: 293 columns dropped" in cuts
+    assert any(line.endswith(" rows dropped") for line in cuts)
+
+
+def test_questions_are_a_conversation():
+    """Each sees the answer before it, unless they are independent."""
+    asked = []
+
+    class Table:
+        def render(self, coordinates):
+            return "table"
+
+    class Answer:
+        coordinates, cuts = (), ()
+
+        def to_json(self):
+            return {}
+
+    class Predictor:
+        def ask(self, table, question, previous):
+            asked.append(previous)
+            return Answer()
+
+    answers = ask.answer_all(Predictor(), Table(), ["a", "b", "c"])
+    assert asked == [None, *answers[:2]]
+    ask.answer_all(Predictor(), Table(), ["a", "b"], conversation=False)
+    assert asked[3:] == [None, None]

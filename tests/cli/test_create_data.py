@@ -1,0 +1,103 @@
+"""--mode=create_data: what it leaves behind, and what it needs."""
+
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from mate_tf.data import records
+
+SPECIAL = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n"
+
+
+def test_what_it_leaves_behind(created, files):
+    assert files(created) == sorted(
+        [f"interactions/{split}.tfrecord" for split in ("train", "dev", "test")]
+        + [f"tf_examples/{split}.tfrecord" for split in ("train", "dev", "test")]
+        + [f"tf_examples/{split}.report.json" for split in ("train", "dev", "test")]
+        + ["vocab.txt"]
+    )
+
+
+def create_data(config_file, folder):
+    return (
+        "--mode=create_data",
+        f"--config_file={config_file}",
+        f"--output_dir={folder}",
+        "--num_processes=1",
+    )
+
+
+@pytest.fixture
+def sqa(tmp_path):
+    """Flags of a create_data with SQA's files, and a vocabulary in vocab.txt."""
+    (tmp_path / "official").mkdir()
+    (tmp_path / "vocab.txt").write_text(f"{SPECIAL}a\nb\n")
+    return (
+        "--mode=create_data",
+        "--task=SQA",
+        f"--output_dir={tmp_path / 'out'}",
+        f"--bert_vocab_file={tmp_path / 'vocab.txt'}",
+        f"--input_dir={tmp_path / 'official'}",
+        "--num_processes=1",
+    )
+
+
+def test_official_files(refused, sqa, tmp_path):
+    without = [flag for flag in sqa if "input_dir" not in flag]
+    assert refused(*without) == "task SQA needs --input_dir=FOLDER of its files"
+    assert refused(*without, "--input_dir=absent") == "--input_dir=absent: no such folder"
+    path = tmp_path / "official" / "random-split-1-train.tsv"
+    assert refused(*sqa) == f"{path}: No such file or directory"
+    path.write_text("id\tannotator\n")
+    assert refused(*sqa).startswith(f"{path} line 1: missing column(s) position")
+
+
+def test_vocabulary(refused, sqa, tmp_path):
+    path = tmp_path / "vocab.txt"
+    without = [flag for flag in sqa if "bert_vocab_file" not in flag]
+    assert refused(*without) == "task SQA needs --bert_vocab_file=FILE"
+    larger = refused(*sqa, "--params_override=task.model.encoder.vocab_size=5")
+    assert larger == f"{path}: has 6 pieces, more than task.model.encoder.vocab_size=5"
+    path.write_text("[PAD]\n[UNK]\n[SEP]\n")
+    assert refused(*sqa) == f"{path}: the vocabulary lacks [CLS]"
+    path.write_bytes(b"\xff\xfe\x00")
+    assert refused(*sqa).startswith(f"{path}: not a vocabulary")
+    path.unlink()
+    assert refused(*sqa) == f"--bert_vocab_file={path}: no such file"
+    assert not (tmp_path / "out").exists()
+
+
+def test_output_dir_is_a_file(refused, config_file, tmp_path):
+    path = tmp_path / "file"
+    path.write_text("")
+    message = refused("--mode=create_data", f"--config_file={config_file}", f"--output_dir={path}")
+    assert str(path) in message
+
+
+@pytest.mark.slow
+def test_killed(command, config_file, project, tmp_path):
+    """SIGKILL while it writes: only whole files under their names, and no process that waits."""
+    flags = create_data(config_file, tmp_path)
+    large = ("--params_override=task.generation.num_train_tables=4000", "--num_processes=2")
+    process = psutil.Popen(
+        [sys.executable, project / "run_task_main.py", *flags, *large],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 240
+    # Two that convert, and Python's own that looks after what they share.
+    while not (list(tmp_path.glob("tf_examples/.*")) and len(process.children()) == 3):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    workers = process.children()
+    process.kill()
+    process.wait()
+    assert psutil.wait_procs(workers, timeout=120)[1] == []
+    assert [path.name for path in tmp_path.rglob("*.tfrecord")] == ["train.tfrecord"]
+    assert len(list(records.read_interactions(tmp_path / "interactions/train.tfrecord"))) == 4000
+    command(*flags)
+    assert list(tmp_path.rglob(".*")) == []

@@ -1,0 +1,65 @@
+"""Exit codes and messages of what every mode has in common."""
+
+import importlib
+
+import pytest
+
+from mate_tf.cli import flags, main
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--no_such_flag=1"], ["no_such_flag"]),
+        (["--mode=dance"], ["mode", "dance"]),
+        (["--radius=minus"], ["radius", "minus"]),
+        (["stray"], ["stray"]),
+        ([], ["--config_file", "--task", "SQA, SYNTHETIC"]),
+        (["--task=TABLES"], ["TABLES", "SQA, SYNTHETIC"]),
+        (["--config_file=absent.yaml"], ["--config_file=absent.yaml", "no such file"]),
+        (["--task=SQA", "--attention=ful"], ["--attention", "'ful'", "mate_efficient"]),
+        (
+            ["--task=SQA", "--params_override=trainer.steps=3"],
+            ["--params_override", "trainer.steps"],
+        ),
+        (["--task=SQA", "--params_override=absent.yaml"], ["absent.yaml", "cannot be read"]),
+    ],
+)
+def test_wrong_flags(refused, arguments, words):
+    message = refused(*arguments)
+    for word in words:
+        assert word in message
+
+
+def test_unknown_key_in_the_configuration(refused, tmp_path):
+    path = tmp_path / "wrong.yaml"
+    path.write_text("task: {name: SQA, modle: {temperature: 1.0}}")
+    message = refused("--mode=train", f"--config_file={path}")
+    assert message == f"{path}: unknown key 'task.modle'; did you mean 'model'?"
+
+
+def test_every_mode_has_a_module():
+    for mode in flags.MODES:
+        assert callable(importlib.import_module(f"mate_tf.cli.{mode}").main)
+
+
+def test_interrupted(monkeypatch, capsys):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(importlib.import_module("mate_tf.cli.train"), "main", interrupted)
+    with pytest.raises(SystemExit) as stop:
+        main.run(["mate-tf", "--mode=train"])
+    assert stop.value.code == main.INTERRUPTED
+    assert "interrupted" in capsys.readouterr().err
+
+
+def test_mistakes_of_the_program_are_not_hidden(monkeypatch):
+    """Only what the user got wrong becomes a line."""
+
+    def broken(_):
+        raise ValueError("a bug")
+
+    monkeypatch.setattr(importlib.import_module("mate_tf.cli.train"), "main", broken)
+    with pytest.raises(ValueError, match="a bug"):
+        main.run(["mate-tf", "--mode=train"])

@@ -1,0 +1,64 @@
+"""--mode=predict, and what predict, eval and export need of a training."""
+
+import json
+import shutil
+
+import pytest
+
+from mate_tf.evaluation import predictions
+
+
+def test_writes_every_split_but_train(command, trained, created):
+    output = command("--mode=predict", *trained)
+    for split in ("dev", "test"):
+        assert f"/{split}.tsv, .json" in output
+    model_dir = trained[-1].partition("=")[2]
+    report = json.loads((created / "tf_examples" / "dev.report.json").read_text())
+    for read in (predictions.read_tsv, predictions.read_json):
+        ending = read.__name__.partition("_")[2]
+        found = read(f"{model_dir}/dev.{ending}")
+        assert len(found) == report["examples"]
+
+
+@pytest.mark.parametrize("mode", ["eval", "predict", "predict_and_evaluate", "export"])
+def test_before_training(refused, config_file, created, tmp_path, mode):
+    model_dir = tmp_path / "model"
+    message = refused(
+        f"--mode={mode}",
+        f"--config_file={config_file}",
+        f"--output_dir={created}",
+        f"--model_dir={model_dir}",
+    )
+    assert message == f"{model_dir}: no checkpoint here; train first"
+    assert not model_dir.exists()
+
+
+@pytest.mark.parametrize("mode", ["eval", "predict", "export", "train"])
+def test_checkpoint_of_another_size(refused, trained, tmp_path, mode):
+    """Without params.yaml too, as when only the checkpoints were copied."""
+    copy = tmp_path / "model"
+    shutil.copytree(trained[-1].partition("=")[2], copy)
+    (copy / "params.yaml").unlink()
+    shutil.rmtree(copy / "export")
+    wider = "--params_override=task.model.encoder.hidden_size=32"
+    steps = "--num_train_steps=4"
+    message = refused(f"--mode={mode}", *trained, f"--model_dir={copy}", wider, steps)
+    assert message.startswith(f"{copy}/ckpt-2: is a checkpoint of a model of another size")
+    assert not (copy / "export").exists()
+
+
+def test_truncated_examples(refused, trained, created, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(created, copy)
+    path = copy / "tf_examples" / "dev.tfrecord"
+    path.write_bytes(path.read_bytes()[:-50])
+    for mode in ("predict", "eval"):
+        message = refused(f"--mode={mode}", *trained, f"--output_dir={copy}")
+        assert message.startswith(f"{path}: damaged at record ")
+
+
+def test_export_to_a_folder_of_something_else(refused, trained, tmp_path):
+    (tmp_path / "precious").write_text("")
+    message = refused("--mode=export", *trained, f"--export_dir={tmp_path}")
+    assert message.startswith(f"{tmp_path}: exists and is no SavedModel")
+    assert (tmp_path / "precious").exists()

@@ -1,0 +1,97 @@
+"""--mode=train: what it refuses, and that it goes on where it was killed."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from mate_tf.training import trainer
+
+
+@pytest.fixture
+def arguments(config_file, created, tmp_path):
+    return (
+        "--mode=train",
+        f"--config_file={config_file}",
+        f"--output_dir={created}",
+        f"--model_dir={tmp_path / 'model'}",
+    )
+
+
+def test_before_create_data(refused, config_file, tmp_path, files):
+    for mode in ("train", "eval", "predict", "predict_and_evaluate"):
+        message = refused(
+            f"--mode={mode}", f"--config_file={config_file}", f"--output_dir={tmp_path}"
+        )
+        assert message.startswith(f"{tmp_path}/tf_examples/")
+        assert message.endswith(".tfrecord: no such file; run --mode=create_data first")
+    assert files(tmp_path) == []
+
+
+def test_truncated_examples(refused, arguments, created, tmp_path, files):
+    copy = tmp_path / "copy"
+    shutil.copytree(created, copy)
+    path = copy / "tf_examples" / "train.tfrecord"
+    path.write_bytes(path.read_bytes()[:-50])
+    message = refused(*arguments, f"--output_dir={copy}")
+    assert message.startswith(f"{path}: damaged at record ")
+    assert not (tmp_path / "model").exists()
+
+
+def test_other_examples(refused, arguments, created, tmp_path):
+    message = refused(*arguments, "--max_seq_length=64")
+    assert message.startswith(f"{created}/tf_examples/train.tfrecord: its examples have 128 tokens")
+    message = refused(*arguments, "--params_override=task.model.encoder.vocab_size=50")
+    assert message.startswith(f"{created}/vocab.txt: has ")
+    assert not (tmp_path / "model").exists()
+
+
+def test_init_checkpoint(refused, arguments, trained, tmp_path):
+    message = refused(*arguments, "--init_checkpoint=absent/model.ckpt")
+    assert message.startswith("absent/model.ckpt: there is no such checkpoint")
+    path = trainer.latest_checkpoint(trained[-1].partition("=")[2])
+    wider = "--params_override=task.model.encoder.hidden_size=32"
+    message = refused(*arguments, f"--init_checkpoint={path}", wider)
+    assert message.startswith(f"{path}: ")
+    assert "16]" in message
+    assert "32]" in message
+    assert not (tmp_path / "model" / "params.yaml").exists()
+
+
+def test_another_model_in_the_folder(refused, trained):
+    message = refused("--mode=train", *trained, "--attention=full", "--num_train_steps=4")
+    assert "task.model.encoder.attention.name=mate_efficient, not full" in message
+    message = refused("--mode=export", *trained, "--attention=full")
+    assert "give another --model_dir" in message
+
+
+@pytest.mark.slow
+def test_killed_and_run_again(arguments, project, tmp_path):
+    """SIGKILL after some checkpoints; the same command ends at the same step."""
+    command = [sys.executable, project / "run_task_main.py", *arguments]
+    long = [*command, "--num_train_steps=100000"]
+    process = subprocess.Popen(long, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 240
+    while len(list((tmp_path / "model").glob("ckpt-*.index"))) < 3:
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    before = trainer.global_step(str(tmp_path / "model"))
+    assert 0 < before < 100000
+    last = before + 3
+    result = subprocess.run(
+        [*command, f"--num_train_steps={last}"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    assert f"step: {last: 6d} of {last}" in result.stdout
+    assert f"step: {before: 6d} of" not in result.stdout  # it did not begin before that
+    assert trainer.global_step(str(tmp_path / "model")) == last
