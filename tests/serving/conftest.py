@@ -1,0 +1,72 @@
+"""Tiny models with random weights, exported once."""
+
+import pytest
+
+from mate_tf.attention import AttentionConfig
+from mate_tf.data import synthetic
+from mate_tf.layers.keras_namespace import keras
+from mate_tf.models.classifier import ClassifierConfig, TableClassifier
+from mate_tf.models.encoder import EncoderConfig
+from mate_tf.serving import export
+from mate_tf.serving.predictor import Predictor
+from mate_tf.tables.table import Table
+from mate_tf.tasks.base import ConversionConfig
+
+MAX_ROWS, MAX_COLUMNS, LENGTH = 16, 8, 128
+
+
+@pytest.fixture(scope="session")
+def vocab_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("vocabulary") / "vocab.txt"
+    synthetic.make_vocabulary(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def make_model():
+    """make_model(**options of ClassifierConfig): random weights, large enough to differ."""
+
+    def make(**options):
+        keras.utils.set_random_seed(1)
+        encoder = EncoderConfig(
+            vocab_size=len(synthetic.vocabulary()),
+            hidden_size=16,
+            num_hidden_layers=1,
+            num_attention_heads=2,
+            intermediate_size=16,
+            initializer_range=0.5,
+            attention=AttentionConfig(name="mate_efficient", global_length=16, radius=16),
+        )
+        config = ClassifierConfig(encoder=encoder, **options)
+        return TableClassifier(config.replace(max_num_rows=MAX_ROWS, max_num_columns=MAX_COLUMNS))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def options():
+    """Of the converter, as a task has them."""
+    return ConversionConfig(max_seq_length=LENGTH).converter_options()
+
+
+@pytest.fixture(scope="session")
+def model(make_model):
+    return make_model(cell_cross_entropy=True)
+
+
+@pytest.fixture(scope="session")
+def saved_model(model, vocab_file, options, tmp_path_factory):
+    path = str(tmp_path_factory.mktemp("export") / "model")
+    return export.export(model, path, str(vocab_file), options)
+
+
+@pytest.fixture(scope="session")
+def predictor(saved_model):
+    return Predictor(saved_model)
+
+
+@pytest.fixture
+def table():
+    return Table.from_rows(
+        ["name", "city", "age"], [["Ann", "Rome", 30], ["Bob", "Oslo", 41], ["Cy", "Bern", 52]]
+    )

@@ -1,0 +1,77 @@
+"""What is in a SavedModel, and that nobody's files are harmed by writing one."""
+
+import json
+import os
+
+import pytest
+
+from mate_tf.data.examples import ExampleConverter
+from mate_tf.errors import InputError
+from mate_tf.serving import export
+
+from .conftest import LENGTH, MAX_COLUMNS, MAX_ROWS
+
+
+def settings(path):
+    with open(os.path.join(export.extras_dir(path), export.SETTINGS_FILE)) as file:
+        return json.load(file)["converter"]
+
+
+def test_vocabulary_and_settings_come_along(saved_model, vocab_file, options):
+    copy = os.path.join(export.extras_dir(saved_model), export.VOCABULARY_FILE)
+    with open(copy) as file:
+        assert file.read() == vocab_file.read_text()
+    written = settings(saved_model)
+    assert set(written) == set(options)  # each a key of the converter
+    ExampleConverter(copy, **written)
+    changed = {name: value for name, value in written.items() if value != options[name]}
+    assert changed == {
+        "drop_rows_to_fit": True,
+        "drop_columns_to_fit": True,
+        "trim_question_to_fit": True,
+        "max_row_id": MAX_ROWS,
+        "max_column_id": MAX_COLUMNS,
+    }
+    assert written["max_seq_length"] == LENGTH
+
+
+@pytest.fixture
+def no_tensorflow(monkeypatch):
+    """Saving takes seconds, and what is saved does not matter here."""
+
+    def save(module, path, signatures):
+        os.makedirs(path)
+        with open(os.path.join(path, "saved_model.pb"), "w") as file:
+            file.write("new")
+
+    monkeypatch.setattr(export.tf.saved_model, "save", save)
+
+
+def test_replaces_a_saved_model(no_tensorflow, model, vocab_file, tmp_path):
+    path = tmp_path / "export"
+    path.mkdir()
+    (path / "saved_model.pb").write_text("old")
+    leftover = tmp_path / "export.partial"  # of a killed run
+    leftover.mkdir()
+    (leftover / "garbage").write_text("")
+    export.export(model, f"{path}/", str(vocab_file), {"max_row_id": 9})
+    assert (path / "saved_model.pb").read_text() == "new"
+    assert settings(path)["max_row_id"] == 9  # the smaller of both limits
+    assert os.listdir(tmp_path) == ["export"]
+
+
+def test_leaves_other_folders_alone(no_tensorflow, model, vocab_file, tmp_path):
+    (tmp_path / "thesis.txt").write_text("")
+    with pytest.raises(InputError, match="exists and is no SavedModel; give another --export_dir"):
+        export.export(model, str(tmp_path), str(vocab_file), {})
+    assert os.listdir(tmp_path) == ["thesis.txt"]
+
+
+def test_failure_leaves_the_old_one(no_tensorflow, model, tmp_path):
+    path = tmp_path / "export"
+    path.mkdir()
+    (path / "saved_model.pb").write_text("old")
+    with pytest.raises(FileNotFoundError):
+        export.export(model, str(path), str(tmp_path / "absent.txt"), {})
+    assert (path / "saved_model.pb").read_text() == "old"
+    assert os.listdir(tmp_path) == ["export"]

@@ -1,0 +1,142 @@
+"""Questions to an exported model: answers, conversations, tables that are too large."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mate_tf.data import interactions
+from mate_tf.errors import InputError
+from mate_tf.serving import export
+from mate_tf.serving.predictor import Answer, AnswerCell, Predictor
+from mate_tf.tables.table import Table
+
+from .conftest import MAX_COLUMNS, MAX_ROWS
+
+
+def well_formed(answer, table):
+    assert answer.cells
+    for cell in answer.cells:
+        assert table.rows[cell.row][cell.column] == cell.text
+        assert 0 < cell.probability <= 1
+    assert answer.coordinates == sorted(set(answer.coordinates))
+    assert answer.text == ", ".join(cell.text for cell in answer.cells)
+    assert (answer.aggregation, answer.value) == ("NONE", None)
+    assert answer.probability == pytest.approx(sum(cell.probability for cell in answer.cells))
+    assert json.loads(json.dumps(answer.to_json()))["text"] == answer.text
+    return True
+
+
+def test_answer(predictor, table):
+    answer = predictor.ask(table, "who is 41?")
+    assert well_formed(answer, table)
+    assert answer.cuts == ()
+    assert predictor.ask(table, "who is 41?") == answer
+
+
+def answer_of(*coordinates):
+    cells = tuple(AnswerCell(row, column, "", 1.0) for row, column in coordinates)
+    return Answer(cells, "NONE", None, 1.0, "")
+
+
+def test_conversation_gives_what_examples_hold(predictor, table, monkeypatch):
+    """The previous answer reaches the model as it does in the data sets."""
+    seen = []
+    signature = predictor._signature
+
+    def watched(serialized):
+        seen.append(tf.train.Example.FromString(serialized.numpy()[0]).features.feature)
+        return signature(serialized)
+
+    monkeypatch.setattr(predictor, "_signature", watched)
+    first = answer_of((1, 0), (2, 2))
+    with_previous = predictor.ask(table, "who is 41?", previous=first)
+    without = predictor.ask(table, "who is 41?")
+    assert with_previous.cuts == ()
+    assert with_previous.probability != without.probability
+    proto = interactions.interaction_from_table(
+        table,
+        "ask-0",
+        [
+            interactions.Question("ask-0_0", "before", coordinates=first.coordinates),
+            interactions.Question("ask-0_1", "who is 41?"),
+        ],
+    )
+    expected = predictor._converter.convert(proto, 1).features.feature
+    for name in ("input_ids", "prev_label_ids", "label_ids"):
+        assert seen[0][name] == expected[name]
+    assert any(seen[0]["prev_label_ids"].int64_list.value)
+    assert not any(seen[1]["prev_label_ids"].int64_list.value)
+
+
+def test_previous_cells_that_are_not_read(predictor, table):
+    large = Table.from_rows(["a"], [[number] for number in range(100)])
+    answer = predictor.ask(large, "which?", previous=answer_of((1, 0), (90, 0), (99, 0)))
+    assert well_formed(answer, large)
+    assert answer.cuts[-1] == "2 cells of the previous answer forgotten"
+    # An answer about another table: none of its cells is meant.
+    assert predictor.ask(table, "who?", previous=answer_of((50, 0))).cuts == (
+        "1 cells of the previous answer forgotten",
+    )
+
+
+def test_missing_values(predictor):
+    table = Table.from_rows(["a", "b"], [[math.nan, "x"], [None, np.nan], ["", "y"]])
+    assert well_formed(predictor.ask(table, "which?"), table)
+    everywhere = Table.from_rows(["a"], [[math.nan]])
+    assert well_formed(predictor.ask(everywhere, "which?"), everywhere)
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("word " * 2000, "1 cells shortened"),
+        ("x" * 10_000, "1 cells with a word of more than 400 characters, not read"),
+    ],
+)
+def test_very_long_cell(predictor, text, cut):
+    table = Table.from_rows(["a", "b"], [[text, 1], ["short", 2]])
+    answer = predictor.ask(table, "which?")
+    assert well_formed(answer, table)
+    assert answer.cuts == (cut,)
+
+
+def test_many_columns(predictor):
+    table = Table.from_rows([f"c{n}" for n in range(300)], [[str(n) for n in range(300)]] * 2)
+    answer = predictor.ask(table, "which?")
+    assert well_formed(answer, table)
+    assert answer.cuts == (f"{300 - MAX_COLUMNS + 1} columns dropped",)
+
+
+def test_many_rows(predictor):
+    table = Table.from_rows(["a"], [[number] for number in range(5000)])
+    answer = predictor.ask(table, "which?")
+    assert well_formed(answer, table)
+    assert answer.cuts == (f"{5000 - MAX_ROWS + 1} rows dropped",)
+    assert all(cell.row < MAX_ROWS - 1 for cell in answer.cells)
+
+
+def test_very_long_question(predictor, table):
+    answer = predictor.ask(table, "who is older " * 500)
+    assert well_formed(answer, table)
+    assert any(cut.endswith("question tokens dropped") for cut in answer.cuts)
+
+
+def test_empty_question(predictor, table):
+    assert well_formed(predictor.ask(table, ""), table)
+
+
+def test_what_is_no_saved_model_of_ours(tmp_path):
+    with pytest.raises(InputError, match=f"{tmp_path}: no SavedModel here; --mode=export writes"):
+        Predictor(str(tmp_path))
+    (tmp_path / "saved_model.pb").write_bytes(b"garbage")
+    with pytest.raises(InputError, match=r"mate_tf\.json: not readable .*exported by mate-tf"):
+        Predictor(str(tmp_path))
+    extras = tmp_path / "assets.extra"
+    extras.mkdir()
+    assert str(extras) == export.extras_dir(str(tmp_path))
+    (extras / "mate_tf.json").write_text('{"converter": {}}')
+    with pytest.raises(InputError, match=f"{tmp_path}: not a readable SavedModel"):
+        Predictor(str(tmp_path))
