@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 
 
 def run(project, *arguments, **kwargs):
@@ -17,20 +16,16 @@ def run(project, *arguments, **kwargs):
 
 
 def test_help_lists_modes_and_flags_without_tensorflow(project):
-    start = time.monotonic()
     result = run(project, "--help")
-    seconds = time.monotonic() - start
     assert result.returncode == 0
     for word in ("create_data", "predict_and_evaluate", "--attention", "--radius"):
         assert word in result.stdout
-    # TensorFlow's import alone takes longer than this, whatever the machine.
     code = (
         "import sys; sys.argv=['x','--help']; from mate_tf.cli import main\n"
         "try: main.run()\nexcept SystemExit: pass\nassert 'tensorflow' not in sys.modules"
     )
     checked = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True)
     assert checked.returncode == 0, checked.stderr
-    assert seconds < 10
 
 
 def test_wrong_flags_give_one_line_and_exit_code_2(project):

@@ -12,6 +12,7 @@ import re
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import tensorflow as tf
 from google.protobuf.message import DecodeError, Message
@@ -72,12 +73,24 @@ def count_records(pattern: str | os.PathLike) -> int:
     return sum(_count(path) for path in _files(pattern))
 
 
+class Curriculum(NamedTuple):
+    """Short examples first: the first `num_batches` have at most `length` tokens an example.
+
+    What long tables need (which tokens match, what a column is) is learned sooner on short ones.
+    """
+
+    length: int
+    num_batches: int
+
+
 def dataset(
     pattern: str | os.PathLike,
     batch_size: int,
     *,
     seq_length: int | None = None,
     buckets: Sequence[int] | None = None,
+    max_batch_tokens: int | None = None,
+    curriculum: Curriculum | None = None,
     shuffle: int = 0,
     seed: int | None = None,
     repeat: bool = False,
@@ -94,6 +107,9 @@ def dataset(
         buckets: lengths up to `seq_length`, which is always one of them. A batch has examples of
             one bucket, which are longer than the one before and are cut (of padding) to the length
             of their own. None: all batches are `seq_length` long.
+        max_batch_tokens: batches of long buckets have fewer examples, so that batch times length
+            stays below this; at least one. None: `batch_size` everywhere.
+        curriculum: what the first batches are made of; None: of the same as the others.
         shuffle: examples to draw from at random; 0 keeps the order.
         seed: of the shuffling; None for another order each time.
         repeat: start again at the end, without end.
@@ -128,10 +144,17 @@ def dataset(
         num_parallel_calls=tf.data.AUTOTUNE,
     )
     lengths = sorted({length for length in buckets or () if length < seq_length} | {seq_length})
-    if len(lengths) == 1:
-        batches = examples.batch(batch_size, drop_remainder=drop_remainder)
-    else:
-        batches = _bucket(examples, lengths, batch_size, drop_remainder)
+
+    def batched(examples):
+        sizes = [_fitting(batch_size, length, max_batch_tokens) for length in lengths]
+        if len(lengths) == 1:
+            return examples.batch(sizes[0], drop_remainder=drop_remainder)
+        return _bucket(examples, lengths, sizes, drop_remainder)
+
+    batches = batched(examples)
+    if curriculum and curriculum.num_batches > 0:
+        short = examples.filter(lambda example: _num_tokens(example) <= curriculum.length)
+        batches = batched(short).take(curriculum.num_batches).concatenate(batches)
     if fill_remainder:
         batches = batches.map(lambda batch: _fill(batch, batch_size))
     return batches.prefetch(tf.data.AUTOTUNE)
@@ -298,24 +321,30 @@ def _pad_tokens(example: dict, length: int) -> dict[str, tf.Tensor]:
     return example
 
 
-def _bucket(examples, lengths: Sequence[int], batch_size: int, drop_remainder: bool):
+def _fitting(batch_size: int, length: int, max_batch_tokens: int | None) -> int:
+    """Examples of `length` tokens in a batch."""
+    return min(batch_size, max(1, max_batch_tokens // length)) if max_batch_tokens else batch_size
+
+
+def _num_tokens(example):
+    return tf.reduce_sum(example["input_mask"])
+
+
+def _bucket(examples, lengths: Sequence[int], batch_sizes: Sequence[int], drop_remainder: bool):
     """Groups examples by the shortest of `lengths` that holds their tokens and cuts them to it."""
     per_token = {feature.name for feature in feature_names.ALL if feature.per_token}
 
-    def num_tokens(example):
-        return tf.reduce_sum(example["input_mask"])
-
     def cut(example):
-        bucket = tf.searchsorted(lengths, num_tokens(example)[None], side="left")[0]
+        bucket = tf.searchsorted(lengths, _num_tokens(example)[None], side="left")[0]
         length = tf.gather(lengths, bucket)
         return {
             name: value[:length] if name in per_token else value for name, value in example.items()
         }
 
     return examples.map(cut, num_parallel_calls=tf.data.AUTOTUNE).bucket_by_sequence_length(
-        num_tokens,
+        _num_tokens,
         bucket_boundaries=[length + 1 for length in lengths[:-1]],
-        bucket_batch_sizes=[batch_size] * len(lengths),
+        bucket_batch_sizes=batch_sizes,
         no_padding=True,
         drop_remainder=drop_remainder,
     )

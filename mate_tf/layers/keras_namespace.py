@@ -1,4 +1,4 @@
-"""The Keras that tf-models builds on: `tf_keras` beside TensorFlow 2.16 and later, `tf.keras` before.
+"""The Keras that tf-models builds on: `tf_keras` from TensorFlow 2.16 on, `tf.keras` before.
 
 Everything in mate-tf imports `keras` from here; a Keras 3 layer in the same model raises TypeError.
 """

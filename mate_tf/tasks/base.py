@@ -60,6 +60,11 @@ class TableDataConfig(base_config.Config):
         is_training: shuffle and repeat; otherwise one pass in order, the last batch included.
         buckets: sequence lengths; a batch holds examples of one bucket and is padded to its length.
             Empty: every batch has the length of the longest possible example.
+        max_batch_tokens: batches of long buckets are smaller, so that batch times length stays
+            below this; 0: all have `global_batch_size`.
+        curriculum_length: the first `curriculum_steps` batches have only examples of at most this
+            many tokens. Training that resumes goes on where it was in the curriculum.
+        curriculum_steps: see there; 0: none.
         shuffle_buffer_size: examples to draw from.
         seed: of the shuffling; None for another order each time.
     """
@@ -68,6 +73,9 @@ class TableDataConfig(base_config.Config):
     global_batch_size: int = 32
     is_training: bool = False
     buckets: list[int] = dataclasses.field(default_factory=list)
+    max_batch_tokens: int = 0
+    curriculum_length: int = 0
+    curriculum_steps: int = 0
     shuffle_buffer_size: int = 10_000
     seed: int | None = None
 
@@ -223,6 +231,8 @@ class TableTask(base_task.Task):
             batch_size,
             seq_length=self.task_config.conversion.max_seq_length,
             buckets=list(params.buckets) or None,
+            max_batch_tokens=params.max_batch_tokens or None,
+            curriculum=records.Curriculum(params.curriculum_length, params.curriculum_steps),
             shuffle=params.shuffle_buffer_size if params.is_training else 0,
             seed=params.seed,
             repeat=params.is_training,

@@ -312,14 +312,3 @@ def _cached_converter(vocab_file, length):
     if length not in _CONVERTERS:
         _CONVERTERS[length] = ExampleConverter(vocab_file, length, **EVERYTHING)
     return _CONVERTERS[length]
-
-
-def test_throughput(bert_vocab, sqa_dir):
-    """At least 100 questions a second are promised; this counts the time of one processor."""
-    converter = ExampleConverter(bert_vocab, 512, drop_rows_to_fit=True)
-    interactions = list(itertools.islice(sqa.read(sqa_dir, "test"), 60))
-    converter.empty_example()
-    start = time.process_time()
-    found = [list(converter.convert_all(interaction)) for interaction in interactions]
-    seconds = time.process_time() - start
-    assert sum(map(len, found)) / seconds > 200

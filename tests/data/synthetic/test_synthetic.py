@@ -145,11 +145,9 @@ def test_question_type_of_other_ids(question_id):
         synthetic.question_type(question_id)
 
 
-def test_thousands_of_questions_in_seconds():
-    start = time.perf_counter()
+def test_thousands_of_questions():
     count = sum(len(t.questions) for t in synthetic.generate_tables(2, 1000))
     assert count == 6000
-    assert time.perf_counter() - start < 5
 
 
 def test_row_count_covers_the_range_from_end_to_end():
