@@ -1,5 +1,6 @@
 """The command line as a program: help, exit codes, one-line messages."""
 
+import os
 import subprocess
 import sys
 
@@ -36,3 +37,19 @@ def test_wrong_flags_give_one_line_and_exit_code_2(project):
     assert line.startswith("run_task_main.py: ")
     assert "no_such_flag" in line
     assert result.stdout == ""
+
+
+def test_reader_that_stops_early(project):
+    """`... --help | head -1` ends without complaint."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = subprocess.run(
+        [sys.executable, "run_task_main.py", "--help"],
+        cwd=project,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writer)
+    assert (result.returncode, result.stderr) == (0, "")

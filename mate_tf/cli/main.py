@@ -32,8 +32,11 @@ def _help(program: str) -> str:
 
 
 def _quiet_tensorflow() -> None:
-    """Keeps TensorFlow's start-up notices off the terminal; must come before its import."""
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    """Keeps TensorFlow's start-up notices off the terminal; must come before its import.
+
+    Among them is an error for each machine without a GPU; what goes wrong later is raised too.
+    """
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
 
 
@@ -41,16 +44,19 @@ def run(argv: list[str] | None = None) -> None:
     """Runs the command line and exits: 0 done, 2 bad input, 130 interrupted."""
     argv = list(sys.argv if argv is None else argv)
     program = os.path.basename(argv[0])
-    if {"--help", "-h", "-help", "--helpfull"} & set(argv[1:]):
-        print(_help(program))
-        sys.exit(0)
     try:
+        if {"--help", "-h", "-help", "--helpfull"} & set(argv[1:]):
+            print(_help(program), flush=True)
+            sys.exit(0)
         extra = flag_definitions.FLAGS(argv)[1:]
         if extra:
             raise errors.InputError(f"arguments without a flag: {' '.join(extra)}")
         _quiet_tensorflow()
         mode = importlib.import_module(f"mate_tf.cli.{flag_definitions.FLAGS.mode}")
         mode.main(flag_definitions.FLAGS)
+    except BrokenPipeError:  # whoever reads, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
     except (errors.InputError, flags.Error, OSError) as error:
         print(f"{program}: {' '.join(str(error).split())}", file=sys.stderr)
         sys.exit(BAD_INPUT)
