@@ -132,6 +132,8 @@ def test_inputs_are_what_a_model_reads(monkeypatch):
         "seed": 5,
         "repeat": True,
         "drop_remainder": True,
+        "max_batch_tokens": None,
+        "curriculum": (0, 0),
     }
     task.build_inputs(base.TableDataConfig(buckets=[2, 3]))
     assert (seen["shuffle"], seen["repeat"], seen["drop_remainder"]) == (0, False, False)
