@@ -242,6 +242,7 @@ def plot(results: list[dict], value: str, label: str, path: pathlib.Path) -> Non
     axes.set(xscale="log", yscale="log", xlabel="tokens", ylabel=label)
     axes.set_xticks(sorted({row["length"] for row in results}))
     axes.get_xaxis().set_major_formatter(matplotlib.ticker.ScalarFormatter())
+    axes.get_xaxis().set_minor_formatter(matplotlib.ticker.NullFormatter())
     axes.legend()
     figure.tight_layout()
     figure.savefig(path, dpi=120)
