@@ -23,7 +23,11 @@ REQUIRED = [
 ]
 EXTRAS = {
     "test": ["pytest", "hypothesis", "pandas", "psutil", "matplotlib", "ruff", "grpcio-tools<1.79"],
-    "plots": ["matplotlib", "psutil"],
+    "plots": ["matplotlib"],
+    # For what builds on these; listed from the start, so that all are known to fit together.
+    "beam": ["apache-beam[tfrecord]~=2.77.0"],
+    "convert": ["safetensors"],
+    "colab": ["ipykernel", "nbclient", "matplotlib", "pandas"],
 }
 
 setuptools.setup(
