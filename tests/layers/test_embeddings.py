@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from mate_tf.data import features as feature_names
 from mate_tf.layers.embeddings import TableEmbeddings, positions_in_cell
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.encoder_config import EncoderConfig
@@ -15,16 +16,7 @@ def config(**fields):
 
 
 def features(seq=6, **changed):
-    names = [
-        "input_ids",
-        "segment_ids",
-        "column_ids",
-        "row_ids",
-        "prev_label_ids",
-        "column_ranks",
-        "inv_column_ranks",
-        "numeric_relations",
-    ]
+    names = feature_names.names(feature_names.MODEL_INPUTS)
     return {name: tf.zeros([1, seq], tf.int32) for name in names} | {
         name: tf.constant([value]) for name, value in changed.items()
     }

@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from mate_tf import checkpoints
 from mate_tf.attention import AttentionConfig
+from mate_tf.data import features as feature_names
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
@@ -166,17 +167,7 @@ def tiny(**fields):
 
 
 def some_features(seq=12, batch=2):
-    names = [
-        "input_ids",
-        "input_mask",
-        "segment_ids",
-        "column_ids",
-        "row_ids",
-        "prev_label_ids",
-        "column_ranks",
-        "inv_column_ranks",
-        "numeric_relations",
-    ]
+    names = feature_names.names(feature_names.MODEL_INPUTS)
     return {name: tf.ones([batch, seq], tf.int32) for name in names}
 
 
