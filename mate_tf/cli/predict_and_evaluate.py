@@ -32,11 +32,7 @@ def predict_and_evaluate(job: Job) -> dict[str, dict]:
         if job.task.sequential:
             files = {"model": split + SEQUENCE, "given gold answers": split}
         systems = {name: metrics.by_question(predicted[file]) for name, file in files.items()}
-        systems |= {
-            name: baselines.predict(interactions, baseline)
-            for name, baseline in baselines.BASELINES.items()
-            if name in job.task.baselines
-        }
+        systems |= {name: baselines.predict(interactions, name) for name in job.task.baselines}
         results[split] = collections.defaultdict(dict)
         for name, answers in systems.items():
             for title, values in job.task.measure(interactions, answers).items():

@@ -1,17 +1,18 @@
-"""What answers can be had without learning anything. A model has to beat these.
+"""What answers can be had with little or no learning. A model has to beat these.
 
-A baseline takes an interaction, the position of a question in it and the answer it gave to the
-question before (None at the first), and returns the cells it chooses.
+Most baselines choose cells: they take an interaction, the position of a question in it and the
+cells they chose for the question before (None at the first), and return cells.
 """
 
 import random
 import re
 from collections.abc import Callable, Iterable
 
+from mate_tf.evaluation.predictions import Prediction
 from mate_tf.protos import interaction_pb2
 
 Cells = list[tuple[int, int]]
-Baseline = Callable[[interaction_pb2.Interaction, int, Cells | None], Cells]
+CellBaseline = Callable[[interaction_pb2.Interaction, int, Cells | None], Cells]
 
 _WORD = re.compile(r"\w+")
 _STOP_WORDS = frozenset(
@@ -24,15 +25,15 @@ who whose with
 
 
 def predict(
-    interactions: Iterable[interaction_pb2.Interaction], baseline: Baseline
-) -> dict[str, Cells]:
-    """A baseline's cells by question id, questions of an interaction in their order."""
+    interactions: Iterable[interaction_pb2.Interaction], name: str
+) -> dict[str, Prediction]:
+    """A baseline's predictions by question id, questions of an interaction in their order."""
     predicted = {}
     for interaction in interactions:
         previous = None
         for position, question in enumerate(interaction.questions):
-            previous = baseline(interaction, position, previous)
-            predicted[question.id] = previous
+            previous = BASELINES[name](interaction, position, previous)
+            predicted[question.id] = Prediction(question.id, tuple(previous))
     return predicted
 
 
@@ -99,7 +100,7 @@ def previous_column(interaction, position, previous=None) -> Cells:
     return [(row, column) for row in sorted(rows)]
 
 
-BASELINES: dict[str, Baseline] = {
+BASELINES: dict[str, CellBaseline] = {
     "random cell": random_cell,
     "lexical match": lexical_match,
     "row and column match": row_and_column_match,

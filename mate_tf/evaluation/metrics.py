@@ -1,4 +1,4 @@
-"""How many questions are answered by exactly the right cells.
+"""How many questions are answered rightly.
 
 A question counts if it is among the interactions: one without a prediction, for example because
 the conversion dropped it, is wrong.
@@ -12,7 +12,8 @@ from mate_tf.evaluation.predictions import Prediction
 from mate_tf.protos import interaction_pb2
 
 Interactions = Sequence[interaction_pb2.Interaction]
-Cells = Iterable[tuple[int, int]]
+Predicted = Mapping[str, Prediction]
+"""Predictions by question id; those of other questions than are asked about are ignored."""
 
 SIZES = (5, 10, 20, 50, 100, 200)
 """Upper bounds of the row counts that are reported together."""
@@ -28,7 +29,7 @@ class Graded:
         interaction: its table and sequence.
         question: the question.
         position: place in the sequence, from 0.
-        right: the predicted set of cells is the gold one.
+        right: the prediction was judged to be right.
         answered: there is a prediction at all.
     """
 
@@ -44,24 +45,34 @@ def gold_cells(question: interaction_pb2.Question) -> set[tuple[int, int]]:
     return {(cell.row_index, cell.column_index) for cell in question.answer.answer_coordinates}
 
 
-def by_question(predictions: Iterable[Prediction]) -> dict[str, tuple[tuple[int, int], ...]]:
-    """Predicted cells by question id."""
-    return {prediction.question_id: prediction.coordinates for prediction in predictions}
+def by_question(predictions: Iterable[Prediction]) -> dict[str, Prediction]:
+    """Predictions by question id."""
+    return {prediction.question_id: prediction for prediction in predictions}
 
 
-def grade(interactions: Interactions, predicted: Mapping[str, Cells]) -> list[Graded]:
+def right_cells(question: interaction_pb2.Question, prediction: Prediction) -> bool:
+    """Whether the set of chosen cells is the gold one."""
+    return set(prediction.coordinates) == gold_cells(question)
+
+
+def grade(
+    interactions: Interactions,
+    predicted: Predicted,
+    is_right: Callable[[interaction_pb2.Question, Prediction], bool] = right_cells,
+) -> list[Graded]:
     """Grades every question of the interactions.
 
     Args:
         interactions: with the gold answers.
-        predicted: cells by question id; ids of other questions are ignored.
+        predicted: predictions by question id.
+        is_right: judges the prediction of a question.
     """
     return [
         Graded(
             interaction,
             question,
             position,
-            right=question.id in predicted and set(predicted[question.id]) == gold_cells(question),
+            right=question.id in predicted and is_right(question, predicted[question.id]),
             answered=question.id in predicted,
         )
         for interaction in interactions
@@ -74,7 +85,7 @@ def accuracy(graded: Iterable[Graded]) -> float:
     return _mean(item.right for item in graded)
 
 
-def sqa_metrics(interactions: Interactions, predicted: Mapping[str, Cells]) -> dict[str, float]:
+def sqa_metrics(interactions: Interactions, predicted: Predicted) -> dict[str, float]:
     """The metrics of the SQA paper (Iyyer et al., 2017).
 
     Returns:
@@ -99,16 +110,17 @@ def sqa_metrics(interactions: Interactions, predicted: Mapping[str, Cells]) -> d
     }
 
 
-def hits(interactions: Interactions, ranked: Mapping[str, Cells], k: int = 1) -> float:
+def hits(interactions: Interactions, predicted: Predicted, k: int = 1) -> float:
     """Hits@k: share of questions with a gold cell among the k most probable ones.
 
     Args:
         interactions: with the gold answers.
-        ranked: cells by question id, best first, as in `Prediction.ranked`.
+        predicted: predictions by question id, with as many ranked cells.
         k: how many to look at.
     """
     return _mean(
-        bool(gold_cells(question) & set(list(ranked.get(question.id, ()))[:k]))
+        question.id in predicted
+        and bool(gold_cells(question) & set(predicted[question.id].ranked[:k]))
         for interaction in interactions
         for question in interaction.questions
     )

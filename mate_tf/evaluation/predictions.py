@@ -18,6 +18,10 @@ import numpy as np
 
 from mate_tf.data.interactions import parse_question_id
 from mate_tf.errors import InputError
+from mate_tf.protos import interaction_pb2
+
+AGGREGATIONS = tuple(interaction_pb2.Answer.AggregationFunction.keys())
+"""Operations over cells, in the order of the model's logits: NONE, SUM, AVERAGE, COUNT."""
 
 LABEL_COLUMNS = ("gold_aggr", "pred_aggr", "gold_cls", "pred_cls", "logits_cls")
 NUM_RANKED = 5
@@ -39,7 +43,11 @@ class Prediction:
         ranked: the most probable cells, best first, chosen or not.
         spans: runs of tokens in chosen words, as the reference writes them under "answers".
         token_probabilities: (column, row, probability) of each token in a data cell.
-        labels: further columns of the TSV, the names in LABEL_COLUMNS.
+        aggregation: operation over the chosen cells, one of AGGREGATIONS.
+        class_index: the chosen class, in tasks that classify.
+        class_probabilities: one per class; empty if unknown.
+        labels: columns of the TSV on aggregation and class as they stand there, the names in
+            LABEL_COLUMNS; gold labels are nowhere else.
     """
 
     question_id: str
@@ -48,6 +56,9 @@ class Prediction:
     ranked: tuple[tuple[int, int], ...] = ()
     spans: tuple[dict, ...] = ()
     token_probabilities: tuple[tuple[int, int, float], ...] = ()
+    aggregation: str = AGGREGATIONS[0]
+    class_index: int | None = None
+    class_probabilities: tuple[float, ...] = ()
     labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
@@ -80,7 +91,12 @@ def prediction(output: Mapping, threshold: float = 0.5) -> Prediction:
     Args:
         output: question_id, and per token probs, row_ids, column_ids <[seq]>. If there are
             selected_tokens, they say which cells are chosen; otherwise the cells whose mean
-            probability is above `threshold`. With input_ids, spans are found as well.
+            probability is above `threshold`. With input_ids, spans are found as well: the one
+            with the highest of span_logits <[spans]> if there are any, of the tokens in
+            span_indexes <[spans, 2]>; otherwise runs of tokens above the threshold.
+            Where they are there, pred_aggr, pred_cls <[]> and logits_cls <[classes]> say the
+            aggregation and the class, aggregation_function_id and classification_class_index
+            the right ones.
         threshold: as above, and of the tokens in spans.
     """
     probs, rows, columns = (np.asarray(output[k]) for k in ("probs", "row_ids", "column_ids"))
@@ -93,7 +109,12 @@ def prediction(output: Mapping, threshold: float = 0.5) -> Prediction:
     in_table = (rows > 0) & (columns > 0)
     spans = ()
     if "input_ids" in output:
-        spans = tuple(_spans(probs, rows, columns, np.asarray(output["input_ids"]), threshold))
+        if "span_logits" in output:
+            found = _best_span(output, in_table)
+        else:
+            found = _runs(in_table & (probs > threshold), probs)
+        spans = tuple(_spans(found, rows, columns, np.asarray(output["input_ids"])))
+    labels = _labels(output)
     return Prediction(
         question_id=output["question_id"],
         coordinates=_tuples(coordinates[chosen]),
@@ -108,19 +129,35 @@ def prediction(output: Mapping, threshold: float = 0.5) -> Prediction:
                 strict=True,
             )
         ),
+        labels=labels,
+        **_typed(labels),
     )
 
 
-def _spans(probs, rows, columns, input_ids, threshold):
-    """Runs of tokens above the threshold, with their geometric mean.
+def _runs(chosen, probs):
+    """(begin, end, score) of each run of chosen tokens; the score is their geometric mean.
 
     As in the reference a run may go on into the next cell; it is given with its first one.
     """
-    cell = rows.astype(np.int64) << 32 | columns
-    chosen = (probs > threshold) & (rows > 0) & (columns > 0)
-    first_in_cell = np.flatnonzero(np.diff(cell, prepend=-1))
     edges = np.flatnonzero(np.diff(chosen, prepend=False, append=False)).tolist()
     for begin, end in zip(edges[::2], edges[1::2], strict=True):
+        yield begin, end, float(np.exp(np.mean(np.log(probs[begin:end]))))
+
+
+def _best_span(output, in_table):
+    """(begin, end, logit) of the most probable span, nothing if that is no part of a cell."""
+    logits = np.asarray(output["span_logits"])
+    best = int(np.argmax(logits))
+    first, last = np.asarray(output["span_indexes"])[best].tolist()
+    if in_table[first]:
+        yield first, last + 1, float(logits[best])
+
+
+def _spans(found, rows, columns, input_ids):
+    """Spans in the reference's terms: where they are in their cells, and their tokens."""
+    cell = rows.astype(np.int64) << 32 | columns
+    first_in_cell = np.flatnonzero(np.diff(cell, prepend=-1))
+    for begin, end, score in found:
         start = first_in_cell[np.searchsorted(first_in_cell, begin, side="right") - 1]
         yield {
             "column_index": int(columns[begin]) - 1,
@@ -128,8 +165,51 @@ def _spans(probs, rows, columns, input_ids, threshold):
             "begin_token_index": int(begin - start),
             "end_token_index": int(end - start),
             "token_ids": input_ids[begin:end].tolist(),
-            "score": float(np.exp(np.mean(np.log(probs[begin:end])))),
+            "score": score,
         }
+
+
+def _labels(output):
+    """Columns on aggregation and class, as the reference writes them."""
+    names = {
+        "gold_aggr": "aggregation_function_id",
+        "pred_aggr": "pred_aggr",
+        "gold_cls": "classification_class_index",
+        "pred_cls": "pred_cls",
+    }
+    # Some tasks predict an aggregation, some a class: gold labels of the other kind say nothing.
+    labels = {
+        column: str(int(np.ravel(output[name])[0]))
+        for column, name in names.items()
+        if name in output and f"pred_{column.partition('_')[2]}" in output
+    }
+    if "logits_cls" in output:
+        logits = np.ravel(output["logits_cls"])
+        # Of two classes one number is written, by how much the second is ahead.
+        if len(logits) == 2:
+            logits = logits[1:] - logits[:1]
+        texts = [str(logit) for logit in logits]
+        labels["logits_cls"] = texts[0] if len(texts) == 1 else f"[{' '.join(texts)}]"
+    return labels
+
+
+def _typed(labels):
+    """Fields of a prediction that its labels tell.
+
+    Raises:
+        ValueError, IndexError: a label is no number or no aggregation has it.
+    """
+    fields = {}
+    if labels.get("pred_aggr"):
+        fields["aggregation"] = AGGREGATIONS[int(labels["pred_aggr"])]
+    if labels.get("pred_cls"):
+        fields["class_index"] = int(labels["pred_cls"])
+    if labels.get("logits_cls"):
+        logits = np.array(labels["logits_cls"].strip("[]").split(), np.float64)
+        logits = logits if len(logits) > 1 else np.append(0.0, logits)
+        exponentials = np.exp(logits - logits.max())
+        fields["class_probabilities"] = tuple((exponentials / exponentials.sum()).tolist())
+    return fields
 
 
 def write_tsv(
@@ -193,6 +273,7 @@ def _from_row(row, where):
             by_cell = dict(zip(_tuples(cells), means.tolist(), strict=True))
             probabilities = tuple(by_cell[cell] for cell in coordinates)
             ranked = _tuples(cells[np.argsort(-means, kind="stable")[:NUM_RANKED]])
+        labels = {name: row[name] for name in LABEL_COLUMNS if row.get(name) is not None}
         return Prediction(
             question_id=row["question_id"],
             coordinates=tuple(coordinates),
@@ -200,20 +281,24 @@ def _from_row(row, where):
             ranked=ranked,
             spans=tuple(json.loads(row["answers"])),
             token_probabilities=tuple((int(c), int(r), p) for c, r, p in tokens.tolist()),
-            labels={name: row[name] for name in LABEL_COLUMNS if row.get(name) is not None},
+            labels=labels,
+            **_typed(labels),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError) as error:
         raise InputError(f"{where}: not a line of predictions ({error!r})") from error
 
 
 def write_json(predictions: Iterable[Prediction], path: str | os.PathLike) -> None:
-    """Writes a list of objects: question_id, cells [[row, column]], probabilities, ranked."""
+    """Writes a list of objects: question_id, cells [[row, column]] and further fields by name."""
     records = [
         {
             "question_id": prediction.question_id,
             "cells": prediction.coordinates,
             "probabilities": prediction.probabilities,
             "ranked": prediction.ranked,
+            "aggregation": prediction.aggregation,
+            "class_index": prediction.class_index,
+            "class_probabilities": prediction.class_probabilities,
             **prediction.labels,
         }
         for prediction in predictions
@@ -235,6 +320,9 @@ def read_json(path: str | os.PathLike) -> list[Prediction]:
                 coordinates=_tuples(record["cells"]),
                 probabilities=tuple(record["probabilities"]),
                 ranked=_tuples(record["ranked"]),
+                aggregation=record["aggregation"],
+                class_index=record["class_index"],
+                class_probabilities=tuple(record["class_probabilities"]),
                 labels={name: record[name] for name in LABEL_COLUMNS if name in record},
             )
             for record in records

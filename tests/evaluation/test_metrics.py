@@ -22,7 +22,7 @@ def interactions():
     ]
 
 
-PREDICTED = {
+CELLS = {
     "a-0_0": [(0, 0), (0, 0)],  # right: sets
     "a-0_1": [(1, 0), (0, 0)],  # right: any order
     "a-0_2": [(2, 1), (2, 0)],  # one too many
@@ -30,6 +30,7 @@ PREDICTED = {
     "b-0_1": [(0, 1)],
     "c-0_0": [(0, 0)],  # no such question
 }
+PREDICTED = {name: Prediction(name, tuple(cells)) for name, cells in CELLS.items()}
 
 
 def test_sqa_metrics(interactions):
@@ -47,7 +48,7 @@ def test_sqa_metrics(interactions):
 def test_a_question_without_prediction_is_wrong_even_if_it_has_no_answer():
     interactions = [_interaction("a-0", [[]])]
     assert metrics.sqa_metrics(interactions, {})["ALL"] == 0.0
-    assert metrics.sqa_metrics(interactions, {"a-0_0": []})["ALL"] == 1.0
+    assert metrics.sqa_metrics(interactions, {"a-0_0": Prediction("a-0_0", ())})["ALL"] == 1.0
 
 
 def test_no_questions():
@@ -78,6 +79,7 @@ def test_hits(interactions):
         "a-0_1": ((1, 0), (0, 1)),
         "b-0_0": ((0, 0), (0, 1), (1, 1)),
     }
+    ranked = {name: Prediction(name, (), ranked=cells) for name, cells in ranked.items()}
     assert metrics.hits(interactions, ranked) == pytest.approx(1 / 6)
     assert metrics.hits(interactions, ranked, k=2) == pytest.approx(2 / 6)
     assert metrics.hits(interactions, ranked, k=3) == pytest.approx(3 / 6)
