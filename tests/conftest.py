@@ -42,6 +42,22 @@ def sqa_dir(shared, tmp_path_factory) -> pathlib.Path:
 
 
 @pytest.fixture(scope="session")
+def tabfact_dir(shared, tmp_path_factory) -> pathlib.Path:
+    """The official TabFact files, unpacked once per session."""
+    target = tmp_path_factory.mktemp("official")
+    subprocess.run([shared / "data" / "unpack", "tabfact", "--to", target], check=True)
+    return target / "tabfact"
+
+
+@pytest.fixture(scope="session")
+def wikitq_dir(shared, tmp_path_factory) -> pathlib.Path:
+    """The official WikiTableQuestions files, unpacked once per session."""
+    target = tmp_path_factory.mktemp("official")
+    subprocess.run([shared / "data" / "unpack", "wikitq", "--to", target], check=True)
+    return target / "wikitq"
+
+
+@pytest.fixture(scope="session")
 def bert_vocab(shared, tmp_path_factory) -> pathlib.Path:
     """The real BERT uncased vocabulary (30,522 pieces)."""
     target = tmp_path_factory.mktemp("vocabulary")

@@ -1,0 +1,147 @@
+"""TabFact (Chen et al., 2020): statements about Wikipedia tables, entailed or refuted by them.
+
+The official files, as their repository has them: tables in `data/all_csv/`, lists of tables in
+`data/*_id.json`, and the statements either as people wrote them (`collected_data/`) or, in lower
+case and lemmatised, in `tokenized_data/`.
+"""
+
+import json
+import os
+import pathlib
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from mate_tf.data.interactions import (
+    Question,
+    create_interaction_id,
+    create_question_id,
+    get_interaction_id,
+    interaction_from_table,
+)
+from mate_tf.errors import InputError
+from mate_tf.protos import interaction_pb2
+from mate_tf.tables.files import read_text
+from mate_tf.tables.table import Table
+
+REFUTED, ENTAILED = 0, 1
+"""What `class_index` is."""
+
+SPLITS = ("train", "dev", "test", "test_simple", "test_complex", "test_small")
+"""What can be read; "dev" is what the official files call "val"."""
+
+# Split -> official name of its statements, and of the list of tables if that is another.
+_FILES = {
+    "train": ("train",),
+    "dev": ("val",),
+    "test": ("test",),
+    "test_simple": ("test", "simple_test"),
+    "test_complex": ("test", "complex_test"),
+    "test_small": ("test", "small_test"),
+}
+_RAW_FILES = ("r1_training_all.json", "r2_training_all.json")  # of all splits
+
+
+class Statements(NamedTuple):
+    """What is said about one table.
+
+    Attributes:
+        texts: the statements.
+        labels: for each `ENTAILED` or `REFUTED`.
+        caption: title of the page that the table is from.
+    """
+
+    texts: list[str]
+    labels: list[int]
+    caption: str
+
+
+def read(
+    input_dir: str | os.PathLike, split: str, *, raw: bool | None = None
+) -> Iterator[interaction_pb2.Interaction]:
+    """Interactions of one statement each, in the order of the official list of tables.
+
+    Ids are the reference's: statement 3 about table "t.csv" is question "t.csv_3-0_0" of
+    interaction "t.csv_3-0", its table "table_csv/t.csv". The caption is the document's title.
+
+    Args:
+        input_dir: the directory with `data/` and `tokenized_data/` or `collected_data/`.
+        split: one of `SPLITS`.
+        raw: True reads statements as they were written, as the reference does, False the
+            lemmatised ones; None the former if `collected_data/` is there. Models do not carry
+            over from one to the other.
+
+    Raises:
+        InputError: the split is unknown, a file is missing or malformed; the message names the
+            file and the table.
+    """
+    if split not in SPLITS:
+        raise InputError(f"TabFact has no split {split!r}, only {', '.join(SPLITS)}")
+    input_dir = pathlib.Path(input_dir)
+    raw = (input_dir / "collected_data").is_dir() if raw is None else raw
+    official = _FILES[split]
+    if raw:
+        sources = [input_dir / "collected_data" / name for name in _RAW_FILES]
+    else:
+        sources = [input_dir / "tokenized_data" / f"{official[0]}_examples.json"]
+    statements = {}
+    for source in sources:  # the two rounds of collection had other tables
+        statements.update(_read_json(source, dict))
+    list_path = input_dir / "data" / f"{official[-1]}_id.json"
+    for table_id in _read_json(list_path, list):
+        if table_id not in statements:
+            named = " and ".join(map(str, sources))
+            raise InputError(f"{list_path}: table {table_id!r} has no statements in {named}")
+        where = f"{sources[-1]}: table {table_id!r}"
+        found = _statements(where, statements[table_id])
+        yield from _interactions(input_dir / "data" / "all_csv" / table_id, found)
+
+
+def _interactions(path: pathlib.Path, found: Statements) -> Iterator[interaction_pb2.Interaction]:
+    """One per statement, which so never counts as the question before another one."""
+    table_id = path.name
+    table = Table.from_csv(path, found.caption, delimiter="#", table_id=f"table_csv/{table_id}")
+    questions = [
+        Question(
+            create_question_id(create_interaction_id(f"{table_id}_{index}"), 0),
+            text,
+            class_index=label,
+        )
+        for index, (text, label) in enumerate(zip(found.texts, found.labels, strict=True))
+    ]
+    # The numbers in the table are found once for all.
+    together = interaction_from_table(table, table_id, questions)
+    for question in together.questions:
+        yield interaction_pb2.Interaction(
+            id=get_interaction_id(question.id), table=together.table, questions=[question]
+        )
+
+
+def _statements(where: str, content) -> Statements:
+    """The entry of a table, checked."""
+    if not isinstance(content, list) or len(content) != 3:
+        raise InputError(f"{where}: expected [statements, labels, caption]")
+    texts, labels, caption = content
+    if not _all(texts, lambda text: isinstance(text, str) and text.strip()):
+        raise InputError(f"{where}: the statements are not a list of texts")
+    if not _all(labels, lambda label: type(label) is int and label in (REFUTED, ENTAILED)):
+        raise InputError(f"{where}: the labels are not a list of 0 (refuted) and 1 (entailed)")
+    if len(texts) != len(labels):
+        raise InputError(f"{where}: {len(texts)} statements but {len(labels)} labels")
+    if not isinstance(caption, str):
+        raise InputError(f"{where}: the caption is not text")
+    return Statements(texts, labels, caption)
+
+
+def _all(values, condition) -> bool:
+    return isinstance(values, list) and all(map(condition, values))
+
+
+def _read_json(path: pathlib.Path, kind: type):
+    """What a file holds, which is an object (dict) or a list."""
+    try:
+        content = json.loads(read_text(path))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InputError(f"{path}: not valid JSON: {error}") from None
+    if not isinstance(content, kind):
+        raise InputError(f"{path}: expected {'an object' if kind is dict else 'a list'} of tables")
+    return content
