@@ -1,4 +1,4 @@
-"""Loading weights: `load(model, path)` for TF1 checkpoints of BERT and TAPAS and for our own."""
+"""Loading weights: `load(model, path)` for BERT and TAPAS, of TF1 and Hugging Face, and our own."""
 
 from mate_tf.checkpoints.load import LoadReport, load
 from mate_tf.checkpoints.names import reference_variables

@@ -1,12 +1,16 @@
 """Reads a checkpoint into a model and reports what was and was not found in it."""
 
 import dataclasses
+import functools
 import pathlib
 import re
 
 import tensorflow as tf
 
+from mate_tf.checkpoints import huggingface
 from mate_tf.checkpoints.names import own_variables, reference_variables
+from mate_tf.checkpoints.stored import StoredTensor
+from mate_tf.data import features
 from mate_tf.errors import InputError
 
 _OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -14,88 +18,170 @@ _VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
 # What a training leaves in a checkpoint beside the model: optimizer slots and counters.
 _TRAINING_STATE = re.compile(r"(/adam_[mv]|/accum)$|^(global_step|counter)$|OPTIMIZER_SLOT")
 
+BERT_SEGMENTS = "bert/embeddings/token_type_embeddings"
+"""The one table of token types of BERT."""
+
+TABLE_SEGMENTS = BERT_SEGMENTS + "_0"
+"""The table of segment_ids, the first of a table encoder's seven."""
+
+_SEGMENTS = {BERT_SEGMENTS, TABLE_SEGMENTS}
+
 
 @dataclasses.dataclass(frozen=True)
 class LoadReport:
-    """What `load` did, in the checkpoint's names.
+    """What `load` did.
+
+    Variables go by the reference's names (by the path of attributes for checkpoints of our own),
+    except for `unused`, which has the checkpoint's.
 
     Attributes:
         loaded: variables that were read into the model.
         missing: variables of the model that the checkpoint lacks; they keep their values.
         unused: variables of the checkpoint that the model lacks, without optimizer state.
+        mismatched: variables left alone because they have another shape there.
+        partial: those of `loaded` of which only the first rows were there.
     """
 
     loaded: tuple[str, ...]
     missing: tuple[str, ...]
     unused: tuple[str, ...]
+    mismatched: tuple[str, ...] = ()
+    partial: tuple[str, ...] = ()
 
     def __str__(self):
         parts = (f"{len(self.loaded)} variables loaded",)
-        for title, names in (("missing", self.missing), ("unused", self.unused)):
-            parts += (f"{title}: {', '.join(names) or 'none'}",)
+        for title in ("missing", "unused", "mismatched", "partial"):
+            names = getattr(self, title)
+            if names or title in ("missing", "unused"):
+                parts += (f"{title}: {', '.join(names) or 'none'}",)
         return "; ".join(parts)
 
 
-def load(model: tf.Module, path) -> LoadReport:
+def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = None) -> LoadReport:
     """Loads every variable of `model` that the checkpoint has.
 
-    Reads TF1 checkpoints of BERT and TAPAS by the reference's names (heads that are missing keep
-    their initial values), and object-based checkpoints, as tf.train.Checkpoint writes them, of
-    the same model, of one holding it (a training checkpoint) or held by it (its encoder).
+    What kind of checkpoint it is, is seen from what is there:
+
+    * TF1 checkpoints of BERT and TAPAS, by the reference's names;
+    * weights of Hugging Face's TAPAS and BERT: a file (.safetensors, .bin, .index.json of shards)
+      or the folder that holds it;
+    * object-based checkpoints, as tf.train.Checkpoint writes them, of the same model, of one
+      holding it (a training checkpoint) or held by it (its encoder).
+
+    Whatever of the model is missing there keeps its values. BERT has one table of two token types
+    where a table encoder has seven: it goes into the first rows of that of segment_ids.
 
     Args:
         model: a TableEncoder, or a model that holds one; its variables must exist.
-        path: checkpoint prefix, or a directory, whose latest checkpoint is read.
+        path: checkpoint prefix, file, or a directory with weights or whose latest checkpoint is
+            read.
+        skip_mismatched: leave variables alone that have another shape there, and report them.
+        exclude: regular expression; variables with a match in their name keep their values and
+            are in the report only as unused.
 
     Raises:
         InputError: no checkpoint there, a variable of another shape, nothing in common with the
-            model.
+            model. The model is as it was, unless the file turns out broken halfway.
     """
-    prefix = _prefix(path)
+    path = str(path)
+    if weights := huggingface.weights_file(path):
+        path = weights
+        tensors = huggingface.by_reference_name(huggingface.tensors(path))
+        variables = reference_variables(model)
+    else:
+        path = _prefix(path)
+        tensors, own = _tensorflow(path)
+        variables = own_variables(model, tensors) if own else reference_variables(model)
+    if exclude:
+        variables = {name: v for name, v in variables.items() if not re.search(exclude, name)}
+    of_bert = TABLE_SEGMENTS in variables and tensors.keys() & _SEGMENTS == {BERT_SEGMENTS}
+    if of_bert:
+        tensors[TABLE_SEGMENTS] = tensors.pop(BERT_SEGMENTS)
+    found = {name: variable for name, variable in variables.items() if name in tensors}
+    if not found:
+        raise InputError(
+            f"{path}: none of the model's variables is there; it wants "
+            f"{', '.join(sorted(variables)[:3])}, …, the checkpoint has "
+            f"{', '.join(sorted(tensors)[:3])}, …"
+        )
+    partial = set()
+    if of_bert and _has_first_rows(tensors[TABLE_SEGMENTS].shape, found[TABLE_SEGMENTS].shape):
+        partial = {TABLE_SEGMENTS}
+    mismatched = {
+        name
+        for name, variable in found.items()
+        if tuple(variable.shape) != tensors[name].shape and name not in partial
+    }
+    if mismatched and not skip_mismatched:
+        name = min(mismatched)
+        raise InputError(f"{path}: {_mismatch(name, tensors[name].shape, found[name].shape)}")
+    loaded = {name: found[name] for name in found if name not in mismatched}
+    if not loaded:
+        raise InputError(f"{path}: all that it shares with the model has other shapes there")
+    for name, variable in loaded.items():
+        value = tensors[name].read()
+        if name in partial:
+            variable.scatter_update(tf.IndexedSlices(value, tf.range(len(value))))
+        else:
+            variable.assign(tf.cast(value, variable.dtype))
+    unused = (tensor.name for name, tensor in tensors.items() if name not in found)
+    return LoadReport(
+        loaded=tuple(sorted(loaded)),
+        missing=tuple(sorted(set(variables) - set(found))),
+        unused=tuple(sorted(name for name in unused if not _TRAINING_STATE.search(name))),
+        mismatched=tuple(sorted(mismatched)),
+        partial=tuple(sorted(partial)),
+    )
+
+
+def _has_first_rows(stored, ours) -> bool:
+    """The stored table has fewer rows than ours, and the same columns."""
+    return len(stored) == 2 and 0 < stored[0] < ours[0] and stored[1] == ours[1]
+
+
+def _mismatch(name: str, stored, ours) -> str:
+    """One line on a variable of another shape, with the likely cause."""
+    line = f"{name} has the shape {list(stored)}, but the model's has {list(ours)}"
+    table = re.search(r"token_type_embeddings_(\d)$", name)
+    if list(stored[1:]) != list(ours[1:]):
+        return line
+    if name.endswith("word_embeddings"):
+        return f"{line}: it was trained with another vocabulary (vocab_size)"
+    if name.endswith("position_embeddings"):
+        return f"{line}: max_position_embeddings differs"
+    if table:
+        index = int(table[1])
+        return f"{line}: type_vocab_sizes[{index}] ({features.TOKEN_TYPES[index]}) differs"
+    return line
+
+
+def _tensorflow(prefix: str) -> tuple[dict[str, StoredTensor], bool]:
+    """Tensors of a TensorFlow checkpoint by name, and whether the names are paths of attributes."""
     try:
         reader = tf.train.load_checkpoint(prefix)
         shapes = reader.get_variable_to_shape_map()
     except (tf.errors.OpError, ValueError) as error:
         raise InputError(f"{prefix}: cannot be read as a checkpoint ({error})") from error
-    if _OBJECT_GRAPH in shapes:
-        stored = {name.removesuffix(_VALUE): name for name in shapes if name.endswith(_VALUE)}
-        variables = own_variables(model, stored)
-    else:
-        stored = {name: name for name in shapes}
-        variables = reference_variables(model)
-    found = {name: variable for name, variable in variables.items() if name in stored}
-    if not found:
-        raise InputError(
-            f"{prefix}: none of the model's variables is there; it wants "
-            f"{', '.join(sorted(variables)[:3])}, …, the checkpoint has "
-            f"{', '.join(sorted(stored)[:3])}, …"
+    own = _OBJECT_GRAPH in shapes
+    ending = _VALUE if own else ""
+    stored = {name.removesuffix(ending): name for name in shapes if name.endswith(ending)}
+    return {
+        short: StoredTensor(
+            short, tuple(shapes[name]), functools.partial(_value, reader, prefix, name)
         )
-    for name, variable in found.items():
-        if list(variable.shape) != shapes[stored[name]]:
-            raise InputError(
-                f"{prefix}: {name} has the shape {shapes[stored[name]]}, "
-                f"but the model's has {list(variable.shape)}"
-            )
-    for name, variable in found.items():
-        variable.assign(_tensor(reader, prefix, stored[name]))
-    unused = set(stored) - set(found)
-    return LoadReport(
-        loaded=tuple(sorted(found)),
-        missing=tuple(sorted(set(variables) - set(found))),
-        unused=tuple(sorted(name for name in unused if not _TRAINING_STATE.search(name))),
-    )
+        for short, name in stored.items()
+    }, own
 
 
-def _tensor(reader, prefix, name):
+def _value(reader, prefix, name):
     try:
         return reader.get_tensor(name)
     except (tf.errors.OpError, IndexError) as error:  # IndexError: the file ends too early
         raise InputError(f"{prefix}: {name} cannot be read ({error})") from error
 
 
-def _prefix(path) -> str:
+def _prefix(path: str) -> str:
     """The checkpoint's prefix; InputError if there is none."""
-    path = str(path)
     if tf.io.gfile.isdir(path):
         latest = tf.train.latest_checkpoint(path)
         if latest is None:

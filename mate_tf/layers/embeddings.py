@@ -53,7 +53,7 @@ class TableEmbeddings(keras.layers.Layer):
             for index, name in enumerate(feature_names.TOKEN_TYPES)
             if name not in config.disabled_features
         ]
-        self.LayerNorm = LayerNorm(name="LayerNorm")
+        self.LayerNorm = LayerNorm(config.layer_norm_epsilon, name="LayerNorm")
         self.dropout = keras.layers.Dropout(config.hidden_dropout_prob)
 
     def build(self, input_shape=None):

@@ -10,11 +10,13 @@ from mate_tf.layers.layer_norm import LayerNorm
 
 ACTIVATIONS = {
     "gelu": lambda x: tf.nn.gelu(x, approximate=True),
+    "gelu_exact": lambda x: tf.nn.gelu(x, approximate=False),
     "relu": tf.nn.relu,
     "tanh": tf.tanh,
     "linear": tf.identity,
 }
-"""Values of `hidden_act`; "gelu" is the tanh approximation, as in BERT and TAPAS."""
+"""Values of `hidden_act`; "gelu" is the tanh approximation, as in BERT and TAPAS, "gelu_exact" the
+one that Hugging Face calls "gelu"."""
 
 
 class EncoderBlock(keras.layers.Layer):
@@ -59,8 +61,8 @@ class EncoderBlock(keras.layers.Layer):
             kernel_initializer=keras.initializers.TruncatedNormal(stddev=config.initializer_range),
             name="feed_forward",
         )
-        self.attention_LayerNorm = LayerNorm(name="attention_LayerNorm")
-        self.output_LayerNorm = LayerNorm(name="output_LayerNorm")
+        self.attention_LayerNorm = LayerNorm(config.layer_norm_epsilon, name="attention_LayerNorm")
+        self.output_LayerNorm = LayerNorm(config.layer_norm_epsilon, name="output_LayerNorm")
         self.dropout = keras.layers.Dropout(config.hidden_dropout_prob)
 
     def build(self, input_shape=None):

@@ -23,6 +23,16 @@ BERT_FIELDS = (
 )
 """What a bert_config.json may say, apart from type_vocab_size."""
 
+HUGGINGFACE_ACTIVATIONS = {
+    "gelu": "gelu_exact",
+    "gelu_new": "gelu",
+    "gelu_pytorch_tanh": "gelu",
+    "relu": "relu",
+    "tanh": "tanh",
+    "linear": "linear",
+}
+"""`hidden_act` by the names of Hugging Face's, whose "gelu" is the exact one."""
+
 KEY_INITIALIZATIONS = ("independent", "query")
 
 
@@ -36,12 +46,14 @@ class EncoderConfig(base_config.Config):
         num_hidden_layers: number of layers.
         num_attention_heads: heads in each layer.
         intermediate_size: width of the feed-forward networks.
-        hidden_act: their activation; "gelu" is the tanh approximation.
+        hidden_act: their activation; "gelu" is the tanh approximation, as in BERT and TAPAS,
+            "gelu_exact" without it, as in Hugging Face's models.
         hidden_dropout_prob: dropout of embeddings and layer outputs.
         attention_probs_dropout_prob: dropout of attention probabilities.
         max_position_embeddings: largest position; also the largest length, unless
             `reset_position_index_per_cell`.
         type_vocab_sizes: rows of the seven token type tables, in the order of features.TOKEN_TYPES.
+        layer_norm_epsilon: added to the variance in layer normalisation.
         initializer_range: standard deviation of the truncated normal initialisation.
         softmax_temperature: divides attention scores.
         reset_position_index_per_cell: positions restart in each cell (MATE paper, section 3.2).
@@ -66,6 +78,7 @@ class EncoderConfig(base_config.Config):
     type_vocab_sizes: list[int] = dataclasses.field(
         default_factory=lambda: [3, 256, 256, 2, 256, 256, 10]
     )
+    layer_norm_epsilon: float = 1e-12
     initializer_range: float = 0.02
     softmax_temperature: float = 1.0
     reset_position_index_per_cell: bool = False
@@ -179,6 +192,43 @@ class EncoderConfig(base_config.Config):
             ),
             **{name: bert_config[name] for name in BERT_FIELDS if name in bert_config},
         )
+
+    @classmethod
+    def from_huggingface(cls, config: dict, **fields):
+        """The config of an encoder that computes what Hugging Face's model does.
+
+        Args:
+            config: contents of the config.json of a TAPAS or BERT model. BERT's has no sizes of
+                the seven token type tables: they are as by default.
+            **fields: fields to set otherwise, such as `attention`.
+
+        Raises:
+            InputError: another kind of model, an activation that is not there, other positions
+                than absolute ones.
+        """
+        kind = config.get("model_type")
+        if kind not in ("tapas", "bert"):
+            raise InputError(f"model_type {kind!r}: only tapas and bert can be read")
+        if config.get("position_embedding_type", "absolute") != "absolute":
+            raise InputError(
+                f"position_embedding_type {config['position_embedding_type']!r}: "
+                "only absolute can be read"
+            )
+        own = {name: config[name] for name in BERT_FIELDS if name in config}
+        activation = config.get("hidden_act", "gelu")
+        if activation not in HUGGINGFACE_ACTIVATIONS:
+            raise InputError(
+                f"hidden_act {activation!r} is none of {', '.join(HUGGINGFACE_ACTIVATIONS)}"
+            )
+        own["hidden_act"] = HUGGINGFACE_ACTIVATIONS[activation]
+        own["layer_norm_epsilon"] = config.get("layer_norm_eps", 1e-12)
+        own["attention"] = AttentionConfig(name="full")
+        if kind == "tapas":
+            own["max_position_embeddings"] = config.get("max_position_embeddings", 1024)
+            own["reset_position_index_per_cell"] = config.get("reset_position_index_per_cell", True)
+            if "type_vocab_sizes" in config:
+                own["type_vocab_sizes"] = list(config["type_vocab_sizes"])
+        return cls(**own | fields)
 
 
 def _tapas_attention(mode: str, bucket_size: int, header_size: int, ratio: float):

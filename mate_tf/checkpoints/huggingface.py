@@ -1,0 +1,115 @@
+"""Hugging Face's weights of TAPAS and BERT: where they are, and what their tensors are called."""
+
+import json
+import pathlib
+import re
+
+import tensorflow as tf
+
+from mate_tf.checkpoints import safetensors, torch_file
+from mate_tf.checkpoints.stored import StoredTensor
+from mate_tf.errors import InputError
+
+FILES = (
+    "model.safetensors",
+    "model.safetensors.index.json",
+    "pytorch_model.bin",
+    "pytorch_model.bin.index.json",
+)
+"""Names of weights in a folder, the preferred first."""
+
+_READERS = {".safetensors": safetensors.read, ".bin": torch_file.read}
+
+HEADS = {
+    "output_weights_agg": "aggregation_classifier.weight",
+    "output_bias_agg": "aggregation_classifier.bias",
+    "output_weights_cls": "classifier.weight",
+    "output_bias_cls": "classifier.bias",
+    "cls/predictions/output_bias": "cls.predictions.bias",
+    "cls/seq_relationship/output_weights": "cls.seq_relationship.weight",
+    "cls/seq_relationship/output_bias": "cls.seq_relationship.bias",
+}
+"""Heads by their names in the reference's checkpoints; scorers of cells have the same in both."""
+
+_SCORERS = re.compile(r"(column_)?output_(weights|bias)$")
+_ENDINGS = {"kernel": "weight", "gamma": "weight", "beta": "bias", "bias": "bias"}
+_BASE = re.compile(r"^(bert|tapas)\.")
+# Buffers that older releases stored, and the MLM decoder's copies of the word embeddings and bias.
+_NO_PARAMETERS = re.compile(r"(position_ids|token_type_ids|\bcls\.predictions\.decoder\.\w+)$")
+
+
+def weights_file(path: str) -> str | None:
+    """The file with the weights, if `path` is one or a folder with one; else None."""
+    if tf.io.gfile.isdir(path):
+        files = (str(pathlib.PurePath(path) / name) for name in FILES)
+        return next(filter(tf.io.gfile.exists, files), None)
+    named = path.endswith((*_READERS, ".index.json"))
+    return path if named and tf.io.gfile.exists(path) else None
+
+
+def tensors(path: str) -> dict[str, StoredTensor]:
+    """Tensors of a file, or of all shards of an index, by their names there.
+
+    Raises:
+        InputError: a file cannot be read, or a shard lacks a tensor.
+    """
+    if not path.endswith(".json"):
+        return _READERS[pathlib.PurePath(path).suffix](path)
+    try:
+        with tf.io.gfile.GFile(path) as file:
+            shards = dict(json.load(file)["weight_map"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path}: no index of weights with a weight_map") from error
+    found = {}
+    for shard in sorted(set(shards.values())):
+        if pathlib.PurePath(shard).name != shard:
+            raise InputError(f"{path}: {shard!r} is no file beside it")
+        beside = str(pathlib.PurePath(path).with_name(shard))
+        if weights_file(beside) is None:
+            raise InputError(f"{path}: there is no {shard}")
+        found |= tensors(beside)
+    for name, shard in shards.items():
+        if name not in found:
+            raise InputError(f"{path}: {name} is not in {shard}")
+    return found
+
+
+def by_reference_name(found: dict[str, StoredTensor]) -> dict[str, StoredTensor]:
+    """Tensors by the names and with the shapes they have in the reference's checkpoints.
+
+    A tensor that the reference does not have keeps its name. The classifier of
+    TapasForSequenceClassification is the reference's; BERT's models have others of that name.
+    """
+    of_tapas = any(name.startswith("tapas.") for name in found)
+    heads = {theirs: ours for ours, theirs in HEADS.items()}
+    renamed = {}
+    for name, tensor in found.items():
+        if _NO_PARAMETERS.search(name):
+            continue
+        if _SCORERS.match(name):
+            renamed[name] = tensor
+        elif name in heads and (of_tapas or not name.startswith("classifier.")):
+            renamed[heads[name]] = tensor
+        elif ours := _reference_name(name):
+            renamed[ours] = tensor.transposed() if ours.endswith("/kernel") else tensor
+        else:
+            renamed[name] = tensor
+    return renamed
+
+
+def _reference_name(name: str) -> str | None:
+    """The reference's name of a variable of encoder or MLM transformation, None if it has none."""
+    name = _BASE.sub("", name)
+    scope, _, ending = name.rpartition(".")
+    scope = re.sub(r"^encoder\.layer\.(\d+)\.", r"encoder.layer_\1.", scope).replace(".", "/")
+    if re.match(r"embeddings/\w+_embeddings(_\d)?$", scope) and ending == "weight":
+        return f"bert/{scope}"
+    if scope.endswith("LayerNorm"):  # files of 2019 and before have the reference's endings
+        ending = {"weight": "gamma", "bias": "beta"}.get(ending, ending)
+    elif ending == "weight":
+        ending = "kernel"
+    if scope.startswith("cls/predictions/transform/"):
+        return f"{scope}/{ending}"
+    if scope.startswith(("embeddings/", "encoder/layer_", "pooler/")):
+        return f"bert/{scope}/{ending}"
+    return None

@@ -1,0 +1,99 @@
+"""The safetensors format: a JSON header with names, types and places, then the raw tensors.
+
+A file is the header's length (8 bytes, little endian), the header, and the data, to which the
+header's offsets refer. Reading needs nothing but numpy, and no code of the file's is run.
+"""
+
+import json
+import math
+import struct
+
+import ml_dtypes
+import numpy as np
+import tensorflow as tf
+
+from mate_tf.checkpoints.stored import StoredTensor
+from mate_tf.data.atomic import atomic_path
+from mate_tf.errors import InputError
+
+DTYPES = {
+    "F64": np.dtype("<f8"),
+    "F32": np.dtype("<f4"),
+    "F16": np.dtype("<f2"),
+    "BF16": np.dtype(ml_dtypes.bfloat16),
+    "I64": np.dtype("<i8"),
+    "I32": np.dtype("<i4"),
+    "I16": np.dtype("<i2"),
+    "I8": np.dtype("i1"),
+    "U8": np.dtype("u1"),
+    "BOOL": np.dtype("?"),
+}
+"""Types by their names in the header."""
+
+_ALIGNMENT = 8
+
+
+def read(path: str) -> dict[str, StoredTensor]:
+    """Tensors by name.
+
+    Raises:
+        InputError: not such a file, shorter than its header says, a tensor of an unknown type or
+            with a size that does not fit its shape.
+    """
+    size = tf.io.gfile.stat(path).length
+    with tf.io.gfile.GFile(path, "rb") as file:
+        start = file.read(8)
+        if len(start) < 8:
+            raise InputError(f"{path}: not a safetensors file: it has {size} bytes")
+        begin = 8 + struct.unpack("<Q", start)[0]
+        if begin > size:
+            raise InputError(
+                f"{path}: not a safetensors file, or cut off: its header would end at byte "
+                f"{begin}, but it has {size}"
+            )
+        text = file.read(begin - 8)
+    try:
+        header = json.loads(text)
+        entries = {key: value for key, value in header.items() if key != "__metadata__"}
+    except (ValueError, AttributeError) as error:
+        raise InputError(f"{path}: not a safetensors file: its header is no JSON object") from error
+    return {name: _stored(path, name, entry, begin, size) for name, entry in entries.items()}
+
+
+def _stored(path, name, entry, begin, size) -> StoredTensor:
+    try:
+        dtype, shape = DTYPES[entry["dtype"]], tuple(entry["shape"])
+        first, last = (begin + offset for offset in entry["data_offsets"])
+        fits = min(shape, default=0) >= 0 and last - first == math.prod(shape) * dtype.itemsize
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: {name}: the header's entry cannot be used: {entry!r}") from error
+    if not fits:
+        raise InputError(f"{path}: {name}: {last - first} bytes do not fit the shape {list(shape)}")
+    if not begin <= first <= last <= size:
+        raise InputError(f"{path}: cut off: {name} ends at byte {last}, but there are {size}")
+
+    def values():
+        with tf.io.gfile.GFile(path, "rb") as file:
+            file.seek(first)
+            return np.frombuffer(file.read(last - first), dtype).reshape(shape)
+
+    return StoredTensor(name, shape, values)
+
+
+def write(path: str, tensors: dict[str, np.ndarray]) -> None:
+    """Writes float32 tensors, in the order of their names, beside `path`, and then renames.
+
+    Raises:
+        InputError: the folder cannot be made.
+    """
+    tensors = {name: np.asarray(tensors[name], "<f4", order="C") for name in sorted(tensors)}
+    header, end = {"__metadata__": {"format": "pt"}}, 0
+    for name, tensor in tensors.items():
+        offsets = [end, end := end + tensor.nbytes]
+        header[name] = {"dtype": "F32", "shape": list(tensor.shape), "data_offsets": offsets}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % _ALIGNMENT)
+    with atomic_path(path) as temporary, tf.io.gfile.GFile(temporary, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for tensor in tensors.values():
+            file.write(tensor.tobytes())

@@ -1,0 +1,124 @@
+"""Reading what torch.save wrote, without torch and without running anything the file asks for.
+
+Since PyTorch 1.6 such a file is a zip archive: `data.pkl`, a pickle of a dict of tensors, and one
+member `data/KEY` with the raw values of each storage. A pickle may name any function to be called;
+here only the few that make up a tensor are known, and they are stand-ins of our own.
+"""
+
+import collections
+import pickle
+import zipfile
+
+import ml_dtypes
+import numpy as np
+import tensorflow as tf
+
+from mate_tf.checkpoints.stored import StoredTensor
+from mate_tf.errors import InputError
+
+_STORAGES = {
+    "DoubleStorage": np.dtype("<f8"),
+    "FloatStorage": np.dtype("<f4"),
+    "HalfStorage": np.dtype("<f2"),
+    "BFloat16Storage": np.dtype(ml_dtypes.bfloat16),
+    "LongStorage": np.dtype("<i8"),
+    "IntStorage": np.dtype("<i4"),
+    "ShortStorage": np.dtype("<i2"),
+    "CharStorage": np.dtype("i1"),
+    "ByteStorage": np.dtype("u1"),
+    "BoolStorage": np.dtype("?"),
+}
+
+_Storage = collections.namedtuple("_Storage", ["dtype", "member", "size"])
+_Tensor = collections.namedtuple("_Tensor", ["storage", "offset", "shape", "strides"])
+
+
+def read(path: str) -> dict[str, StoredTensor]:
+    """Tensors by name.
+
+    Raises:
+        InputError: not such a file, an older format, damaged, or one whose pickle wants anything
+            that is no tensor.
+    """
+    with tf.io.gfile.GFile(path, "rb") as file:
+        if not zipfile.is_zipfile(file):
+            raise InputError(
+                f"{path}: not a zip archive of torch.save: cut off, or written before PyTorch 1.6 "
+                "(then torch.load it and torch.save it again)"
+            )
+        try:
+            with zipfile.ZipFile(file) as archive:
+                content = _unpickled(archive)
+                sizes = {member.filename: member.file_size for member in archive.infolist()}
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
+        except Exception as error:  # a broken pickle fails in any way it likes
+            raise InputError(f"{path}: cannot be read as weights of torch ({error})") from error
+    tensors = {str(name): part for name, part in content.items() if isinstance(part, _Tensor)}
+    return {name: _stored(path, name, part, sizes) for name, part in tensors.items()}
+
+
+def _unpickled(archive: zipfile.ZipFile) -> dict:
+    pickles = [name for name in archive.namelist() if name.split("/")[1:] == ["data.pkl"]]
+    if len(pickles) != 1:
+        raise InputError("the archive holds no weights of torch (no data.pkl)")
+    root = pickles[0].removesuffix("data.pkl")
+    if root + "byteorder" in archive.namelist() and archive.read(root + "byteorder") != b"little":
+        raise InputError("the weights are not in little endian order")
+    with archive.open(pickles[0]) as file:
+        content = _TensorUnpickler(file, root).load()
+    if not isinstance(content, dict):
+        raise InputError("holds no dict of tensors; save model.state_dict()")
+    return content
+
+
+class _TensorUnpickler(pickle.Unpickler):
+    """Knows tensors and dicts of them, and refuses everything else."""
+
+    def __init__(self, file, root):
+        super().__init__(file)
+        self._root = root
+
+    def find_class(self, module, name):
+        known = {
+            ("collections", "OrderedDict"): collections.OrderedDict,
+            ("torch._utils", "_rebuild_tensor_v2"): _tensor,
+            ("torch._utils", "_rebuild_parameter"): lambda tensor, *_: tensor,
+        }
+        if (module, name) in known:
+            return known[module, name]
+        if module == "torch" and name in _STORAGES:
+            return _STORAGES[name]
+        raise InputError(f"its pickle asks for {module}.{name}, which is no part of a tensor")
+
+    def persistent_load(self, reference):
+        kind, dtype, key, _, size = reference
+        if kind != "storage" or not isinstance(dtype, np.dtype):
+            raise InputError(f"its pickle refers to {kind!r}, which is no storage of a tensor")
+        return _Storage(dtype, f"{self._root}data/{key}", int(size))
+
+
+def _tensor(storage, offset, shape, strides, *_):
+    if not isinstance(storage, _Storage):
+        raise InputError("its pickle makes a tensor of what is no storage")
+    return _Tensor(storage, int(offset), tuple(map(int, shape)), tuple(map(int, strides)))
+
+
+def _stored(path, name, tensor, sizes) -> StoredTensor:
+    storage, offset, shape, strides = tensor
+    steps = [(size - 1) * stride for size, stride in zip(shape, strides, strict=True)]
+    last = offset + sum(steps)
+    inside = min((offset, *shape, *strides)) >= 0 and last < storage.size
+    stored = sizes.get(storage.member, 0)
+    if (not inside and 0 not in shape) or stored != storage.size * storage.dtype.itemsize:
+        raise InputError(f"{path}: {name}: damaged, its values do not lie within the file")
+
+    def values():
+        with tf.io.gfile.GFile(path, "rb") as file, zipfile.ZipFile(file) as archive:
+            flat = np.frombuffer(archive.read(storage.member), storage.dtype)
+        step = storage.dtype.itemsize
+        return np.lib.stride_tricks.as_strided(
+            flat[offset:], shape, [stride * step for stride in strides], writeable=False
+        )
+
+    return StoredTensor(name, shape, values)
