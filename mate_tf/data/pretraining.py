@@ -1,0 +1,134 @@
+"""Texts with tables for pre-training, from the interactions of other data sets.
+
+Each text about a table (a question, a title) becomes an interaction of its own: with that table, or
+with a random one, which the model is to find out.
+"""
+
+import hashlib
+import itertools
+import os
+import random
+from collections.abc import Iterable, Iterator, Sequence
+
+import tensorflow as tf
+
+from mate_tf.data import records
+from mate_tf.data.interactions import create_interaction_id, create_question_id
+from mate_tf.errors import InputError
+from mate_tf.protos import interaction_pb2
+
+QUESTIONS = "questions"
+TEXT_SOURCES = (QUESTIONS, "document_title", "caption", "context_heading")
+"""Where texts come from: the questions, and fields of the table."""
+
+REAL_TABLE, RANDOM_TABLE = 0, 1
+"""What `class_index` of an answer is."""
+
+_READ_AHEAD = 1000
+_DRAWS = 20
+
+
+def read_dir(input_dir: str, split: str) -> Iterator[interaction_pb2.Interaction]:
+    """Interactions as create_data writes them, of one data set or of several.
+
+    Args:
+        input_dir: an output folder of create_data, or a folder of such folders.
+        split: files whose names begin so are read.
+
+    Raises:
+        InputError: there is no such file, or it is damaged.
+    """
+    name = os.path.join("interactions", f"{split}*.tfrecord")
+    patterns = [os.path.join(input_dir, name), os.path.join(input_dir, "*", name)]
+    found = [pattern for pattern in patterns if tf.io.gfile.glob(pattern)]
+    if not found:
+        raise InputError(
+            f"{' and '.join(patterns)}: no such file; run --mode=create_data of a task"
+        )
+    return itertools.chain.from_iterable(map(records.read_interactions, found))
+
+
+def texts_with_tables(
+    interactions: Iterable[interaction_pb2.Interaction],
+    *,
+    text_sources: Sequence[str] = TEXT_SOURCES,
+    random_table_prob: float = 0.5,
+    seed: int = 0,
+) -> Iterator[interaction_pb2.Interaction]:
+    """One interaction for each text, without answer, with its own or a random table.
+
+    A random table is one of some hundreds that were read before or soon after, so that memory is
+    bounded. The same interactions give the same result each time.
+
+    Args:
+        interactions: tables with questions.
+        text_sources: some of `TEXT_SOURCES`.
+        random_table_prob: share of the texts to get a random table.
+        seed: of the choice.
+
+    Returns:
+        interactions with one question each, whose answer has only `class_index`: `REAL_TABLE` or
+        `RANDOM_TABLE`.
+
+    Raises:
+        InputError: for an unknown text source.
+    """
+    unknown = sorted(set(text_sources) - set(TEXT_SOURCES))
+    if unknown:
+        raise InputError(f"text_sources: {unknown[0]!r} is none of {', '.join(TEXT_SOURCES)}")
+    return _texts_with_tables(interactions, text_sources, random_table_prob, seed)
+
+
+def _texts_with_tables(interactions, text_sources, random_table_prob, seed):
+    generator = random.Random(seed)
+    interactions = iter(interactions)
+    first = list(itertools.islice(interactions, _READ_AHEAD))
+    tables = list({_key(interaction.table): interaction.table for interaction in first}.items())
+    known = {key for key, _ in tables}
+    with_titles = set()
+    for interaction in itertools.chain(first, interactions):
+        key = _key(interaction.table)
+        # Many interactions may be about one table, whose title is a text only once.
+        titles = [] if key in with_titles else text_sources
+        with_titles.add(key)
+        if key not in known:
+            known.add(key)
+            tables[generator.randrange(len(tables))] = (key, interaction.table)
+        for index, text in enumerate(_texts(interaction, QUESTIONS in text_sources, titles)):
+            table, class_index = interaction.table, REAL_TABLE
+            if generator.random() < random_table_prob:
+                other = _another(tables, key, generator)
+                if other is not None:
+                    table, class_index = other, RANDOM_TABLE
+            text.answer.class_index = class_index
+            name = create_interaction_id(interaction.id, index)
+            text.id = create_question_id(name, 0)
+            yield interaction_pb2.Interaction(id=name, table=table, questions=[text])
+
+
+def _texts(interaction, questions: bool, titles: Iterable[str]):
+    """Questions with text and annotations only."""
+    for question in interaction.questions if questions else ():
+        text = interaction_pb2.Question(text=question.text, original_text=question.original_text)
+        if question.HasField("annotations"):
+            text.annotations.CopyFrom(question.annotations)
+        yield text
+    for source in titles:
+        text = "" if source == QUESTIONS else getattr(interaction.table, source)
+        if text:
+            yield interaction_pb2.Question(original_text=text)
+
+
+def _another(tables, key: bytes, generator):
+    """A table with another key; None if there seems to be none."""
+    for _ in range(_DRAWS):
+        other, table = generator.choice(tables)
+        if other != key:
+            return table
+    return None
+
+
+def _key(table) -> bytes:
+    """The same for equal tables, whatever they are called."""
+    cells = [cell.text for row in (table.columns, *(r.cells for r in table.rows)) for cell in row]
+    return hashlib.sha256("\x1f".join(cells).encode()).digest()

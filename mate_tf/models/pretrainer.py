@@ -1,0 +1,220 @@
+"""A table encoder with the heads of pre-training: masked words, and whether the table is random."""
+
+import dataclasses
+
+import tensorflow as tf
+from official.modeling.hyperparams import base_config
+
+from mate_tf.attention.base import build_child
+from mate_tf.layers.encoder_block import ACTIVATIONS
+from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.layer_norm import LayerNorm
+from mate_tf.models.encoder import EncoderConfig, TableEncoder
+
+LABELS = (
+    "masked_lm_positions",
+    "masked_lm_ids",
+    "masked_lm_weights",
+    "next_sentence_labels",
+)
+"""What the losses are computed from; `data.masking` makes the first three."""
+
+_NO_WORDS = 1e-5  # keeps a batch without masked words from being divided by zero
+
+
+@dataclasses.dataclass
+class PretrainerConfig(base_config.Config):
+    """What a TablePretrainer is made of.
+
+    Attributes:
+        encoder: the encoder below the heads; the one that is fine-tuned later.
+    """
+
+    encoder: EncoderConfig = dataclasses.field(default_factory=EncoderConfig)
+
+    @classmethod
+    def from_tapas(cls, bert_config, **flags):
+        """From the reference's bert_config.json and flags: those of `EncoderConfig.from_tapas`."""
+        return cls(encoder=EncoderConfig.from_tapas(bert_config, **flags))
+
+
+class TablePretrainer(keras.Model):
+    """Guesses masked words, and whether a text and a table belong together.
+
+    As google-research/tapas pre-trains, with any attention (MATE paper, section 3.3 and appendix
+    A.1). A checkpoint of this model is one of its encoder too: classifiers start from it.
+
+    Example:
+        >>> model = TablePretrainer(PretrainerConfig())
+        >>> model(features)["total_loss"].shape
+        []
+
+    Variables exist from construction on.
+
+    Args:
+        config: a PretrainerConfig.
+    """
+
+    def __init__(self, config, name="table_pretrainer", **kwargs):
+        super().__init__(name=name, autocast=False, **kwargs)
+        self._config = config
+        self.encoder = TableEncoder(config.encoder, name="bert")
+        self.masked_words = MaskedWordHead(config.encoder, name="masked_words")
+        self.random_table = RandomTableHead(config.encoder, name="random_table")
+        self.build(None)
+
+    @property
+    def config(self):
+        """The PretrainerConfig."""
+        return self._config
+
+    def build(self, input_shape=None):
+        for head in (self.masked_words, self.random_table):
+            build_child(head, [None, self._config.encoder.hidden_size])
+        self.built = True
+
+    def get_config(self):
+        return {"name": self.name, "config": self._config.as_dict()}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        del custom_objects
+        return cls(PretrainerConfig(config["config"]), name=config["name"])
+
+    def call(self, features, training=None):
+        """Runs the encoder and both heads, and computes the losses.
+
+        Args:
+            features: dict of the encoder's inputs, <int32>[batch, seq], and the labels:
+                masked_lm_positions <int32>[batch, masked]: where words are to be guessed;
+                masked_lm_ids <int32>[batch, masked]: what stood there;
+                masked_lm_weights <float32>[batch, masked]: 1, or 0 where nothing is to be guessed;
+                next_sentence_labels <int32>[batch, 1]: 1 if the table is a random one, else 0.
+            training: with dropout, and without the log-probabilities, which only cost time then.
+
+        Returns:
+            dict: total_loss <float32>[], the sum of masked_lm_loss <float32>[], the mean over the
+            masked words, and next_sentence_loss <float32>[], the mean over the batch; of both the
+            `_example_loss` <float32>[batch * masked] and [batch], the most probable classes
+            masked_lm_predictions <int32>[batch * masked] and next_sentence_predictions
+            <int32>[batch] and, unless training, the `_log_probs` <float32>[batch * masked, vocab]
+            and [batch, 2].
+        """
+        encoded = self.encoder(features, training=training)
+        masked = tf.gather(
+            encoded["sequence_output"], features["masked_lm_positions"], axis=1, batch_dims=1
+        )
+        word_logits = self.masked_words(
+            tf.reshape(masked, [-1, self._config.encoder.hidden_size]),
+            self.encoder.embeddings.word_embeddings,
+        )
+        table_logits = self.random_table(encoded["pooled_output"])
+        words = _classification(word_logits, features["masked_lm_ids"], training)
+        tables = _classification(table_logits, features["next_sentence_labels"], training)
+        weights = tf.reshape(tf.cast(features["masked_lm_weights"], tf.float32), [-1])
+        words["loss"] = tf.reduce_sum(weights * words["example_loss"]) / (
+            tf.reduce_sum(weights) + _NO_WORDS
+        )
+        tables["loss"] = tf.reduce_mean(tables["example_loss"])
+        return {
+            "total_loss": words["loss"] + tables["loss"],
+            **{f"masked_lm_{name}": value for name, value in words.items()},
+            **{f"next_sentence_{name}": value for name, value in tables.items()},
+        }
+
+
+class MaskedWordHead(keras.layers.Layer):
+    """BERT's head for masked words, whose output weights are the word embeddings.
+
+    Computes in float32 whatever the mixed precision policy is.
+
+    Args:
+        config: the EncoderConfig.
+    """
+
+    def __init__(self, config, **kwargs):
+        super().__init__(dtype="float32", **kwargs)
+        self.config = config
+        self.transform = keras.layers.Dense(
+            config.hidden_size,
+            activation=ACTIVATIONS[config.hidden_act],
+            kernel_initializer=keras.initializers.TruncatedNormal(stddev=config.initializer_range),
+            dtype="float32",
+            name="transform",
+        )
+        self.LayerNorm = LayerNorm(name="LayerNorm", dtype="float32")
+
+    def build(self, input_shape):
+        build_child(self.transform, input_shape)
+        build_child(self.LayerNorm, input_shape)
+        self.output_bias = self.add_weight(
+            "output_bias", [self.config.vocab_size], initializer="zeros"
+        )
+        super().build(input_shape)
+
+    def call(self, x, word_embeddings):
+        """<float>[masked, hidden] and <float32>[vocab, hidden] -> <float32>[masked, vocab]"""
+        x = self.LayerNorm(self.transform(x))
+        return tf.matmul(x, word_embeddings, transpose_b=True) + self.output_bias
+
+    def reference_variables(self):
+        """The variables by their names in the reference's checkpoints."""
+        return {
+            "cls/predictions/transform/dense/kernel": self.transform.kernel,
+            "cls/predictions/transform/dense/bias": self.transform.bias,
+            "cls/predictions/transform/LayerNorm/gamma": self.LayerNorm.gamma,
+            "cls/predictions/transform/LayerNorm/beta": self.LayerNorm.beta,
+            "cls/predictions/output_bias": self.output_bias,
+        }
+
+    def get_config(self):
+        return super().get_config() | {"config": self.config.as_dict()}
+
+
+class RandomTableHead(keras.layers.Layer):
+    """Whether the table is a random one (1) or the text's own (0), from the pooled output.
+
+    BERT's head for the next sentence. Computes in float32.
+
+    Args:
+        config: the EncoderConfig.
+    """
+
+    def __init__(self, config, **kwargs):
+        super().__init__(dtype="float32", **kwargs)
+        self.config = config
+
+    def build(self, input_shape):
+        self.output_weights = self.add_weight(
+            "output_weights",
+            [2, input_shape[-1]],
+            initializer=keras.initializers.TruncatedNormal(stddev=self.config.initializer_range),
+        )
+        self.output_bias = self.add_weight("output_bias", [2], initializer="zeros")
+        super().build(input_shape)
+
+    def call(self, pooled_output):
+        """<float>[batch, hidden] -> <float32>[batch, 2]"""
+        return tf.matmul(pooled_output, self.output_weights, transpose_b=True) + self.output_bias
+
+    def reference_variables(self):
+        """The variables by their names in the reference's checkpoints."""
+        return {
+            "cls/seq_relationship/output_weights": self.output_weights,
+            "cls/seq_relationship/output_bias": self.output_bias,
+        }
+
+    def get_config(self):
+        return super().get_config() | {"config": self.config.as_dict()}
+
+
+def _classification(logits, labels, training):
+    """Losses and predictions; see `TablePretrainer.call`."""
+    labels = tf.reshape(labels, [-1])
+    outputs = {
+        "example_loss": tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits),
+        "predictions": tf.argmax(logits, axis=-1, output_type=tf.int32),
+    }
+    if not training:
+        outputs["log_probs"] = tf.nn.log_softmax(logits)
+    return outputs
