@@ -6,14 +6,18 @@ the conversion dropped it, is wrong.
 
 import collections
 import dataclasses
+import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
-from mate_tf.evaluation.predictions import Prediction
+from mate_tf.evaluation import denotation, wikitablequestions
+from mate_tf.evaluation.predictions import AGGREGATIONS, Prediction
 from mate_tf.protos import interaction_pb2
 
 Interactions = Sequence[interaction_pb2.Interaction]
 Predicted = Mapping[str, Prediction]
 """Predictions by question id; those of other questions than are asked about are ignored."""
+
+Judge = Callable[[interaction_pb2.Interaction, interaction_pb2.Question, Prediction], bool]
 
 SIZES = (5, 10, 20, 50, 100, 200)
 """Upper bounds of the row counts that are reported together."""
@@ -50,15 +54,20 @@ def by_question(predictions: Iterable[Prediction]) -> dict[str, Prediction]:
     return {prediction.question_id: prediction for prediction in predictions}
 
 
-def right_cells(question: interaction_pb2.Question, prediction: Prediction) -> bool:
+def has_right_cells(
+    interaction: interaction_pb2.Interaction,
+    question: interaction_pb2.Question,
+    prediction: Prediction,
+) -> bool:
     """Whether the set of chosen cells is the gold one."""
+    del interaction
     return set(prediction.coordinates) == gold_cells(question)
 
 
 def grade(
     interactions: Interactions,
     predicted: Predicted,
-    is_right: Callable[[interaction_pb2.Question, Prediction], bool] = right_cells,
+    is_right: Judge = has_right_cells,
 ) -> list[Graded]:
     """Grades every question of the interactions.
 
@@ -72,7 +81,8 @@ def grade(
             interaction,
             question,
             position,
-            right=question.id in predicted and is_right(question, predicted[question.id]),
+            right=question.id in predicted
+            and is_right(interaction, question, predicted[question.id]),
             answered=question.id in predicted,
         )
         for interaction in interactions
@@ -105,8 +115,128 @@ def sqa_metrics(interactions: Interactions, predicted: Predicted) -> dict[str, f
             f"POS{position + 1}": accuracy(g for g in graded if g.position == position)
             for position in range(_POSITIONS)
         },
-        "questions": len(graded),
-        "unanswered": sum(not item.answered for item in graded),
+        **_counts(graded),
+    }
+
+
+def denotation_metrics(
+    interactions: Interactions,
+    predicted: Predicted,
+    targets: Mapping[str, Sequence[wikitablequestions.Value]] | None = None,
+) -> dict[str, float | int | tuple[float, int]]:
+    """How many answers are right, whichever cells they come from.
+
+    Args:
+        interactions: with the tables and gold answers.
+        predicted: predictions by question id.
+        targets: gold answers by example id as the official files annotate them, from
+            `wikitablequestions.read_targets`; without, they are read from the answers' texts.
+
+    Returns:
+        denotation accuracy: share of right answers by the official WikiTableQuestions evaluator's
+            rules (`denotation.is_right`).
+        as the reference: by those of google-research/tapas (`denotation.is_right_for_reference`).
+        answered by NONE, SUM, …: the first among the answers of this kind, and their number.
+        questions, unanswered: number of questions, and of those without a prediction.
+    """
+    judge = functools.partial(denotation.is_right, targets=targets)
+    graded = grade(interactions, predicted, judge)
+    as_reference = grade(interactions, predicted, denotation.is_right_for_reference)
+    answered = [item for item in graded if item.answered]
+    kinds = breakdown(answered, lambda item: predicted[item.question.id].aggregation)
+    return {
+        "denotation accuracy": accuracy(graded),
+        "as the reference": accuracy(as_reference),
+        **{f"answered by {kind}": kinds[kind] for kind in AGGREGATIONS if kind in kinds},
+        **_counts(graded),
+    }
+
+
+def classification_metrics(
+    interactions: Interactions, predicted: Predicted, classes: Sequence[str] = ()
+) -> dict[str, float | int | tuple[float, int]]:
+    """How many questions are put into the right class.
+
+    Args:
+        interactions: with the gold classes; a question without one is never right.
+        predicted: predictions by question id.
+        classes: names of the classes; empty for no figures by class.
+
+    Returns:
+        accuracy: share of questions in the right class.
+        95 % from, 95 % to: its confidence interval.
+        <class>: accuracy among the questions whose right class it is, and their number.
+        questions, unanswered: number of questions, and of those without a prediction.
+    """
+    graded = grade(interactions, predicted, has_right_class)
+    low, high = confidence_interval(sum(item.right for item in graded), len(graded))
+    with_class = [item for item in graded if item.question.answer.HasField("class_index")]
+    by_class = breakdown(with_class, lambda item: item.question.answer.class_index)
+    return {
+        "accuracy": accuracy(graded),
+        "95 % from": low,
+        "95 % to": high,
+        **{name: by_class[i] for i, name in enumerate(classes) if i in by_class},
+        **_counts(graded),
+    }
+
+
+def has_right_class(
+    interaction: interaction_pb2.Interaction,
+    question: interaction_pb2.Question,
+    prediction: Prediction,
+) -> bool:
+    """Whether the chosen class is the gold one."""
+    del interaction
+    gold = question.answer
+    return gold.HasField("class_index") and prediction.class_index == gold.class_index
+
+
+def confidence_interval(right: int, total: int) -> tuple[float, float]:
+    """Wilson's 95 % confidence interval of a share; (0, 1) if it is one of nothing."""
+    from scipy import stats
+
+    if not total:
+        return 0.0, 1.0
+    interval = stats.binomtest(right, total).proportion_ci(method="wilson")
+    return float(interval.low), float(interval.high)
+
+
+def structure_metrics(interactions: Interactions, predicted: Predicted) -> dict[str, object]:
+    """How many questions get the gold cells and operation, where both are known.
+
+    Returns:
+        aggregation_acc, cell_acc, joint_acc: shares of questions with the right operation, the
+            right cells, both. A question without a prediction has neither.
+        confusion: number of answered questions by gold operation (row) and predicted one
+            (column), in the order of AGGREGATIONS.
+        f1: of each operation.
+    """
+    from sklearn import metrics as sklearn_metrics
+
+    pairs = [
+        (question, predicted.get(question.id))
+        for interaction in interactions
+        for question in interaction.questions
+    ]
+    gold = [AGGREGATIONS[question.answer.aggregation_function] for question, _ in pairs]
+    chosen = [found.aggregation if found else None for _, found in pairs]
+    cells = [
+        found is not None and set(found.coordinates) == gold_cells(question)
+        for question, found in pairs
+    ]
+    operations = [right == other for right, other in zip(gold, chosen, strict=True)]
+    both = [a and b for a, b in zip(operations, cells, strict=True)]
+    answered = [(g, c) for g, c in zip(gold, chosen, strict=True) if c is not None]
+    gold, chosen = zip(*answered, strict=True) if answered else ((), ())
+    labels = list(AGGREGATIONS)
+    f1 = sklearn_metrics.f1_score(gold, chosen, labels=labels, average=None, zero_division=0)
+    return {
+        "aggregation_acc": _mean(operations),
+        "cell_acc": _mean(cells),
+        "joint_acc": _mean(both),
+        "confusion": sklearn_metrics.confusion_matrix(gold, chosen, labels=labels).tolist(),
+        "f1": f1.tolist(),
     }
 
 
@@ -167,6 +297,13 @@ def comparison(columns: Mapping[str, Mapping[Hashable, object]], title: str = ""
         ).rstrip()
         for line in cells
     )
+
+
+def _counts(graded):
+    return {
+        "questions": len(graded),
+        "unanswered": sum(not item.answered for item in graded),
+    }
 
 
 def _shown(value):

@@ -45,12 +45,17 @@ def tokenize_string(text: str) -> list[str]:
     return _WORD_OR_PUNCTUATION.findall(text.lower())
 
 
-@lru_cache(maxsize=65536)
 def wtq_normalize(text: str) -> str:
+    """The form in which the reference keeps cells of WikiTableQuestions: without markup, too."""
+    return _MARKUP.sub("", normalize_denotation(text))
+
+
+@lru_cache(maxsize=65536)
+def normalize_denotation(text: str) -> str:
     """The normal form in which the WikiTableQuestions evaluator compares strings.
 
     Without diacritics, with plain quotes and dashes, without citations and parentheses at the
-    end, outer quotation marks, a final full stop and markup; lower-cased, white space collapsed.
+    end, outer quotation marks and a final full stop; lower-cased, white space collapsed.
     """
     text = unicodedata.normalize("NFKD", text)
     text = "".join(char for char in text if unicodedata.category(char) != "Mn")
@@ -61,8 +66,7 @@ def wtq_normalize(text: str) -> str:
         text = _FINAL_CITATIONS.sub("", text.strip())
         text = _FINAL_PARENTHESES.sub("", text.strip())
         text = _OUTER_QUOTES.sub(r"\1", text.strip())
-    text = " ".join(text.removesuffix(".").split()).lower()
-    return _MARKUP.sub("", text)
+    return " ".join(text.removesuffix(".").split()).lower()
 
 
 # What an answer text and a cell may be compared by, from the strictest form to the loosest.

@@ -1,0 +1,189 @@
+"""When an answer is right by the rules of the official WikiTableQuestions evaluator, 1.0.2.
+
+An answer is a set of values: strings, numbers and dates. It is right if it has as many values as
+the target and each value of the target matches one of it: their texts have one normal form
+(`tables.text.normalize_denotation`), or they are the same number (to 1e-6) or the same date, an
+unknown part of a date being equal to nothing but an unknown part.
+"""
+
+import calendar
+import math
+import os
+import pathlib
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from mate_tf.errors import InputError
+from mate_tf.tables.text import normalize_denotation
+
+TOLERANCE = 1e-6
+
+Date = tuple[int | None, int | None, int | None]
+
+_MONTHS = {name.lower(): number for number, name in enumerate(calendar.month_name) if number}
+_MONTHS |= {name[:3]: number for name, number in _MONTHS.items()} | {"sept": 9}
+_MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})"
+_DAY, _YEAR = r"(?P<day>\d{1,2})", r"(?P<year>\d{4})"
+_DATES = tuple(
+    re.compile(form, re.IGNORECASE | re.ASCII)
+    for form in (
+        rf"(?!may$){_MONTH}",
+        rf"{_MONTH} {_YEAR}",
+        rf"{_MONTH} {_DAY}(?:, {_YEAR})?",
+        rf"{_DAY} {_MONTH}(?: {_YEAR})?",
+        rf"(?P<month>\d{{1,2}})/{_DAY}/{_YEAR}",
+    )
+)
+_NUMBER = re.compile(
+    r"(?:[$#+]|(?:Season|Stage|Since) )?"
+    r"(?P<number>-?(?:\d{1,3}(?:,\d{3})+|\d{1,3} \d{3}|\d+)?(?:\.\d+)?)"
+    r"(?:st|nd|rd|th|%|km| (?P<scale>thousand|million|billion|trillion)| [a-z/]+)?(?: \(.*\))?",
+    re.ASCII,
+)
+_SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+
+
+class Value(NamedTuple):
+    """One value of an answer.
+
+    Attributes:
+        text: its text in the normal form.
+        number: if it is one.
+        date: year, month and day, None for an unknown part; if it is one.
+    """
+
+    text: str
+    number: float | None = None
+    date: Date | None = None
+
+    def matches(self, other: "Value") -> bool:
+        """Whether two values are the same one."""
+        if self.text == other.text:
+            return True
+        if self.number is not None and other.number is not None:
+            return abs(self.number - other.number) < TOLERANCE
+        return self.date is not None and self.date == other.date
+
+    def _identity(self):
+        """What makes values of one answer count once."""
+        if self.number is not None:
+            return self.number
+        return self.date or self.text
+
+
+def value(text: str, canonical: str = "") -> Value:
+    """Reads one value.
+
+    Args:
+        text: as a person, a table or a model says it.
+        canonical: the same as a number or as "1999-12-31", "xxxx-12-xx", if that is known;
+            otherwise the text is read so.
+    """
+    normal, canonical = normalize_denotation(text), canonical or text
+    number = _number(canonical)
+    if number is not None:
+        return Value(normal, number=number)
+    date = _date(canonical)
+    if date is None:
+        return Value(normal)
+    year, month, day = date
+    if month is day is None:
+        return Value(normal, number=float(year))
+    return Value(normal, date=date)
+
+
+def values(texts: Iterable[str], canonical: Iterable[str] | None = None) -> list[Value]:
+    """The set of values of an answer.
+
+    Args:
+        texts: one a value, see `value`.
+        canonical: as many.
+    """
+    texts = list(texts)
+    canonical = [""] * len(texts) if canonical is None else canonical
+    found = [value(*pair) for pair in zip(texts, canonical, strict=True)]
+    return list({(type(v._identity()), v._identity()): v for v in reversed(found)}.values())
+
+
+def is_right(target: Sequence[Value], answer: Sequence[Value]) -> bool:
+    """Whether an answer is right."""
+    return len(target) == len(answer) and all(any(t.matches(a) for a in answer) for t in target)
+
+
+def canonical_form(text: str) -> str:
+    """A target as number or date, where it reads like one; otherwise the text.
+
+    Stands in for the annotations of the official files where these are missing: they were made
+    with a tagger, this is a handful of patterns ("17 years", "$1.2 billion", "May 9, 2004").
+    """
+    text = " ".join(text.split())
+    for form in _DATES:
+        match = form.fullmatch(text)
+        if match:
+            parts = match.groupdict()
+            month, day, year = parts["month"].lower(), parts.get("day"), parts.get("year")
+            month = _MONTHS.get(month) or int(month)
+            return f"{year or 'xxxx'}-{month:02}-{f'{int(day):02}' if day else 'xx'}"
+    match = _NUMBER.fullmatch(text)
+    if match and match["number"] not in ("", "-"):
+        number = float(re.sub("[, ]", "", match["number"]))
+        return repr(number * _SCALES.get(match["scale"], 1))
+    return text
+
+
+def read_targets(path: str | os.PathLike) -> dict[str, list[Value]]:
+    """Targets by example id from an official file, tagged/data/*.tagged.
+
+    Raises:
+        InputError: the file cannot be read, or a line has other columns.
+    """
+    try:
+        lines = pathlib.Path(path).read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not readable ({error})") from error
+    header = lines[0].split("\t")
+    targets = {}
+    for number, line in enumerate(lines[1:], start=2):
+        if not line:
+            continue
+        try:
+            row = dict(zip(header, line.split("\t"), strict=True))
+            texts, canonical = _items(row["targetValue"]), _items(row["targetCanon"])
+            targets[row["id"]] = values(texts, canonical)
+        except (KeyError, ValueError) as error:
+            raise InputError(f"{path} line {number}: not a line of tagged data") from error
+    return targets
+
+
+def _items(field: str) -> list[str]:
+    escapes = {r"\n": "\n", r"\p": "|", r"\\": "\\"}
+    return [
+        re.sub(r"\\[np\\]", lambda found: escapes[found.group()], item) for item in field.split("|")
+    ]
+
+
+def _number(text: str) -> float | None:
+    if "_" in text:  # Python reads 1_000, the evaluator's Python did not
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    if not math.isfinite(number):
+        return None
+    # The evaluator cuts off what is left of numbers this close to a whole one.
+    return float(int(number)) if abs(number - round(number)) < TOLERANCE else number
+
+
+def _date(text: str) -> Date | None:
+    parts = text.lower().split("-")
+    if len(parts) != 3 or "_" in text:
+        return None
+    try:
+        year = None if parts[0] in ("xx", "xxxx") else int(parts[0])
+        month, day = (None if part == "xx" else int(part) for part in parts[1:])
+    except ValueError:
+        return None
+    in_range = (month is None or 1 <= month <= 12) and (day is None or 1 <= day <= 31)
+    return (year, month, day) if in_range and (year, month, day) != (None, None, None) else None
