@@ -1,20 +1,16 @@
 """Reads a checkpoint into a model and reports what was and was not found in it."""
 
 import dataclasses
-import functools
-import pathlib
 import re
 
 import tensorflow as tf
 
-from mate_tf.checkpoints import huggingface
+from mate_tf.checkpoints import bert, bundle, huggingface
 from mate_tf.checkpoints.names import own_variables, reference_variables
 from mate_tf.checkpoints.stored import StoredTensor
 from mate_tf.data import features
 from mate_tf.errors import InputError
 
-_OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
-_VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
 # What a training leaves in a checkpoint beside the model: optimizer slots and counters.
 _TRAINING_STATE = re.compile(r"(/adam_[mv]|/accum)$|^(global_step|counter)$|OPTIMIZER_SLOT")
 
@@ -66,7 +62,8 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
     * weights of Hugging Face's TAPAS and BERT: a file (.safetensors, .bin, .index.json of shards)
       or the folder that holds it;
     * object-based checkpoints, as tf.train.Checkpoint writes them, of the same model, of one
-      holding it (a training checkpoint) or held by it (its encoder).
+      holding it (a training checkpoint) or held by it (its encoder);
+    * such checkpoints of tf-models' BertEncoder and BertEncoderV2, alone or within a model.
 
     Whatever of the model is missing there keeps its values. BERT has one table of two token types
     where a table encoder has seven: it goes into the first rows of that of segment_ids.
@@ -83,15 +80,8 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
         InputError: no checkpoint there, a variable of another shape, nothing in common with the
             model. The model is as it was, unless the file turns out broken halfway.
     """
-    path = str(path)
-    if weights := huggingface.weights_file(path):
-        path = weights
-        tensors = huggingface.by_reference_name(huggingface.tensors(path))
-        variables = reference_variables(model)
-    else:
-        path = _prefix(path)
-        tensors, own = _tensorflow(path)
-        variables = own_variables(model, tensors) if own else reference_variables(model)
+    path, tensors, named_by_path = _read(str(path))
+    variables = own_variables(model, tensors) if named_by_path else reference_variables(model)
     if exclude:
         variables = {name: v for name, v in variables.items() if not re.search(exclude, name)}
     of_bert = TABLE_SEGMENTS in variables and tensors.keys() & _SEGMENTS == {BERT_SEGMENTS}
@@ -134,6 +124,21 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
     )
 
 
+def _read(path: str) -> tuple[str, dict[str, StoredTensor], bool]:
+    """The file or prefix that was read, its tensors, and whether paths of attributes name them.
+
+    If not, then the reference's names do.
+    """
+    if file := huggingface.weights_file(path):
+        return file, huggingface.by_reference_name(huggingface.tensors(file)), False
+    prefix = bundle.prefix(path)
+    tensors, graph = bundle.read(prefix)
+    if graph is None:
+        return prefix, tensors, False
+    of_bert = bert.by_reference_name(tensors, graph)
+    return prefix, of_bert or tensors, of_bert is None
+
+
 def _has_first_rows(stored, ours) -> bool:
     """The stored table has fewer rows than ours, and the same columns."""
     return len(stored) == 2 and 0 < stored[0] < ours[0] and stored[1] == ours[1]
@@ -153,46 +158,3 @@ def _mismatch(name: str, stored, ours) -> str:
         index = int(table[1])
         return f"{line}: type_vocab_sizes[{index}] ({features.TOKEN_TYPES[index]}) differs"
     return line
-
-
-def _tensorflow(prefix: str) -> tuple[dict[str, StoredTensor], bool]:
-    """Tensors of a TensorFlow checkpoint by name, and whether the names are paths of attributes."""
-    try:
-        reader = tf.train.load_checkpoint(prefix)
-        shapes = reader.get_variable_to_shape_map()
-    except (tf.errors.OpError, ValueError) as error:
-        raise InputError(f"{prefix}: cannot be read as a checkpoint ({error})") from error
-    own = _OBJECT_GRAPH in shapes
-    ending = _VALUE if own else ""
-    stored = {name.removesuffix(ending): name for name in shapes if name.endswith(ending)}
-    return {
-        short: StoredTensor(
-            short, tuple(shapes[name]), functools.partial(_value, reader, prefix, name)
-        )
-        for short, name in stored.items()
-    }, own
-
-
-def _value(reader, prefix, name):
-    try:
-        return reader.get_tensor(name)
-    except (tf.errors.OpError, IndexError) as error:  # IndexError: the file ends too early
-        raise InputError(f"{prefix}: {name} cannot be read ({error})") from error
-
-
-def _prefix(path: str) -> str:
-    """The checkpoint's prefix; InputError if there is none."""
-    if tf.io.gfile.isdir(path):
-        latest = tf.train.latest_checkpoint(path)
-        if latest is None:
-            # TF1 releases hold a model.ckpt.index but no `checkpoint` file
-            index = sorted(tf.io.gfile.glob(str(pathlib.PurePath(path) / "*.index")))
-            if not index:
-                raise InputError(f"{path}: there is no checkpoint in this directory")
-            latest = index[-1].removesuffix(".index")
-        return latest
-    for ending in (".index", ".data-00000-of-00001", ".meta"):
-        path = path.removesuffix(ending)
-    if not tf.io.gfile.exists(path + ".index"):
-        raise InputError(f"{path}: there is no such checkpoint (no {path}.index)")
-    return path

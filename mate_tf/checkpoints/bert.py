@@ -1,0 +1,101 @@
+"""Checkpoints of tf-models' BERT encoders, by the reference's names.
+
+BertEncoder and BertEncoderV2 of official.nlp.modeling keep their layers under the same attributes,
+whatever model or checkpoint holds them. Kernels of attention have heads as an axis of their own:
+[hidden, heads, size per head], and the other way round behind it.
+"""
+
+from mate_tf.checkpoints import bundle
+from mate_tf.checkpoints.stored import StoredTensor
+
+_EMBEDDINGS = {
+    "bert/embeddings/word_embeddings": "_embedding_layer/embeddings",
+    "bert/embeddings/position_embeddings": "_position_embedding_layer/embeddings",
+    "bert/embeddings/token_type_embeddings": "_type_embedding_layer/embeddings",
+}
+_LAYERS = {
+    "bert/embeddings/LayerNorm": "_embedding_norm_layer",
+    "bert/pooler/dense": "_pooler_layer",
+}
+_BLOCK = {
+    "attention/self/query": "_attention_layer/_query_dense",
+    "attention/self/key": "_attention_layer/_key_dense",
+    "attention/self/value": "_attention_layer/_value_dense",
+    "attention/output/dense": "_attention_layer/_output_dense",
+    "attention/output/LayerNorm": "_attention_layer_norm",
+    "intermediate/dense": "_intermediate_dense",
+    "output/dense": "_output_dense",
+    "output/LayerNorm": "_output_layer_norm",
+}
+_MASKED_LM = {
+    "cls/predictions/transform/dense": "dense",
+    "cls/predictions/transform/LayerNorm": "layer_norm",
+}
+_PARAMETERS = ("kernel", "bias", "gamma", "beta")
+
+
+def by_reference_name(
+    tensors: dict[str, StoredTensor], graph: bundle.ObjectGraph
+) -> dict[str, StoredTensor] | None:
+    """Tensors by the names and with the shapes they have in BERT's TF1 checkpoints.
+
+    A tensor that BERT does not have keeps its name.
+
+    Args:
+        tensors: of the checkpoint.
+        graph: its graph of objects.
+
+    Returns:
+        the tensors, or None if no tf-models encoder is in the checkpoint.
+    """
+    encoder = _node_with(graph, {"_embedding_layer", "_transformer_layers"})
+    if encoder is None:
+        return None
+    stored = bundle.paths(graph, encoder)
+    num_layers = len({path.split("/")[1] for path in stored if path[:19] == "_transformer_layers"})
+    names = {ours: stored.get(theirs) for ours, theirs in _EMBEDDINGS.items()}
+    layers = _LAYERS | {
+        f"bert/encoder/layer_{index}/{ours}": f"_transformer_layers/{index}/{theirs}"
+        for index in range(num_layers)
+        for ours, theirs in _BLOCK.items()
+    }
+    names |= _parameters(layers, stored)
+    masked_lm = _node_with(graph, {"dense", "layer_norm", "output_bias/bias"})
+    if masked_lm is not None:
+        stored = bundle.paths(graph, masked_lm)
+        names |= _parameters(_MASKED_LM, stored)
+        names["cls/predictions/output_bias"] = stored["output_bias/bias"]
+    renamed = {
+        ours: _without_head_axis(ours, tensors[theirs])
+        for ours, theirs in names.items()
+        if theirs in tensors
+    }
+    rest = tensors.keys() - set(names.values()) - {"save_counter"}
+    return renamed | {name: tensors[name] for name in rest}
+
+
+def _parameters(layers, stored) -> dict[str, str]:
+    return {
+        f"{ours}/{parameter}": stored[f"{theirs}/{parameter}"]
+        for ours, theirs in layers.items()
+        for parameter in _PARAMETERS
+        if f"{theirs}/{parameter}" in stored
+    }
+
+
+def _node_with(graph, attributes) -> int | None:
+    """Index of the first node that has these attributes."""
+    for index, node in enumerate(graph.nodes):
+        if attributes <= {child.local_name for child in node.children}:
+            return index
+    return None
+
+
+def _without_head_axis(name, tensor: StoredTensor) -> StoredTensor:
+    """Attention's kernels and biases as matrices and vectors, head after head."""
+    if "/attention/self/" in name:
+        hidden = tensor.shape[-2] * tensor.shape[-1]
+        return tensor.reshaped(*tensor.shape[:-2], hidden)
+    if name.endswith("/attention/output/dense/kernel"):
+        return tensor.reshaped(tensor.shape[0] * tensor.shape[1], tensor.shape[2])
+    return tensor

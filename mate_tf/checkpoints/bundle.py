@@ -1,0 +1,92 @@
+"""TensorFlow's checkpoint files: which there are, and what is in them."""
+
+import functools
+import pathlib
+
+import tensorflow as tf
+from tensorflow.core.protobuf import trackable_object_graph_pb2
+
+from mate_tf.checkpoints.stored import StoredTensor
+from mate_tf.errors import InputError
+
+_OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
+_VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
+
+ObjectGraph = trackable_object_graph_pb2.TrackableObjectGraph
+
+
+def prefix(path: str) -> str:
+    """The prefix of a checkpoint's files, or of the latest in a directory.
+
+    Raises:
+        InputError: there is none.
+    """
+    if tf.io.gfile.isdir(path):
+        latest = tf.train.latest_checkpoint(path)
+        if latest is None:
+            # TF1 releases hold a model.ckpt.index but no `checkpoint` file
+            index = sorted(tf.io.gfile.glob(str(pathlib.PurePath(path) / "*.index")))
+            if not index:
+                raise InputError(f"{path}: there is no checkpoint in this directory")
+            latest = index[-1].removesuffix(".index")
+        return latest
+    for ending in (".index", ".data-00000-of-00001", ".meta"):
+        path = path.removesuffix(ending)
+    if not tf.io.gfile.exists(path + ".index"):
+        raise InputError(f"{path}: there is no such checkpoint (no {path}.index)")
+    return path
+
+
+def read(prefix: str) -> tuple[dict[str, StoredTensor], ObjectGraph | None]:
+    """Tensors by name; and the graph of objects, in whose checkpoints names are paths in it.
+
+    The names are without their common ending.
+
+    Raises:
+        InputError: the files cannot be read as a checkpoint.
+    """
+    try:
+        reader = tf.train.load_checkpoint(prefix)
+        shapes = reader.get_variable_to_shape_map()
+    except (tf.errors.OpError, ValueError) as error:
+        raise InputError(f"{prefix}: cannot be read as a checkpoint ({error})") from error
+    graph, ending = None, ""
+    if _OBJECT_GRAPH in shapes:
+        graph, ending = ObjectGraph.FromString(_value(reader, prefix, _OBJECT_GRAPH)), _VALUE
+    tensors = {}
+    for key in shapes:
+        if key.endswith(ending):
+            name = key.removesuffix(ending)
+            values = functools.partial(_value, reader, prefix, key)
+            tensors[name] = StoredTensor(name, tuple(shapes[key]), values)
+    return tensors, graph
+
+
+def _value(reader, prefix, key):
+    try:
+        return reader.get_tensor(key)
+    except (tf.errors.OpError, IndexError) as error:  # IndexError: the file ends too early
+        raise InputError(f"{prefix}: {key} cannot be read ({error})") from error
+
+
+def paths(graph: ObjectGraph, root: int) -> dict[str, str]:
+    """Names of the tensors below a node, by every path of attributes that leads there.
+
+    A checkpoint names a variable by one of the paths only.
+
+    Args:
+        graph: of a checkpoint.
+        root: index of the node.
+    """
+    found, stack = {}, [("", root, frozenset())]
+    while stack:
+        path, index, above = stack.pop()
+        node = graph.nodes[index]
+        for attribute in node.attributes:
+            found[path] = attribute.checkpoint_key.removesuffix(_VALUE)
+        stack += [
+            (f"{path}/{child.local_name}".lstrip("/"), child.node_id, above | {index})
+            for child in node.children
+            if child.node_id not in above | {index}
+        ]
+    return found
