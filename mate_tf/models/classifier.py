@@ -1,4 +1,4 @@
-"""A table encoder with heads: answers questions by choosing cells of the table."""
+"""A table encoder with heads: chooses cells, spans, aggregations and classes."""
 
 import dataclasses
 
@@ -9,8 +9,9 @@ from mate_tf.attention.base import build_child
 from mate_tf.errors import InputError
 from mate_tf.layers.cells import Cells
 from mate_tf.layers.keras_namespace import keras
-from mate_tf.models import heads
+from mate_tf.models import aggregation, classification, heads, spans
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
+from mate_tf.models.head import Head
 
 _ENCODER_FLAGS = frozenset(
     {
@@ -40,30 +41,6 @@ _TRAINING_FLAGS = frozenset(
         "restrict_attention",
     }
 )
-# Heads that are not there yet: the value that means "without", per flag that switches one on.
-_OTHER_HEADS = {
-    "num_aggregation_labels": 0,
-    "num_classification_labels": 0,
-    "span_prediction": "none",
-    "disable_per_token_loss": False,
-}
-# Details of those heads: without the head they have no effect.
-_OTHER_HEADS_DETAILS = frozenset(
-    {
-        "aggregation_loss_importance",
-        "use_answer_as_supervision",
-        "answer_loss_importance",
-        "use_normalized_answer_loss",
-        "huber_loss_delta",
-        "answer_loss_cutoff",
-        "cell_select_pref",
-        "agg_temperature",
-        "use_gumbel_for_cells",
-        "use_gumbel_for_agg",
-        "average_approximation_function",
-        "classification_label_weight",
-    }
-)
 
 
 @dataclasses.dataclass
@@ -86,11 +63,35 @@ class ClassifierConfig(base_config.Config):
             larger (all heads but the softmax).
         cell_selection_ratio: a cell is chosen if its probability is at least this share of the
             largest (softmax).
-        mask_examples_without_labels: they add nothing to the loss, yet count in the mean.
+        disable_per_token_loss: cells are scored, but nothing is learnt from label_ids.
+        mask_examples_without_labels: they add nothing to the loss of the cells, yet count in its
+            mean.
         init_cell_selection_weights_to_zero: start the cell and column scorers at zero.
+        num_aggregation_labels: operations over the chosen cells (`aggregation.AggregationHead`),
+            4 for NONE, SUM, AVERAGE and COUNT; 0: no such head.
+        aggregation_loss_importance: weight of its loss.
+        use_answer_as_supervision: learn the operation from the number that is the answer; False:
+            from aggregation_function_id. No effect without operations.
+        answer_loss_importance: weight of the loss of that number.
+        use_normalized_answer_loss: compare number and answer relative to the larger of the two.
+        huber_loss_delta: error up to which the loss is quadratic; it is linear beyond.
+        answer_loss_cutoff: an example with a larger loss teaches no operation; None: all do.
+        cell_select_pref: an answer that is a number and stands in a cell is to be computed only
+            if the probability of any operation is larger than this.
+        agg_temperature: divides the logits of operations when a number is computed.
+        use_gumbel_for_cells: compute with cells drawn at random by their probabilities (a
+            differentiable relaxation of it).
+        use_gumbel_for_agg: the same for operations.
+        average_approximation_function: how the expected average is computed: "ratio",
+            "first_order" or "second_order" (see `aggregation`).
+        num_classification_labels: classes (`classification.ClassificationHead`); 0: no such head.
+        classification_label_weight: weights of classes in the loss, such as "0:1.0,1:2.0".
+        span_prediction: "none", "span" or "boundary" (see `spans`). With spans, they are what
+            is learnt from label_ids.
+        max_span_length: tokens of the longest span.
         max_num_rows: rows told apart by the heads, the header's included.
         max_num_columns: columns told apart, column 0 (outside the table) included.
-        sequence_dropout_prob: dropout between encoder and heads.
+        sequence_dropout_prob: dropout between the encoder's sequence output and heads.
     """
 
     encoder: EncoderConfig = dataclasses.field(default_factory=EncoderConfig)
@@ -105,8 +106,25 @@ class ClassifierConfig(base_config.Config):
     cell_cross_entropy_hard_em: bool = False
     cell_classification_threshold: float = 0.5
     cell_selection_ratio: float = 0.5
+    disable_per_token_loss: bool = False
     mask_examples_without_labels: bool = False
     init_cell_selection_weights_to_zero: bool = False
+    num_aggregation_labels: int = 0
+    aggregation_loss_importance: float = 1.0
+    use_answer_as_supervision: bool = False
+    answer_loss_importance: float = 1.0
+    use_normalized_answer_loss: bool = False
+    huber_loss_delta: float = 25.0
+    answer_loss_cutoff: float | None = None
+    cell_select_pref: float = 0.5
+    agg_temperature: float = 1.0
+    use_gumbel_for_cells: bool = False
+    use_gumbel_for_agg: bool = False
+    average_approximation_function: str = aggregation.RATIO
+    num_classification_labels: int = 0
+    classification_label_weight: str = ""
+    span_prediction: str = spans.NO_SPANS
+    max_span_length: int = 10
     max_num_rows: int = 64
     max_num_columns: int = 32
     sequence_dropout_prob: float = 0.1
@@ -117,27 +135,60 @@ class ClassifierConfig(base_config.Config):
 
         Args:
             bert_config: dict.
-            **flags: fields of TapasClassifierConfig; those of training are left aside.
+            **flags: fields of TapasClassifierConfig; None means the default. Those of training
+                are left aside.
 
         Raises:
-            InputError: for a flag the reference does not have, or one that asks for a head that is
-                not there.
+            InputError: for a flag the reference does not have, or a table pruning model.
         """
-        for name, absent in _OTHER_HEADS.items():
-            if flags.get(name, absent) not in (absent, None):
-                raise InputError(f"{name}={flags[name]!r}: there is no such head")
+        if flags.pop("table_pruning_config_file", None):
+            raise InputError("table_pruning_config_file: there are no table pruning models here")
         fields = {field.name for field in dataclasses.fields(cls)} - {"encoder"}
-        ignored = _TRAINING_FLAGS | _OTHER_HEADS_DETAILS | set(_OTHER_HEADS)
         for name in flags:
-            if name not in fields | _ENCODER_FLAGS | ignored:
+            if name not in fields | _ENCODER_FLAGS | _TRAINING_FLAGS:
                 raise InputError(f"{name!r} is not a field of the reference's classifier config")
         encoder_flags = {name: flags[name] for name in flags if name in _ENCODER_FLAGS}
-        own = {name: flags[name] for name in flags if name in fields}
+        own = {name: flags[name] for name in flags if name in fields and flags[name] is not None}
+        weights = own.get("classification_label_weight")
+        if isinstance(weights, dict):
+            pairs = (f"{label}:{weight}" for label, weight in weights.items())
+            own["classification_label_weight"] = ",".join(pairs)
         return cls(encoder=EncoderConfig.from_tapas(bert_config, **encoder_flags), **own)
 
 
+def make_heads(config: ClassifierConfig) -> dict[str, Head]:
+    """The heads that a config asks for, by name, without variables yet.
+
+    Cell selection is last: which examples it learns from, the aggregation says.
+
+    Raises:
+        InputError: if options contradict each other, or there is nothing to learn.
+    """
+    made = []
+    if config.num_aggregation_labels:
+        made.append(aggregation.AggregationHead(config))
+    if config.num_classification_labels:
+        made.append(classification.ClassificationHead(config))
+    if config.span_prediction != spans.NO_SPANS:
+        made.append(spans.span_head(config))
+    made.append(heads.cell_selection_head(config))
+    if not any(head.labels for head in made):
+        raise InputError("disable_per_token_loss, and no other head: there is nothing to learn")
+    return {head.name: head for head in made}
+
+
+def label_features(config: ClassifierConfig) -> list[str]:
+    """Names of the features (data/features.py) that the losses of such a model read.
+
+    Raises:
+        InputError: as `make_heads`.
+    """
+    names = (name for head in make_heads(config).values() for name in head.labels)
+    return list(dict.fromkeys(names))
+
+
 class TableClassifier(keras.Model):
-    """Scores the cells of a table as answers to a question.
+    """Scores the cells of a table as answers to a question; aggregates and classifies.
 
     Example:
         >>> model = TableClassifier(ClassifierConfig(select_one_column=True))
@@ -160,7 +211,9 @@ class TableClassifier(keras.Model):
         self._config = config
         self.encoder = TableEncoder(config.encoder, name="bert")
         self.dropout = keras.layers.Dropout(config.sequence_dropout_prob)
-        self.heads = [heads.cell_selection_head(config)]
+        self._labels = label_features(config)
+        # By name, so that checkpoints of models with other heads besides fit.
+        self.heads = make_heads(config)
         self.build(None)
 
     @property
@@ -169,7 +222,7 @@ class TableClassifier(keras.Model):
         return self._config
 
     def build(self, input_shape=None):
-        for head in self.heads:
+        for head in self.heads.values():
             build_child(head, [None, None, self._config.encoder.hidden_size])
         self.built = True
 
@@ -182,20 +235,28 @@ class TableClassifier(keras.Model):
         return cls(ClassifierConfig(config["config"]), name=config["name"])
 
     def call(self, features, training=None):
-        """Runs the encoder and the heads; computes losses if the features hold labels.
+        """Runs the encoder and the heads; computes losses if the features hold the labels.
 
         Args:
-            features: dict of the encoder's inputs, <int32>[batch, seq]; `label_ids` for losses.
+            features: dict of the encoder's inputs, <int32>[batch, seq]; for losses all of
+                `label_features`: label_ids <int32>[batch, seq], numeric_values and
+                numeric_values_scale <float32>[batch, seq], answer <float32>[batch, 1],
+                aggregation_function_id and classification_class_index <int32>[batch, 1].
             training: with dropout.
 
         Returns:
             dict: the encoder's outputs (sequence_output, pooled_output, encoder_outputs) and the
-            heads', all <float32> (see `heads`): token_logits, logits, probs, selected_tokens and,
-            with select_one_column, column_logits. With labels also total_loss <float32>[] and the
-            heads' losses per example.
+            heads', all <float32> or <int32>: token_logits, logits, probs, selected_tokens (see
+            `heads`) and, with the options for them, column_logits, logits_aggregation, pred_aggr
+            (`aggregation`), logits_cls, probs_cls, pred_cls (`classification`), span_logits,
+            span_indexes (`spans`). With labels also total_loss <float32>[], a mean over the batch,
+            and what it is made of, <float32>[batch] each.
         """
         outputs = dict(self.encoder(features, training=training))
-        x = self.dropout(outputs["sequence_output"], training=training)
+        read = {
+            "sequence_output": self.dropout(outputs["sequence_output"], training=training),
+            "pooled_output": outputs["pooled_output"],
+        }
         cells = Cells(
             features["row_ids"],
             features["column_ids"],
@@ -203,16 +264,18 @@ class TableClassifier(keras.Model):
             self._config.max_num_rows,
             self._config.max_num_columns,
         )
-        for head in self.heads:
-            outputs.update(head(x, cells=cells, features=features))
-        if "label_ids" in features:
-            outputs.update(self._head_losses(outputs, cells, features))
+        for head in self.heads.values():
+            outputs.update(head(read[head.reads], cells=cells, features=features))
+        if all(name in features for name in self._labels):
+            outputs["total_loss"] = self._total_loss(outputs, cells, features)
         return outputs
 
-    def _head_losses(self, outputs, cells, features):
-        totals, parts = [], {}
-        for head in self.heads:
-            total, per_example = head.loss(outputs, cells=cells, features=features)
-            totals.append(total)
-            parts.update(per_example)
-        return {**parts, "total_loss": tf.add_n(totals)}
+    def _total_loss(self, outputs, cells, features):
+        """The sum of the heads' losses <float32>[]; adds what they are made of to `outputs`."""
+        losses = []
+        for head in self.heads.values():
+            if head.labels:
+                per_example, parts = head.loss(outputs, cells=cells, features=features)
+                losses.append(per_example)
+                outputs.update(parts)
+        return tf.reduce_mean(tf.add_n(losses))

@@ -1,18 +1,10 @@
-"""Heads that select cells: one class for each way of scoring a selection.
-
-A head is a Keras layer with two methods:
-
-    head(sequence_output, cells=cells, features=features) -> dict of outputs
-    head.loss(outputs, cells=cells, features=features) -> (scalar, dict of per-example losses)
-
-`TableClassifier` holds a list of them and adds their losses up. A head computes in float32 whatever
-the mixed precision policy is, and its variables carry the names of the reference's checkpoints.
-"""
+"""Heads that select cells: one class for each way of scoring a selection."""
 
 import tensorflow as tf
 
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.models.head import Head
+from mate_tf.models.spans import NO_SPANS
 
 LOG_ZERO = -10_000.0
 """Added to the logit of what must not be chosen; exp of it is 0 in float32."""
@@ -41,19 +33,22 @@ def cell_selection_head(config, **kwargs):
     return TokenHead(config, **kwargs)
 
 
-class _SelectionHead(keras.layers.Layer):
+class _SelectionHead(Head):
     """Scores tokens by one linear layer and chooses cells by a threshold.
+
+    Its loss leaves out examples that something else is learnt from: those whose answer is computed
+    (`aggregate_mask`), or those without a labelled token if `mask_examples_without_labels`.
 
     Args:
         config: a ClassifierConfig.
     """
 
     def __init__(self, config, name="cell_selection", **kwargs):
-        super().__init__(name=name, dtype="float32", **kwargs)
-        self._config = config
+        super().__init__(config, name=name, **kwargs)
+        if config.span_prediction == NO_SPANS and not config.disable_per_token_loss:
+            self.labels = ("label_ids",)
 
     def reference_variables(self):
-        """The variables by their names in the reference's checkpoints."""
         return {name: getattr(self, name) for name in self._scorer_names()}
 
     def _scorer_names(self):
@@ -64,17 +59,8 @@ class _SelectionHead(keras.layers.Layer):
         super().build(input_shape)
 
     def _scorer(self, name, hidden_size):
-        config = self._config
-        if config.init_cell_selection_weights_to_zero:
-            initializer = keras.initializers.Zeros()
-        else:
-            initializer = keras.initializers.TruncatedNormal(
-                stddev=config.encoder.initializer_range
-            )
-        return (
-            self.add_weight(f"{name}_weights", [hidden_size], initializer=initializer),
-            self.add_weight(f"{name}_bias", [], initializer="zeros"),
-        )
+        zeros = self._config.init_cell_selection_weights_to_zero
+        return self._linear(name, [hidden_size], zeros=zeros)
 
     def _token_logits(self, x):
         logits = tf.linalg.matvec(x, self.output_weights) + self.output_bias
@@ -91,11 +77,13 @@ class _SelectionHead(keras.layers.Layer):
             "selected_tokens": _tokens_of(chosen, cells, features),
         }
 
-    def _total(self, per_example, features):
-        """Mean over the batch; examples without a labelled token may be masked out of the sum."""
+    def _counted(self, per_example, outputs, features):
+        """The losses <float32>[batch] with 0 for examples that are left out."""
         if self._config.mask_examples_without_labels:
-            per_example *= _has_labels(features)
-        return tf.reduce_mean(per_example)
+            return per_example * has_labels(features)
+        if "aggregate_mask" in outputs:
+            return per_example * (1.0 - outputs["aggregate_mask"])
+        return per_example
 
 
 class TokenHead(_SelectionHead):
@@ -127,7 +115,7 @@ class TokenHead(_SelectionHead):
         return self._bernoulli_outputs(token_logits, logits, cells, features)
 
     def loss(self, outputs, *, cells, features):
-        """Token loss; reads label_ids. Returns (<float32>[], {name: <float32>[batch]})."""
+        """Token loss; reads label_ids. See `Head`."""
         del cells
         labels = tf.cast(features["label_ids"], tf.float32)
         mask = tf.cast(features["input_mask"], tf.float32)
@@ -138,7 +126,9 @@ class TokenHead(_SelectionHead):
         per_example = tf.math.divide_no_nan(
             tf.reduce_sum(per_token, axis=1), tf.reduce_sum(mask, axis=1)
         )
-        return self._total(per_example, features), {"token_loss_per_example": per_example}
+        return self._counted(per_example, outputs, features), {
+            "token_loss_per_example": per_example
+        }
 
 
 class ColumnAndCellHead(_SelectionHead):
@@ -198,8 +188,8 @@ class ColumnAndCellHead(_SelectionHead):
         cell_loss = tf.math.divide_no_nan(
             tf.reduce_sum(cell_loss * weight, axis=[1, 2]), tf.reduce_sum(weight, axis=[1, 2])
         )
-        per_example = column_loss + cell_loss * _has_labels(features)
-        return self._total(per_example, features), {
+        per_example = column_loss + cell_loss * has_labels(features)
+        return self._counted(per_example, outputs, features), {
             "select_one_column_loss_per_example": per_example
         }
 
@@ -240,7 +230,9 @@ class CellSoftmaxHead(_SelectionHead):
         gold = cells.labelled(features["label_ids"]) * cells.in_table
         target = tf.stop_gradient(self._target(log_probs, gold))
         per_example = -tf.reduce_sum(target * log_probs, axis=[1, 2])
-        return self._total(per_example, features), {"cell_cross_entropy_per_example": per_example}
+        return self._counted(per_example, outputs, features), {
+            "cell_cross_entropy_per_example": per_example
+        }
 
     def _target(self, log_probs, gold):
         """q: <float32>[batch, rows, columns], sums to 1, or to 0 where there is no gold cell."""
@@ -268,7 +260,7 @@ def _bernoulli_loss(logits, labels):
     return tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
 
 
-def _has_labels(features):
+def has_labels(features):
     """<float32>[batch]: 1 where the example has a labelled token."""
     labelled = (features["label_ids"] > 0) & (features["input_mask"] > 0)
     return tf.cast(tf.reduce_any(labelled, axis=1), tf.float32)

@@ -245,13 +245,13 @@ def bfloat16():
 def test_bfloat16_keeps_logits_losses_and_numbers_exact(bfloat16, batch, options):
     model = TableClassifier(small_config(**options))
     seen = {}
-    head_call = model.heads[0].call
+    head_call = model.heads["cell_selection"].call
 
     def spy(x, *, cells, features):
         seen.update(features)
         return head_call(x, cells=cells, features=features)
 
-    model.heads[0].call = spy
+    model.heads["cell_selection"].call = spy
     with tf.GradientTape() as tape:
         outputs = model(batch, training=True)
     assert outputs["sequence_output"].dtype == tf.bfloat16
@@ -290,7 +290,7 @@ def test_xla_equals_plain(batch):
 
 
 @pytest.mark.parametrize(
-    "flags", [{"num_aggregation_labels": 4}, {"span_prediction": "span"}, {"temprature": 1.0}]
+    "flags", [{"temprature": 1.0}, {"table_pruning_config_file": "pruning.json"}]
 )
 def test_from_tapas_names_what_it_cannot_do(flags):
     bert_config = {"type_vocab_size": [3, 256, 256, 2, 256, 256, 10]}

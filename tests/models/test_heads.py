@@ -39,8 +39,8 @@ def run(features, token_logits, column_scores=None, **options):
         features["row_ids"], features["column_ids"], features["input_mask"], ROWS, COLUMNS
     )
     outputs = head(tf.constant(x), cells=cells, features=features)
-    total, per_example = head.loss(outputs, cells=cells, features=features)
-    return outputs, float(total), {k: v.numpy() for k, v in per_example.items()}
+    per_example, parts = head.loss(outputs, cells=cells, features=features)
+    return outputs, float(np.mean(per_example)), {k: v.numpy() for k, v in parts.items()}
 
 
 def one_table(labels=(0, 0, 0, 0, 1, 0)):
@@ -86,7 +86,8 @@ def test_soft_em_has_the_gradient_of_the_marginal_likelihood(golden):
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(x)
         outputs = head(x, cells=cells, features=features)
-        total, _ = head.loss(outputs, cells=cells, features=features)
+        per_example, _ = head.loss(outputs, cells=cells, features=features)
+        total = tf.reduce_mean(per_example)
         scores = cells.mean(x[..., 0]) - 1e9 * (1 - cells.in_table)
         gold = cells.labelled(features["label_ids"])
         marginal = tf.reduce_logsumexp(scores - 1e9 * (1 - gold), [1, 2])

@@ -1,0 +1,77 @@
+"""The head that puts a question or statement into a class."""
+
+import tensorflow as tf
+
+from mate_tf.errors import InputError
+from mate_tf.models.head import PooledHead
+
+
+class ClassificationHead(PooledHead):
+    """A class for the whole example, such as refuted or entailed.
+
+    The loss is the cross entropy, times the weight of the right class (`label_weights`).
+
+    Args:
+        config: a ClassifierConfig.
+
+    Raises:
+        InputError: if `num_classification_labels` or `classification_label_weight` make no sense.
+    """
+
+    labels = ("classification_class_index",)
+
+    def __init__(self, config, name="classification", **kwargs):
+        super().__init__(config, config.num_classification_labels, "cls", name=name, **kwargs)
+        self._label_weights = label_weights(config.classification_label_weight, self.num_labels)
+
+    def call(self, x, *, cells, features):
+        """Scores classes.
+
+        Args:
+            x: <float>[batch, hidden], the encoder's pooled output.
+            cells: unused.
+            features: unused.
+
+        Returns:
+            logits_cls and probs_cls <float32>[batch, classes]; pred_cls <int32>[batch].
+        """
+        del cells, features
+        logits = self._logits(x)
+        return {
+            "logits_cls": logits,
+            "probs_cls": tf.nn.softmax(logits),
+            "pred_cls": tf.argmax(logits, axis=1, output_type=tf.int32),
+        }
+
+    def loss(self, outputs, *, cells, features):
+        """Weighted cross entropy; reads classification_class_index."""
+        del cells
+        classes = tf.reshape(features["classification_class_index"], [-1])
+        per_example = tf.nn.sparse_softmax_cross_entropy_with_logits(
+            labels=classes, logits=outputs["logits_cls"]
+        )
+        per_example *= tf.gather(tf.constant(self._label_weights, tf.float32), classes)
+        return per_example, {"classification_loss_per_example": per_example}
+
+
+def label_weights(text: str, num_labels: int) -> list[float]:
+    """Weights of classes from text such as "0:1.0,1:2.0"; 1 for those it leaves out.
+
+    Raises:
+        InputError: the text is of another form or names a class that is not there.
+    """
+    weights = [1.0] * num_labels
+    for part in filter(None, text.split(",")):
+        try:
+            label, weight = part.split(":")
+            label, weight = int(label), float(weight)
+        except ValueError as error:
+            raise InputError(
+                f"classification_label_weight: {part!r} is no class and weight like 0:1.0"
+            ) from error
+        if not 0 <= label < num_labels:
+            raise InputError(
+                f"classification_label_weight: there is no class {label} among {num_labels}"
+            )
+        weights[label] = weight
+    return weights

@@ -1,0 +1,89 @@
+"""What heads have in common: outputs from the encoder's, a loss from outputs and labels."""
+
+import tensorflow as tf
+
+from mate_tf.errors import InputError
+from mate_tf.layers.keras_namespace import keras
+
+
+class Head(keras.layers.Layer):
+    """One thing that a `TableClassifier` predicts. A subclass has two methods:
+
+        head(x, cells=cells, features=features) -> dict of outputs
+        head.loss(outputs, cells=cells, features=features) -> (<float32>[batch], dict of outputs)
+
+    where x is the encoder's output that the head `reads` and `outputs` are those of all heads. A
+    head computes in float32 whatever the mixed precision policy is, and its variables carry the
+    names of the reference's checkpoints (`reference_variables`).
+
+    Args:
+        config: a ClassifierConfig.
+
+    Attributes:
+        reads: "sequence_output" <float>[batch, seq, hidden] or "pooled_output"
+            <float>[batch, hidden].
+        labels: features that the loss reads (data/features.py). Without any there is no loss:
+            the head predicts and something else learns.
+    """
+
+    reads = "sequence_output"
+    labels: tuple[str, ...] = ()
+
+    def __init__(self, config, **kwargs):
+        super().__init__(dtype="float32", **kwargs)
+        self._config = config
+
+    def reference_variables(self):
+        """The variables by their names in the reference's checkpoints."""
+        raise NotImplementedError
+
+    def _linear(self, prefix, shape, zeros=False):
+        """Weights <float32>[shape] and one bias for each of their rows, or a scalar for one row."""
+        if zeros:
+            initializer = keras.initializers.Zeros()
+        else:
+            initializer = keras.initializers.TruncatedNormal(
+                stddev=self._config.encoder.initializer_range
+            )
+        return (
+            self.add_weight(f"{prefix}_weights", shape, initializer=initializer),
+            self.add_weight(f"{prefix}_bias", shape[:-1], initializer="zeros"),
+        )
+
+
+class PooledHead(Head):
+    """One class out of several, from the encoder's pooled output by a linear layer.
+
+    Args:
+        config: a ClassifierConfig.
+        num_labels: how many classes.
+        suffix: of the variables' names in the reference: output_weights_<suffix>.
+
+    Raises:
+        InputError: fewer than two classes.
+    """
+
+    reads = "pooled_output"
+
+    def __init__(self, config, num_labels, suffix, **kwargs):
+        super().__init__(config, **kwargs)
+        if num_labels < 2:
+            raise InputError(f"{self.name}: {num_labels} classes leave nothing to choose")
+        self.num_labels = num_labels
+        self._suffix = suffix
+
+    def build(self, input_shape):
+        self.output_weights, self.output_bias = self._linear(
+            "output", [self.num_labels, input_shape[-1]]
+        )
+        super().build(input_shape)
+
+    def reference_variables(self):
+        return {
+            f"output_weights_{self._suffix}": self.output_weights,
+            f"output_bias_{self._suffix}": self.output_bias,
+        }
+
+    def _logits(self, x):
+        """<float32>[batch, hidden] -> <float32>[batch, labels]"""
+        return tf.matmul(x, self.output_weights, transpose_b=True) + self.output_bias
