@@ -9,7 +9,7 @@ from mate_tf.attention.base import build_child
 from mate_tf.errors import InputError
 from mate_tf.layers.cells import Cells
 from mate_tf.layers.keras_namespace import keras
-from mate_tf.models import aggregation, classification, heads, spans
+from mate_tf.models import aggregation, classification, heads, huggingface, spans
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
 from mate_tf.models.head import Head
 
@@ -67,7 +67,7 @@ class ClassifierConfig(base_config.Config):
         mask_examples_without_labels: they add nothing to the loss of the cells, yet count in its
             mean.
         init_cell_selection_weights_to_zero: start the cell and column scorers at zero.
-        num_aggregation_labels: operations over the chosen cells (`aggregation.AggregationHead`),
+        num_aggregation_labels: operations over the chosen cells (see `aggregation`),
             4 for NONE, SUM, AVERAGE and COUNT; 0: no such head.
         aggregation_loss_importance: weight of its loss.
         use_answer_as_supervision: learn the operation from the number that is the answer; False:
@@ -155,6 +155,21 @@ class ClassifierConfig(base_config.Config):
             own["classification_label_weight"] = ",".join(pairs)
         return cls(encoder=EncoderConfig.from_tapas(bert_config, **encoder_flags), **own)
 
+    @classmethod
+    def from_huggingface(cls, config: dict, **encoder_fields):
+        """The config of a model that computes what Hugging Face's does.
+
+        Args:
+            config: contents of the config.json of a TAPAS or BERT model; BERT's says nothing about
+                heads, which are as by default.
+            **encoder_fields: fields of the encoder to set otherwise, such as `attention`.
+
+        Raises:
+            InputError: as `EncoderConfig.from_huggingface`.
+        """
+        encoder = EncoderConfig.from_huggingface(config, **encoder_fields)
+        return cls(encoder=encoder, **huggingface.classifier_fields(config))
+
 
 def make_heads(config: ClassifierConfig) -> dict[str, Head]:
     """The heads that a config asks for, by name, without variables yet.
@@ -166,7 +181,7 @@ def make_heads(config: ClassifierConfig) -> dict[str, Head]:
     """
     made = []
     if config.num_aggregation_labels:
-        made.append(aggregation.AggregationHead(config))
+        made.append(aggregation.aggregation_head(config))
     if config.num_classification_labels:
         made.append(classification.ClassificationHead(config))
     if config.span_prediction != spans.NO_SPANS:

@@ -87,3 +87,9 @@ class PooledHead(Head):
     def _logits(self, x):
         """<float32>[batch, hidden] -> <float32>[batch, labels]"""
         return tf.matmul(x, self.output_weights, transpose_b=True) + self.output_bias
+
+
+def has_labels(features):
+    """<float32>[batch]: 1 where the example has a labelled token."""
+    labelled = (features["label_ids"] > 0) & (features["input_mask"] > 0)
+    return tf.cast(tf.reduce_any(labelled, axis=1), tf.float32)

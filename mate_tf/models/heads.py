@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from mate_tf.errors import InputError
-from mate_tf.models.head import Head
+from mate_tf.models.head import Head, has_labels
 from mate_tf.models.spans import NO_SPANS
 
 LOG_ZERO = -10_000.0
@@ -258,12 +258,6 @@ def _log_softmax(scores):
 
 def _bernoulli_loss(logits, labels):
     return tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
-
-
-def has_labels(features):
-    """<float32>[batch]: 1 where the example has a labelled token."""
-    labelled = (features["label_ids"] > 0) & (features["input_mask"] > 0)
-    return tf.cast(tf.reduce_any(labelled, axis=1), tf.float32)
 
 
 def _without_column_0(columns):
