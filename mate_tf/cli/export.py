@@ -14,6 +14,6 @@ def export(job: Job) -> str:
     """Writes the SavedModel and says where; returns the folder."""
     model = trainer.load_model(job.experiment, job.model_dir)
     options = job.experiment.task.conversion.converter_options()
-    path = saved_model.export(model, job.export_dir, job.vocab_file, options)
+    path = saved_model.export(model, job.export_dir, job.vocab_file, options, job.task.class_names)
     print(f"exported | {path}")
     return path

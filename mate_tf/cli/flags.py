@@ -38,7 +38,15 @@ flags.DEFINE_string("export_dir", None, "Folder of the SavedModel; <model_dir>/e
 
 flags.DEFINE_string("bert_vocab_file", None, "WordPiece vocabulary, one piece a line.")
 flags.DEFINE_string("bert_config_file", None, "bert_config.json with the encoder's sizes.")
-flags.DEFINE_string("init_checkpoint", None, "BERT, TAPAS or mate-tf checkpoint to start from.")
+flags.DEFINE_string(
+    "init_checkpoint", None, "BERT, TAPAS, mate-tf or Hugging Face checkpoint to start from."
+)
+flags.DEFINE_boolean(
+    "skip_mismatched", None, "Leave variables of another shape in --init_checkpoint aside."
+)
+flags.DEFINE_boolean(
+    "reset_output_cls", None, "Leave the classification head in --init_checkpoint aside."
+)
 
 flags.DEFINE_string("attention", None, "Attention variant, for example mate_efficient.")
 flags.DEFINE_integer("global_length", None, "Tokens in the global part (G).", lower_bound=1)
@@ -52,8 +60,21 @@ flags.DEFINE_boolean(
 
 flags.DEFINE_integer("max_seq_length", None, "Tokens per example.", lower_bound=8)
 flags.DEFINE_boolean("drop_rows_to_fit", None, "Drop the last rows of a table that is too long.")
+flags.DEFINE_boolean(
+    "prune_columns", None, "Of a table that is too long, drop columns unlike the question first."
+)
+flags.DEFINE_boolean(
+    "prune_rows", None, "Of a table that is too long, drop rows unlike the question first."
+)
+flags.DEFINE_boolean("use_document_title", None, "Append the table's title to the question.")
+flags.DEFINE_boolean(
+    "update_answer_coordinates", None, "Label where the answer's text stands in the table."
+)
 flags.DEFINE_integer("train_batch_size", None, "Examples per training step.", lower_bound=1)
 flags.DEFINE_integer("test_batch_size", None, "Examples per evaluation step.", lower_bound=1)
+flags.DEFINE_integer(
+    "gradient_accumulation_steps", None, "Batches whose gradients make one step.", lower_bound=1
+)
 flags.DEFINE_integer("num_train_steps", None, "Training steps.", lower_bound=1)
 flags.DEFINE_float("learning_rate", None, "Peak learning rate.", lower_bound=0)
 flags.DEFINE_integer("tf_random_seed", None, "Seed of data order and initial weights.")

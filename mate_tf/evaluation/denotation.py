@@ -101,10 +101,17 @@ def answer(
         ) from None
     numbers = None
     if aggregation in (SUM, AVERAGE) and not as_reference:
-        values = cell_values(interaction.table)
-        numbers = [values[column][row] for row, column in cells]
-        numbers = [number if isinstance(number, float) else None for number in numbers]
+        numbers = numbers_at(interaction.table, cells)
     return execute(aggregation, texts, numbers)
+
+
+def numbers_at(
+    table: interaction_pb2.Table, cells: Iterable[tuple[int, int]]
+) -> list[float | None]:
+    """The numbers in cells of a table, None where there is none or a date."""
+    values = cell_values(table)
+    found = [values[column][row] for row, column in cells]
+    return [number if isinstance(number, float) else None for number in found]
 
 
 def target(

@@ -24,7 +24,7 @@ def extras_dir(export_dir: str) -> str:
     return os.path.join(export_dir, "assets.extra")
 
 
-def export(model, export_dir: str, vocab_file: str, converter_options: dict) -> str:
+def export(model, export_dir: str, vocab_file: str, converter_options: dict, class_names=()) -> str:
     """Writes `model` as a SavedModel; an earlier one at the same place is replaced at the end.
 
     With it go the vocabulary and the settings of a converter, changed so that of every table it
@@ -35,6 +35,7 @@ def export(model, export_dir: str, vocab_file: str, converter_options: dict) -> 
         export_dir: folder to write.
         vocab_file: WordPiece vocabulary the model was trained with.
         converter_options: keyword arguments of the `ExampleConverter` that made its examples.
+        class_names: what the classes are called, if it classifies.
 
     Returns:
         export_dir.
@@ -54,7 +55,8 @@ def export(model, export_dir: str, vocab_file: str, converter_options: dict) -> 
         os.makedirs(extras_dir(partial))
         shutil.copyfile(vocab_file, os.path.join(extras_dir(partial), VOCABULARY_FILE))
         with open(os.path.join(extras_dir(partial), SETTINGS_FILE), "w", encoding="utf-8") as file:
-            json.dump({"converter": options}, file, indent=2, sort_keys=True)
+            settings = {"converter": options, "class_names": list(class_names)}
+            json.dump(settings, file, indent=2, sort_keys=True)
         shutil.rmtree(export_dir, ignore_errors=True)
         os.replace(partial, export_dir)
     finally:

@@ -11,6 +11,8 @@ import tensorflow as tf
 from mate_tf.data import examples, interactions
 from mate_tf.data.tokenizer import MAX_WORD_CHARACTERS
 from mate_tf.errors import InputError
+from mate_tf.evaluation import denotation
+from mate_tf.evaluation.predictions import AGGREGATIONS
 from mate_tf.serving import export
 from mate_tf.serving.signatures import SERVING_EXAMPLES
 from mate_tf.tables.table import Table
@@ -37,9 +39,11 @@ class Answer:
         cells: the chosen cells in table order.
         aggregation: operation over the cells, "NONE" for the cells themselves.
         value: number the operation gives, None without one.
-        probability: of the answer, 0 without cells. Models whose cells share one distribution give
-            the sum over the chosen ones, others the mean over them.
-        text: the answer in words: the texts of the cells, separated by commas.
+        probability: of the answer. Of cells, 0 without any: models whose cells share one
+            distribution give the sum over the chosen ones, others the mean over them. Of a class:
+            its probability.
+        text: the answer in words: the number, the texts of the cells, separated by commas, or the
+            name of the class.
         cuts: what was not read or not used, in words; empty if all of it was.
     """
 
@@ -83,6 +87,7 @@ class Predictor:
             raise InputError(f"{saved_model_dir}: not a readable SavedModel ({error})") from error
         self._signature = self._model.signatures[SERVING_EXAMPLES]
         vocabulary = os.path.join(export.extras_dir(saved_model_dir), export.VOCABULARY_FILE)
+        self._class_names = settings.get("class_names", [])
         self._converter = examples.ExampleConverter(vocabulary, **settings["converter"])
 
     def ask(self, table: Table, question: str, previous: Answer | None = None) -> Answer:
@@ -107,7 +112,22 @@ class Predictor:
         if previous is not None:
             notes += _refer_to(previous, example)
         outputs = self._signature(tf.constant([example.SerializeToString()]))
-        return _answer(table, {name: value.numpy()[0] for name, value in outputs.items()}, notes)
+        outputs = {name: value.numpy()[0] for name, value in outputs.items()}
+        if "class_probabilities" in outputs:
+            return self._class(outputs["class_probabilities"], notes)
+        return _cells(interaction.table, table, outputs, notes)
+
+    def _class(self, probabilities: np.ndarray, cuts: list[str]) -> Answer:
+        index = int(np.argmax(probabilities))
+        named = index < len(self._class_names)
+        return Answer(
+            cells=(),
+            aggregation=denotation.NONE,
+            value=None,
+            probability=float(probabilities[index]),
+            text=self._class_names[index] if named else str(index),
+            cuts=tuple(cuts),
+        )
 
 
 def _settings(saved_model_dir: str) -> dict:
@@ -140,19 +160,29 @@ def _refer_to(previous: Answer, example: tf.train.Example) -> list[str]:
     return [f"{forgotten} cells of the previous answer forgotten"] if forgotten else []
 
 
-def _answer(table: Table, outputs: dict[str, np.ndarray], cuts: list[str]) -> Answer:
-    """From the signature's outputs for one question to an Answer."""
+def _cells(annotated, table: Table, outputs: dict[str, np.ndarray], cuts: list[str]) -> Answer:
+    """From the signature's outputs for one question to the answer's cells and what they give.
+
+    Args:
+        annotated: the proto of the table, with the numbers in its cells.
+    """
     cells = tuple(
         AnswerCell(
             row, column, table.rows[row][column], float(outputs["cell_probabilities"][row, column])
         )
         for row, column in np.argwhere(outputs["selected"]).tolist()
     )
+    aggregation = denotation.NONE
+    if "aggregation_probabilities" in outputs:
+        aggregation = AGGREGATIONS[int(np.argmax(outputs["aggregation_probabilities"]))]
+    texts = [cell.text for cell in cells]
+    numbers = denotation.numbers_at(annotated, [(cell.row, cell.column) for cell in cells])
+    value, text = denotation.result(aggregation, texts, numbers)
     return Answer(
         cells=cells,
-        aggregation="NONE",
-        value=None,
+        aggregation=aggregation,
+        value=value,
         probability=float(outputs["probability"]),
-        text=", ".join(cell.text for cell in cells),
+        text=text,
         cuts=tuple(cuts),
     )

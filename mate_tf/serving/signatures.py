@@ -40,6 +40,7 @@ class ServingModule(tf.Module):
         self._max_num_rows = model.config.max_num_rows
         self._max_num_columns = model.config.max_num_columns
         self._distribution_over_cells = model.config.cell_cross_entropy
+        self._chooses_cells = not model.config.disable_per_token_loss
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="examples")])
     def serving_examples(self, examples):
@@ -58,6 +59,10 @@ class ServingModule(tf.Module):
             probability: <float32>[batch], of the answer: where the cells share one distribution
                 (`cell_cross_entropy`) the sum over the chosen cells, where each has a probability
                 of its own the mean over them; 0 for an answer without cells.
+            aggregation_probabilities: <float32>[batch, operations], NONE, SUM, AVERAGE and COUNT,
+                of models that aggregate.
+            class_probabilities: <float32>[batch, classes], of models that classify. One that does
+                nothing else chooses no cells.
         """
         features = parse_examples(examples)
         outputs = self.model(features, training=False)
@@ -70,11 +75,13 @@ class ServingModule(tf.Module):
         )
         cell_probabilities = cells.mean(outputs["probs"])[:, 1:, 1:]
         selected = cells.labelled(outputs["selected_tokens"])[:, 1:, 1:]
+        if not self._chooses_cells:
+            selected = tf.zeros_like(selected)
         probability = tf.reduce_sum(cell_probabilities * selected, axis=[1, 2])
         if not self._distribution_over_cells:
             number = tf.reduce_sum(selected, axis=[1, 2])
             probability = tf.math.divide_no_nan(probability, number)
-        return {
+        answer = {
             "probabilities": outputs["probs"],
             "row_ids": features["row_ids"],
             "column_ids": features["column_ids"],
@@ -82,6 +89,11 @@ class ServingModule(tf.Module):
             "selected": tf.cast(selected, tf.int32),
             "probability": probability,
         }
+        if "logits_aggregation" in outputs:
+            answer["aggregation_probabilities"] = tf.nn.softmax(outputs["logits_aggregation"])
+        if "probs_cls" in outputs:
+            answer["class_probabilities"] = outputs["probs_cls"]
+        return answer
 
     def signatures(self):
         """The signatures by name, for `tf.saved_model.save`."""

@@ -1,9 +1,9 @@
 """What all tasks over tables share: data in, model, loss and metric, in tf-models' terms."""
 
 import dataclasses
+from typing import ClassVar
 
 import tensorflow as tf
-from absl import logging
 from official.core import base_task, config_definitions, exp_factory
 from official.modeling.hyperparams import base_config
 
@@ -14,11 +14,16 @@ from mate_tf.data.tokenizer import read_vocabulary
 from mate_tf.errors import InputError
 from mate_tf.evaluation import metrics
 from mate_tf.layers.keras_namespace import keras
-from mate_tf.models.classifier import ClassifierConfig, TableClassifier
+from mate_tf.models.classifier import ClassifierConfig, TableClassifier, label_features
 from mate_tf.training.optimizers import TrainerConfig
 
 LABEL = "label_ids"
+CLASS = "classification_class_index"
+AGGREGATION = "aggregation_function_id"
 ACCURACY = "answer_accuracy"
+CLASS_ACCURACY = "class_accuracy"
+AGGREGATION_ACCURACY = "aggregation_accuracy"
+_OUTPUT_CLS = r"output_(weights|bias)_cls"
 
 
 @dataclasses.dataclass
@@ -37,6 +42,8 @@ class ConversionConfig(base_config.Config):
     drop_rows_to_fit: bool = False
     drop_columns_to_fit: bool = False
     trim_question_to_fit: bool = False
+    prune_columns: bool = False
+    prune_rows: bool = False
     strip_column_names: bool = False
     update_answer_coordinates: bool = False
     use_document_title: bool = False
@@ -86,11 +93,15 @@ class TableTaskConfig(config_definitions.TaskConfig):
 
     Attributes:
         name: the task's name, as in google-research/tapas.
-        init_checkpoint: BERT, TAPAS or mate-tf checkpoint to start from; empty: from scratch.
+        init_checkpoint: what to start from, anything `checkpoints.load` reads; empty: from scratch.
+        skip_mismatched: leave variables of another shape in it aside instead of refusing them.
+        reset_output_cls: leave its classification head aside.
     """
 
     name: str = ""
     init_checkpoint: str = ""
+    skip_mismatched: bool = False
+    reset_output_cls: bool = False
     conversion: ConversionConfig = dataclasses.field(default_factory=ConversionConfig)
     model: ClassifierConfig = dataclasses.field(default_factory=ClassifierConfig)
     train_data: TableDataConfig = dataclasses.field(
@@ -119,8 +130,13 @@ class TableTask(base_task.Task):
 
     Attributes:
         name_in_tapas: key in the registry and value of --task.
-        splits: names of the splits it can read.
+        splits: names of the splits it can read, "train" first.
+        subsets: split -> larger split that its questions are in too. They are evaluated with the
+            predictions for that one and need no examples of their own.
         sequential: whether a question may refer to the answer of the one before it.
+        class_names: what the classes are called, in tasks that classify.
+        answers_questions: whether a trained model answers questions; only then can it predict, be
+            exported and asked.
         makes_vocabulary: whether it comes with a vocabulary (`make_vocabulary`) and needs no
             official files.
         example_table: path of a table to show what a trained model can do; None without one.
@@ -130,7 +146,10 @@ class TableTask(base_task.Task):
 
     name_in_tapas = ""
     splits = ("train", "dev", "test")
+    subsets: ClassVar[dict[str, str]] = {}
     sequential = False
+    class_names: tuple[str, ...] = ()
+    answers_questions = True
     makes_vocabulary = False
     example_table = None
     example_questions = ()
@@ -161,13 +180,18 @@ class TableTask(base_task.Task):
 
         Args:
             interactions: list of Interaction protos with the gold answers.
-            predicted: question id -> cells (row, column).
+            predicted: question id -> `evaluation.predictions.Prediction`.
 
         Returns:
             title -> {metric or group: value}; titles are tables when results are printed.
         """
         graded = metrics.grade(interactions, predicted)
         return {"questions": {"accuracy": metrics.accuracy(graded)}}
+
+    def available_splits(self, input_dir):
+        """The splits that the files in `input_dir` have: all `splits`, unless a task says else."""
+        del input_dir
+        return self.splits
 
     def make_vocabulary(self, path):
         """Writes the task's own vocabulary, one piece a line, for tasks that have one."""
@@ -214,15 +238,16 @@ class TableTask(base_task.Task):
         path = self.task_config.init_checkpoint
         if not path:
             return
-        report = checkpoints.load(model, path)
-        if not report.loaded:
-            raise InputError(f"{path}: no variable of this checkpoint fits the model")
-        logging.info("%s: %d variables loaded", path, len(report.loaded))
-        for name in report.missing:
-            logging.info("%s: not in the checkpoint: %s", path, name)
+        report = checkpoints.load(
+            model,
+            path,
+            skip_mismatched=self.task_config.skip_mismatched,
+            exclude=_OUTPUT_CLS if self.task_config.reset_output_cls else None,
+        )
+        print(f"initialized | {path}: {report}", flush=True)
 
     def build_inputs(self, params, input_context=None):
-        """Batches of the model's inputs and the labels: <int32>[batch, seq] each."""
+        """Batches of the model's inputs and of the labels that its losses and metrics read."""
         batch_size = params.global_batch_size
         if input_context:
             batch_size = input_context.get_per_replica_batch_size(batch_size)
@@ -242,10 +267,19 @@ class TableTask(base_task.Task):
             dataset = dataset.shard(
                 input_context.num_input_pipelines, input_context.input_pipeline_id
             )
-        names = [*feature_names.names(feature_names.MODEL_INPUTS), LABEL]
+        names = dict.fromkeys(
+            [
+                *feature_names.names(feature_names.MODEL_INPUTS),
+                *self.label_names(),
+            ]
+        )
         # Accelerators take no strings, and numbers nobody reads cost bandwidth.
         dataset = dataset.map(lambda batch: {name: batch[name] for name in names})
         return dataset.prefetch(tf.data.AUTOTUNE)
+
+    def label_names(self):
+        """Features that losses and metrics read."""
+        return [*label_features(self.task_config.model), *self._measured()]
 
     def build_losses(self, labels, model_outputs, aux_losses=None):
         """The model's own loss and what its layers add: <float32>[]."""
@@ -253,21 +287,85 @@ class TableTask(base_task.Task):
         return tf.add_n([model_outputs["total_loss"], *(aux_losses or [])])
 
     def build_metrics(self, training=True):
-        """The share of questions whose set of chosen cells is the gold set."""
+        """The share of questions that each head answers rightly."""
         del training
-        return [keras.metrics.Mean(ACCURACY, dtype=tf.float32)]
+        return [keras.metrics.Mean(name, dtype=tf.float32) for name in self._measured().values()]
+
+    def _measured(self):
+        """Label -> metric, for the heads whose answer is labelled."""
+        model = self.task_config.model
+        measured = {} if model.disable_per_token_loss else {LABEL: ACCURACY}
+        if model.num_classification_labels:
+            measured[CLASS] = CLASS_ACCURACY
+        if model.num_aggregation_labels and not model.use_answer_as_supervision:
+            measured[AGGREGATION] = AGGREGATION_ACCURACY
+        return measured
 
     def process_metrics(self, metrics, labels, model_outputs, **kwargs):
-        """Counts a question as right if every token is chosen exactly when it is labelled.
+        """Counts right answers; cells are right if they are exactly the labelled ones.
 
         Examples without a table only fill up a batch and do not count.
         """
         del kwargs
-        wrong = tf.not_equal(model_outputs["selected_tokens"], labels[LABEL])
-        right = ~tf.reduce_any(wrong & (labels["input_mask"] > 0), axis=1)
-        asked = tf.reduce_any(labels["column_ids"] > 0, axis=1)
+        asked = tf.cast(tf.reduce_any(labels["column_ids"] > 0, axis=1), tf.float32)
         for metric in metrics:
-            metric.update_state(tf.cast(right, tf.float32), tf.cast(asked, tf.float32))
+            right = _RIGHT[metric.name](labels, model_outputs)
+            metric.update_state(tf.cast(right, tf.float32), asked)
+
+
+def _cells_right(labels, outputs):
+    wrong = tf.not_equal(outputs["selected_tokens"], labels[LABEL]) & (labels["input_mask"] > 0)
+    return ~tf.reduce_any(wrong, axis=1)
+
+
+_RIGHT = {
+    ACCURACY: _cells_right,
+    CLASS_ACCURACY: lambda labels, outputs: _equal(outputs["pred_cls"], labels[CLASS]),
+    AGGREGATION_ACCURACY: lambda labels, outputs: _equal(outputs["pred_aggr"], labels[AGGREGATION]),
+}
+
+
+def _equal(predicted, label):
+    return tf.equal(predicted, tf.reshape(label, [-1]))
+
+
+def fine_tuning(
+    task: TableTaskConfig,
+    *,
+    train_steps: int,
+    batch_size: int,
+    learning_rate: float,
+    warmup_ratio: float,
+    grad_clipping: float | None = 10.0,
+) -> TableExperiment:
+    """An experiment as google-research/tapas fine-tunes: BERT's AdamW and learning rate.
+
+    Args:
+        task: what to learn.
+        train_steps: steps of `batch_size` examples.
+        batch_size: as above.
+        learning_rate: its peak.
+        warmup_ratio: share of the steps in which it rises.
+        grad_clipping: bound of each element of a gradient, whose global norm is 1 at most anyway.
+    """
+    task.train_data.override({"is_training": True, "global_batch_size": batch_size})
+    experiment = TableExperiment(task=task)
+    experiment.trainer = TrainerConfig(
+        train_steps=train_steps,
+        steps_per_loop=100,
+        summary_interval=100,
+        checkpoint_interval=1000,
+        validation_interval=5000,
+    )
+    experiment.trainer.optimizer_config.override(
+        {
+            "optimizer": {"bert_adamw": {"clipvalue": grad_clipping}},
+            "learning_rate": {
+                "bert": {"initial_learning_rate": learning_rate, "warmup_ratio": warmup_ratio}
+            },
+        }
+    )
+    return experiment
 
 
 _TASKS: dict[str, type[TableTask]] = {}

@@ -9,10 +9,6 @@ from mate_tf.evaluation import metrics
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.tasks import base
-from mate_tf.training.optimizers import TrainerConfig
-
-NUM_TRAIN_STEPS = 200_000
-BATCH_SIZE = 128
 
 
 @dataclasses.dataclass
@@ -47,24 +43,18 @@ class SqaTask(base.TableTask):
     @classmethod
     def experiment(cls):
         """TAPAS's hyper-parameters for SQA with MATE's attention (paper, appendix A)."""
-        experiment = base.TableExperiment()
-        experiment.task = SqaTaskConfig(
-            name=cls.name_in_tapas,
-            model=ClassifierConfig(
-                encoder=EncoderConfig(attention=AttentionConfig(name="mate_efficient")),
-                select_one_column=True,
-                allow_empty_column_selection=False,
+        return base.fine_tuning(
+            SqaTaskConfig(
+                name=cls.name_in_tapas,
+                model=ClassifierConfig(
+                    encoder=EncoderConfig(attention=AttentionConfig(name="mate_efficient")),
+                    select_one_column=True,
+                    allow_empty_column_selection=False,
+                ),
             ),
-            train_data=base.TableDataConfig(is_training=True, global_batch_size=BATCH_SIZE),
+            train_steps=200_000,
+            batch_size=128,
+            learning_rate=1.25e-5,
+            warmup_ratio=0.01,
+            grad_clipping=None,
         )
-        experiment.trainer = TrainerConfig(
-            train_steps=NUM_TRAIN_STEPS,
-            steps_per_loop=100,
-            summary_interval=100,
-            checkpoint_interval=1000,
-            validation_interval=5000,
-        )
-        experiment.trainer.optimizer_config.learning_rate.bert.override(
-            {"initial_learning_rate": 1.25e-5, "warmup_ratio": 0.01}
-        )
-        return experiment

@@ -12,7 +12,9 @@ from mate_tf.training import trainer
 _INPUTS = feature_names.names(feature_names.MODEL_INPUTS)
 _PER_TOKEN = (*_INPUTS, "label_ids")
 _IDENTIFIERS = ("question_id", "table_id")
-_OUTPUTS = (*_IDENTIFIERS, "input_ids", "row_ids", "column_ids", "label_ids")
+_LABELS = ("aggregation_function_id", "classification_class_index")
+_COPIED = (*_IDENTIFIERS, *_LABELS, "input_ids", "row_ids", "column_ids", "label_ids")
+_PER_EXAMPLE = ("pred_aggr", "logits_cls", "probs_cls", "pred_cls")
 
 
 def predict(experiment, model_dir: str, records_path: str, sequential: bool = False):
@@ -32,6 +34,9 @@ def predict(experiment, model_dir: str, records_path: str, sequential: bool = Fa
             input_ids, row_ids, column_ids, label_ids, selected_tokens: <int32>[tokens], without
                 padding.
             probs: <float32>[tokens].
+            aggregation_function_id, classification_class_index: int, the gold ones.
+            pred_aggr, pred_cls: int; logits_cls, probs_cls: <float32>[classes]; of the heads that
+                the model has.
 
     Raises:
         InputError: if there is no checkpoint, or it is of another model, or no such file.
@@ -91,21 +96,23 @@ class _Predictor:
 
     def _run(self, batch):
         outputs = self._model({name: batch[name] for name in _INPUTS})
-        probs, selected = outputs["probs"].numpy(), outputs["selected_tokens"].numpy()
-        for index in range(len(probs)):
-            output = _example(batch, index)
-            tokens = len(output["input_ids"])
-            yield {
-                **{name: output[name] for name in _OUTPUTS},
-                "probs": probs[index, :tokens],
-                "selected_tokens": selected[index, :tokens],
-            }
+        wanted = ("probs", "selected_tokens", *_PER_EXAMPLE)
+        outputs = {name: outputs[name].numpy() for name in wanted if name in outputs}
+        for index in range(len(outputs["probs"])):
+            example = _example(batch, index)
+            tokens = len(example["input_ids"])
+            output = {name: example[name] for name in _COPIED}
+            for name, values in outputs.items():
+                value = values[index]
+                output[name] = value if name in _PER_EXAMPLE else value[:tokens]
+            yield output
 
 
 def _example(batch, index):
     """One example of a batch, without padding."""
     tokens = int(batch["input_mask"][index].sum())
     example = {name: batch[name][index][:tokens] for name in _PER_TOKEN}
+    example.update((name, int(np.ravel(batch[name][index])[0])) for name in _LABELS)
     example.update((name, _text(batch[name][index])) for name in _IDENTIFIERS)
     return example
 

@@ -1,0 +1,60 @@
+"""TABFACT: is a statement about a table true?"""
+
+from typing import ClassVar
+
+from mate_tf.attention import AttentionConfig
+from mate_tf.data.datasets import tabfact
+from mate_tf.evaluation import metrics
+from mate_tf.models.classifier import ClassifierConfig
+from mate_tf.models.encoder import EncoderConfig
+from mate_tf.tasks import base
+
+
+@base.register
+class TabFactTask(base.TableTask):
+    """TabFact (Chen et al., 2019): statements about Wikipedia tables, entailed or refuted."""
+
+    name_in_tapas = "TABFACT"
+    splits = ("train", "dev", "test")
+    subsets: ClassVar[dict[str, str]] = {
+        "test_simple": "test",
+        "test_complex": "test",
+        "test_small": "test",
+    }
+    class_names = ("refuted", "entailed")
+    baselines = ("majority class", "lexical classifier")
+
+    def interactions(self, input_dir, split):
+        return tabfact.read(input_dir, split)
+
+    def measure(self, interactions, predicted):
+        """Accuracy with its 95 % confidence interval, in all and by class."""
+        return {
+            self.name_in_tapas: metrics.classification_metrics(
+                interactions, predicted, self.class_names
+            )
+        }
+
+    @classmethod
+    def experiment(cls):
+        """TAPAS's hyper-parameters for TabFact with MATE's attention."""
+        return base.fine_tuning(
+            base.TableTaskConfig(name=cls.name_in_tapas, model=truth_classifier()),
+            train_steps=80_000,
+            batch_size=512,
+            learning_rate=2e-5,
+            warmup_ratio=0.05,
+        )
+
+
+def truth_classifier() -> ClassifierConfig:
+    """A model with two classes and nothing else to learn."""
+    return ClassifierConfig(
+        encoder=EncoderConfig(
+            attention=AttentionConfig(name="mate_efficient"),
+            hidden_dropout_prob=0.07,
+            attention_probs_dropout_prob=0.0,
+        ),
+        num_classification_labels=2,
+        disable_per_token_loss=True,
+    )

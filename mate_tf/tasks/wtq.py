@@ -1,0 +1,79 @@
+"""WTQ: questions whose answers are known as texts only, some of them computed from cells."""
+
+import dataclasses
+
+from mate_tf.attention import AttentionConfig
+from mate_tf.data.datasets import wikitq
+from mate_tf.evaluation import metrics
+from mate_tf.models.classifier import ClassifierConfig
+from mate_tf.models.encoder import EncoderConfig
+from mate_tf.tasks import base
+
+NUM_AGGREGATIONS = 4
+"""NONE, SUM, AVERAGE, COUNT."""
+
+NUM_TRAIN_STEPS = 50_000
+BATCH_SIZE = 512
+
+
+@dataclasses.dataclass
+class WtqTaskConfig(base.TableTaskConfig):
+    """WikiTableQuestions with the official divisions of its training questions.
+
+    Attributes:
+        random_split: which of the five.
+    """
+
+    random_split: int = 1
+
+
+@base.register
+class WtqTask(base.TableTask):
+    """WikiTableQuestions (Pasupat and Liang, 2015), learnt from the answers alone."""
+
+    name_in_tapas = "WTQ"
+
+    def interactions(self, input_dir, split):
+        return wikitq.read(input_dir, split, random_split=self.task_config.random_split)
+
+    def measure(self, interactions, predicted):
+        """Denotation accuracy by the official evaluator's rules."""
+        return {"WTQ": metrics.denotation_metrics(interactions, predicted)}
+
+    @classmethod
+    def experiment(cls):
+        """TAPAS's hyper-parameters for WikiTableQuestions with MATE's attention."""
+        return base.fine_tuning(
+            WtqTaskConfig(
+                name=cls.name_in_tapas,
+                model=weakly_supervised(
+                    temperature=0.0352513,
+                    answer_loss_cutoff=0.664694,
+                    cell_select_pref=0.207951,
+                    huber_loss_delta=0.121194,
+                    init_cell_selection_weights_to_zero=True,
+                ),
+            ),
+            train_steps=NUM_TRAIN_STEPS,
+            batch_size=BATCH_SIZE,
+            learning_rate=1.93581e-5,
+            warmup_ratio=0.128960,
+        )
+
+
+def weakly_supervised(**options) -> ClassifierConfig:
+    """A model that chooses cells of one column and an operation over them.
+
+    Args:
+        **options: further fields of the `ClassifierConfig`.
+    """
+    options = {
+        "select_one_column": True,
+        "allow_empty_column_selection": False,
+        "use_answer_as_supervision": True,
+    } | options
+    return ClassifierConfig(
+        encoder=EncoderConfig(attention=AttentionConfig(name="mate_efficient")),
+        num_aggregation_labels=NUM_AGGREGATIONS,
+        **options,
+    )
