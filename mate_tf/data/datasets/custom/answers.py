@@ -1,0 +1,111 @@
+"""Questions with their answers, of lines and tables of the user's own data."""
+
+import dataclasses
+import math
+
+from mate_tf.data.datasets.custom import labels
+from mate_tf.data.datasets.custom.lines import NONE, Line, shown
+from mate_tf.data.datasets.custom.summary import Summary
+from mate_tf.data.interactions import Question
+from mate_tf.errors import InputError
+from mate_tf.evaluation import denotation
+from mate_tf.tables.answers import (
+    AnswerError,
+    GoldAnswer,
+    SupervisionMode,
+    answer_at,
+    parse_answer,
+)
+from mate_tf.tables.numbers import column_values, to_float32
+from mate_tf.tables.table import Table
+
+
+class Answers:
+    """Makes questions of lines.
+
+    Args:
+        summary: of the data set.
+        strict: whether a text that is in several cells is no answer.
+    """
+
+    def __init__(self, summary: Summary, strict: bool):
+        self._labels = summary.labels
+        self._weakly_supervised = summary.weakly_supervised
+        self._mode = SupervisionMode.REMOVE_ALL_STRICT if strict else SupervisionMode.REMOVE_ALL
+
+    def question(self, line: Line, table: Table) -> Question:
+        """The question of a line with its answer, which is invalid if it cannot be learnt."""
+        question = Question(line.question_id, line.question)
+        if line.kind is None:
+            return question
+        if line.kind == "class":
+            index = labels.class_index(line, self._labels)
+            return dataclasses.replace(question, class_index=index)
+        question = dataclasses.replace(question, aggregation=line.aggregation)
+        find = self._of_cells if line.kind == "cells" else self._found
+        try:
+            answer = find(line, table)
+        except AnswerError as error:
+            texts = line.answer if line.kind == "text" else ()
+            return dataclasses.replace(question, texts=texts, is_valid=False, problem=error.reason)
+        return dataclasses.replace(
+            question,
+            coordinates=answer.coordinates,
+            texts=answer.texts,
+            float_value=answer.float_value,
+        )
+
+    def _of_cells(self, line: Line, table: Table) -> GoldAnswer:
+        """The answer that consists of the cells, or is computed from them."""
+        answer = answer_at(table, _coordinates(line, table))
+        if not line.is_computed:
+            return answer
+        columns = {column: column_values(table.column(column)) for _, column in answer.coordinates}
+        numbers = [columns[column][row] for row, column in answer.coordinates]
+        numbers = [number if isinstance(number, float) else None for number in numbers]
+        value, text = denotation.result(line.aggregation, answer.texts, numbers)
+        if value is None or not math.isfinite(to_float32(value)):
+            raise AnswerError(f"{line.aggregation} of cells that are no numbers")
+        coordinates = () if self._weakly_supervised else answer.coordinates
+        return GoldAnswer((text,), coordinates, value)
+
+    def _found(self, line: Line, table: Table) -> GoldAnswer:
+        """The answer that the text or number is, with the cells that it stands in."""
+        if line.kind == "text":
+            given = GoldAnswer(line.answer)
+        else:
+            given = GoldAnswer(float_value=line.answer)
+        if line.is_computed:
+            # That a cell looks like the answer is then a coincidence.
+            answer = parse_answer(table, given, SupervisionMode.REMOVE_ALL)
+            answer = dataclasses.replace(answer, coordinates=())
+        else:
+            answer = parse_answer(table, given, self._mode)
+        if answer.float_value is not None and not math.isfinite(answer.float_value):
+            answer = dataclasses.replace(answer, float_value=None)
+        if not answer.coordinates and (line.aggregation == NONE or answer.float_value is None):
+            raise AnswerError("neither a cell nor a number")
+        return answer
+
+
+def _coordinates(line: Line, table: Table) -> list[tuple[int, int]]:
+    """Cells with column numbers, each once, all of them in the table."""
+    found = {}
+    for row, column in line.answer:
+        index = column
+        if isinstance(column, str):
+            count = table.columns.count(column)
+            if count != 1:
+                raise InputError(
+                    f"{line.where}: cells: {count or 'no'} columns of {line.table} are named"
+                    f" {shown(column)}; it has {', '.join(map(shown, table.columns))}"
+                )
+            index = table.columns.index(column)
+        if not (0 <= row < table.num_rows and 0 <= index < table.num_columns):
+            raise InputError(
+                f"{line.where}: cells: {shown([row, column])} is not in {line.table}, which has"
+                f" {table.num_rows} rows and {table.num_columns} columns; both count from 0, and"
+                " the header is no row"
+            )
+        found[row, index] = True
+    return list(found)

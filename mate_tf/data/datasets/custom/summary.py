@@ -1,0 +1,172 @@
+"""What a model of the user's own data has to predict: read off the data before it is converted."""
+
+import collections
+import dataclasses
+import os
+import pathlib
+import random
+from collections.abc import Iterable
+
+from mate_tf.data.datasets.custom import labels
+from mate_tf.data.datasets.custom.lines import Line, questions_path, read_lines, shown
+from mate_tf.errors import InputError
+
+SPLITS = ("train", "dev", "test")
+
+DEV_SHARE = 0.1
+"""Of the tables of train.jsonl, held out where there is no dev.jsonl."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Size:
+    """How many questions a split has, and about how many tables they are."""
+
+    questions: int
+    tables: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Summary:
+    """What there is in a folder and what a model of it has to predict.
+
+    Attributes:
+        kinds: the kinds of answers to be learnt: "class", or any of "cells", "text", "number".
+        labels: the names of the classes; a number stands for itself.
+        aggregates: an answer to be learnt says that it is computed from its cells.
+        sequential: there are conversations.
+        splits: the splits that can be read -> their size.
+        held_out: tables of train.jsonl that "dev" consists of, as there is no dev.jsonl.
+    """
+
+    kinds: frozenset[str]
+    labels: tuple[str, ...]
+    aggregates: bool
+    sequential: bool
+    splits: dict[str, Size]
+    held_out: frozenset[str]
+
+    @property
+    def classifies(self) -> bool:
+        """Whether questions have a class, and no cells."""
+        return "class" in self.kinds
+
+    @property
+    def weakly_supervised(self) -> bool:
+        """Whether some answers to be learnt do not say which cells they are computed from."""
+        return not self.kinds.isdisjoint(("text", "number"))
+
+    @property
+    def needs_aggregation(self) -> bool:
+        """Whether choosing cells is not enough."""
+        return self.aggregates or self.weakly_supervised
+
+    def __str__(self):
+        sizes = [
+            f"{split}: {size.questions} questions about {size.tables} tables"
+            + (" held out from train" if split == "dev" and self.held_out else "")
+            for split, size in self.splits.items()
+        ]
+        answers = [*sorted(self.kinds), *(["aggregation"] if self.aggregates else [])]
+        labels = [f"labels: {', '.join(self.labels)}"] if self.labels else []
+        return "; ".join([*sizes, f"answers: {', '.join(answers)}", *labels])
+
+
+def describe(input_dir: str | os.PathLike, *, seed: int = 0) -> Summary:
+    """Reads all questions, though no tables, and says what there is.
+
+    Args:
+        input_dir: the folder, see the top of this module.
+        seed: of the choice of tables that are held out.
+
+    Raises:
+        InputError: a file is missing or a line of one is malformed; the message names the file,
+            the line and the key.
+    """
+    input_dir = pathlib.Path(input_dir)
+    survey = _Survey(input_dir)
+    for split in SPLITS:
+        if split == "train" or questions_path(input_dir, split).exists():
+            survey.add(split)
+    held_out = frozenset()
+    if "dev" not in survey.questions:
+        held_out = _held_out(survey.questions["train"], input_dir, seed)
+    return survey.summary(held_out)
+
+
+class _Survey:
+    """Collects what a `Summary` says, and checks that lines and files go together."""
+
+    def __init__(self, input_dir: pathlib.Path):
+        self.input_dir = input_dir
+        self.questions: dict[str, collections.Counter[str]] = {}
+        """Split -> table -> number of questions."""
+        self.labels = labels.declared(input_dir)
+        self._first: Line | None = None
+        self._kinds: set[str] = set()
+        self._aggregates = self._sequential = False
+
+    def add(self, split: str) -> None:
+        """Reads a question file; that of "train" has to be the first."""
+        path = questions_path(self.input_dir, split)
+        tables, found = collections.Counter(), {}
+        for line in read_lines(path, split):
+            if line.table not in tables and not (self.input_dir / line.table).is_file():
+                raise InputError(f"{line.where}: table: there is no file {line.table!r}")
+            tables[line.table] += 1
+            self._check_kind(line)
+            self._sequential |= line.in_conversation
+            if split == "train":
+                self._kinds.add(line.kind)
+                self._aggregates |= line.is_computed
+            if line.kind == "class":
+                if self.labels:
+                    labels.class_index(line, self.labels)
+                else:
+                    found.setdefault(line.answer, line.where)
+        self.questions[split] = tables
+        if found:
+            self.labels = labels.found(found, path)
+
+    def summary(self, held_out: frozenset[str]) -> Summary:
+        """What was found, with a "dev" of these tables if there are any."""
+        counts = dict(self.questions)
+        if held_out:
+            tables = counts.pop("train")
+            counts = {
+                "train": {name: n for name, n in tables.items() if name not in held_out},
+                "dev": {name: n for name, n in tables.items() if name in held_out},
+            } | counts
+        return Summary(
+            kinds=frozenset(self._kinds),
+            labels=self.labels if "class" in self._kinds else (),
+            aggregates=self._aggregates,
+            sequential=self._sequential,
+            splits={name: Size(sum(n.values()), len(n)) for name, n in counts.items()},
+            held_out=held_out,
+        )
+
+    def _check_kind(self, line: Line) -> None:
+        """All answers are classes, of one type, or none is."""
+        if line.kind is None:
+            return
+        self._first = first = self._first or line
+        if (line.kind == "class") != (first.kind == "class"):
+            raise InputError(
+                f"{line.where}: {line.kind}: {first.where} has {first.kind!r}; a data set either"
+                " has classes or other answers"
+            )
+        if line.kind == "class" and type(line.answer) is not type(first.answer):
+            raise InputError(
+                f"{line.where}: class: {shown(line.answer)} is of another type than"
+                f" {shown(first.answer)} in {first.where}"
+            )
+
+
+def _held_out(tables: Iterable[str], input_dir: pathlib.Path, seed: int) -> frozenset[str]:
+    tables = sorted(tables)
+    if len(tables) < 2:
+        raise InputError(
+            f"{questions_path(input_dir, 'dev')}: no such file, and train.jsonl is about a single"
+            " table, so none can be held out: put some of the questions into dev.jsonl"
+        )
+    return frozenset(random.Random(seed).sample(tables, max(1, round(DEV_SHARE * len(tables)))))
