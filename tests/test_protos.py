@@ -7,9 +7,14 @@ import sys
 import pytest
 from google.protobuf import descriptor_pb2
 
-from mate_tf.protos import annotated_text_pb2, interaction_pb2, table_selection_pb2
+from mate_tf.protos import (
+    annotated_text_pb2,
+    interaction_pb2,
+    invalid_answer_pb2,
+    table_selection_pb2,
+)
 
-MODULES = (interaction_pb2, annotated_text_pb2, table_selection_pb2)
+MODULES = (interaction_pb2, annotated_text_pb2, invalid_answer_pb2, table_selection_pb2)
 
 
 def test_modules_match_their_sources(project, tmp_path):
@@ -54,6 +59,7 @@ def test_extensions_survive_a_round_trip():
     selection.selected_tokens.add(row_index=0, column_index=2, token_index=1)
     annotated = question.Extensions[annotated_text_pb2.AnnotatedText.annotated_question_ext]
     annotated.annotations.add(begin_byte_index=0, end_byte_index=3, identifier="/wiki/Who")
+    question.Extensions[invalid_answer_pb2.InvalidAnswer.invalid_answer_ext].reason = "no text"
     described = interaction.Extensions[
         annotated_text_pb2.AnnotationDescription.annotation_descriptions_ext
     ]

@@ -8,12 +8,12 @@ interaction = interaction_from_table(table, "cities-0", [question])
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from mate_tf.errors import InputError
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos import interaction_pb2, invalid_answer_pb2
 from mate_tf.tables import numbers
 from mate_tf.tables.table import Table
 from mate_tf.tables.text import normalize_for_match
@@ -21,6 +21,7 @@ from mate_tf.tables.text import normalize_for_match
 PADDING_QUESTION_ID = "EMPTY-0_0"
 """Id of the examples that only fill the last batch."""
 
+_INVALID = invalid_answer_pb2.InvalidAnswer.invalid_answer_ext
 _QUESTION_ID = re.compile(r"(?P<example>.+)-(?P<annotator>[^-]+)_(?P<position>\d+)", re.DOTALL)
 
 
@@ -37,6 +38,7 @@ class Question:
         float_value: the answer if it is one number.
         class_index: the class, in tasks that classify.
         is_valid: False if the answer could not be read; the question gives no example then.
+        problem: why it could not, in a few fixed words by which such questions can be counted.
     """
 
     id: str
@@ -47,6 +49,7 @@ class Question:
     float_value: float | None = None
     class_index: int | None = None
     is_valid: bool = True
+    problem: str = ""
 
 
 class QuestionId(NamedTuple):
@@ -70,8 +73,27 @@ def interaction_from_table(
         _check_answer(question, table)
         proto = interaction.questions.add(id=question.id, original_text=question.text)
         _set_answer(proto.answer, question)
+        if question.problem:
+            proto.Extensions[_INVALID].reason = question.problem
     annotate(interaction)
     return interaction
+
+
+def interactions_of_single_questions(
+    table: Table, questions: Iterable[Question]
+) -> Iterator[interaction_pb2.Interaction]:
+    """An interaction for each question, where no question refers to another.
+
+    The numbers in the table are found once for all of them. Ids are those of `get_interaction_id`.
+
+    Raises:
+        InputError: as `interaction_from_table`.
+    """
+    together = interaction_from_table(table, "", questions)
+    for question in together.questions:
+        yield interaction_pb2.Interaction(
+            id=get_interaction_id(question.id), table=together.table, questions=[question]
+        )
 
 
 def table_of(interaction: interaction_pb2.Interaction) -> Table:
@@ -107,6 +129,11 @@ def annotate(interaction: interaction_pb2.Interaction) -> None:
                 span = question.annotations.spans.add(begin_index=begin, end_index=end)
                 for value in values:
                     _set_value(span.values.add(), value)
+
+
+def problem(question: interaction_pb2.Question) -> str:
+    """Why the answer is not valid; "" if it is, or if nothing is known."""
+    return question.Extensions[_INVALID].reason if question.HasExtension(_INVALID) else ""
 
 
 def question_text(question: interaction_pb2.Question) -> str:

@@ -17,7 +17,15 @@ Coordinate = tuple[int, int]
 
 
 class AnswerError(InputError):
-    """No cell and no number follows from the answer; the question cannot be learnt from."""
+    """No cell and no number follows from the answer; the question cannot be learnt from.
+
+    Attributes:
+      reason: what is wrong in a few fixed words, by which errors can be counted.
+    """
+
+    def __init__(self, message: str, reason: str = ""):
+        super().__init__(message)
+        self.reason = reason or message
 
 
 class SupervisionMode(enum.Enum):
@@ -81,17 +89,17 @@ def parse_answer(
     if answer.float_value is not None and _float_of(texts) != to_float32(answer.float_value):
         texts = (_spelt(answer.float_value),)
     if not texts:
-        raise AnswerError("No answer_texts provided")
+        raise AnswerError("No answer_texts provided", "no text")
 
     strict = mode is SupervisionMode.REMOVE_ALL_STRICT
     coordinates: tuple[Coordinate, ...] = ()
-    reasons = ""
+    reasons, reason = "", ""
     try:
         coordinates = find_coordinates(table, texts, strict=strict)
     except AnswerError as error:
-        reasons = f"[answer_coordinates: {error}]"
+        reasons, reason = f"[answer_coordinates: {error}]", error.reason
         if strict:
-            raise AnswerError(f"Cannot parse answer: {reasons}") from None
+            raise AnswerError(f"Cannot parse answer: {reasons}", reason) from None
     float_value = _float_of(texts)
     if not coordinates and float_value is None:
         problem = (
@@ -99,7 +107,9 @@ def parse_answer(
             if len(texts) > 1
             else "Unable to convert value to float"
         )
-        raise AnswerError(f"Cannot parse answer: {reasons}[float_value: {problem}]")
+        if not reason:
+            reason = "not all texts are cells" if len(texts) > 1 else "neither a cell nor a number"
+        raise AnswerError(f"Cannot parse answer: {reasons}[float_value: {problem}]", reason)
     return replace(answer, texts=texts, coordinates=coordinates, float_value=float_value)
 
 
@@ -143,9 +153,9 @@ def _assign(
         if key not in cells:
             return ()
         if strict and len(cells[key]) > 1:
-            raise AnswerError("Found multiple cells for answers")
+            raise AnswerError("Found multiple cells for answers", "in several cells")
     if len(set(keys)) < len(keys):
-        raise AnswerError("Assignment is ambiguous")
+        raise AnswerError("Assignment is ambiguous", "two texts are the same cell")
     return tuple(cells[key][0] for key in keys)
 
 

@@ -15,12 +15,16 @@ _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 _ABOUT = ("title", "table_id", "heading", "caption", "url")
 
 
-def read_csv(path: Path, delimiter: str | None = None) -> tuple[list[str], list[list[str]]]:
+def read_csv(
+    path: Path, delimiter: str | None = None, *, escape: str | None = None
+) -> tuple[list[str], list[list[str]]]:
     """Header and rows of a UTF-8 file; empty lines are skipped.
 
     Args:
       path: the file.
       delimiter: None finds out whether it is a comma, a semicolon or a tab.
+      escape: stands before quotation marks within cells and before itself; None: quotation marks
+        are doubled instead.
 
     Raises:
       InputError: the file cannot be read, is empty, has only a header, is not UTF-8, leaves a
@@ -28,7 +32,7 @@ def read_csv(path: Path, delimiter: str | None = None) -> tuple[list[str], list[
     """
     text = read_text(path)
     delimiter = delimiter or _sniff_delimiter(text)
-    records = _records(text, delimiter)
+    records = _records(text, delimiter, escape)
     if records is None:
         raise InputError(f"{path}: a quotation mark is opened and never closed")
     (_, header), *body = records
@@ -102,7 +106,9 @@ def read_text(path: Path) -> str:
     return text
 
 
-def _records(text: str, delimiter: str) -> list[tuple[int, list[str]]] | None:
+def _records(
+    text: str, delimiter: str, escape: str | None = None
+) -> list[tuple[int, list[str]]] | None:
     """First line and cells of each record that is not an empty line; None after an open quote.
 
     The csv module ends a file within quotation marks without a word. A last line of our own
@@ -111,7 +117,12 @@ def _records(text: str, delimiter: str) -> list[tuple[int, list[str]]] | None:
     # The limit is global to the module: it is only ever raised.
     csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
     end = ["end"]
-    reader = csv.reader(io.StringIO(f"{text}\n{end[0]}", newline=""), delimiter=delimiter)
+    reader = csv.reader(
+        io.StringIO(f"{text}\n{end[0]}", newline=""),
+        delimiter=delimiter,
+        escapechar=escape,
+        doublequote=escape is None,
+    )
     records, line = [], 1
     for record in reader:
         if record:

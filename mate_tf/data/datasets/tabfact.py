@@ -15,8 +15,7 @@ from mate_tf.data.interactions import (
     Question,
     create_interaction_id,
     create_question_id,
-    get_interaction_id,
-    interaction_from_table,
+    interactions_of_single_questions,
 )
 from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2
@@ -108,12 +107,7 @@ def _interactions(path: pathlib.Path, found: Statements) -> Iterator[interaction
         )
         for index, (text, label) in enumerate(zip(found.texts, found.labels, strict=True))
     ]
-    # The numbers in the table are found once for all.
-    together = interaction_from_table(table, table_id, questions)
-    for question in together.questions:
-        yield interaction_pb2.Interaction(
-            id=get_interaction_id(question.id), table=together.table, questions=[question]
-        )
+    yield from interactions_of_single_questions(table, questions)
 
 
 def _statements(where: str, content) -> Statements:

@@ -76,7 +76,6 @@ def test_statements_as_written_where_they_are(dataset):
     [
         ("dev", 1696, 6478, 6314),
         ("test_simple", 833, 2120, 2051),
-        ("test_complex", 862, 4305, 4303),
         ("test_small", 298, 989, 1009),
     ],
 )
