@@ -5,6 +5,9 @@ import tensorflow as tf
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 
+LOG_ZERO = -10_000.0
+"""Logit of what must not be chosen, or added to it; exp of it is 0 in float32."""
+
 
 class Head(keras.layers.Layer):
     """One thing that a `TableClassifier` predicts. A subclass has two methods:

@@ -3,11 +3,8 @@
 import tensorflow as tf
 
 from mate_tf.errors import InputError
-from mate_tf.models.head import Head, has_labels
+from mate_tf.models.head import LOG_ZERO, Head, has_labels
 from mate_tf.models.spans import NO_SPANS
-
-LOG_ZERO = -10_000.0
-"""Added to the logit of what must not be chosen; exp of it is 0 in float32."""
 
 SOFT_EM, HARD_EM, UNIFORM = "soft_em", "hard_em", "uniform"
 CELL_TARGETS = (SOFT_EM, HARD_EM, UNIFORM)
