@@ -14,7 +14,7 @@ from mate_tf.data import interactions
 from mate_tf.data.table_features import TableFeatures
 from mate_tf.data.tokenizer import Tokenizer
 from mate_tf.protos import interaction_pb2, table_selection_pb2
-from mate_tf.tables import linearize
+from mate_tf.tables import linearize, pruning
 from mate_tf.tables.linearize import ConversionError, Cut
 
 INVALID_ANSWER = "Invalid answer"
@@ -55,6 +55,9 @@ class ExampleConverter:
         drop_columns_to_fit: drop the last columns if header and first row are too long.
         trim_question_to_fit: drop the last words of a question, at most down to half of the
             sequence, if header and first row do not fit beside it.
+        prune_columns, prune_rows: before anything else is dropped, and only if it would be, drop
+            the columns and rows that have least to do with the question; see
+            `mate_tf.tables.pruning`.
         strip_column_names: replace all column names by [EMPTY].
         update_answer_coordinates: label where the answer's text first stands in the table, not the
             answer's coordinates. An answer that is nowhere gives no labels.
@@ -76,6 +79,8 @@ class ExampleConverter:
         drop_rows_to_fit: bool = False,
         drop_columns_to_fit: bool = False,
         trim_question_to_fit: bool = False,
+        prune_columns: bool = False,
+        prune_rows: bool = False,
         strip_column_names: bool = False,
         update_answer_coordinates: bool = False,
         use_document_title: bool = False,
@@ -90,6 +95,8 @@ class ExampleConverter:
             drop_rows_to_fit=drop_rows_to_fit,
             drop_columns_to_fit=drop_columns_to_fit,
             trim_question_to_fit=trim_question_to_fit,
+            prune_columns=prune_columns,
+            prune_rows=prune_rows,
         )
         self.tokenizer = Tokenizer(vocab_file)
         self._labelling = {
@@ -166,7 +173,7 @@ class ExampleConverter:
         table_proto, question = interaction.table, interaction.questions[index]
         linearize.check_size(len(table_proto.rows), len(table_proto.columns), self.limits)
         if not question.answer.is_valid:
-            raise ConversionError(INVALID_ANSWER)
+            raise _invalid_answer(question)
         table = self._table(table_proto)
         sequence = linearize.linearize(
             text.ids,
@@ -176,6 +183,7 @@ class ExampleConverter:
             cls_id=self.tokenizer.cls_id,
             sep_id=self.tokenizer.sep_id,
             selected=_selected_tokens(question, table.tokens),
+            ranking=self._ranking(question, table),
         )
         values = self._table_features(question, table, sequence)
         values["label_ids"] = self._labels(question, table, sequence)
@@ -196,6 +204,11 @@ class ExampleConverter:
             if len(self._tables) > _CACHED_TABLES:
                 self._tables.popitem(last=False)
         return self._tables[key]
+
+    def _ranking(self, question, table: TableFeatures) -> pruning.Ranking | None:
+        if not (self.limits.prune_columns or self.limits.prune_rows):
+            return None
+        return pruning.Ranking(table.words, interactions.question_text(question))
 
     def _encode_questions(self, questions, table_proto) -> list["_Text"]:
         """What goes before the table: each question, [SEP] and a title, [SEP] and a heading."""
@@ -301,6 +314,13 @@ class _Text(NamedTuple):
 
     ids: np.ndarray
     word_starts: np.ndarray
+
+
+def _invalid_answer(question) -> ConversionError:
+    """Why the question gives no example, as far as its reader has told."""
+    problem = interactions.problem(question)
+    reason = f"{INVALID_ANSWER}: {problem}" if problem else INVALID_ANSWER
+    return ConversionError(reason, " | ".join(question.answer.answer_texts))
 
 
 def _selected_tokens(question, tokens: linearize.TokenizedTable) -> np.ndarray | None:

@@ -1,5 +1,6 @@
 """What examples need of a table, worked out once for all its questions."""
 
+import functools
 from collections.abc import Iterator
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from mate_tf.data import interactions
 from mate_tf.data.tokenizer import Tokenizer
 from mate_tf.protos import interaction_pb2
-from mate_tf.tables import linearize, numbers
+from mate_tf.tables import linearize, numbers, pruning
 
 ROW_LENGTH = "Row of another length than the header"
 
@@ -38,6 +39,7 @@ class TableFeatures:
                 raise linearize.ConversionError(ROW_LENGTH, detail)
         texts = ["" if strip_names else cell.text for cell in proto.columns]
         texts.extend(cell.text for row in proto.rows for cell in row.cells)
+        self._texts = texts
         self.tokens = linearize.TokenizedTable(*tokenizer.encode(texts), num_columns)
         self.shape = (len(proto.rows) + 1, num_columns + 1)
         self._values = interactions.cell_values(proto)
@@ -51,6 +53,11 @@ class TableFeatures:
                 value if isinstance(value, float) and value != float("inf") else np.nan
                 for value in values
             ]
+
+    @functools.cached_property
+    def words(self) -> pruning.TableWords:
+        """By which columns and rows are compared with questions."""
+        return pruning.TableWords(self._texts, self.shape[1] - 1)
 
     def relations(self, question_values: list[numbers.Value]) -> np.ndarray:
         """<int32>[shape]: how the numbers in a question compare with each cell's."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mate_tf.errors import InputError
+from mate_tf.tables import pruning
 
 TOO_LONG = "Sequence too long"
 TOO_MANY_ROWS = "Too many rows"
@@ -75,6 +76,8 @@ class Limits:
         drop_columns_to_fit: drop the last columns until the header and the first row fit.
         trim_question_to_fit: drop the question's last words, at most down to half of the
             sequence, if header and first row do not fit beside it.
+        prune_columns: first of all, drop the columns that have least to do with the question.
+        prune_rows: the same with rows.
     """
 
     max_length: int = 512
@@ -84,6 +87,8 @@ class Limits:
     drop_rows_to_fit: bool = False
     drop_columns_to_fit: bool = False
     trim_question_to_fit: bool = False
+    prune_columns: bool = False
+    prune_rows: bool = False
 
 
 class TokenizedTable:
@@ -158,6 +163,7 @@ def linearize(
     cls_id: int,
     sep_id: int,
     selected: np.ndarray | None = None,
+    ranking: pruning.Ranking | None = None,
 ) -> TokenSequence:
     """Builds the sequence of a question and a table, cutting what `limits` allow to be cut.
 
@@ -172,22 +178,23 @@ def linearize(
         cls_id: id of [CLS].
         sep_id: id of [SEP].
         selected: <bool>[num_tokens] or None; tokens of the table that may be used at all.
+        ranking: of the columns and rows, by which they are pruned; without it they are not.
 
     Raises:
         ConversionError: it cannot be made to fit; reasons TOO_LONG, TOO_MANY_ROWS,
             TOO_MANY_COLUMNS.
     """
     check_size(table.num_rows, table.num_columns, limits)
-    fitting = _Fitting(table, limits, selected)
+    fitting = _Fitting(table, limits, selected, ranking)
     question_length = _question_length(question_ids, question_word_starts, fitting)
-    kept, num_columns, num_rows = fitting.kept(limits.max_length - question_length)
+    kept, in_columns, in_rows = fitting.kept(limits.max_length - question_length)
     first = np.concatenate([[cls_id], question_ids[: question_length - _SPECIAL_TOKENS], [sep_id]])
     before = np.zeros(len(first), np.int32)
     cuts = (
         Cut("question tokens", len(question_ids) + _SPECIAL_TOKENS - question_length),
-        Cut("columns", table.num_columns - num_columns),
-        Cut("rows", table.num_rows - num_rows),
-        Cut("cells", fitting.num_shortened(kept, num_columns, num_rows)),
+        Cut("columns", int(np.sum(~in_columns[1:]))),
+        Cut("rows", int(np.sum(~in_rows[1:]))),
+        Cut("cells", fitting.num_shortened(kept, in_columns, in_rows)),
     )
     return TokenSequence(
         input_ids=np.concatenate([first, table.ids[kept]]).astype(np.int32),
@@ -218,60 +225,87 @@ def _question_length(ids, word_starts, fitting: "_Fitting") -> int:
 class _Fitting:
     """Finds which tokens of a table fit a budget."""
 
-    def __init__(self, table: TokenizedTable, limits: Limits, selected):
-        self.table, self.limits = table, limits
+    def __init__(self, table: TokenizedTable, limits: Limits, selected, ranking):
+        self.table, self.limits, self._ranking = table, limits, ranking
         self._usable = np.ones(len(table.ids), bool) if selected is None else selected
         # The tokens per cell that have to fit: what the cells are trimmed to, or one word.
         self._needed = limits.cell_trim_length if limits.cell_trim_length >= 0 else 1
-        self._first_words = self._usable & (table.word_begins < self._needed)
+        first_words = self._usable & (table.word_begins < self._needed)
+        # <int>[1 + rows, 1 + columns]: what each cell needs; column 0 is none.
+        shape = table.num_rows + 1, table.num_columns + 1
+        cells = table.rows[first_words].astype(np.int64) * shape[1] + table.columns[first_words]
+        self._costs = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
         self._num_rows = min(table.num_rows, limits.max_row_id - 1)
         self._num_columns = min(table.num_columns, limits.max_column_id - 1)
 
     def smallest_cost(self) -> int:
         """Tokens of the first words of the header and the first row."""
-        columns = self._columns_cost()
-        return int(columns[-1]) if len(columns) else 0
+        return int(self._columns_cost()[-1])
 
     def kept(self, budget: int):
-        """Tokens that fit: their indices, the number of columns and the number of rows."""
-        num_columns = self._num_columns
-        if self.limits.drop_columns_to_fit:
-            num_columns = int(np.searchsorted(self._columns_cost(), budget, side="right"))
-        in_columns = self.table.columns <= num_columns
-        num_rows = self._fitting_rows(in_columns, budget)
-        inside = self._usable & in_columns & (self.table.rows <= num_rows)
+        """Tokens that fit: their indices, and <bool> the columns and rows they are from.
+
+        Columns are counted from 1 (0 is always True), rows from the header.
+        """
+        in_columns = np.arange(self.table.num_columns + 1) <= self._num_columns
+        in_rows = np.arange(self.table.num_rows + 1) <= self._num_rows
+        if self.limits.drop_columns_to_fit and not (self._ranking and self.limits.prune_columns):
+            fitting = np.searchsorted(self._columns_cost(), budget, side="right") - 1
+            in_columns &= np.arange(len(in_columns)) <= fitting
+        if self._ranking and self._costs[np.ix_(in_rows, in_columns)].sum() > budget:
+            self._prune(in_columns, in_rows, budget)
+        self._drop_rows(in_columns, in_rows, budget)
+        inside = self._usable & in_columns[self.table.columns] & in_rows[self.table.rows]
         length = self.limits.cell_trim_length
         if length < 0:
             # costs[n - 1] is what n tokens per cell cost.
             costs = np.cumsum(np.bincount(self.table.word_begins[inside]))
             length = int(np.searchsorted(costs, budget, side="right"))
-        kept = np.flatnonzero(inside & (self.table.word_begins < length))
-        return kept, num_columns, num_rows
+        return np.flatnonzero(inside & (self.table.word_begins < length)), in_columns, in_rows
 
-    def num_shortened(self, kept, num_columns: int, num_rows: int) -> int:
+    def num_shortened(self, kept, in_columns, in_rows) -> int:
         """Cells among the rows and columns that stayed that lost some of their usable tokens."""
         table = self.table
-        lost = self._usable & (table.rows <= num_rows) & (table.columns <= num_columns)
+        lost = self._usable & in_rows[table.rows] & in_columns[table.columns]
         lost[kept] = False
         cells = table.rows[lost].astype(np.int64) * (table.num_columns + 1) + table.columns[lost]
         return len(np.unique(cells))
 
     def _columns_cost(self):
-        """<int64>[columns]: tokens of the header and first row up to each column."""
-        top = self._first_words & (self.table.rows <= min(1, self._num_rows))
-        counts = np.bincount(self.table.columns[top], minlength=self._num_columns + 1)
-        return np.cumsum(counts[1 : self._num_columns + 1])
+        """<int64>[1 + columns]: tokens of the header and first row up to each column."""
+        top = self._costs[: min(1, self._num_rows) + 1, : self._num_columns + 1]
+        return np.cumsum(top.sum(axis=0))
 
-    def _fitting_rows(self, in_columns, budget: int) -> int:
-        rows = self.table.rows[self._first_words & in_columns]
-        costs = np.cumsum(np.bincount(rows, minlength=self.table.num_rows + 1))
-        num_rows = int(np.searchsorted(costs, budget, side="right")) - 1
-        if num_rows >= self._num_rows:
-            return self._num_rows
-        if num_rows < 0 or not self.limits.drop_rows_to_fit:
+    def _prune(self, in_columns, in_rows, budget: int) -> None:
+        """Takes the columns and rows with least relevance out of those that are still in."""
+        limits, ranking = self.limits, self._ranking
+        columns, rows = np.flatnonzero(in_columns)[1:], np.flatnonzero(in_rows)
+        keep_columns, keep_rows = pruning.select(
+            self._costs[np.ix_(rows, columns)],
+            budget,
+            _within(ranking.columns, len(columns)) if limits.prune_columns else None,
+            _within(ranking.rows, len(rows) - 1) if limits.prune_rows else None,
+            len(_within(ranking.matching_columns, len(columns))),
+        )
+        in_columns[columns] = keep_columns
+        in_rows[rows] = keep_rows
+
+    def _drop_rows(self, in_columns, in_rows, budget: int) -> None:
+        """Takes the last rows out until the others fit."""
+        rows = np.flatnonzero(in_rows)
+        costs = np.cumsum(self._costs[np.ix_(rows, in_columns)].sum(axis=1))
+        num_fitting = int(np.searchsorted(costs, budget, side="right"))
+        if num_fitting == len(rows):
+            return
+        if num_fitting == 0 or not self.limits.drop_rows_to_fit:
             per_cell = f"{self._needed} tokens" if self._needed > 1 else "one word"
             rest = "the header" if self.limits.drop_rows_to_fit else "the table"
-            cost = costs[0 if self.limits.drop_rows_to_fit else self._num_rows]
+            cost = costs[0 if self.limits.drop_rows_to_fit else -1]
             detail = f"{rest} needs {cost} tokens with {per_cell} per cell, {budget} are left"
             raise ConversionError(TOO_LONG, detail)
-        return num_rows
+        in_rows[rows[num_fitting:]] = False
+
+
+def _within(order: np.ndarray, count: int) -> np.ndarray:
+    """An order of the first `count` only."""
+    return order[order < count]
