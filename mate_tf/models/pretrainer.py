@@ -41,7 +41,7 @@ class PretrainerConfig(base_config.Config):
 class TablePretrainer(keras.Model):
     """Guesses masked words, and whether a text and a table belong together.
 
-    As google-research/tapas pre-trains, with any attention (MATE paper, section 3.3 and appendix
+    As google-research/tapas pre-trains, with any attention (MATE paper, section 3.2 and appendix
     A.1). A checkpoint of this model is one of its encoder too: classifiers start from it.
 
     Example:
