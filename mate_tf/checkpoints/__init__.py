@@ -1,6 +1,8 @@
-"""Loading weights: `load(model, path)` for BERT and TAPAS, of TF1 and Hugging Face, and our own."""
+"""Loading weights, `load(model, path)`, of TF1, tf-models, Hugging Face and our own; and
+`save_huggingface(model, folder)`."""
 
+from mate_tf.checkpoints.huggingface_export import save_huggingface
 from mate_tf.checkpoints.load import LoadReport, load
 from mate_tf.checkpoints.names import reference_variables
 
-__all__ = ["LoadReport", "load", "reference_variables"]
+__all__ = ["LoadReport", "load", "reference_variables", "save_huggingface"]

@@ -52,7 +52,8 @@ def by_reference_name(
     if encoder is None:
         return None
     stored = bundle.paths(graph, encoder)
-    num_layers = len({path.split("/")[1] for path in stored if path[:19] == "_transformer_layers"})
+    layers_of = (path for path in stored if path.startswith("_transformer_layers/"))
+    num_layers = len({path.split("/")[1] for path in layers_of})
     names = {ours: stored.get(theirs) for ours, theirs in _EMBEDDINGS.items()}
     layers = _LAYERS | {
         f"bert/encoder/layer_{index}/{ours}": f"_transformer_layers/{index}/{theirs}"

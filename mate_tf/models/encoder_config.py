@@ -7,6 +7,7 @@ from official.modeling.hyperparams import base_config
 from mate_tf.attention import AttentionConfig
 from mate_tf.data import features
 from mate_tf.errors import InputError
+from mate_tf.models import huggingface
 
 BERT_FIELDS = (
     "vocab_size",
@@ -22,16 +23,6 @@ BERT_FIELDS = (
     "softmax_temperature",
 )
 """What a bert_config.json may say, apart from type_vocab_size."""
-
-HUGGINGFACE_ACTIVATIONS = {
-    "gelu": "gelu_exact",
-    "gelu_new": "gelu",
-    "gelu_pytorch_tanh": "gelu",
-    "relu": "relu",
-    "tanh": "tanh",
-    "linear": "linear",
-}
-"""`hidden_act` by the names of Hugging Face's, whose "gelu" is the exact one."""
 
 KEY_INITIALIZATIONS = ("independent", "query")
 
@@ -206,29 +197,7 @@ class EncoderConfig(base_config.Config):
             InputError: another kind of model, an activation that is not there, other positions
                 than absolute ones.
         """
-        kind = config.get("model_type")
-        if kind not in ("tapas", "bert"):
-            raise InputError(f"model_type {kind!r}: only tapas and bert can be read")
-        if config.get("position_embedding_type", "absolute") != "absolute":
-            raise InputError(
-                f"position_embedding_type {config['position_embedding_type']!r}: "
-                "only absolute can be read"
-            )
-        own = {name: config[name] for name in BERT_FIELDS if name in config}
-        activation = config.get("hidden_act", "gelu")
-        if activation not in HUGGINGFACE_ACTIVATIONS:
-            raise InputError(
-                f"hidden_act {activation!r} is none of {', '.join(HUGGINGFACE_ACTIVATIONS)}"
-            )
-        own["hidden_act"] = HUGGINGFACE_ACTIVATIONS[activation]
-        own["layer_norm_epsilon"] = config.get("layer_norm_eps", 1e-12)
-        own["attention"] = AttentionConfig(name="full")
-        if kind == "tapas":
-            own["max_position_embeddings"] = config.get("max_position_embeddings", 1024)
-            own["reset_position_index_per_cell"] = config.get("reset_position_index_per_cell", True)
-            if "type_vocab_sizes" in config:
-                own["type_vocab_sizes"] = list(config["type_vocab_sizes"])
-        return cls(**own | fields)
+        return cls(**huggingface.encoder_fields(config) | fields)
 
 
 def _tapas_attention(mode: str, bucket_size: int, header_size: int, ratio: float):

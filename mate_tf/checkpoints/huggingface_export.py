@@ -1,0 +1,117 @@
+"""Saving a model as Hugging Face's TAPAS, for `from_pretrained` there."""
+
+import json
+import pathlib
+
+import numpy as np
+import tensorflow as tf
+
+from mate_tf.checkpoints import safetensors
+from mate_tf.checkpoints.huggingface import HEADS
+from mate_tf.checkpoints.names import reference_variables
+from mate_tf.data import features
+from mate_tf.data.atomic import atomic_path
+from mate_tf.errors import InputError
+from mate_tf.models.huggingface import SEQUENCE_CLASSIFICATION, to_huggingface
+
+_SCORERS = ("output_weights", "output_bias", "column_output_weights", "column_output_bias")
+
+
+def save_huggingface(model, folder, vocab_file=None) -> None:
+    """Writes config.json and model.safetensors, and what a tokenizer needs if it is known.
+
+    A TableEncoder becomes a TapasModel; a TableClassifier a TapasForSequenceClassification if it
+    has classes, else a TapasForQuestionAnswering. Theirs attends to everything: a model with
+    sparse attention has the same weights there, but gives other outputs; the config says which
+    attention it was. Token types and positions that the model leaves out are zero there.
+
+    Args:
+        model: the model.
+        folder: where to; made if it is not there.
+        vocab_file: the word pieces of its input, one in each line.
+
+    Raises:
+        InputError: the model has something that theirs has not, or a file cannot be read or
+            written.
+    """
+    if not hasattr(model.config, "encoder"):
+        encoder, config = model.config, to_huggingface(model.config)
+    elif hasattr(model, "heads"):
+        encoder, config = model.config.encoder, to_huggingface(model.config.encoder, model.config)
+    else:
+        raise InputError(f"{type(model).__name__} has no counterpart there; save its encoder")
+    variables = reference_variables(model)
+    known = {id(variable) for variable in variables.values()}
+    for variable in model.variables:
+        if id(variable) not in known:
+            raise InputError(f"{variable.name} has no counterpart in Hugging Face's TAPAS")
+    values = {name: variable.numpy() for name, variable in variables.items()}
+    values |= _left_out(encoder, values)
+    tensors = _tensors(values, config["architectures"][0])
+    folder = pathlib.PurePath(folder)
+    if vocab_file is not None:
+        _save_tokenizer(vocab_file, folder, encoder.vocab_size)
+    safetensors.write(str(folder / "model.safetensors"), tensors)
+    _write_json(folder / "config.json", config)
+
+
+def _left_out(encoder, values) -> dict[str, np.ndarray]:
+    """Tables that theirs has and ours does without, as zeros, which is the same."""
+    hidden = encoder.hidden_size
+    sizes = {"bert/embeddings/position_embeddings": encoder.max_position_embeddings}
+    for index in range(len(features.TOKEN_TYPES)):
+        sizes[f"bert/embeddings/token_type_embeddings_{index}"] = encoder.type_vocab_sizes[index]
+    return {name: np.zeros([n, hidden], "f") for name, n in sizes.items() if name not in values}
+
+
+def _tensors(values, architecture) -> dict[str, np.ndarray]:
+    """Values by the names, and with the axes, that they have in this class of models."""
+    if architecture == "TapasModel":
+        return {_their_name(name): _their_axes(name, value) for name, value in values.items()}
+    hidden = values["bert/pooler/dense/bias"].shape
+    if architecture == SEQUENCE_CLASSIFICATION:  # which scores no cells
+        values = {name: value for name, value in values.items() if name not in _SCORERS}
+    else:  # theirs has a scorer of columns even where columns are not chosen
+        shapes = {name: hidden if name.endswith("weights") else () for name in _SCORERS}
+        values = {name: np.zeros(shape, "f") for name, shape in shapes.items()} | values
+    return {
+        ("tapas." if name.startswith("bert/") else "") + _their_name(name): _their_axes(name, value)
+        for name, value in values.items()
+    }
+
+
+def _their_axes(name, value):
+    return value.T if name.endswith("/kernel") else value
+
+
+def _their_name(name: str) -> str:
+    """The name below tapas. of a variable of the encoder, or that of a head's."""
+    if not name.startswith("bert/"):
+        return HEADS.get(name, name)
+    scope, _, ending = name.removeprefix("bert/").rpartition("/")
+    if "embeddings" in ending:
+        return f"{scope}.{ending}.weight"
+    scope = scope.replace("layer_", "layer/").replace("/", ".")
+    return f"{scope}.{'bias' if ending in ('bias', 'beta') else 'weight'}"
+
+
+def _save_tokenizer(vocab_file, folder, vocab_size):
+    try:
+        with tf.io.gfile.GFile(str(vocab_file)) as file:
+            text = file.read()
+    except tf.errors.OpError as error:
+        raise InputError(f"{vocab_file}: cannot be read: {error.message}") from error
+    pieces = text.count("\n") + (not text.endswith("\n"))
+    if pieces > vocab_size:
+        raise InputError(f"{vocab_file}: has {pieces} pieces, more than vocab_size={vocab_size}")
+    with atomic_path(str(folder / "vocab.txt")) as path, tf.io.gfile.GFile(path, "w") as file:
+        file.write(text)
+    _write_json(
+        folder / "tokenizer_config.json",
+        {"tokenizer_class": "TapasTokenizer", "do_lower_case": True},
+    )
+
+
+def _write_json(path, content):
+    with atomic_path(str(path)) as temporary, tf.io.gfile.GFile(temporary, "w") as file:
+        file.write(json.dumps(content, indent=2, sort_keys=True) + "\n")
