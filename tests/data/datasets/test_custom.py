@@ -278,7 +278,7 @@ def test_files_of_windows(folder):
         (CELLS | {"question": "  "}, 'question: expected text, not "  "'),
         (CELLS | {"question": 3}, "question: expected text, not 3"),
         (CELLS | {"question": "\ud800"}, "question: not valid Unicode"),
-        (CELLS | {"cell": [[0, 0]]}, "cell: unknown key, none of id, .*cells, text"),
+        (CELLS | {"cell": [[0, 0]]}, "unknown key 'cell', none of id, .*cells, text"),
         (CELLS | {"class": 1}, "cells and class: a question has only one of them"),
         (TEXT | {"number": 1}, "text and number: a question has only one"),
         (CELLS | {"cells": None}, "there is no answer: cells, text, number, class"),

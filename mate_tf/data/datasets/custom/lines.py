@@ -102,7 +102,7 @@ def _line(where: str, number: int, fields: dict[str, Any], default_id: str) -> L
     known = (*_KEYS, *_ANSWERS)
     for key in fields:
         if key not in known and not key.startswith("_"):
-            raise InputError(f"{where}: {key}: unknown key, none of {', '.join(known)}")
+            raise InputError(f"{where}: unknown key {key!r}, none of {', '.join(known)}")
     for key in ("table", "question"):
         if key not in fields:
             raise InputError(f"{where}: {key}: missing")

@@ -1,0 +1,332 @@
+"""WikiSQL (Zhong et al., 2017): questions and the SQL queries that answer them.
+
+The official release has two files a split, `<split>.jsonl` with the questions and
+`<split>.tables.jsonl` with the tables. A query selects one column of the rows for which all its
+conditions hold, or the largest, the smallest, the number, the sum or the average of what is there.
+
+Queries are executed as the release's own engine (a database) does it, and where that is stricter
+than the importer of google-research/tapas, as the latter: texts are equal if they have the same
+words and punctuation in lower case. Other than with either
+- each condition has its own value (the engine gives all on one column that of the last),
+- numbers are also added up in columns of text, if all cells are numbers,
+- the largest and the smallest value are all cells that hold it (the importer has one of them),
+- the text of an answer in one cell is that of the cell (the importer writes 5.0 for "5", and does
+  not find it in the table again).
+"""
+
+import dataclasses
+import math
+import operator
+import os
+import pathlib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from mate_tf.data.interactions import (
+    Question,
+    create_interaction_id,
+    create_question_id,
+    interactions_of_single_questions,
+)
+from mate_tf.data.json_lines import read_json_lines
+from mate_tf.errors import InputError
+from mate_tf.evaluation import denotation
+from mate_tf.protos import interaction_pb2
+from mate_tf.tables.answers import AnswerError, GoldAnswer, SupervisionMode, parse_answer
+from mate_tf.tables.numbers import to_float32
+from mate_tf.tables.table import Table
+from mate_tf.tables.text import convert_to_float, tokenize_string
+
+SPLITS = ("train", "dev", "test")
+
+AGGREGATIONS = ("", "MAX", "MIN", "COUNT", "SUM", "AVG")
+"""What the numbers of the release mean."""
+
+OPERATORS = ("=", ">", "<")
+"""Likewise."""
+
+REAL = "real"
+"""Type of a column of numbers; the other is "text"."""
+
+NO_ROWS = "no row meets the conditions"
+NOT_A_NUMBER = "condition on a number is not one"
+NO_NUMBERS = "not all cells are numbers"
+
+_ABOUT = {"title": "page_title", "heading": "section_title", "caption": "caption"}
+_AGGREGATION_NAMES = {"COUNT": "COUNT", "SUM": "SUM", "AVG": "AVERAGE"}
+_COMPARISONS = {"=": operator.eq, ">": operator.gt, "<": operator.lt}
+# As the official engine looks for a number where a value is more than that.
+_NUMBER = re.compile(r"[-+]?\d*\.\d+|\d+")
+
+
+class Condition(NamedTuple):
+    """`column <operator> value`, columns being counted from 0."""
+
+    column: int
+    operator: str
+    value: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Query:
+    """SELECT aggregation(column) FROM the table WHERE all conditions."""
+
+    column: int
+    aggregation: str = ""
+    conditions: tuple[Condition, ...] = ()
+
+
+class Result(NamedTuple):
+    """What a query gives.
+
+    Attributes:
+        coordinates: the cells that it selects, for MAX and MIN those that hold the value.
+        aggregation: what is computed from them, in the terms of `Question`.
+        texts: the answer; a number that is computed or the cells' texts.
+        value: the answer if it is one finite number.
+    """
+
+    coordinates: tuple[tuple[int, int], ...]
+    aggregation: str
+    texts: tuple[str, ...]
+    value: float | None
+
+
+class TypedTable(NamedTuple):
+    """A table and for each column its type, "real" or "text"."""
+
+    table: Table
+    types: tuple[str, ...]
+
+
+def read(
+    input_dir: str | os.PathLike, split: str, *, supervised: bool = False
+) -> Iterator[interaction_pb2.Interaction]:
+    """Interactions of one question each, those about one table together.
+
+    Questions have the reference's ids, "train-7-0_0" for the one in line 8, tables the official
+    ones. Questions whose query has no answer are not valid, with the reason in the question's
+    `InvalidAnswer`.
+
+    Args:
+        input_dir: the folder with the files, or the one that has them in `data/`.
+        split: one of `SPLITS`.
+        supervised: take the cells and the aggregation from the query. Otherwise only the texts
+            and the number are, and cells are looked for: in "train" a text in several cells is
+            not valid, in other splits the first is taken.
+
+    Raises:
+        InputError: the split is unknown, a file is missing or malformed; the message names the
+            file and the line.
+    """
+    if split not in SPLITS:
+        raise InputError(f"WikiSQL has no split {split!r}, only {', '.join(SPLITS)}")
+    folder = _folder(pathlib.Path(input_dir), split)
+    mode = SupervisionMode.REMOVE_ALL
+    if supervised:
+        mode = SupervisionMode.NONE
+    elif split == "train":
+        mode = SupervisionMode.REMOVE_ALL_STRICT
+    tables = read_tables(folder / f"{split}.tables.jsonl")
+    by_table: dict[str, list[Question]] = {}
+    path = folder / f"{split}.jsonl"
+    for number, fields in read_json_lines(path):
+        where = f"{path} line {number}"
+        text = _field(where, fields, "question", str)
+        table_id = _field(where, fields, "table_id", str)
+        if table_id not in tables:
+            raise InputError(f"{where}: table_id: there is no table {table_id!r} in {folder}")
+        query = parse_query(where, _field(where, fields, "sql", dict), tables[table_id])
+        question_id = create_question_id(create_interaction_id(f"{split}-{number - 1}"), 0)
+        question = _question(question_id, text, query, tables[table_id], mode)
+        by_table.setdefault(table_id, []).append(question)
+    for table_id, questions in by_table.items():
+        yield from interactions_of_single_questions(tables[table_id].table, questions)
+
+
+def read_tables(path: str | os.PathLike) -> dict[str, TypedTable]:
+    """The tables of a file by id.
+
+    Raises:
+        InputError: the file cannot be read, or a table is malformed.
+    """
+    tables = {}
+    for number, fields in read_json_lines(path):
+        where = f"{path} line {number}"
+        table_id = _field(where, fields, "id", str)
+        header, rows = _field(where, fields, "header", list), _field(where, fields, "rows", list)
+        types = _field(where, fields, "types", list)
+        if len(types) != len(header) or not all(kind in ("text", REAL) for kind in types):
+            raise InputError(f"{where}: types: not one of text and real for each column")
+        if not all(isinstance(row, list) for row in rows):
+            raise InputError(f"{where}: rows: expected a list of rows")
+        if table_id in tables:
+            raise InputError(f"{where}: id: table {table_id!r} was there before")
+        about = {
+            name: str(fields[key]) for name, key in _ABOUT.items() if fields.get(key) is not None
+        }
+        try:
+            table = Table.from_rows(header, rows, table_id=table_id, **about)
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from error
+        tables[table_id] = TypedTable(table, tuple(types))
+    return tables
+
+
+def parse_query(where: str, fields: dict[str, Any], table: TypedTable) -> Query:
+    """A query of the release, checked against its table.
+
+    Args:
+        where: file and line, for messages.
+        fields: "sel", "agg" and "conds", a list of [column, operator, value].
+        table: that it is about.
+
+    Raises:
+        InputError: a number stands for no column, aggregation or operator.
+    """
+    names = table.table.columns
+    column = _index(f"{where}: sql: sel", fields.get("sel"), names)
+    aggregation = _index(f"{where}: sql: agg", fields.get("agg"), AGGREGATIONS)
+    conditions = []
+    for condition in _field(f"{where}: sql", fields, "conds", list):
+        if not isinstance(condition, list) or len(condition) != 3:
+            raise InputError(f"{where}: sql: conds: expected [column, operator, value]")
+        left, comparison, value = condition
+        left = _index(f"{where}: sql: conds: column", left, names)
+        comparison = _index(f"{where}: sql: conds: operator", comparison, OPERATORS)
+        if not isinstance(value, (str, int, float)):
+            raise InputError(f"{where}: sql: conds: value: expected text or a number")
+        conditions.append(Condition(left, OPERATORS[comparison], str(value)))
+    return Query(column, AGGREGATIONS[aggregation], tuple(conditions))
+
+
+def execute(query: Query, table: TypedTable) -> Result:
+    """Executes a query.
+
+    Texts are compared in lower case. In columns of numbers a cell that is none meets no
+    condition.
+
+    Raises:
+        AnswerError: the query has no answer; its reason is one of those in this module.
+    """
+    holds = [_compiled(condition, table) for condition in query.conditions]
+    rows = [
+        (number, row[query.column])
+        for number, row in enumerate(table.table.rows)
+        if all(hold(row) for hold in holds)
+    ]
+    if query.aggregation in ("MAX", "MIN") and rows:
+        rows = _extreme(rows, query.aggregation, table.types[query.column])
+    coordinates = tuple((number, query.column) for number, _ in rows)
+    texts = tuple(text for _, text in rows)
+    aggregation = _AGGREGATION_NAMES.get(query.aggregation, denotation.NONE)
+    if not rows and aggregation != denotation.COUNT:
+        raise AnswerError(NO_ROWS)
+    if aggregation == denotation.NONE:
+        # What equals the largest value is the largest value once more, not another answer.
+        texts = texts[:1] if query.aggregation else texts
+        value = _finite(texts[0]) if len(rows) == 1 else None
+        return Result(coordinates, aggregation, texts, value)
+    value, text = denotation.result(aggregation, texts)
+    if value is None or not math.isfinite(to_float32(value)):
+        raise AnswerError(NO_NUMBERS)
+    return Result(coordinates, aggregation, (text,), value)
+
+
+def _compiled(condition: Condition, table: TypedTable) -> Callable[[tuple[str, ...]], bool]:
+    """Tells whether a row meets a condition."""
+    compare = _COMPARISONS[condition.operator]
+    if table.types[condition.column] == REAL:
+        key, value = _number, _sought_number(condition.value)
+    else:
+        key = tokenize_string if condition.operator == "=" else str.lower
+        value = key(condition.value)
+
+    def holds(row: tuple[str, ...]) -> bool:
+        cell = key(row[condition.column])
+        return cell is not None and compare(cell, value)
+
+    return holds
+
+
+def _extreme(rows, aggregation: str, kind: str) -> list[tuple[int, str]]:
+    """Those of the (row, text) with the largest or the smallest text or number."""
+    key = _number if kind == REAL else str.lower
+    keys = [key(text) for _, text in rows]
+    known = [found for found in keys if found is not None]
+    if not known:
+        raise AnswerError(NO_NUMBERS)
+    wanted = max(known) if aggregation == "MAX" else min(known)
+    return [row for row, found in zip(rows, keys, strict=True) if found == wanted]
+
+
+def _number(text: str) -> float | None:
+    """The number that a cell is."""
+    try:
+        number = convert_to_float(text)
+    except ValueError:
+        return None
+    return None if math.isnan(number) else number
+
+
+def _sought_number(text: str) -> float:
+    """The number that a condition has, or has in it."""
+    number = _number(text)
+    if number is None:
+        found = _NUMBER.search(text)
+        if found is None:
+            raise AnswerError(NOT_A_NUMBER)
+        number = float(found.group())
+    return number
+
+
+def _finite(text: str) -> float | None:
+    """The number that a text is, if float32 can hold it."""
+    number = _number(text)
+    return number if number is not None and math.isfinite(to_float32(number)) else None
+
+
+def _question(
+    question_id: str, text: str, query: Query, table: TypedTable, mode: SupervisionMode
+) -> Question:
+    """The question with the answer of its query."""
+    question = Question(question_id, text)
+    try:
+        result = execute(query, table)
+        question = dataclasses.replace(question, texts=result.texts)
+        if mode is SupervisionMode.NONE:
+            return dataclasses.replace(
+                question,
+                coordinates=result.coordinates,
+                aggregation=result.aggregation,
+                float_value=result.value,
+            )
+        answer = parse_answer(table.table, GoldAnswer(result.texts, (), result.value), mode)
+    except AnswerError as error:
+        return dataclasses.replace(question, is_valid=False, problem=error.reason)
+    number = answer.float_value
+    return dataclasses.replace(
+        question,
+        coordinates=answer.coordinates,
+        float_value=number if number is None or math.isfinite(number) else None,
+    )
+
+
+def _folder(input_dir: pathlib.Path, split: str) -> pathlib.Path:
+    """Where the files of a split are."""
+    inner = input_dir / "data"
+    return input_dir if (input_dir / f"{split}.jsonl").exists() or not inner.is_dir() else inner
+
+
+def _field(where: str, fields: dict[str, Any], key: str, kind: type):
+    if not isinstance(fields.get(key), kind):
+        names = {str: "text", list: "a list", dict: "an object"}
+        raise InputError(f"{where}: {key}: expected {names[kind]}")
+    return fields[key]
+
+
+def _index(where: str, value: Any, names: Sequence[str]) -> int:
+    if type(value) is not int or not 0 <= value < len(names):
+        raise InputError(f"{where}: expected a number from 0 to {len(names) - 1}, not {value!r}")
+    return value
