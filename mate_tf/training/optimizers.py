@@ -9,6 +9,7 @@ They become two more types beside tf-models' own, so a YAML file may ask for eit
 """
 
 import dataclasses
+import functools
 
 import tensorflow as tf
 from official.core import config_definitions
@@ -17,29 +18,87 @@ from official.modeling.hyperparams import base_config
 from official.modeling.optimization import legacy_adamw, optimizer_factory
 from official.modeling.optimization.configs import optimization_config, optimizer_config
 
+from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
+
+_SUM = "gradient_sum"  # slot
 
 
 class BertAdamW(legacy_adamw.AdamWeightDecay):
     """AdamW as BERT trains with it: without bias correction of the moments.
 
-    A step is `var -= lr * (m / (sqrt(v) + epsilon) + weight_decay_rate * var)`. Gradients are
-    clipped to `gradient_clip_norm` together, then each element to `clipvalue` if that is given.
-    Variables without a gradient are left alone.
+    A step is `var -= lr * (m / (sqrt(v) + epsilon) + weight_decay_rate * var)`, in this order:
+
+    1. Each replica clips the gradients of its batch together to `gradient_clip_norm`.
+    2. The mean over the replicas is taken.
+    3. Each element is clipped to `clipvalue`, if that is given.
+    4. With `gradient_accumulation_steps` n, only every n-th call of `apply_gradients` steps, with
+       the mean over its n calls. `iterations`, and so the learning rate, counts these steps. As in
+       the reference, an element of one call is clipped to n times `clipvalue` (in 3) and the mean
+       to `clipvalue`.
+
+    So a batch over two replicas, the same in two calls, and the reference all clip alike.
+    (tf-models' `AdamWeightDecay` compares with the norm of the gradient divided by the number of
+    replicas, so that it clips the less the more there are, and not at all under loss scaling.)
+    As in Keras, gradients are those of the loss divided by the number of replicas.
+
+    The gradient of an embedding is clipped look-up by look-up, before those of one row are added:
+    so does the reference outside of TPUs. Variables without a gradient are left alone.
 
     Args:
+        gradient_clip_norm: see 1; 0: not at all.
+        gradient_accumulation_steps: see 4. What is summed up is saved in checkpoints.
         bias_correction: multiply m and v as Adam does. Without it the first steps are up to 3.2
             times as large (still 1.6 times after 500), which fine-tuning at small rates survives
             and learning from scratch does not.
         **kwargs: as `AdamWeightDecay`.
     """
 
-    def __init__(self, *args, bias_correction=False, name="BertAdamW", **kwargs):
-        super().__init__(*args, name=name, **kwargs)
+    def __init__(
+        self,
+        *args,
+        gradient_clip_norm=1.0,
+        gradient_accumulation_steps=1,
+        bias_correction=False,
+        name="BertAdamW",
+        **kwargs,
+    ):
+        if gradient_accumulation_steps < 1:
+            raise InputError(
+                f"gradient_accumulation_steps={gradient_accumulation_steps}: must be 1 or more"
+            )
+        # Clipped here, not by the parent.
+        super().__init__(*args, gradient_clip_norm=0.0, name=name, **kwargs)
+        self._clip_norm = gradient_clip_norm
+        self._accumulation_steps = gradient_accumulation_steps
+        self._calls = None  # since the last step
         self._bias_correction = bias_correction
 
     def get_config(self):
-        return {**super().get_config(), "bias_correction": self._bias_correction}
+        return {
+            **super().get_config(),
+            "exclude_from_weight_decay": self._exclude_from_weight_decay,
+            "include_in_weight_decay": self._include_in_weight_decay,
+            "gradient_clip_norm": self._clip_norm,
+            "gradient_accumulation_steps": self._accumulation_steps,
+            "bias_correction": self._bias_correction,
+        }
+
+    def _create_slots(self, var_list):
+        super()._create_slots(var_list)
+        if self._accumulation_steps == 1:
+            return
+        for var in var_list:
+            self.add_slot(var, _SUM)
+        if self._calls is None:
+            self._calls = self.add_weight(
+                "calls",
+                shape=[],
+                dtype=tf.int64,
+                trainable=False,
+                aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
+            )
+            self._weights.append(self._calls)
 
     def _prepare_local(self, var_device, var_dtype, apply_state):
         super()._prepare_local(var_device, var_dtype, apply_state)
@@ -53,6 +112,63 @@ class BertAdamW(legacy_adamw.AdamWeightDecay):
     def apply_gradients(self, grads_and_vars, **kwargs):
         present = [(gradient, var) for gradient, var in grads_and_vars if gradient is not None]
         return super().apply_gradients(present, **kwargs)
+
+    def _transform_unaggregated_gradients(self, grads_and_vars):
+        if not self._clip_norm:
+            return grads_and_vars
+        gradients, variables = zip(*grads_and_vars, strict=True)
+        replicas = tf.distribute.get_strategy().num_replicas_in_sync
+        gradients, _ = tf.clip_by_global_norm(gradients, self._clip_norm / replicas)
+        return list(zip(gradients, variables, strict=True))
+
+    def _transform_gradients(self, grads_and_vars):
+        if self._accumulation_steps > 1:
+            share = 1.0 / self._accumulation_steps
+            grads_and_vars = [
+                (tf.math.scalar_mul(share, grad), var) for grad, var in grads_and_vars
+            ]
+        return super()._transform_gradients(grads_and_vars)
+
+    def _distributed_apply(self, distribution, grads_and_vars, apply_state, name):
+        """Called outside of the replicas where they cannot branch, so `tf.cond` may be used."""
+        if self._accumulation_steps == 1:
+            return super()._distributed_apply(distribution, grads_and_vars, apply_state, name)
+        update = functools.partial(distribution.extended.update, group=True)
+        sums = [self.get_slot(var, _SUM) for _, var in grads_and_vars]
+        added = [
+            update(total, _add, args=(grad,))
+            for total, (grad, _) in zip(sums, grads_and_vars, strict=True)
+        ]
+        with tf.control_dependencies([*added, self._calls.assign_add(1, read_value=False)]):
+            calls = self._calls.read_value()
+
+        def step():
+            clip = self.clipvalue
+            clipped = [update(total, _clip, args=(clip,)) for total in sums if clip is not None]
+            means = [(total, var) for total, (_, var) in zip(sums, grads_and_vars, strict=True)]
+            with tf.control_dependencies(clipped):
+                applied = super(BertAdamW, self)._distributed_apply(
+                    distribution, means, apply_state, name
+                )
+            with tf.control_dependencies([applied]):
+                cleared = [update(total, _clear) for total in sums]
+                return tf.group(*cleared, self._calls.assign(0, read_value=False))
+
+        return tf.cond(calls >= self._accumulation_steps, step, tf.no_op)
+
+
+def _add(total, gradient):
+    if isinstance(gradient, tf.IndexedSlices):
+        return total.scatter_add(gradient)
+    return total.assign_add(gradient)
+
+
+def _clip(total, limit):
+    return total.assign(tf.clip_by_value(total, -limit, limit))
+
+
+def _clear(total):
+    return total.assign(tf.zeros_like(total))
 
 
 class LinearDecayWithWarmup(keras.optimizers.schedules.LearningRateSchedule):
@@ -96,6 +212,7 @@ class BertAdamWConfig(optimizer_config.AdamWeightDecayConfig):
     """Settings of `BertAdamW`; the defaults are BERT's and TAPAS's."""
 
     name: str = "BertAdamW"
+    gradient_accumulation_steps: int = 1
     bias_correction: bool = False
     epsilon: float = 1e-6
     weight_decay_rate: float = 0.01

@@ -7,13 +7,13 @@ import time
 
 import tensorflow as tf
 from official.common import distribute_utils
-from official.core import train_lib
+from official.core import train_lib, train_utils
 from official.modeling import performance
 
 from mate_tf import tasks
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
-from mate_tf.training import experiments
+from mate_tf.training import accumulation, experiments
 
 _GLOBAL_STEP = "global_step/.ATTRIBUTES/VARIABLE_VALUE"
 
@@ -47,7 +47,8 @@ def train(experiment, model_dir: str) -> dict:
     with _runtime(experiment) as strategy:
         progress = Progress(experiment.trainer.train_steps)
         mode = "train_and_eval" if evaluating else "train"
-        runner = _runner(strategy, _continued(experiment, step), mode, model_dir, [progress])
+        running = accumulation.split_batches(_continued(experiment, step))
+        runner = _runner(strategy, running, mode, model_dir, [progress])
         experiments.save(experiment, model_dir)
         progress.start(runner.trainer.global_step)
         metrics = _run_training(runner.controller, experiment.trainer, evaluating)
@@ -166,6 +167,17 @@ def _runtime(experiment):
 
 class _Runner(train_lib.OrbitExperimentRunner):
     """tf-models' runner, which looks at a checkpoint before it restores it."""
+
+    def _build_trainer(self, task, train, evaluate):
+        with self.strategy.scope():
+            return train_utils.create_trainer(
+                self.params,
+                task,
+                train=train,
+                evaluate=evaluate,
+                checkpoint_exporter=self._build_best_checkpoint_exporter(),
+                trainer_cls=accumulation.AccumulatingTrainer,
+            )
 
     def _maybe_build_checkpoint_manager(self):
         path = tf.train.latest_checkpoint(self.model_dir)
