@@ -93,7 +93,8 @@ class Report:
             json.dump(content, file, indent=1, ensure_ascii=False, sort_keys=True)
 
     def __str__(self):
-        parts = [f"{self.examples} examples of {self.questions} questions"]
+        share = f" ({self.examples / self.questions:.1%})" if self.questions else ""
+        parts = [f"{self.examples} examples of {self.questions} questions{share}"]
         parts += [f"{len(found)} dropped ({reason})" for reason, found in self.dropped.items()]
         parts += [
             f"{Cut(kind, cut['total'])} in {cut['examples']} examples"

@@ -7,6 +7,7 @@ The rules are those of the public TAPAS code, so that examples made with either 
 import enum
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from mate_tf.errors import InputError
 from mate_tf.tables.numbers import to_float32
@@ -145,9 +146,7 @@ def _assign(
     The reference solves an assignment problem here (Hungarian algorithm), but only once no two
     texts can be given one cell: the solution is the first cell of each.
     """
-    cells: dict[Hashable, list[Coordinate]] = {}
-    for cell in table.cells():
-        cells.setdefault(normalize(cell.text), []).append((cell.row, cell.column))
+    cells = _cells_by_form(table, normalize)
     keys = [normalize(text) for text in texts]
     for key in keys:
         if key not in cells:
@@ -157,6 +156,18 @@ def _assign(
     if len(set(keys)) < len(keys):
         raise AnswerError("Assignment is ambiguous", "two texts are the same cell")
     return tuple(cells[key][0] for key in keys)
+
+
+@lru_cache(maxsize=16)  # data sets are read table by table
+def _cells_by_form(
+    table: Table, normalize: Callable[[str], Hashable]
+) -> dict[Hashable, list[Coordinate]]:
+    """The coordinates of all cells that are the same in this form, row by row."""
+    cells: dict[Hashable, list[Coordinate]] = {}
+    for row, texts in enumerate(table.rows):
+        for column, text in enumerate(texts):
+            cells.setdefault(normalize(text), []).append((row, column))
+    return cells
 
 
 def _float_of(texts: tuple[str, ...]) -> float | None:

@@ -97,7 +97,7 @@ def test_report(created):
 def test_report_reads_as_a_sentence(created):
     text = str(created[2]["dev"])
     assert text == (
-        "5 examples of 6 questions; 1 dropped (Couldn't find all answers);"
+        "5 examples of 6 questions (83.3%); 1 dropped (Couldn't find all answers);"
         " 18 rows dropped in 1 examples; 12 cells shortened in 1 examples"
     )
 
@@ -143,12 +143,17 @@ def test_nothing_to_write(converter, tmp_path):
     path = tmp_path / "dev.tfrecord"
     with pytest.raises(InputError, match=r"dev\.tfrecord: .*0 examples of 0 questions"):
         create_data.convert_split([], converter, path)
-    invalid = interaction(0)
-    for question in invalid.questions:
-        question.answer.is_valid = False
-    with pytest.raises(
-        InputError, match=r"0 examples of 2 questions; 2 dropped \(Invalid answer\)"
-    ):
+    table = Table.from_rows(["red"], [["blue red"]])
+    questions = [
+        Question("n0-0_0", "who", is_valid=False),
+        Question("n0-0_1", "who", is_valid=False, problem="in several cells"),
+    ]
+    invalid = interaction_from_table(table, "n0-0", questions)
+    message = (
+        r"0 examples of 2 questions \(0.0%\); 1 dropped \(Invalid answer\); "
+        r"1 dropped \(Invalid answer: in several cells\)"
+    )
+    with pytest.raises(InputError, match=message):
         create_data.convert_split([invalid], converter, path)
     assert not path.exists()
 

@@ -112,6 +112,26 @@ def test_unknown_aggregation():
         interaction_from_table(TABLE, "towns-0", [Question("q", "x", aggregation="MAX")])
 
 
+def test_single_questions_share_the_annotated_table():
+    questions = [Question("a-0_0", "in 1990?"), Question("b-0_0", "who?", [(0, 0)])]
+    first, second = interactions.interactions_of_single_questions(TABLE, questions)
+    assert (first.id, second.id) == ("a-0", "b-0")
+    expected = interaction_from_table(TABLE, "b-0", questions[1:])
+    assert second == expected
+    assert first.table == expected.table
+    assert [question.id for question in first.questions] == ["a-0_0"]
+
+
+def test_why_an_answer_is_not_valid():
+    questions = [
+        Question("a-0_0", "x", is_valid=False, problem="no text"),
+        Question("a-0_1", "x", is_valid=False),
+        Question("a-0_2", "x"),
+    ]
+    found = interaction_from_table(TABLE, "a-0", questions).questions
+    assert list(map(interactions.problem, found)) == ["no text", "", ""]
+
+
 def test_ids():
     question_id = interactions.create_question_id(interactions.create_interaction_id("a-b"), 2)
     assert question_id == "a-b-0_2"
