@@ -234,6 +234,12 @@ def test_test_questions_may_lack_answers(folder):
         {"cells": [(0, 1)], "texts": ["Switzerland"]},
     ]
     assert custom.describe(path).kinds == {"cells"}
+    train = [CLASS, CLASS | {"class": "entailed"}]
+    path = folder(train, dev=[CLASS], test=[unanswered, CLASS])
+    assert answers(path, "test") == [
+        {"cells": [], "texts": []},
+        {"cells": [], "texts": [], "class": 1},
+    ]
 
 
 def test_a_tenth_of_the_tables_is_held_out(folder):
