@@ -199,21 +199,21 @@ def test_conversations(folder):
     ],
 )
 def test_labels_of_the_training_file(folder, classes, labels, indices):
-    path = folder(
-        [CLASS | {"class": label} for label in classes], dev=[CLASS | {"class": labels[0]}]
-    )
-    if isinstance(classes[0], int):
-        path = folder([CLASS | {"class": label} for label in classes], dev=[CLASS | {"class": 0}])
+    lines = [CLASS | {"class": label} for label in classes]
+    path = folder(lines, dev=[lines[indices.index(0)]])
     assert answers(path) == [{"cells": [], "texts": [], "class": index} for index in indices]
     assert answers(path, "dev") == [{"cells": [], "texts": [], "class": 0}]
     summary = custom.describe(path)
     assert summary.labels == labels
+    assert str(summary) == (
+        f"train: {len(classes)} questions about 1 table; dev: 1 question about 1 table;"
+        f" answers: class; labels: {', '.join(labels)}"
+    )
     assert summary.classifies
     assert not summary.needs_aggregation
 
 
 def test_declared_labels(folder):
-    path = folder([CLASS, CLASS | {"class": "refuted"}], test=[CLASS | {"class": "unknown"}, OTHER])
     path = folder([CLASS], dev=[CLASS], test=[CLASS | {"class": "unknown"}])
     (path / "labels.json").write_text('["refuted", "entailed", "unknown"]')
     assert custom.describe(path).labels == ("refuted", "entailed", "unknown")

@@ -24,6 +24,11 @@ class Size:
     questions: int
     tables: int
 
+    def __str__(self):
+        questions = "1 question" if self.questions == 1 else f"{self.questions} questions"
+        tables = "1 table" if self.tables == 1 else f"{self.tables} tables"
+        return f"{questions} about {tables}"
+
 
 @dataclasses.dataclass(frozen=True)
 class Summary:
@@ -62,7 +67,7 @@ class Summary:
 
     def __str__(self):
         sizes = [
-            f"{split}: {size.questions} questions about {size.tables} tables"
+            f"{split}: {size}"
             + (" held out from train" if split == "dev" and self.held_out else "")
             for split, size in self.splits.items()
         ]
