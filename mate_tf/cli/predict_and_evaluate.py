@@ -1,14 +1,19 @@
 """--mode=predict_and_evaluate."""
 
 import collections
+import itertools
 import json
 import os
 
 from mate_tf.cli.job import Job
 from mate_tf.cli.predict import SEQUENCE, predict
 from mate_tf.data import records
+from mate_tf.data.atomic import atomic_path
 from mate_tf.data.create_data import interactions_path
-from mate_tf.evaluation import baselines, metrics
+from mate_tf.evaluation import baselines, denotation, metrics
+
+MAX_TRAIN_INTERACTIONS = 20_000
+"""What baselines learn from at most; more changes little and takes minutes to read."""
 
 
 def main(flags) -> None:
@@ -26,13 +31,16 @@ def predict_and_evaluate(job: Job) -> dict[str, dict]:
     """
     results = {}
     predicted = predict(job)
-    for split in job.task.splits[1:]:
+    fitted = _baselines(job)
+    for split, source in ({s: s for s in job.task.splits[1:]} | job.task.subsets).items():
         interactions = list(records.read_interactions(interactions_path(job.output_dir, split)))
-        files = {"model": split}
+        files = {"model": source}
         if job.task.sequential:
-            files = {"model": split + SEQUENCE, "given gold answers": split}
+            files = {"model": source + SEQUENCE, "given gold answers": source}
         systems = {name: metrics.by_question(predicted[file]) for name, file in files.items()}
-        systems |= {name: baselines.predict(interactions, name) for name in job.task.baselines}
+        if job.experiment.task.model.num_aggregation_labels:
+            _write_answers(interactions, systems["model"], os.path.join(job.model_dir, split))
+        systems |= {name: predictor(interactions) for name, predictor in fitted.items()}
         results[split] = collections.defaultdict(dict)
         for name, answers in systems.items():
             for title, values in job.task.measure(interactions, answers).items():
@@ -45,3 +53,22 @@ def predict_and_evaluate(job: Job) -> dict[str, dict]:
     os.replace(f"{path}.partial", path)
     print(f"\nevaluated | {path}")
     return results
+
+
+def _baselines(job):
+    """The task's baselines by name; what they learn is in the first training interactions."""
+    train = ()
+    if baselines.LEARNED.keys() & set(job.task.baselines):
+        path = interactions_path(job.output_dir, job.task.splits[0])
+        train = list(itertools.islice(records.read_interactions(path), MAX_TRAIN_INTERACTIONS))
+    return {name: baselines.fit(name, train) for name in job.task.baselines}
+
+
+def _write_answers(interactions, predicted, target):
+    """The answers in words, in the submission format of WikiTableQuestions."""
+    path = f"{target}.answers.tsv"
+    with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+        file.writelines(
+            f"{line}\n" for line in denotation.submission_lines(interactions, predicted)
+        )
+    print(f"answered | {path}")

@@ -1,40 +1,76 @@
 """What answers can be had with little or no learning. A model has to beat these.
 
 Most baselines choose cells: they take an interaction, the position of a question in it and the
-cells they chose for the question before (None at the first), and return cells.
+cells they chose for the question before (None at the first), and return cells. Others learn a
+class from training interactions.
 """
 
+import collections
+import functools
 import random
 import re
 from collections.abc import Callable, Iterable
 
+from mate_tf.errors import InputError
+from mate_tf.evaluation.lexical import STOP_WORDS, LexicalClassifier
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.protos import interaction_pb2
+
+Interactions = Iterable[interaction_pb2.Interaction]
+Predictor = Callable[[Interactions], dict[str, Prediction]]
+"""From interactions to predictions by question id."""
 
 Cells = list[tuple[int, int]]
 CellBaseline = Callable[[interaction_pb2.Interaction, int, Cells | None], Cells]
 
 _WORD = re.compile(r"\w+")
-_STOP_WORDS = frozenset(
-    _WORD.findall("""
-a all an and are as at by did do does for from had has have how in is it its list many me much
-of on or show tell than that the them these they this those to was were what when where which
-who whose with
-""")
-)
+_ASKS_FOR_A_NUMBER = re.compile(r"\b(?:how many|number of)\b", re.IGNORECASE)
 
 
 def predict(
-    interactions: Iterable[interaction_pb2.Interaction], name: str
+    interactions: Interactions, name: str, train: Interactions = ()
 ) -> dict[str, Prediction]:
-    """A baseline's predictions by question id, questions of an interaction in their order."""
-    predicted = {}
-    for interaction in interactions:
-        previous = None
-        for position, question in enumerate(interaction.questions):
-            previous = BASELINES[name](interaction, position, previous)
-            predicted[question.id] = Prediction(question.id, tuple(previous))
-    return predicted
+    """A baseline's predictions by question id; `fit` says what the arguments are."""
+    return fit(name, train)(interactions)
+
+
+def fit(name: str, train: Interactions = ()) -> Predictor:
+    """A baseline, ready to predict.
+
+    Args:
+        name: in BASELINES.
+        train: interactions to learn from, for the names in LEARNED; unused by others.
+
+    Raises:
+        InputError: there is no such baseline, or nothing to learn in `train`.
+    """
+    if name not in BASELINES:
+        raise InputError(f"baseline {name!r} is none of {', '.join(BASELINES)}")
+    return BASELINES[name](train) if name in LEARNED else BASELINES[name]
+
+
+def majority_class(train: Interactions) -> Predictor:
+    """The class that most training questions are in; of several the first.
+
+    Raises:
+        InputError: no question has a class.
+    """
+    answers = (question.answer for interaction in train for question in interaction.questions)
+    counts = collections.Counter(
+        gold.class_index for gold in answers if gold.HasField("class_index")
+    )
+    if not counts:
+        raise InputError("majority class: no training question has a class")
+    best = max(sorted(counts), key=counts.get)
+    shares = tuple(counts[index] / counts.total() for index in range(max(counts) + 1))
+
+    def predictor(interactions):
+        ids = (question.id for interaction in interactions for question in interaction.questions)
+        return {
+            each: Prediction(each, (), class_index=best, class_probabilities=shares) for each in ids
+        }
+
+    return predictor
 
 
 def random_cell(interaction, position, previous=None) -> Cells:
@@ -100,18 +136,51 @@ def previous_column(interaction, position, previous=None) -> Cells:
     return [(row, column) for row in sorted(rows)]
 
 
-BASELINES: dict[str, CellBaseline] = {
+CELL_BASELINES: dict[str, CellBaseline] = {
     "random cell": random_cell,
     "lexical match": lexical_match,
     "row and column match": row_and_column_match,
     "previous column": previous_column,
 }
-"""All of them, by the name they are printed with."""
+"""Those that choose cells."""
+
+LEARNED: dict[str, Callable[[Interactions], Predictor]] = {
+    "majority class": majority_class,
+    "lexical classifier": LexicalClassifier,
+}
+"""Those that need training interactions."""
+
+
+def _choose(baseline, counting, interactions):
+    """Predictions of a baseline that chooses cells, questions of an interaction in their order."""
+    predicted = {}
+    for interaction in interactions:
+        cells = None
+        for position, question in enumerate(interaction.questions):
+            cells = baseline(interaction, position, cells)
+            asked = question.original_text or question.text
+            count = counting and _ASKS_FOR_A_NUMBER.search(asked)
+            predicted[question.id] = Prediction(
+                question.id, tuple(cells), aggregation="COUNT" if count else "NONE"
+            )
+    return predicted
+
+
+BASELINES = {
+    **{name: functools.partial(_choose, each, False) for name, each in CELL_BASELINES.items()},
+    **{
+        f"{name}, counted": functools.partial(_choose, CELL_BASELINES[name], True)
+        for name in ("lexical match", "row and column match")
+    },
+    **LEARNED,
+}
+"""All of them, by the name they are printed with. Counted: "how many" is answered by the number of
+cells instead of the cells."""
 
 
 def _question_words(interaction, position):
     question = interaction.questions[position]
-    return _words(question.original_text or question.text) - _STOP_WORDS
+    return _words(question.original_text or question.text) - STOP_WORDS
 
 
 def _words(text):

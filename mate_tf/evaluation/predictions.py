@@ -223,12 +223,13 @@ def write_tsv(
         token_probabilities: also write the column of that name.
     """
     predictions = list(predictions)
-    labels = [name for name in LABEL_COLUMNS if any(name in p.labels for p in predictions)]
-    header = [*_COLUMNS, *([_TOKEN_COLUMN] if token_probabilities else []), *labels]
+    labels = [_label_columns(prediction) for prediction in predictions]
+    present = [name for name in LABEL_COLUMNS if any(name in each for each in labels)]
+    header = [*_COLUMNS, *([_TOKEN_COLUMN] if token_probabilities else []), *present]
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, header, delimiter="\t", extrasaction="ignore", restval="")
     writer.writeheader()
-    for prediction in predictions:
+    for prediction, columns in zip(predictions, labels, strict=True):
         by_column = sorted(prediction.coordinates, key=lambda cell: cell[::-1])
         writer.writerow(
             {
@@ -237,7 +238,7 @@ def write_tsv(
                 "answer_coordinates": str([f"({row}, {column})" for row, column in by_column]),
                 "answers": json.dumps(prediction.spans),
                 _TOKEN_COLUMN: json.dumps(prediction.token_probabilities),
-                **prediction.labels,
+                **columns,
             }
         )
     _write(path, text.getvalue())
@@ -331,6 +332,16 @@ def read_json(path: str | os.PathLike) -> list[Prediction]:
         raise InputError(f"{path}: {error.strerror}") from error
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: not a JSON file of predictions ({error!r})") from error
+
+
+def _label_columns(prediction):
+    """Its labels; aggregation and class also where these were not made from labels."""
+    columns = {}
+    if prediction.aggregation != AGGREGATIONS[0]:
+        columns["pred_aggr"] = str(AGGREGATIONS.index(prediction.aggregation))
+    if prediction.class_index is not None:
+        columns["pred_cls"] = str(prediction.class_index)
+    return columns | dict(prediction.labels)
 
 
 def _id_columns(question_id):

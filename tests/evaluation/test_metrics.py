@@ -1,9 +1,12 @@
 """Accuracy by question, sequence, position and group."""
 
+import json
+
 import pytest
 
+from mate_tf.data import records
 from mate_tf.data.interactions import Question, interaction_from_table
-from mate_tf.evaluation import metrics
+from mate_tf.evaluation import metrics, predictions, wikitablequestions
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.tables.table import Table
 
@@ -83,6 +86,91 @@ def test_hits(interactions):
     assert metrics.hits(interactions, ranked) == pytest.approx(1 / 6)
     assert metrics.hits(interactions, ranked, k=2) == pytest.approx(2 / 6)
     assert metrics.hits(interactions, ranked, k=3) == pytest.approx(3 / 6)
+
+
+@pytest.fixture(scope="module")
+def reference(goldens):
+    """Interactions, predictions and figures of the reference."""
+    folder = goldens / "metrics" / "open"
+    return (
+        list(records.read_interactions(folder / "denotation.interactions.tfrecord")),
+        metrics.by_question(predictions.read_tsv(folder / "denotation.predictions.tsv")),
+        json.loads((folder / "denotation.json").read_text())["overall"],
+    )
+
+
+def test_denotation_accuracy(reference):
+    interactions, predicted, recorded = reference
+    found = metrics.denotation_metrics(interactions, predicted)
+    assert found == {
+        "denotation accuracy": 0.5,
+        "as the reference": recorded["denotation_accuracy"],
+        "answered by NONE": (pytest.approx(12 / 27), 27),
+        "answered by SUM": (0.75, 8),
+        "answered by AVERAGE": (pytest.approx(7 / 12), 12),
+        "answered by COUNT": (pytest.approx(2 / 7), 7),
+        "questions": 54,
+        "unanswered": 0,
+    }
+
+
+def test_denotation_accuracy_with_official_targets(reference):
+    interactions, predicted, _ = reference
+    targets = {"ex-5": wikitablequestions.values(["something else"])}
+    found = metrics.denotation_metrics(interactions, predicted, targets)
+    assert found["denotation accuracy"] == pytest.approx(26 / 54)
+
+
+def test_no_answer_is_no_right_answer(reference):
+    interactions, predicted, _ = reference
+    found = metrics.denotation_metrics(interactions, {"ex-5-0_0": predicted["ex-5-0_0"]})
+    assert found == {
+        "denotation accuracy": pytest.approx(1 / 54),
+        "as the reference": pytest.approx(1 / 54),
+        "answered by NONE": (1.0, 1),
+        "questions": 54,
+        "unanswered": 53,
+    }
+
+
+def test_structure(reference):
+    interactions, predicted, recorded = reference
+    expected = dict(recorded["structure_metrics"])
+    (expected["f1"],) = expected["f1"]
+    assert metrics.structure_metrics(interactions, predicted) == expected
+    predicted = dict(predicted)
+    del predicted["ex-0-0_0"]  # was right
+    found = metrics.structure_metrics(interactions, predicted)
+    assert found["joint_acc"] == pytest.approx(expected["joint_acc"] - 1 / 54)
+    assert found["confusion"][0][0] == expected["confusion"][0][0] - 1
+
+
+def test_classes(reference):
+    interactions, predicted, recorded = reference
+    assert metrics.classification_metrics(interactions, predicted, ["refuted", "entailed"]) == {
+        "accuracy": recorded["classification_accuracy"],
+        "95 % from": pytest.approx(0.1038, abs=1e-4),
+        "95 % to": pytest.approx(0.3084, abs=1e-4),
+        "refuted": (pytest.approx(5 / 11), 11),
+        "entailed": (pytest.approx(5 / 13), 13),
+        "questions": 54,
+        "unanswered": 0,
+    }
+    nothing = metrics.classification_metrics(interactions, {})
+    assert (nothing["accuracy"], nothing["unanswered"]) == (0.0, 54)
+
+
+@pytest.mark.parametrize(
+    ("right", "total", "low", "high"),
+    [
+        (0, 0, 0.0, 1.0),
+        (0, 10, 0.0, 0.2775),
+        (10, 10, 0.7225, 1.0),
+        (50, 100, 0.4038, 0.5962),
+    ],
+)
+def test_confidence_interval(right, total, low, high):
+    assert metrics.confidence_interval(right, total) == pytest.approx((low, high), abs=1e-4)
 
 
 def test_comparison_is_aligned():

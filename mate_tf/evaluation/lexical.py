@@ -1,0 +1,170 @@
+"""A baseline for statements: how the words and numbers of a statement and its table overlap.
+
+Logistic regression (scikit-learn) over a handful of shares and counts, and the words of the
+statement. It knows no order of words and calculates nothing, except how many rows match.
+"""
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+
+from mate_tf.errors import InputError
+from mate_tf.evaluation.predictions import Prediction
+from mate_tf.protos import interaction_pb2
+
+_TOKEN = re.compile(r"\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|[^\W\d_]+", re.ASCII)
+
+STOP_WORDS = frozenset(
+    _TOKEN.findall("""
+a all an and are as at be by did do does for from had has have how in is it its list many me much
+of on or show tell than that the them these they this those to was were what when where which
+who whose with
+""")
+)
+
+_NUMBER_WORDS = {
+    word: str(number)
+    for number, word in enumerate(
+        _TOKEN.findall("zero one two three four five six seven eight nine ten")
+    )
+}
+_CUES = tuple(
+    frozenset(_TOKEN.findall(cues))
+    for cues in (
+        "not no never none neither nor without cannot",
+        "more less few fewer than high higher low lower large larger small smaller before after",
+        "most least highest lowest largest smallest best worst first last latest earliest",
+        "all every each both only just",
+    )
+)
+_REGULARIZATION = 0.01
+
+
+class LexicalClassifier:
+    """Puts statements about tables into classes.
+
+    Args:
+        interactions: to learn from; questions without a gold class are left aside.
+
+    Raises:
+        InputError: fewer than two classes among them.
+    """
+
+    def __init__(self, interactions: Iterable[interaction_pb2.Interaction]):
+        from sklearn.compose import make_column_transformer
+        from sklearn.feature_extraction.text import CountVectorizer
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+
+        questions, features = _described(interactions)
+        known = [i for i, q in enumerate(questions) if q.answer.HasField("class_index")]
+        classes = [questions[i].answer.class_index for i in known]
+        if len(set(classes)) < 2:
+            raise InputError("lexical classifier: training questions of fewer than two classes")
+        self._model = make_pipeline(
+            make_column_transformer(
+                (CountVectorizer(binary=True), 0), (StandardScaler(), slice(1, None))
+            ),
+            LogisticRegression(C=_REGULARIZATION, max_iter=1000),
+        )
+        self._model.fit(features[known], classes)
+
+    def __call__(
+        self, interactions: Iterable[interaction_pb2.Interaction]
+    ) -> dict[str, Prediction]:
+        """Predictions by question id, with the probabilities of the classes."""
+        questions, features = _described(interactions)
+        if not questions:
+            return {}
+        classes = self._model.classes_
+        probabilities = np.zeros([len(questions), max(classes) + 1])
+        probabilities[:, classes] = self._model.predict_proba(features)
+        return {
+            question.id: Prediction(
+                question.id,
+                (),
+                class_index=int(row.argmax()),
+                class_probabilities=tuple(row.tolist()),
+            )
+            for question, row in zip(questions, probabilities, strict=True)
+        }
+
+
+class _Words:
+    """The words of a table, found once for all statements about it."""
+
+    def __init__(self, table):
+        self.rows = [_words(cell.text for cell in row.cells) for row in table.rows]
+        self.cells = set().union(*self.rows)
+        self.around = _words([table.document_title, table.caption])
+        self.header = _words(cell.text for cell in table.columns)
+
+
+def _described(interactions):
+    """Questions, and <object>[questions, 1 + features]: text and overlap of each."""
+    questions, features, last, table = [], [], None, None
+    for interaction in interactions:
+        if last is None or interaction.table != last:
+            last, table = interaction.table, _Words(interaction.table)
+        for question in interaction.questions:
+            text = question.original_text or question.text
+            questions.append(question)
+            features.append([text, *_overlap(_tokens(text), table)])
+    return questions, np.array(features, object)
+
+
+def _overlap(said, table):
+    """What the words of a statement and a table have in common, as numbers.
+
+    Shares of the statement's words and numbers that are in cells, in the header or the caption,
+    in the rows that have most of them; whether one row has all that the table has; whether a
+    number says how many such rows there are; words that negate or compare.
+    """
+    numbers = {word for word in said if word[0].isdigit()}
+    names = set(said) - numbers - STOP_WORDS
+    anywhere = table.cells | table.header | table.around
+    both = names | numbers
+    in_rows = [len(both & row) for row in table.rows]
+    names_in_rows = [len(names & row) for row in table.rows]
+    best, best_names = max(in_rows, default=0), max(names_in_rows, default=0)
+    named = [r for r, n in zip(table.rows, names_in_rows, strict=True) if n == best_names > 0]
+    counts = numbers | {_NUMBER_WORDS[word] for word in said if word in _NUMBER_WORDS}
+    one_row = best == len(both & table.cells)
+    negated = bool(_CUES[0].intersection(said))
+    return [
+        _share(names, table.cells),
+        _share(names, table.header),
+        _share(names, table.around),
+        _share(names, anywhere),
+        len(names - anywhere),
+        _share(numbers, table.cells),
+        len(numbers - anywhere),
+        _share(numbers, set().union(*named)),
+        best / max(len(both), 1),
+        best / max(len(both & table.cells), 1),
+        one_row,
+        one_row and negated,
+        str(len(named)) in counts,
+        str(len(table.rows)) in counts,
+        len(said),
+        *(bool(cue.intersection(said)) for cue in _CUES),
+    ]
+
+
+def _words(texts):
+    return {word for text in texts for word in _tokens(text)}
+
+
+def _tokens(text):
+    """Lower-cased words and numbers, 1,000.0 as 1000."""
+    return [_plain(token) for token in _TOKEN.findall(text.lower())]
+
+
+def _share(asked, there):
+    return len(asked & there) / len(asked) if asked else 1.0
+
+
+def _plain(token):
+    return f"{float(token.replace(',', '')):.15g}" if token[0].isdigit() else token
