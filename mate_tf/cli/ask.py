@@ -16,8 +16,11 @@ def main(flags) -> None:
     table = read_table(flags.table)
     export_dir = _export_dir(flags)
     # Bad flags and tables are told before TensorFlow takes its seconds to load.
+    from mate_tf.cli.job import Job
     from mate_tf.serving.predictor import Predictor
 
+    if flags.task or flags.config_file:
+        Job.from_flags(flags)  # refuses tasks whose models answer no questions
     answer_all(Predictor(export_dir), table, flags.question)
 
 

@@ -42,6 +42,9 @@ FLAG_OVERRIDES = {
 }
 """Which key of the experiment each flag sets."""
 
+MODES_WITH_ANSWERS = ("predict", "predict_and_evaluate", "export", "ask")
+"""Modes of tasks whose models answer questions."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Job:
@@ -74,6 +77,7 @@ class Job:
         """
         config_file = flags.config_file and find_config(flags.config_file)
         experiment = experiments.load(config_file, task=flags.task)
+        _check_mode(experiment.task.name, flags.mode)
         for flag, values in _flag_overrides(flags):
             experiments.override(experiment, values, flag)
         for text in flags.params_override:
@@ -105,6 +109,14 @@ class Job:
         if not os.path.isfile(path):
             raise InputError(f"--bert_vocab_file={path}: no such file")
         return path
+
+
+def _check_mode(task: str, mode: str) -> None:
+    if mode in MODES_WITH_ANSWERS and not tasks.get(task).answers_questions:
+        raise InputError(
+            f"task {task} answers no questions: it has no --mode={mode}; fine-tune another task "
+            "with --init_checkpoint of what it trained"
+        )
 
 
 def _fill_paths(config, output_dir: str) -> None:

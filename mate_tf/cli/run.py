@@ -11,14 +11,18 @@ from mate_tf.cli.train import train
 
 
 def main(flags) -> None:
-    """Creates data, trains, evaluates, exports, and asks the task's example questions."""
+    """Creates data, trains, evaluates, exports, and asks the task's example questions.
+
+    A task that answers no questions is done when it is trained.
+    """
     start = time.monotonic()
     job = Job.from_flags(flags)
     create_data(job)
     train(job)
-    predict_and_evaluate(job)
-    export(job)
-    ask_examples(job)
+    if job.task.answers_questions:
+        predict_and_evaluate(job)
+        export(job)
+        ask_examples(job)
     print(f"\ndone in {time.monotonic() - start:.0f} s")
 
 
