@@ -222,25 +222,44 @@ class CellSoftmaxHead(_SelectionHead):
 
     def loss(self, outputs, *, cells, features):
         """Cell cross entropy; reads label_ids. An example without gold cells contributes 0."""
-        scores = cells.mean(outputs["token_logits"]) + LOG_ZERO * (1.0 - cells.in_table)
-        log_probs = _log_softmax(scores)  # [batch, rows, columns]
-        gold = cells.labelled(features["label_ids"]) * cells.in_table
-        target = tf.stop_gradient(self._target(log_probs, gold))
-        per_example = -tf.reduce_sum(target * log_probs, axis=[1, 2])
+        config = self._config
+        per_example = cell_cross_entropy(
+            cells.mean(outputs["token_logits"]),
+            cells.in_table,
+            cells.labelled(features["label_ids"]) * cells.in_table,
+            HARD_EM if config.cell_cross_entropy_hard_em else config.cell_cross_entropy_target,
+        )
         return self._counted(per_example, outputs, features), {
             "cell_cross_entropy_per_example": per_example
         }
 
-    def _target(self, log_probs, gold):
-        """q: <float32>[batch, rows, columns], sums to 1, or to 0 where there is no gold cell."""
-        target = self._config.cell_cross_entropy_target
-        if self._config.cell_cross_entropy_hard_em or target == HARD_EM:
-            best = tf.argmax(_flat(log_probs + LOG_ZERO * (1.0 - gold)), axis=1)
-            one_hot = tf.one_hot(best, log_probs.shape[1] * log_probs.shape[2])
-            return tf.reshape(one_hot, tf.shape(gold)) * gold
-        if target == UNIFORM:
-            return tf.math.divide_no_nan(gold, tf.reduce_sum(gold, axis=[1, 2], keepdims=True))
-        return tf.exp(_log_softmax(log_probs + LOG_ZERO * (1.0 - gold))) * gold
+
+def cell_cross_entropy(scores, candidates, gold, target=SOFT_EM):
+    """-sum_c q(c) log P(c) (see `CellSoftmaxHead`).
+
+    Args:
+        scores: <float32>[batch, rows, columns], S(c).
+        candidates: <float32>[batch, rows, columns], 1 for the cells that share the distribution P.
+        gold: <float32>[batch, rows, columns], 1 for gold cells, which must be candidates.
+        target: one of CELL_TARGETS, what q is.
+
+    Returns:
+        <float32>[batch], 0 without gold cells.
+    """
+    log_probs = _log_softmax(scores + LOG_ZERO * (1.0 - candidates))
+    q = tf.stop_gradient(_target(log_probs, gold, target))
+    return -tf.reduce_sum(q * log_probs, axis=[1, 2])
+
+
+def _target(log_probs, gold, target):
+    """q: <float32>[batch, rows, columns], sums to 1, or to 0 where there is no gold cell."""
+    if target == UNIFORM:
+        return tf.math.divide_no_nan(gold, tf.reduce_sum(gold, axis=[1, 2], keepdims=True))
+    gold_log_probs = log_probs + LOG_ZERO * (1.0 - gold)
+    if target == HARD_EM:
+        best = tf.one_hot(tf.argmax(_flat(gold_log_probs), axis=1), _flat(gold).shape[1])
+        return tf.reshape(best, tf.shape(gold)) * gold
+    return tf.exp(_log_softmax(gold_log_probs)) * gold
 
 
 def _flat(values):
