@@ -1,0 +1,366 @@
+"""Statements about a table, true and false, for intermediate pre-training.
+
+Both kinds of Eisenschlos et al. (2020, "Understanding tables with intermediate pre-training"):
+synthetic statements say something that was worked out from the table; counterfactual ones are texts
+in which the name of one cell was exchanged for that of another.
+
+```
+rng = random.Random(0)
+synthetic(table, rng, 2)  # (Statement("the Mayor when City is Bern is Ann Red", False), ...)
+counterfactual(table, "Bern lies on the Aare", rng)  # "Thun lies on the Aare"
+```
+"""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from mate_tf.tables import numbers
+from mate_tf.tables.table import Table
+from mate_tf.tables.text import EMPTY, WORD, format_text, normalize_for_match
+
+_TRIES = 30
+_LONGEST_NAME = 8  # words of a cell or column name that is mentioned
+_EXACT_INTEGERS = 2.0**24  # up to which a float32 has all of them
+# What may stand in a cell beside its number. Not a dash, for it could be a minus.
+_BESIDE_VALUES = frozenset(" $£€¥%.#+*†‡'\"")
+# Cells that are in nearly every text without being meant.
+# fmt: off
+_COMMON_WORDS = frozenset((
+    "a", "an", "and", "are", "as", "at", "by", "for", "from", "in", "is", "it", "no", "not", "of",
+    "on", "or", "the", "to", "was",
+))
+# fmt: on
+
+
+class Statement(NamedTuple):
+    """A text and whether the table makes it true."""
+
+    text: str
+    is_true: bool
+
+
+def synthetic(table: Table, rng: random.Random, count: int) -> Iterator[Statement]:
+    """Different statements worked out from a table, true and false in turns.
+
+    They speak of single cells ("the Mayor when City is Bern"), first and last, greatest and
+    lowest ones, sums, averages and numbers of rows, each of all rows or of those that meet a
+    condition, and say what they are or how they compare. Columns are left out that have no name
+    of their own, and for comparisons those in which not every cell is one number or one date.
+
+    Args:
+        table: any table. Few statements or none can be made of a very small one.
+        rng: decides everything, also which comes first.
+        count: of statements, at most.
+    """
+    sheet, seen = _Sheet(table), set()
+    truth = rng.random() < 0.5
+    for _ in range(count):
+        statement = next(
+            (
+                made
+                for _ in range(_TRIES)
+                if (made := rng.choice(_FORMS)(sheet, rng, truth)) and made not in seen
+            ),
+            None,
+        )
+        if statement is None:
+            return
+        seen.add(statement)
+        yield Statement(statement, truth)
+        truth = not truth
+
+
+def counterfactual(table: Table, text: str, rng: random.Random) -> str | None:
+    """A text with the mention of one cell exchanged for another cell of its column.
+
+    The other cell has a different text, also if case and punctuation are left aside, and is not
+    mentioned itself. Among overlapping mentions only the longest count.
+
+    Returns:
+        The new text; None if no cell is mentioned that could be exchanged.
+    """
+    places = list(WORD.finditer(text))
+    said = [place.group().lower() for place in places]
+    columns = [
+        {name: cell for cell in column if _is_name(name := format_text(cell))}
+        for column in zip(*table.rows, strict=True)
+    ]
+    columns_of: dict[str, list[int]] = {}
+    for index, names in enumerate(columns):
+        for name in names:
+            columns_of.setdefault(name, []).append(index)
+    exchanges, furthest = [], 0
+    for begin in range(len(said)):
+        for end in range(min(begin + _LONGEST_NAME, len(said)), max(begin, furthest), -1):
+            name = " ".join(said[begin:end])
+            if name in columns_of:
+                exchanges += [(begin, end, columns[index]) for index in columns_of[name]]
+                furthest = end
+                break
+    rng.shuffle(exchanges)
+    whole = f" {' '.join(said)} "
+    for begin, end, names in exchanges:
+        others = sorted(name for name in names if f" {name} " not in whole)
+        if others:
+            cell = names[rng.choice(others)].strip()
+            return text[: places[begin].start()] + cell + text[places[end - 1].end() :]
+    return None
+
+
+def _is_name(words: str) -> bool:
+    """Whether a cell of these words can be mentioned."""
+    return (
+        words != EMPTY
+        and words.count(" ") < _LONGEST_NAME
+        and not _COMMON_WORDS.issuperset(words.split())
+    )
+
+
+class _Column(NamedTuple):
+    """A column that statements can speak of.
+
+    Attributes:
+        name: as it is mentioned.
+        cells: texts as they are mentioned.
+        keys: for each cell what it is compared by; cells with different keys are different.
+        values: for each cell its number, or its date as a tuple; None if not all have one.
+        exact: whether the values are numbers that can be added without rounding.
+    """
+
+    name: str
+    cells: list[str]
+    keys: list[str]
+    values: list | None
+    exact: bool
+
+    @property
+    def order_words(self) -> tuple[str, str, str, str]:
+        """More than, less than, most and least, of these values."""
+        if isinstance(self.values[0], tuple):
+            return "later than", "earlier than", "latest", "earliest"
+        return "greater than", "less than", "greatest", "lowest"
+
+    def differ(self, row: int, other: int) -> bool:
+        """Whether two cells are different whatever they are compared by."""
+        if self.values and self.values[row] == self.values[other]:
+            return False
+        return self.keys[row] != self.keys[other]
+
+
+class _Sheet:
+    """A table as statements see it."""
+
+    def __init__(self, table: Table):
+        names = [format_text(name) for name in table.columns]
+        self.num_rows = table.num_rows
+        columns = [
+            _read_column(table.columns[index], [row[index] for row in table.rows])
+            for index, name in enumerate(names)
+            if table.rows and _is_name(name) and names.count(name) == 1
+        ]
+        self.columns = [column for column in columns if any(map(_is_name, column.keys))]
+        self.ordered = [column for column in columns if column.values]
+        self.exact = [column for column in columns if column.exact]
+
+
+def _read_column(name: str, cells: Sequence[str]) -> _Column:
+    cells = [" ".join(cell.split()) for cell in cells]
+    values, exact = _values(cells), False
+    if values and isinstance(values[0], float):
+        decimals = [_decimal(value) for value in values]
+        exact = None not in decimals
+        values = decimals if exact else values
+    keys = [format_text(cell) for cell in cells]
+    return _Column(" ".join(name.split()), cells, keys, values, exact)
+
+
+def _values(cells: list[str]) -> list | None:
+    """Numbers or dates (with the same parts) if each cell is one and nothing else."""
+    if not all(map(_is_one_value, cells)):
+        return None
+    values = numbers.column_values(cells)
+    if None in values:
+        return None
+    if isinstance(values[0], float):
+        return values
+    parts = {tuple(part is not None for part in value) for value in values}
+    if len(parts) > 1 or values[0].year is None:
+        return None
+    return [tuple(part for part in value if part is not None) for value in values]
+
+
+def _is_one_value(cell: str) -> bool:
+    text = normalize_for_match(cell)
+    spans = numbers.numeric_spans(text)
+    if len(spans) != 1:
+        return False
+    begin, end, _ = spans[0]
+    return _BESIDE_VALUES.issuperset(text[:begin] + text[end:])
+
+
+def _decimal(value: float) -> float | None:
+    """The decimal number of few digits that was rounded to this float32; None if it had more."""
+    if value.is_integer():
+        return value if abs(value) <= _EXACT_INTEGERS else None
+    decimal = float(f"{value:.6g}")
+    return decimal if numbers.to_float32(decimal) == value else None
+
+
+class _Part(NamedTuple):
+    """Rows that meet a condition: its words (with a space before them) and the rows."""
+
+    words: str
+    rows: list[int]
+    column: _Column | None = None
+
+
+class _Chosen(NamedTuple):
+    """A description of one cell."""
+
+    words: str
+    column: _Column
+    row: int
+
+
+class _Result(NamedTuple):
+    """A description of a number and how it is worked out of rows."""
+
+    words: str
+    value: float
+    of_rows: Callable[[list[int]], float]
+
+
+def _part(sheet: _Sheet, rng: random.Random) -> _Part:
+    """All rows, or those that meet a condition on a column; at least one."""
+    kind = rng.choice(("all", "is", "is", "order"))
+    everything = _Part("", list(range(sheet.num_rows)))
+    columns = sheet.columns if kind == "is" else sheet.ordered
+    if kind == "all" or not columns:
+        return everything
+    column, row = rng.choice(columns), rng.randrange(sheet.num_rows)
+    if not _is_name(column.keys[row]):
+        return everything
+    rows = [other for other in everything.rows if not column.differ(row, other)]
+    words = f" when {column.name} is "
+    if kind == "is":
+        # Two ways to write it would leave open whether both are meant.
+        if len({normalize_for_match(column.cells[other]) for other in rows}) > 1:
+            return everything
+        return _Part(words + column.cells[row], rows, column)
+    more, less, _, _ = column.order_words
+    limit = column.values[row]
+    order, rows = rng.choice(
+        (
+            (more, [other for other in everything.rows if column.values[other] > limit]),
+            (less, [other for other in everything.rows if column.values[other] < limit]),
+        )
+    )
+    return _Part(f"{words}{order} {column.cells[row]}", rows, column) if rows else everything
+
+
+def _choose(sheet: _Sheet, rng: random.Random, column: _Column) -> _Chosen | None:
+    """A description of one cell of a column."""
+    part = _part(sheet, rng)
+    if part.column is column:  # A cell described by itself says nothing.
+        return None
+    if len(part.rows) == 1:
+        kinds = [("", part.rows[0])]
+    else:
+        kinds = [("first ", part.rows[0]), ("last ", part.rows[-1])]
+        if column.values:
+            _, _, most, least = column.order_words
+            value = column.values.__getitem__
+            kinds += [
+                (f"{most} ", max(part.rows, key=value)),
+                (f"{least} ", min(part.rows, key=value)),
+            ]
+    kind, row = rng.choice(kinds)
+    if not _is_name(column.keys[row]):
+        return None
+    return _Chosen(f"the {kind}{column.name}{part.words}", column, row)
+
+
+def _result(sheet: _Sheet, rng: random.Random) -> _Result | None:
+    """A description of a sum, an average or a number of rows."""
+    part = _part(sheet, rng)
+    kind = rng.choice(("sum", "average", "number"))
+    if kind == "number":
+        words = f"the number of rows{part.words}"
+        return _Result(words, len(part.rows), len) if part.words else None
+    if not sheet.exact or len(part.rows) < 2:
+        return None
+    column = rng.choice(sheet.exact)
+    if part.column is column:
+        return None
+
+    def of_rows(rows):
+        total = sum(column.values[row] for row in rows)
+        return total / len(rows) if kind == "average" else total
+
+    return _Result(f"the {kind} of {column.name}{part.words}", of_rows(part.rows), of_rows)
+
+
+def _cell_is(sheet: _Sheet, rng: random.Random, truth: bool) -> str | None:
+    """What a cell is."""
+    chosen = _choose(sheet, rng, rng.choice(sheet.columns)) if sheet.columns else None
+    if chosen is None:
+        return None
+    column, row = chosen.column, chosen.row
+    if not truth:
+        others = [
+            other
+            for other in range(sheet.num_rows)
+            if column.differ(row, other) and _is_name(column.keys[other])
+        ]
+        if not others:
+            return None
+        row = rng.choice(others)
+    return f"{chosen.words} is {column.cells[row]}"
+
+
+def _cells_compare(sheet: _Sheet, rng: random.Random, truth: bool) -> str | None:
+    """How a cell compares with a value, or with another cell of its column."""
+    if not sheet.ordered:
+        return None
+    column = rng.choice(sheet.ordered)
+    chosen, other = _choose(sheet, rng, column), _choose(sheet, rng, column)
+    if chosen is None or other is None or not column.differ(chosen.row, other.row):
+        return None
+    words = rng.choice((other.words, column.cells[other.row]))
+    more, less, _, _ = column.order_words
+    is_more = column.values[chosen.row] > column.values[other.row]
+    return f"{chosen.words} is {more if is_more == truth else less} {words}"
+
+
+def _result_is(sheet: _Sheet, rng: random.Random, truth: bool) -> str | None:
+    """What a sum, an average or a number is; a false one is that of other rows."""
+    result = _result(sheet, rng)
+    said = result and _spelt(result.value if truth else _another(sheet, rng, result))
+    if said is None or (said == _spelt(result.value)) != truth:
+        return None
+    return f"{result.words} is {said}"
+
+
+def _result_compares(sheet: _Sheet, rng: random.Random, truth: bool) -> str | None:
+    """How a sum, an average or a number compares with that of other rows."""
+    result = _result(sheet, rng)
+    said = result and _spelt(_another(sheet, rng, result))
+    if said is None or said == _spelt(result.value):
+        return None
+    is_more = result.value > float(said)
+    return f"{result.words} is {'greater' if is_more == truth else 'less'} than {said}"
+
+
+_FORMS = (_cell_is, _cell_is, _cells_compare, _cells_compare, _result_is, _result_compares)
+
+
+def _another(sheet: _Sheet, rng: random.Random, result: _Result) -> float:
+    """The same of some other rows."""
+    return result.of_rows(rng.sample(range(sheet.num_rows), rng.randint(1, sheet.num_rows)))
+
+
+def _spelt(value: float) -> str:
+    """With two decimals, without zeros at the end."""
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
