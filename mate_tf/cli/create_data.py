@@ -29,12 +29,12 @@ def create_data(job: Job) -> dict[str, conversion.Report]:
     converter = ExampleConverter(job.vocab_file, **config.converter_options())
     job.task.check_vocabulary()
     _keep_vocabulary(job)
+    job.save_decisions()
     for subset in job.task.subsets:
         path = conversion.interactions_path(job.output_dir, subset)
         records.write_interactions(job.task.interactions(job.input_dir, subset), path)
-    splits = job.task.available_splits(job.input_dir)
     reports = conversion.create_data(
-        {split: job.task.interactions(job.input_dir, split) for split in splits},
+        {split: job.task.interactions(job.input_dir, split) for split in job.task.splits},
         job.output_dir,
         converter,
         test_batch_size=job.experiment.task.validation_data.global_batch_size,

@@ -7,6 +7,7 @@ import os
 from importlib import resources
 
 from mate_tf import tasks
+from mate_tf.data.atomic import atomic_path
 from mate_tf.data.create_data import examples_path
 from mate_tf.errors import InputError
 from mate_tf.models.encoder_config import BERT_FIELDS
@@ -15,6 +16,9 @@ from mate_tf.training import experiments
 
 VOCABULARY_FILE = "vocab.txt"
 """In the output folder: what the examples there were made with."""
+
+DECISIONS_FILE = "decided_by_data.json"
+"""In the output folder: values of the configuration that follow from the data."""
 
 _ENCODER = "task.model.encoder"
 _LEARNING_RATE = "trainer.optimizer_config.learning_rate.bert.initial_learning_rate"
@@ -58,6 +62,7 @@ class Job:
         model_dir: checkpoints, summaries and predictions.
         export_dir: the SavedModel.
         num_processes: processes that convert examples.
+        decisions: what of the experiment follows from the data (`TableTask.decided_by_data`).
     """
 
     experiment: TableExperiment
@@ -67,6 +72,7 @@ class Job:
     model_dir: str
     export_dir: str
     num_processes: int
+    decisions: dict = dataclasses.field(default_factory=dict)
 
     @classmethod
     def from_flags(cls, flags) -> "Job":
@@ -78,12 +84,14 @@ class Job:
         config_file = flags.config_file and find_config(flags.config_file)
         experiment = experiments.load(config_file, task=flags.task)
         _check_mode(experiment.task.name, flags.mode)
+        stem = os.path.splitext(os.path.basename(config_file or flags.task.lower()))[0]
+        output_dir = flags.output_dir or os.path.join("out", stem)
+        decisions, source = _decisions(experiment.task.name, flags.input_dir, output_dir)
+        experiments.override(experiment, decisions, source)
         for flag, values in _flag_overrides(flags):
             experiments.override(experiment, values, flag)
         for text in flags.params_override:
             experiments.override(experiment, *experiments.read_override(text))
-        stem = os.path.splitext(os.path.basename(config_file or flags.task.lower()))[0]
-        output_dir = flags.output_dir or os.path.join("out", stem)
         model_dir = flags.model_dir or os.path.join(output_dir, "model")
         _fill_paths(experiment.task, output_dir)
         return cls(
@@ -94,6 +102,7 @@ class Job:
             model_dir=model_dir,
             export_dir=flags.export_dir or os.path.join(model_dir, "export"),
             num_processes=flags.num_processes,
+            decisions=decisions,
         )
 
     @property
@@ -109,6 +118,24 @@ class Job:
         if not os.path.isfile(path):
             raise InputError(f"--bert_vocab_file={path}: no such file")
         return path
+
+    def save_decisions(self) -> None:
+        """Leaves beside the examples what the data decide, for modes that do not see the data."""
+        if self.decisions:
+            with atomic_path(os.path.join(self.output_dir, DECISIONS_FILE)) as temporary:
+                with open(temporary, "w", encoding="utf-8") as file:
+                    json.dump(self.decisions, file, indent=2)
+
+
+def _decisions(task: str, input_dir: str | None, output_dir: str) -> tuple[dict, str]:
+    """What follows from the data: from themselves or as create_data saved it, and its source."""
+    saved = os.path.join(output_dir, DECISIONS_FILE)
+    if input_dir and os.path.isdir(input_dir):
+        decided, source = tasks.get(task).decided_by_data(input_dir), input_dir
+        return ({"task": decided} if decided else {}), source
+    if os.path.exists(saved):
+        return experiments.read_override(saved)
+    return {}, saved
 
 
 def _check_mode(task: str, mode: str) -> None:

@@ -289,17 +289,15 @@ def _convert_in_worker(chunk: list[bytes]) -> list[_Converted]:
 
 
 def _convert_chunk(converter: ExampleConverter, chunk: list[bytes]) -> list[_Converted]:
+    found = [interaction_pb2.Interaction.FromString(serialized) for serialized in chunk]
+    questions = (question for interaction in found for question in interaction.questions)
     results = []
-    for serialized in chunk:
-        interaction = interaction_pb2.Interaction.FromString(serialized)
-        for question, outcome in zip(
-            interaction.questions, converter.convert_all(interaction), strict=True
-        ):
-            if isinstance(outcome, ConversionError):
-                error = (outcome.reason, str(outcome))
-                results.append(_Converted(question.id, None, error=error))
-            else:
-                # The fastest level: nearly all of it are zeros.
-                example = zlib.compress(outcome.example.SerializeToString(deterministic=True), 1)
-                results.append(_Converted(question.id, example, outcome.cuts))
+    for question, outcome in zip(questions, converter.convert_all(*found), strict=True):
+        if isinstance(outcome, ConversionError):
+            error = (outcome.reason, str(outcome))
+            results.append(_Converted(question.id, None, error=error))
+        else:
+            # The fastest level: nearly all of it are zeros.
+            example = zlib.compress(outcome.example.SerializeToString(deterministic=True), 1)
+            results.append(_Converted(question.id, example, outcome.cuts))
     return results

@@ -2,6 +2,7 @@
 
 import collections
 import hashlib
+import itertools
 import os
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -140,15 +141,22 @@ class ExampleConverter:
         Raises:
             ConversionError: its `reason` is one of those in this module or in `linearize`.
         """
-        text = self._encode_questions([interaction.questions[question_index]], interaction.table)[0]
+        question = interaction.questions[question_index]
+        (text,) = self._encode_questions([(question, interaction.table)])
         return self._conversion(interaction, question_index, text)
 
     def convert_all(
-        self, interaction: interaction_pb2.Interaction
+        self, *found: interaction_pb2.Interaction
     ) -> Iterator[Conversion | ConversionError]:
-        """For each question its conversion, or why there is none."""
-        texts = self._encode_questions(interaction.questions, interaction.table)
-        for index, text in enumerate(texts):
+        """For each question of the interactions its conversion, or why there is none.
+
+        Faster than one by one: the tokenizer is called once for all questions.
+        """
+        asked = [(interaction, index) for interaction in found for index in _indices(interaction)]
+        texts = self._encode_questions(
+            [(interaction.questions[index], interaction.table) for interaction, index in asked]
+        )
+        for (interaction, index), text in zip(asked, texts, strict=True):
             try:
                 yield self._conversion(interaction, index, text)
             except ConversionError as error:
@@ -210,22 +218,16 @@ class ExampleConverter:
             return None
         return pruning.Ranking(table.words, interactions.question_text(question))
 
-    def _encode_questions(self, questions, table_proto) -> list["_Text"]:
-        """What goes before the table: each question, [SEP] and a title, [SEP] and a heading."""
-        titles = []
-        if self._labelling["use_document_title"] and table_proto.document_title:
-            titles.append(table_proto.document_title)
-        if self._labelling["use_context_title"] and table_proto.context_heading:
-            titles.append(table_proto.context_heading)
-        ids, row_splits, word_starts = self.tokenizer.encode(
-            text
-            for question in questions
-            for text in (interactions.question_text(question), *titles)
-        )
-        parts = 1 + len(titles)
-        result = []
-        for first in range(0, len(row_splits) - 1, parts):
-            splits = row_splits[first : first + parts + 1]
+    def _encode_questions(self, asked) -> list["_Text"]:
+        """For each question and its table's proto what goes before the table's tokens.
+
+        That is the question, [SEP] and a title, [SEP] and a heading.
+        """
+        parts = [self._texts(question, table) for question, table in asked]
+        ids, row_splits, word_starts = self.tokenizer.encode(itertools.chain.from_iterable(parts))
+        result, first = [], 0
+        for texts in parts:
+            splits = row_splits[first : first + len(texts) + 1]
             own, separators = slice(splits[0], splits[-1]), splits[1:-1] - splits[0]
             result.append(
                 _Text(
@@ -233,7 +235,16 @@ class ExampleConverter:
                     np.insert(word_starts[own], separators, True),
                 )
             )
+            first += len(texts)
         return result
+
+    def _texts(self, question, table) -> list[str]:
+        texts = [interactions.question_text(question)]
+        if self._labelling["use_document_title"] and table.document_title:
+            texts.append(table.document_title)
+        if self._labelling["use_context_title"] and table.context_heading:
+            texts.append(table.context_heading)
+        return texts
 
     def _table_features(self, question, table, sequence) -> dict[str, np.ndarray]:
         """Features that tokens have from their cells."""
@@ -307,6 +318,10 @@ class ExampleConverter:
         if len(question_id) > length:
             raise ConversionError(QUESTION_ID_TOO_LONG, f"{len(question_id)} characters")
         return [ord(char) + 1 for char in question_id] + [0] * (length - len(question_id))
+
+
+def _indices(interaction) -> range:
+    return range(len(interaction.questions))
 
 
 class _Text(NamedTuple):

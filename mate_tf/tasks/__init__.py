@@ -1,10 +1,11 @@
 """Tasks by the name that google-research/tapas gives them. One file per task."""
 
-from mate_tf.tasks import pretrain, sqa, synthetic, tabfact, wtq
+from mate_tf.tasks import custom, pretrain, sqa, synthetic, tabfact, wikisql, wtq
 from mate_tf.tasks.base import create, experiment, get, names, register
 
 __all__ = [
     "create",
+    "custom",
     "experiment",
     "get",
     "names",
@@ -13,5 +14,6 @@ __all__ = [
     "sqa",
     "synthetic",
     "tabfact",
+    "wikisql",
     "wtq",
 ]

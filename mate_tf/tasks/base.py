@@ -188,10 +188,20 @@ class TableTask(base_task.Task):
         graded = metrics.grade(interactions, predicted)
         return {"questions": {"accuracy": metrics.accuracy(graded)}}
 
-    def available_splits(self, input_dir):
-        """The splits that the files in `input_dir` have: all `splits`, unless a task says else."""
+    @classmethod
+    def decided_by_data(cls, input_dir):
+        """Values of the task's config that follow from the data, as a nested dict.
+
+        They override the configuration file; flags override them.
+
+        Args:
+            input_dir: folder with the files.
+
+        Raises:
+            InputError: if a file is missing or broken.
+        """
         del input_dir
-        return self.splits
+        return {}
 
     def make_vocabulary(self, path):
         """Writes the task's own vocabulary, one piece a line, for tasks that have one."""

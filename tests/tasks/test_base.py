@@ -13,10 +13,11 @@ from mate_tf.tasks import base
 
 
 def test_names():
-    assert tasks.names() == ["SQA", "SYNTHETIC"]
+    assert tasks.names() == sorted(tasks.names())
+    assert {"SQA", "SYNTHETIC", "WTQ", "TABFACT", "CUSTOM", "PRETRAIN"} <= set(tasks.names())
     assert tasks.get("sqa") is tasks.get("SQA")
-    with pytest.raises(InputError, match="'WTQ' is none of SQA, SYNTHETIC"):
-        tasks.get("WTQ")
+    with pytest.raises(InputError, match="'HAL' is none of CUSTOM, .*SQA"):
+        tasks.get("HAL")
 
 
 @pytest.mark.parametrize("name", tasks.names())
@@ -26,7 +27,8 @@ def test_each_experiment_is_known_to_tf_models(name):
     assert experiment.task.name == name
     task = tasks.create(experiment.task)
     assert isinstance(task, tasks.get(name))
-    assert {"train", "dev", "test"} <= set(task.splits)
+    assert {"train", "dev"} <= set(task.splits)
+    assert set(task.subsets.values()) <= set(task.splits)
 
 
 def test_a_name_twice():

@@ -1,0 +1,110 @@
+"""CUSTOM: the user's own tables and questions (`data.datasets.custom` has the format)."""
+
+import dataclasses
+
+from mate_tf.data.datasets import custom
+from mate_tf.evaluation import metrics
+from mate_tf.models import heads
+from mate_tf.tasks import base
+from mate_tf.tasks.wtq import NUM_AGGREGATIONS, weakly_supervised
+
+
+@dataclasses.dataclass
+class CustomTaskConfig(base.TableTaskConfig):
+    """A task whose answers are of the kinds that the data have.
+
+    Attributes:
+        labels: names of the classes; none if the answers are in the table.
+        sequential: a question may refer to the answer before it.
+        available: the splits that there are questions for.
+    """
+
+    labels: list[str] = dataclasses.field(default_factory=list)
+    sequential: bool = False
+    available: list[str] = dataclasses.field(default_factory=lambda: list(custom.SPLITS))
+
+
+@base.register
+class CustomTask(base.TableTask):
+    """Cells, an operation over them, or a class: whatever the questions are answered with."""
+
+    name_in_tapas = "CUSTOM"
+
+    @property
+    def splits(self):
+        """Those that the data have."""
+        return tuple(self.task_config.available)
+
+    @property
+    def sequential(self):
+        """Whether there are conversations."""
+        return self.task_config.sequential
+
+    @property
+    def class_names(self):
+        """The labels."""
+        return tuple(self.task_config.labels)
+
+    @property
+    def baselines(self):
+        """Those that answer the same kind of question."""
+        if self.class_names:
+            return ("majority class",)
+        return (*base.TableTask.baselines, *(("previous column",) if self.sequential else ()))
+
+    @classmethod
+    def decided_by_data(cls, input_dir):
+        """The heads that the kinds of answers need."""
+        summary = custom.describe(input_dir)
+        print(f"read | {input_dir}: {summary}", flush=True)
+        in_table = not summary.classifies
+        computed = in_table and summary.needs_aggregation
+        return {
+            "labels": list(summary.labels),
+            "sequential": summary.sequential,
+            "available": list(summary.splits),
+            "model": {
+                "num_classification_labels": len(summary.labels),
+                "disable_per_token_loss": summary.classifies,
+                "num_aggregation_labels": NUM_AGGREGATIONS if computed else 0,
+                "use_answer_as_supervision": computed and summary.weakly_supervised,
+                # The answer of an operation is over cells of one column.
+                "select_one_column": computed,
+                "cell_cross_entropy": in_table and not computed,
+            },
+        }
+
+    def interactions(self, input_dir, split):
+        return custom.read(input_dir, split)
+
+    def measure(self, interactions, predicted):
+        """Accuracy of classes, or of cells and of what they and the operation give."""
+        if self.class_names:
+            scores = metrics.classification_metrics(interactions, predicted, self.class_names)
+            return {"classes": scores}
+        found = {"cells": metrics.sqa_metrics(interactions, predicted)}
+        if self.task_config.model.num_aggregation_labels:
+            found["answers"] = metrics.denotation_metrics(interactions, predicted)
+        return found
+
+    @classmethod
+    def experiment(cls):
+        """The hyper-parameters of WikiTableQuestions; the data decide which heads there are."""
+        return base.fine_tuning(
+            CustomTaskConfig(
+                name=cls.name_in_tapas,
+                conversion=base.ConversionConfig(
+                    drop_rows_to_fit=True, prune_columns=True, prune_rows=True
+                ),
+                model=weakly_supervised(
+                    cell_cross_entropy_target=heads.UNIFORM,
+                    answer_loss_cutoff=0.664694,
+                    cell_select_pref=0.207951,
+                    huber_loss_delta=0.121194,
+                ),
+            ),
+            train_steps=10_000,
+            batch_size=32,
+            learning_rate=5e-5,
+            warmup_ratio=0.1,
+        )

@@ -1,0 +1,69 @@
+"""WIKISQL and WIKISQL_SUPERVISED: questions with the SQL query that answers them."""
+
+from mate_tf.data.datasets import wikisql
+from mate_tf.evaluation import metrics
+from mate_tf.tasks import base
+from mate_tf.tasks.wtq import BATCH_SIZE, NUM_TRAIN_STEPS, weakly_supervised
+
+
+@base.register
+class WikiSqlTask(base.TableTask):
+    """WikiSQL (Zhong et al., 2017), learnt from the answers that the queries give."""
+
+    name_in_tapas = "WIKISQL"
+    supervised = False
+
+    def interactions(self, input_dir, split):
+        return wikisql.read(input_dir, split, supervised=self.supervised)
+
+    def measure(self, interactions, predicted):
+        """Denotation accuracy by the rules of WikiTableQuestions."""
+        return {self.name_in_tapas: metrics.denotation_metrics(interactions, predicted)}
+
+    @classmethod
+    def experiment(cls):
+        """TAPAS's hyper-parameters for WikiSQL with MATE's attention."""
+        return base.fine_tuning(
+            base.TableTaskConfig(
+                name=cls.name_in_tapas,
+                model=weakly_supervised(
+                    temperature=0.107515,
+                    answer_loss_cutoff=0.185567,
+                    cell_select_pref=0.611754,
+                    huber_loss_delta=1265.74,
+                ),
+            ),
+            train_steps=NUM_TRAIN_STEPS,
+            batch_size=BATCH_SIZE,
+            learning_rate=6.17164e-5,
+            warmup_ratio=0.1424,
+        )
+
+
+@base.register
+class SupervisedWikiSqlTask(WikiSqlTask):
+    """The same with the cells and the aggregation of the query as labels."""
+
+    name_in_tapas = "WIKISQL_SUPERVISED"
+    supervised = True
+
+    @classmethod
+    def experiment(cls):
+        """TAPAS's hyper-parameters for supervised WikiSQL with MATE's attention."""
+        return base.fine_tuning(
+            base.TableTaskConfig(
+                name=cls.name_in_tapas,
+                model=weakly_supervised(
+                    use_answer_as_supervision=False,
+                    allow_empty_column_selection=True,
+                    temperature=0.763141,
+                    answer_loss_cutoff=36.4519,
+                    cell_select_pref=0.903421,
+                    huber_loss_delta=222.088,
+                ),
+            ),
+            train_steps=NUM_TRAIN_STEPS,
+            batch_size=BATCH_SIZE,
+            learning_rate=4.12331e-5,
+            warmup_ratio=0.168479,
+        )

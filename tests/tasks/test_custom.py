@@ -1,0 +1,80 @@
+"""The user's own data decide which heads a model has."""
+
+import json
+
+import pytest
+
+from mate_tf import tasks
+from mate_tf.evaluation.predictions import Prediction
+
+TABLE = "City,Country,People\nRome,Italy,2800000\nBari,Italy,315000\nBern,Switzerland,134000\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Writes questions about one table, a line for each split and answer."""
+
+    def write(**answers):
+        (tmp_path / "cities.csv").write_text(TABLE)
+        for split, found in answers.items():
+            lines = [{"table": "cities.csv", "question": "which?", **answer} for answer in found]
+            (tmp_path / f"{split}.jsonl").write_text("\n".join(map(json.dumps, lines)))
+        return tmp_path
+
+    return write
+
+
+def decided(path):
+    task = tasks.experiment("CUSTOM").task
+    task.override(tasks.get("CUSTOM").decided_by_data(str(path)))
+    return tasks.create(task)
+
+
+def test_classes(folder, capsys):
+    path = folder(train=[{"class": "no"}, {"class": "yes"}], dev=[{"class": "yes"}])
+    task = decided(path)
+    assert "labels: no, yes" in capsys.readouterr().out
+    assert task.class_names == ("no", "yes")
+    assert task.splits == ("train", "dev")
+    assert task.task_config.model.num_classification_labels == 2
+    assert task.label_names() == ["classification_class_index"] * 2
+    (interaction,) = task.interactions(str(path), "dev")
+    (question,) = interaction.questions
+    predicted = {question.id: Prediction(question.id, (), class_index=1)}
+    assert task.measure([interaction], predicted)["classes"]["accuracy"] == 1.0
+
+
+def test_cells_of_conversations(folder):
+    asked = [{"cells": [[0, 0]], "conversation": "a"}, {"cells": [[0, 2]], "conversation": "a"}]
+    task = decided(folder(train=asked, dev=asked))
+    model = task.task_config.model
+    assert task.sequential
+    assert "previous column" in task.baselines
+    assert model.cell_cross_entropy
+    assert not model.num_aggregation_labels
+    assert "label_ids" in task.label_names()
+
+
+def test_texts_and_numbers(folder):
+    found = [{"text": "Rome"}, {"number": 3115000}]
+    path = folder(train=found, dev=found)
+    task = decided(path)
+    model = task.task_config.model
+    assert model.num_aggregation_labels == 4
+    assert model.use_answer_as_supervision
+    assert {"answer", "numeric_values"} <= set(task.label_names())
+    interactions = list(task.interactions(str(path), "dev"))
+    rome, number = (interaction.questions[0].id for interaction in interactions)
+    predicted = {
+        rome: Prediction(rome, ((0, 0),)),
+        number: Prediction(number, ((0, 2), (1, 2)), aggregation="SUM"),
+    }
+    assert task.measure(interactions, predicted)["answers"]["denotation accuracy"] == 1.0
+
+
+def test_cells_with_operations_are_full_supervision(folder):
+    found = [{"cells": [[0, "People"], [1, "People"]], "aggregation": "SUM"}]
+    model = decided(folder(train=found, dev=found)).task_config.model
+    assert model.num_aggregation_labels == 4
+    assert not model.use_answer_as_supervision
+    assert not model.cell_cross_entropy
