@@ -122,9 +122,9 @@ class Job:
     def save_decisions(self) -> None:
         """Leaves beside the examples what the data decide, for modes that do not see the data."""
         if self.decisions:
-            with atomic_path(os.path.join(self.output_dir, DECISIONS_FILE)) as temporary:
-                with open(temporary, "w", encoding="utf-8") as file:
-                    json.dump(self.decisions, file, indent=2)
+            path = os.path.join(self.output_dir, DECISIONS_FILE)
+            with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+                json.dump(self.decisions, file, indent=2)
 
 
 def _decisions(task: str, input_dir: str | None, output_dir: str) -> tuple[dict, str]:
