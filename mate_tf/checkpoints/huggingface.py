@@ -57,13 +57,13 @@ def tensors(path: str) -> dict[str, StoredTensor]:
         return _READERS[pathlib.PurePath(path).suffix](path)
     try:
         with tf.io.gfile.GFile(path) as file:
-            shards = dict(json.load(file)["weight_map"])
-    except (ValueError, KeyError, TypeError) as error:
+            shards = {name: str(shard) for name, shard in json.load(file)["weight_map"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: no index of weights with a weight_map") from error
     found = {}
     for shard in sorted(set(shards.values())):
-        if pathlib.PurePath(shard).name != shard:
-            raise InputError(f"{path}: {shard!r} is no file beside it")
+        if pathlib.PurePath(shard).name != shard or not shard.endswith(tuple(_READERS)):
+            raise InputError(f"{path}: {shard!r} is no file of weights beside it")
         beside = str(pathlib.PurePath(path).with_name(shard))
         if weights_file(beside) is None:
             raise InputError(f"{path}: there is no {shard}")

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from mate_tf.checkpoints import safetensors
 from mate_tf.checkpoints.huggingface import HEADS
-from mate_tf.checkpoints.names import reference_variables
+from mate_tf.checkpoints.names import reference_variables, variable_paths
 from mate_tf.data import features
 from mate_tf.data.atomic import atomic_path
 from mate_tf.errors import InputError
@@ -42,9 +42,9 @@ def save_huggingface(model, folder, vocab_file=None) -> None:
         raise InputError(f"{type(model).__name__} has no counterpart there; save its encoder")
     variables = reference_variables(model)
     known = {id(variable) for variable in variables.values()}
-    for variable in model.variables:
+    for path, variable in variable_paths(model).items():
         if id(variable) not in known:
-            raise InputError(f"{variable.name} has no counterpart in Hugging Face's TAPAS")
+            raise InputError(f"{path} has no counterpart in Hugging Face's TAPAS")
     values = {name: variable.numpy() for name, variable in variables.items()}
     values |= _left_out(encoder, values)
     tensors = _tensors(values, config["architectures"][0])

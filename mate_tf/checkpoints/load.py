@@ -73,20 +73,25 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
         path: checkpoint prefix, file, or a directory with weights or whose latest checkpoint is
             read.
         skip_mismatched: leave variables alone that have another shape there, and report them.
-        exclude: regular expression; variables with a match in their name keep their values and
-            are in the report only as unused.
+        exclude: regular expression; variables with a match in their name, the reference's or the
+            checkpoint's, keep their values, as if the model did not have them.
 
     Raises:
         InputError: no checkpoint there, a variable of another shape, nothing in common with the
             model. The model is as it was, unless the file turns out broken halfway.
     """
     path, tensors, named_by_path = _read(str(path))
-    variables = own_variables(model, tensors) if named_by_path else reference_variables(model)
+    by_reference = reference_variables(model)
+    variables = own_variables(model, tensors) if named_by_path else by_reference
     if exclude:
-        variables = {name: v for name, v in variables.items() if not re.search(exclude, name)}
-    of_bert = TABLE_SEGMENTS in variables and tensors.keys() & _SEGMENTS == {BERT_SEGMENTS}
-    if of_bert:
-        tensors[TABLE_SEGMENTS] = tensors.pop(BERT_SEGMENTS)
+        named = [*variables.items(), *by_reference.items()]
+        kept = {id(variable) for name, variable in named if re.search(exclude, name)}
+        variables = {name: v for name, v in variables.items() if id(v) not in kept}
+    partial = set()
+    if TABLE_SEGMENTS in variables and tensors.keys() & _SEGMENTS == {BERT_SEGMENTS}:
+        of_bert = tensors.pop(BERT_SEGMENTS)
+        tensors[TABLE_SEGMENTS] = _padded(of_bert, variables[TABLE_SEGMENTS])
+        partial = {TABLE_SEGMENTS} if tensors[TABLE_SEGMENTS] is not of_bert else set()
     found = {name: variable for name, variable in variables.items() if name in tensors}
     if not found:
         raise InputError(
@@ -94,33 +99,25 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
             f"{', '.join(sorted(variables)[:3])}, …, the checkpoint has "
             f"{', '.join(sorted(tensors)[:3])}, …"
         )
-    partial = set()
-    if of_bert and _has_first_rows(tensors[TABLE_SEGMENTS].shape, found[TABLE_SEGMENTS].shape):
-        partial = {TABLE_SEGMENTS}
-    mismatched = {
-        name
-        for name, variable in found.items()
-        if tuple(variable.shape) != tensors[name].shape and name not in partial
-    }
-    if mismatched and not skip_mismatched:
+    mismatched = {name for name, v in found.items() if tuple(v.shape) != tensors[name].shape}
+    loaded = found.keys() - mismatched
+    if mismatched and not (skip_mismatched and loaded):
         name = min(mismatched)
-        raise InputError(f"{path}: {_mismatch(name, tensors[name].shape, found[name].shape)}")
-    loaded = {name: found[name] for name in found if name not in mismatched}
-    if not loaded:
-        raise InputError(f"{path}: all that it shares with the model has other shapes there")
-    for name, variable in loaded.items():
-        value = tensors[name].read()
-        if name in partial:
-            variable.scatter_update(tf.IndexedSlices(value, tf.range(len(value))))
-        else:
-            variable.assign(tf.cast(value, variable.dtype))
+        known = {id(variable): name for name, variable in by_reference.items()}
+        cause = _cause(known.get(id(found[name]), ""), tensors[name].shape, found[name].shape)
+        raise InputError(
+            f"{path}: {name} has the shape {list(tensors[name].shape)}, "
+            f"but the model's has {list(found[name].shape)}{cause}"
+        )
+    for name in sorted(loaded):
+        found[name].assign(tf.cast(tensors[name].read(), found[name].dtype))
     unused = (tensor.name for name, tensor in tensors.items() if name not in found)
     return LoadReport(
         loaded=tuple(sorted(loaded)),
-        missing=tuple(sorted(set(variables) - set(found))),
+        missing=tuple(sorted(variables.keys() - found.keys())),
         unused=tuple(sorted(name for name in unused if not _TRAINING_STATE.search(name))),
         mismatched=tuple(sorted(mismatched)),
-        partial=tuple(sorted(partial)),
+        partial=tuple(partial),
     )
 
 
@@ -139,22 +136,27 @@ def _read(path: str) -> tuple[str, dict[str, StoredTensor], bool]:
     return prefix, of_bert or tensors, of_bert is None
 
 
-def _has_first_rows(stored, ours) -> bool:
-    """The stored table has fewer rows than ours, and the same columns."""
-    return len(stored) == 2 and 0 < stored[0] < ours[0] and stored[1] == ours[1]
+def _padded(tensor: StoredTensor, variable) -> StoredTensor:
+    """The stored rows, and then those of the variable; the tensor itself if it has no fewer."""
+    rows, *width = tensor.shape
+    if rows >= variable.shape[0] or width != list(variable.shape[1:]):
+        return tensor
+    return dataclasses.replace(
+        tensor,
+        shape=tuple(variable.shape),
+        read=lambda: tf.concat([tf.cast(tensor.read(), variable.dtype), variable[rows:]], axis=0),
+    )
 
 
-def _mismatch(name: str, stored, ours) -> str:
-    """One line on a variable of another shape, with the likely cause."""
-    line = f"{name} has the shape {list(stored)}, but the model's has {list(ours)}"
-    table = re.search(r"token_type_embeddings_(\d)$", name)
-    if list(stored[1:]) != list(ours[1:]):
-        return line
-    if name.endswith("word_embeddings"):
-        return f"{line}: it was trained with another vocabulary (vocab_size)"
-    if name.endswith("position_embeddings"):
-        return f"{line}: max_position_embeddings differs"
-    if table:
+def _cause(reference_name: str, stored, ours) -> str:
+    """Why a table has another number of rows, as the end of a sentence."""
+    if len(stored) != len(ours) or list(stored[1:]) != list(ours[1:]):
+        return ""
+    if reference_name.endswith("word_embeddings"):
+        return ": it was trained with another vocabulary (vocab_size)"
+    if reference_name.endswith("position_embeddings"):
+        return ": max_position_embeddings differs"
+    if table := re.search(r"token_type_embeddings_(\d)$", reference_name):
         index = int(table[1])
-        return f"{line}: type_vocab_sizes[{index}] ({features.TOKEN_TYPES[index]}) differs"
-    return line
+        return f": type_vocab_sizes[{index}] ({features.TOKEN_TYPES[index]}) differs"
+    return ""

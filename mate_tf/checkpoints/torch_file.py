@@ -41,7 +41,7 @@ def read(path: str) -> dict[str, StoredTensor]:
             that is no tensor.
     """
     with tf.io.gfile.GFile(path, "rb") as file:
-        if not zipfile.is_zipfile(file):
+        if not _is_zip(file):
             raise InputError(
                 f"{path}: not a zip archive of torch.save: cut off, or written before PyTorch 1.6 "
                 "(then torch.load it and torch.save it again)"
@@ -58,6 +58,13 @@ def read(path: str) -> dict[str, StoredTensor]:
     return {name: _stored(path, name, part, sizes) for name, part in tensors.items()}
 
 
+def _is_zip(file) -> bool:
+    try:
+        return zipfile.is_zipfile(file)
+    except tf.errors.OpError:  # shorter than the end of any
+        return False
+
+
 def _unpickled(archive: zipfile.ZipFile) -> dict:
     pickles = [name for name in archive.namelist() if name.split("/")[1:] == ["data.pkl"]]
     if len(pickles) != 1:
@@ -67,8 +74,8 @@ def _unpickled(archive: zipfile.ZipFile) -> dict:
         raise InputError("the weights are not in little endian order")
     with archive.open(pickles[0]) as file:
         content = _TensorUnpickler(file, root).load()
-    if not isinstance(content, dict):
-        raise InputError("holds no dict of tensors; save model.state_dict()")
+    if not isinstance(content, dict) or not any(isinstance(v, _Tensor) for v in content.values()):
+        raise InputError("holds no dict of tensors, as model.state_dict() is one")
     return content
 
 
@@ -99,8 +106,8 @@ class _TensorUnpickler(pickle.Unpickler):
 
 
 def _tensor(storage, offset, shape, strides, *_):
-    if not isinstance(storage, _Storage):
-        raise InputError("its pickle makes a tensor of what is no storage")
+    if not isinstance(storage, _Storage) or len(shape) != len(strides):
+        raise InputError("its pickle makes a tensor of what is none")
     return _Tensor(storage, int(offset), tuple(map(int, shape)), tuple(map(int, strides)))
 
 
