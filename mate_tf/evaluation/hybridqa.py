@@ -1,0 +1,99 @@
+"""How well cells are selected for HybridQA, where one right cell is enough to read the answer from.
+
+The answer is in several cells' texts or in the texts about entities that they link to: all of
+these cells are right. The metrics and types of answers are those of google-research/tapas.
+"""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from mate_tf.evaluation.metrics import gold_cells
+from mate_tf.evaluation.predictions import Prediction, cell_probabilities
+from mate_tf.protos import interaction_pb2
+
+ALL = "all"
+ANSWER_TYPES = (
+    "1_in_table",
+    "1_in_text",
+    "2+_in_table",
+    "2+_in_text",
+    "table_&_text",
+    "no_answer",
+)
+"""Where an answer is: in how many cells' own texts or only in texts they link to."""
+
+RANKS = (1, 3, 5)
+
+
+def answer_type(question: interaction_pb2.Question) -> str:
+    """One of ANSWER_TYPES; the first alternative answer of a question is in cells' own texts."""
+    alternatives = question.alternative_answers
+    in_table = len(alternatives[0].answer_coordinates) if alternatives else 0
+    in_text = len(question.answer.answer_coordinates) - in_table
+    if in_table and in_text:
+        return "table_&_text"
+    if not in_table and not in_text:
+        return "no_answer"
+    place = "table" if in_table else "text"
+    return f"1_in_{place}" if in_table + in_text == 1 else f"2+_in_{place}"
+
+
+def selection_metrics(
+    interactions: Iterable[interaction_pb2.Interaction], predicted: Mapping[str, Prediction]
+) -> dict[str, dict[str, float | None]]:
+    """The metrics of the first stage, over all questions and by type of answer.
+
+    Args:
+        interactions: with the gold answers; questions without one (of the test set) are left out.
+        predicted: predictions by question id, with ranked cells.
+
+    Returns:
+        for ALL and each of ANSWER_TYPES that there is:
+            recall: share of questions with a right cell among the chosen ones.
+            precision: mean share of right ones among the chosen cells, over questions with any;
+                None without such a question.
+            non_empty: share of questions with any chosen cell.
+            answer_len: mean number of chosen cells.
+            coverage: share of questions with a prediction.
+            recall_at_1, recall_at_3, recall_at_5: share of questions with a right cell among the
+                first so many ranked ones.
+    """
+    groups = {name: [] for name in (ALL, *ANSWER_TYPES)}
+    for interaction in interactions:
+        for question in interaction.questions:
+            if question.HasField("answer"):
+                pair = (gold_cells(question), predicted.get(question.id))
+                groups[ALL].append(pair)
+                groups[answer_type(question)].append(pair)
+    return {name: _metrics(pairs) for name, pairs in groups.items() if pairs}
+
+
+def ranked_cells(prediction: Prediction) -> list[tuple[tuple[int, int], float]]:
+    """All cells with their mean token probability, the best first, equal ones in table order.
+
+    Args:
+        prediction: with token probabilities; without them there are no cells.
+    """
+    tokens = np.array(prediction.token_probabilities, np.float64).reshape(-1, 3)
+    cells, means = cell_probabilities(tokens[:, 2], tokens[:, 1] + 1, tokens[:, 0] + 1)
+    order = np.argsort(-means, kind="stable")
+    return [((int(cells[i, 0]), int(cells[i, 1])), float(means[i])) for i in order]
+
+
+def _metrics(pairs):
+    found = [(gold, prediction) for gold, prediction in pairs if prediction is not None]
+    chosen = [(gold, set(prediction.coordinates)) for gold, prediction in found]
+    shares = [len(gold & cells) / len(cells) for gold, cells in chosen if cells]
+    total = len(pairs)
+    return {
+        "recall": sum(bool(gold & cells) for gold, cells in chosen) / total,
+        "precision": sum(shares) / len(shares) if shares else None,
+        "non_empty": len(shares) / total,
+        "answer_len": sum(len(cells) for _, cells in chosen) / total,
+        "coverage": len(found) / total,
+        **{
+            f"recall_at_{k}": sum(bool(gold & set(p.ranked[:k])) for gold, p in found) / total
+            for k in RANKS
+        },
+    }
