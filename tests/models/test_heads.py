@@ -74,6 +74,32 @@ def test_mml_equals_the_papers_formula(golden, options, key):
     assert total == pytest.approx(want.mean(), rel=1e-5)
 
 
+@pytest.mark.parametrize("target", ["soft_em", "hard_em"])
+def test_mml_over_the_header_too(golden, target):
+    """The same formula with the header's cells in the distribution."""
+    features, logits, config = golden
+    want = config["paper_mml_numpy"]["with_header"][target]
+    want = np.array([0.0 if value is None else value for value in want])
+    cells = Cells(features["row_ids"], features["column_ids"], features["input_mask"])
+    candidates = cells.present * (np.arange(COLUMNS) > 0)
+    gold = cells.labelled(features["label_ids"])
+    got = heads.cell_cross_entropy(cells.mean(logits), candidates, gold, target)
+    np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+def test_marginal_likelihood_of_gold_cells(golden):
+    features, logits, config = golden
+    want = config["paper_mml_numpy"]["no_header"]["neg_log_marginal"]
+    outputs, _, _ = run(features, logits, cell_cross_entropy=True)
+    cells = Cells(features["row_ids"], features["column_ids"], features["input_mask"])
+    gold = cells.labelled(features["label_ids"])
+    marginal = tf.reduce_sum(cells.mean(outputs["probs"]) * gold, axis=[1, 2]).numpy()
+    assert [value is None for value in want] == (marginal == 0).tolist()
+    known = marginal > 0
+    want = np.array([value for value in want if value is not None])
+    np.testing.assert_allclose(-np.log(marginal[known]), want, rtol=1e-5)
+
+
 def test_soft_em_has_the_gradient_of_the_marginal_likelihood(golden):
     """Why MML works: q is a constant, yet the gradient is that of -log sum_gold P."""
     features, logits, _ = golden
