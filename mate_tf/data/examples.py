@@ -1,8 +1,8 @@
 """Interactions to tf.train.Examples, feature by feature as google-research/tapas makes them."""
 
 import collections
+import contextlib
 import hashlib
-import itertools
 import os
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from mate_tf.data import features as feature_names
 from mate_tf.data import interactions
-from mate_tf.data.table_features import TableFeatures
+from mate_tf.data.table_features import TableFeatures, cell_texts
 from mate_tf.data.tokenizer import Tokenizer
 from mate_tf.protos import interaction_pb2, table_selection_pb2
 from mate_tf.tables import linearize, pruning
@@ -150,8 +150,9 @@ class ExampleConverter:
     ) -> Iterator[Conversion | ConversionError]:
         """For each question of the interactions its conversion, or why there is none.
 
-        Faster than one by one: the tokenizer is called once for all questions.
+        Faster than one by one: the tokenizer is called once for all questions and all tables.
         """
+        self._remember([interaction.table for interaction in found])
         asked = [(interaction, index) for interaction in found for index in _indices(interaction)]
         texts = self._encode_questions(
             [(interaction.questions[index], interaction.table) for interaction, index in asked]
@@ -203,15 +204,31 @@ class ExampleConverter:
 
     def _table(self, proto) -> TableFeatures:
         """Tokens and numbers of a table, from the last tables if it is one of them."""
-        key = proto.SerializeToString(deterministic=True)
-        if key in self._tables:
-            self._tables.move_to_end(key)
-        else:
-            strip = self._labelling["strip_column_names"]
-            self._tables[key] = TableFeatures(proto, self.tokenizer, strip)
-            if len(self._tables) > _CACHED_TABLES:
-                self._tables.popitem(last=False)
+        key = _key(proto)
+        if key not in self._tables:
+            self._add_tables({key: proto})
+        self._tables.move_to_end(key)
         return self._tables[key]
+
+    def _remember(self, protos) -> None:
+        """Tokenizes those tables together that are not among the last ones."""
+        new = {}
+        for proto in protos:
+            key = _key(proto)
+            if key not in self._tables and len(new) < _CACHED_TABLES:
+                new[key] = proto
+        # Why a table cannot be converted is told where its questions are.
+        with contextlib.suppress(ConversionError):
+            self._add_tables(new)
+
+    def _add_tables(self, protos: dict) -> None:
+        strip = self._labelling["strip_column_names"]
+        texts = [cell_texts(proto, strip) for proto in protos.values()]
+        encodings = self.tokenizer.encode_groups(texts) if texts else ()
+        for (key, proto), own, encoding in zip(protos.items(), texts, encodings, strict=True):
+            self._tables[key] = TableFeatures(proto, own, encoding)
+        while len(self._tables) > _CACHED_TABLES:
+            self._tables.popitem(last=False)
 
     def _ranking(self, question, table: TableFeatures) -> pruning.Ranking | None:
         if not (self.limits.prune_columns or self.limits.prune_rows):
@@ -224,18 +241,15 @@ class ExampleConverter:
         That is the question, [SEP] and a title, [SEP] and a heading.
         """
         parts = [self._texts(question, table) for question, table in asked]
-        ids, row_splits, word_starts = self.tokenizer.encode(itertools.chain.from_iterable(parts))
-        result, first = [], 0
-        for texts in parts:
-            splits = row_splits[first : first + len(texts) + 1]
-            own, separators = slice(splits[0], splits[-1]), splits[1:-1] - splits[0]
+        result = []
+        for ids, row_splits, word_starts in self.tokenizer.encode_groups(parts):
+            separators = row_splits[1:-1]
             result.append(
                 _Text(
-                    np.insert(ids[own], separators, self.tokenizer.sep_id),
-                    np.insert(word_starts[own], separators, True),
+                    np.insert(ids, separators, self.tokenizer.sep_id),
+                    np.insert(word_starts, separators, True),
                 )
             )
-            first += len(texts)
         return result
 
     def _texts(self, question, table) -> list[str]:
@@ -318,6 +332,10 @@ class ExampleConverter:
         if len(question_id) > length:
             raise ConversionError(QUESTION_ID_TOO_LONG, f"{len(question_id)} characters")
         return [ord(char) + 1 for char in question_id] + [0] * (length - len(question_id))
+
+
+def _key(table) -> bytes:
+    return table.SerializeToString(deterministic=True)
 
 
 def _indices(interaction) -> range:

@@ -6,11 +6,30 @@ from collections.abc import Iterator
 import numpy as np
 
 from mate_tf.data import interactions
-from mate_tf.data.tokenizer import Tokenizer
+from mate_tf.data.tokenizer import Encoding
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables import linearize, numbers, pruning
 
 ROW_LENGTH = "Row of another length than the header"
+
+
+def cell_texts(proto: interaction_pb2.Table, strip_names: bool = False) -> list[str]:
+    """The texts of a table, header first, then row by row.
+
+    Args:
+        proto: the table.
+        strip_names: take all column names for empty.
+
+    Raises:
+        ConversionError: a row has more or fewer cells than the header.
+    """
+    num_columns = len(proto.columns)
+    for number, row in enumerate(proto.rows, start=1):
+        if len(row.cells) != num_columns:
+            detail = f"row {number} has {len(row.cells)} cells, the header {num_columns}"
+            raise linearize.ConversionError(ROW_LENGTH, detail)
+    texts = ["" if strip_names else cell.text for cell in proto.columns]
+    return texts + [cell.text for row in proto.rows for cell in row.cells]
 
 
 class TableFeatures:
@@ -18,29 +37,20 @@ class TableFeatures:
 
     Args:
         proto: the table; numbers and dates are looked for if none of its cells has one.
-        tokenizer: of its texts.
-        strip_names: take all column names for empty.
+        texts: its `cell_texts`.
+        encoding: of these texts.
 
     Attributes:
         tokens: `TokenizedTable`.
         shape: (rows + 1, columns + 1), of the arrays below; row and column 0 are not cells.
         ranks, inverse_ranks: <int32>[shape]; 0 where there are none.
         numeric_values: <float32>[shape]; NaN where a cell has no number.
-
-    Raises:
-        ConversionError: a row has more or fewer cells than the header.
     """
 
-    def __init__(self, proto: interaction_pb2.Table, tokenizer: Tokenizer, strip_names: bool):
+    def __init__(self, proto: interaction_pb2.Table, texts: list[str], encoding: Encoding):
         num_columns = len(proto.columns)
-        for number, row in enumerate(proto.rows, start=1):
-            if len(row.cells) != num_columns:
-                detail = f"row {number} has {len(row.cells)} cells, the header {num_columns}"
-                raise linearize.ConversionError(ROW_LENGTH, detail)
-        texts = ["" if strip_names else cell.text for cell in proto.columns]
-        texts.extend(cell.text for row in proto.rows for cell in row.cells)
         self._texts = texts
-        self.tokens = linearize.TokenizedTable(*tokenizer.encode(texts), num_columns)
+        self.tokens = linearize.TokenizedTable(*encoding, num_columns)
         self.shape = (len(proto.rows) + 1, num_columns + 1)
         self._values = interactions.cell_values(proto)
         self.ranks = np.zeros(self.shape, np.int32)
