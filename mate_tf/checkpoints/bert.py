@@ -71,7 +71,7 @@ def by_reference_name(
         for ours, theirs in names.items()
         if theirs in tensors
     }
-    rest = tensors.keys() - set(names.values()) - {"save_counter"}
+    rest = tensors.keys() - set(names.values())
     return renamed | {name: tensors[name] for name in rest}
 
 

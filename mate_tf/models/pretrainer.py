@@ -142,7 +142,7 @@ class MaskedWordHead(keras.layers.Layer):
             dtype="float32",
             name="transform",
         )
-        self.LayerNorm = LayerNorm(name="LayerNorm", dtype="float32")
+        self.LayerNorm = LayerNorm(config.layer_norm_epsilon, name="LayerNorm", dtype="float32")
 
     def build(self, input_shape):
         build_child(self.transform, input_shape)

@@ -156,6 +156,63 @@ def test_wrong_size_names_variable_and_both_shapes_and_changes_nothing(tmp_path)
         np.testing.assert_array_equal(variable, value)
 
 
+def test_mismatches_may_be_skipped_in_every_kind_of_checkpoint(tmp_path):
+    encoder = tiny_encoder(num_hidden_layers=1)
+    write_tf1(tf1_values(encoder), tmp_path / "tf1" / "model.ckpt")
+    tf.train.Checkpoint(encoder).save(tmp_path / "own" / "ckpt")
+    sizes = [3, 256, 9, 2, 256, 256, 10]
+    for kind, name in (
+        ("tf1", "bert/embeddings/token_type_embeddings_2"),
+        ("own", "embeddings/token_type_embeddings/2"),
+    ):
+        other = tiny_encoder(num_hidden_layers=1, type_vocab_sizes=sizes)
+        table = other.embeddings.token_type_embeddings[2]
+        before = table.numpy()
+        message = rf"{name} has the shape \[256, 8\], .* \[9, 8\]: type_vocab_sizes\[2\]"
+        with pytest.raises(InputError, match=message):
+            checkpoints.load(other, tmp_path / kind)
+        report = checkpoints.load(other, tmp_path / kind, skip_mismatched=True)
+        assert report.mismatched == (name,)
+        assert len(report.loaded) == len(other.variables) - 1
+        np.testing.assert_array_equal(table, before)
+
+
+def test_what_is_excluded_keeps_its_values(tmp_path):
+    model = Model(num_hidden_layers=1)
+    model.head.output_weights.assign(tf.ones([8]))
+    write_tf1(tf1_values(model), tmp_path / "tf1" / "model.ckpt")
+    tf.train.Checkpoint(model).save(tmp_path / "own" / "ckpt")
+    # by the reference's name, whatever the checkpoint calls it
+    exclude = "^output_weights|position_embeddings"
+    for kind, names in (
+        ("tf1", {"output_weights", "bert/embeddings/position_embeddings"}),
+        ("own", {"head/output_weights", "encoder/embeddings/position_embeddings"}),
+    ):
+        twin = Model(num_hidden_layers=1)
+        before = twin.head.output_weights.numpy()
+        report = checkpoints.load(twin, tmp_path / kind, exclude=exclude)
+        np.testing.assert_array_equal(twin.head.output_weights, before)
+        assert report.missing == ()
+        assert set(report.unused) == names
+        assert len(report.loaded) == len(twin.variables) - 2
+
+
+def test_segments_of_bert(tmp_path):
+    encoder = tiny_encoder(num_hidden_layers=1)
+    values = tf1_values(encoder)
+    of_bert = {name: v for name, v in values.items() if "token_type_embeddings" not in name}
+    types = np.arange(16, dtype=np.float32).reshape(2, 8)
+    of_bert["bert/embeddings/token_type_embeddings"] = types
+    path = write_tf1(of_bert, tmp_path / "bert_model.ckpt")
+    segments = encoder.embeddings.token_type_embeddings[0]
+    last_row = segments[2].numpy()
+    report = checkpoints.load(encoder, path)
+    np.testing.assert_array_equal(segments, [*types, last_row])
+    assert report.partial == ("bert/embeddings/token_type_embeddings_0",)
+    assert report.unused == ()
+    assert len(report.missing) == 6
+
+
 def test_missing_empty_foreign_and_broken_checkpoints(tmp_path):
     encoder = tiny_encoder()
     with pytest.raises(InputError, match=r"nowhere: there is no such checkpoint"):
