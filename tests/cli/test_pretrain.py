@@ -1,0 +1,93 @@
+"""--task=PRETRAIN through its modes, on the interactions of another task, and on into that task."""
+
+import pytest
+
+from mate_tf.training import trainer
+
+CONFIG = """
+task:
+  name: PRETRAIN
+  conversion: {max_seq_length: 64}
+  train_data: {global_batch_size: 4, seed: 0}
+  validation_data: {global_batch_size: 4}
+  model:
+    encoder:
+      vocab_size: VOCAB_SIZE
+      hidden_size: 16
+      num_hidden_layers: 1
+      num_attention_heads: 2
+      intermediate_size: 16
+      # What the small task's encoder has.
+      disabled_features: [prev_label_ids]
+      attention: {name: full}
+trainer: {train_steps: 2, steps_per_loop: 1, summary_interval: 1, checkpoint_interval: 1,
+  validation_interval: 2}
+tf_random_seed: 0
+"""
+
+
+@pytest.fixture(scope="module")
+def arguments(created, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pretrain")
+    vocabulary = created / "vocab.txt"
+    pieces = len(vocabulary.read_text(encoding="utf-8").splitlines())
+    config = folder / "tiny.yaml"
+    config.write_text(CONFIG.replace("VOCAB_SIZE", str(pieces)))
+    return (
+        f"--config_file={config}",
+        f"--bert_vocab_file={vocabulary}",
+        f"--input_dir={created}",
+        f"--output_dir={folder / 'out'}",
+        "--num_processes=1",
+    )
+
+
+def test_all_modes_and_fine_tuning(command, refused, arguments, created, config_file, tmp_path):
+    output = command("--mode=run", *arguments)
+    assert "created | dev: " in output
+    assert "trained | " in output
+    for name in ("masked_lm_accuracy", "masked_lm_loss", "next_sentence_accuracy"):
+        assert f"{name}: " in output
+
+    # Two evaluations of the same weights mask the same words.
+    evaluated = [command("--mode=eval", *arguments).partition("evaluated | ")[2] for _ in range(2)]
+    assert evaluated[0] == evaluated[1]
+    assert "global_step: 2" in evaluated[0]
+
+    # It goes on where it stopped.
+    folder = arguments[3].partition("=")[2]
+    output = command("--mode=train", *arguments, "--num_train_steps=3")
+    assert "step:      3 of 3" in output
+    assert "step:      1 of 3" not in output
+    assert trainer.global_step(f"{folder}/model") == 3
+
+    # With full attention before, with mate_efficient now.
+    output = command(
+        "--mode=train",
+        f"--config_file={config_file}",
+        f"--output_dir={created}",
+        f"--model_dir={tmp_path / 'fine_tuned'}",
+        f"--init_checkpoint={folder}/model",
+    )
+    (line,) = (line for line in output.splitlines() if line.startswith("initialized | "))
+    missing = line.partition("missing: ")[2].partition(";")[0]
+    assert "encoder/" not in missing
+    assert "heads" in missing
+
+
+@pytest.mark.parametrize("mode", ["predict", "predict_and_evaluate", "export"])
+def test_modes_it_does_not_have(refused, arguments, mode):
+    message = refused(f"--mode={mode}", *arguments)
+    assert message.startswith(f"task PRETRAIN answers no questions: it has no --mode={mode}")
+
+
+def test_it_cannot_be_asked(refused, arguments, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("a,b\n1,2\n")
+    message = refused("--mode=ask", *arguments, f"--table={table}", "--question=a?")
+    assert "it has no --mode=ask" in message
+
+
+def test_no_interactions_there(refused, arguments, tmp_path):
+    message = refused("--mode=create_data", *arguments, f"--input_dir={tmp_path}")
+    assert message.startswith(f"{tmp_path}/interactions/train*.tfrecord and {tmp_path}/*/")

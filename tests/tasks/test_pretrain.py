@@ -1,0 +1,111 @@
+"""PRETRAIN: the paper's settings, the batches it makes, the metrics it keeps."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mate_tf import tasks
+from mate_tf.data import features as feature_names
+from mate_tf.errors import InputError
+from mate_tf.models.pretrainer import LABELS
+from mate_tf.tasks import base
+
+PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{i}" for i in range(50))]
+MASK = PIECES.index("[MASK]")
+
+
+@pytest.fixture
+def make(tmp_path):
+    """make(**config): a task with a small vocabulary."""
+    path = tmp_path / "vocab.txt"
+    path.write_text("\n".join(PIECES))
+
+    def task(**config):
+        experiment = tasks.experiment("PRETRAIN")
+        experiment.task.override({"conversion": {"bert_vocab_file": str(path)}, **config})
+        return tasks.create(experiment.task)
+
+    return task
+
+
+def test_hyper_parameters_of_the_paper():
+    experiment = tasks.experiment("PRETRAIN")
+    task = experiment.task
+    assert task.conversion.max_seq_length == 128
+    assert task.train_data.global_batch_size == 512
+    assert experiment.trainer.train_steps == 1_000_000
+    assert (task.masking.masked_lm_prob, task.masking.max_predictions_per_seq) == (0.15, 20)
+    assert not task.masking.mask_whole_cells
+    assert task.random_table_prob == 0.5
+
+
+@pytest.fixture
+def examples(monkeypatch):
+    """Five batches of two equal examples in place of files."""
+    batch = {name: np.zeros([2, 20], np.int32) for name in feature_names.names(feature_names.ALL)}
+    batch["input_ids"][:] = [2, 6, 3, *range(10, 27)]
+    batch["input_mask"][:] = 1
+    batch["column_ids"][:, 3:] = 1
+    batch["classification_class_index"] = np.array([[0], [1]], np.int32)
+
+    def dataset(*args, **kwargs):
+        return tf.data.Dataset.from_tensors(batch).repeat(5)
+
+    monkeypatch.setattr(base.records, "dataset", dataset)
+    return batch
+
+
+def batches(task, **params):
+    return list(task.build_inputs(base.TableDataConfig(**params)).as_numpy_iterator())
+
+
+def test_batches(make, examples):
+    found = batches(make(), is_training=True, seed=3)
+    assert set(found[0]) == {*feature_names.names(feature_names.MODEL_INPUTS), *LABELS}
+    for batch in found:
+        assert batch["next_sentence_labels"].tolist() == [[0], [1]]
+        assert batch["masked_lm_weights"].shape == (2, 20)
+        assert batch["masked_lm_weights"].sum(axis=1).tolist() == [3, 3]  # 15 % of 20
+        changed = batch["input_ids"] != examples["input_ids"]
+        assert changed.any()
+
+
+def test_masks_are_new_each_time_in_training_and_always_the_same_in_evaluation(make, examples):
+    def masks(**params):
+        return [batch["masked_lm_positions"].tolist() for batch in batches(make(), **params)]
+
+    once = masks(is_training=True)
+    assert len({str(each) for each in once}) == 5
+    assert once != masks(is_training=True)
+    assert masks(is_training=True, seed=1) == masks(is_training=True, seed=1)
+    assert masks() == masks()
+
+
+def test_without_vocabulary():
+    task = tasks.create(tasks.experiment("PRETRAIN").task)
+    with pytest.raises(InputError, match="bert_vocab_file is empty"):
+        task.build_inputs(base.TableDataConfig())
+
+
+def test_metrics_count_masked_words_and_examples_with_a_table(make):
+    task = make()
+    built = task.build_metrics()
+    labels = {
+        "masked_lm_ids": np.array([[4, 5, 0], [6, 0, 0]], np.int32),
+        "masked_lm_weights": np.array([[1, 1, 0], [1, 0, 0]], np.float32),
+        "next_sentence_labels": np.array([[1], [0]], np.int32),
+        "column_ids": np.array([[0, 1], [0, 0]], np.int32),  # the second only fills the batch
+    }
+    outputs = {
+        "masked_lm_predictions": tf.constant([4, 0, 0, 6, 0, 0]),
+        "masked_lm_example_loss": tf.constant([1.0, 2.0, 9.0, 3.0, 9.0, 9.0]),
+        "next_sentence_predictions": tf.constant([1, 1]),
+        "next_sentence_example_loss": tf.constant([0.5, 9.0]),
+    }
+    task.process_metrics(built, labels, outputs)
+    assert {metric.name: pytest.approx(float(metric.result())) for metric in built} == {
+        "masked_lm_accuracy": 2 / 3,
+        "masked_lm_loss": 2.0,
+        "next_sentence_accuracy": 1.0,
+        "next_sentence_loss": 0.5,
+    }
