@@ -163,7 +163,7 @@ def test_mismatches_may_be_skipped_in_every_kind_of_checkpoint(tmp_path):
     sizes = [3, 256, 9, 2, 256, 256, 10]
     for kind, name in (
         ("tf1", "bert/embeddings/token_type_embeddings_2"),
-        ("own", "embeddings/token_type_embeddings/2"),
+        ("own", "embeddings/token_type_embeddings_2"),
     ):
         other = tiny_encoder(num_hidden_layers=1, type_vocab_sizes=sizes)
         table = other.embeddings.token_type_embeddings[2]
