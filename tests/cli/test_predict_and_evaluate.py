@@ -1,0 +1,81 @@
+"""--mode=predict_and_evaluate: scores of model and baselines, of splits and their subsets."""
+
+import json
+import types
+
+import pytest
+
+from mate_tf.cli import predict_and_evaluate
+from mate_tf.data import records
+from mate_tf.data.create_data import interactions_path
+from mate_tf.data.interactions import Question, interaction_from_table
+from mate_tf.evaluation import metrics
+from mate_tf.evaluation.predictions import Prediction
+from mate_tf.tables.table import Table
+
+
+def _interactions(prefix, classes):
+    table = Table.from_rows(["A"], [["3"], ["4"]])
+    return [
+        interaction_from_table(
+            table, f"{prefix}{i}-0", [Question(f"{prefix}{i}-0_0", "is it?", class_index=c)]
+        )
+        for i, c in enumerate(classes)
+    ]
+
+
+@pytest.fixture
+def job(tmp_path, monkeypatch):
+    """A model that says 1 to everything and adds up the first column."""
+    splits = {"train": [0, 0, 1], "dev": [1, 0, 1, 1], "test": [0, 1], "small": [1]}
+    for split, classes in splits.items():
+        path = interactions_path(str(tmp_path), split)
+        name = "test" if split == "small" else split
+        records.write_interactions(_interactions(name, classes), path)
+    answers = {
+        split: [
+            Prediction(f"{split}{i}-0_0", ((0, 0), (1, 0)), aggregation="SUM", class_index=1)
+            for i in range(len(splits[split]))
+        ]
+        for split in ("dev", "test")
+    }
+    monkeypatch.setattr(predict_and_evaluate, "predict", lambda job: answers)
+    task = types.SimpleNamespace(
+        splits=("train", "dev", "test"),
+        subsets={"small": "test"},
+        sequential=False,
+        baselines=("majority class",),
+        measure=lambda interactions, predicted: {
+            "classes": metrics.classification_metrics(interactions, predicted)
+        },
+    )
+    model = types.SimpleNamespace(num_aggregation_labels=4)
+    experiment = types.SimpleNamespace(task=types.SimpleNamespace(model=model))
+    return types.SimpleNamespace(
+        task=task, experiment=experiment, output_dir=str(tmp_path), model_dir=str(tmp_path)
+    )
+
+
+def test_scores_beside_a_baseline_that_learns(job, tmp_path, capsys):
+    results = predict_and_evaluate.predict_and_evaluate(job)
+    accuracies = {
+        split: {name: values["accuracy"] for name, values in each["classes"].items()}
+        for split, each in results.items()
+    }
+    assert accuracies == {
+        "dev": {"model": 0.75, "majority class": 0.25},
+        "test": {"model": 0.5, "majority class": 0.5},
+        "small": {"model": 1.0, "majority class": 0.0},
+    }
+    printed = capsys.readouterr().out
+    assert "majority class" in printed
+    assert json.loads((tmp_path / "metrics.json").read_text()) == results
+
+
+def test_answers_in_the_submission_format(job, tmp_path):
+    predict_and_evaluate.predict_and_evaluate(job)
+    assert (tmp_path / "test.answers.tsv").read_text() == "test0\t7.0\ntest1\t7.0\n"
+    job.experiment.task.model.num_aggregation_labels = 0
+    (tmp_path / "test.answers.tsv").unlink()
+    predict_and_evaluate.predict_and_evaluate(job)
+    assert not (tmp_path / "test.answers.tsv").exists()
