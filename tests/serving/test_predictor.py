@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from mate_tf import checkpoints
 from mate_tf.data import interactions
 from mate_tf.errors import InputError
 from mate_tf.serving import export
@@ -140,3 +141,31 @@ def test_what_is_no_saved_model_of_ours(tmp_path):
     (extras / "mate_tf.json").write_text('{"converter": {}}')
     with pytest.raises(InputError, match=f"{tmp_path}: not a readable SavedModel"):
         Predictor(str(tmp_path))
+
+
+def exported(model, vocab_file, options, path, **settings):
+    return Predictor(
+        export.export(model, str(path / "model"), str(vocab_file), options, **settings)
+    )
+
+
+def test_operations(make_model, vocab_file, options, tmp_path):
+    """What the operation gives is computed from the cells of the one column there is."""
+    model = make_model(select_one_column=True, num_aggregation_labels=4)
+    variables = checkpoints.reference_variables(model)
+    variables["output_bias_agg"].assign([0.0, 50.0, 0.0, 0.0])  # always SUM
+    variables["output_bias"].assign(50.0)  # of all cells
+    table = Table.from_rows(["age"], [[30], [41], ["52 years"]])
+    answer = exported(model, vocab_file, options, tmp_path).ask(table, "how old are all?")
+    assert answer.coordinates == [(0, 0), (1, 0), (2, 0)]
+    assert (answer.aggregation, answer.value, answer.text) == ("SUM", 123.0, "123")
+
+
+@pytest.mark.parametrize("names", [("refuted", "entailed"), ()])
+def test_classes(make_model, vocab_file, options, table, tmp_path, names):
+    model = make_model(num_classification_labels=2, disable_per_token_loss=True)
+    predictor = exported(model, vocab_file, options, tmp_path, class_names=names)
+    answer = predictor.ask(table, "Ann is 30.")
+    assert answer.cells == ()
+    assert answer.text in (names or ("0", "1"))
+    assert 0.5 <= answer.probability <= 1.0
