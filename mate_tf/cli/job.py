@@ -22,6 +22,7 @@ DECISIONS_FILE = "decided_by_data.json"
 
 _ENCODER = "task.model.encoder"
 _LEARNING_RATE = "trainer.optimizer_config.learning_rate.bert.initial_learning_rate"
+_ACCUMULATION = "trainer.optimizer_config.optimizer.bert_adamw.gradient_accumulation_steps"
 FLAG_OVERRIDES = {
     "bert_vocab_file": "task.conversion.bert_vocab_file",
     "max_seq_length": "task.conversion.max_seq_length",
@@ -40,6 +41,7 @@ FLAG_OVERRIDES = {
     "radius": f"{_ENCODER}.attention.radius",
     "row_heads_ratio": f"{_ENCODER}.attention.row_heads_ratio",
     "reset_position_index_per_cell": f"{_ENCODER}.reset_position_index_per_cell",
+    "gradient_accumulation_steps": _ACCUMULATION,
     "num_train_steps": "trainer.train_steps",
     "learning_rate": _LEARNING_RATE,
     "tf_random_seed": "tf_random_seed",

@@ -1,6 +1,6 @@
 """Tasks by the name that google-research/tapas gives them. One file per task."""
 
-from mate_tf.tasks import custom, pretrain, sqa, synthetic, tabfact, wikisql, wtq
+from mate_tf.tasks import custom, pretrain, sqa, statements, synthetic, tabfact, wikisql, wtq
 from mate_tf.tasks.base import create, experiment, get, names, register
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "pretrain",
     "register",
     "sqa",
+    "statements",
     "synthetic",
     "tabfact",
     "wikisql",
