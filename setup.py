@@ -26,7 +26,6 @@ EXTRAS = {
     "plots": ["matplotlib"],
     # For what builds on these; listed from the start, so that all are known to fit together.
     "beam": ["apache-beam[tfrecord]~=2.77.0"],
-    "convert": ["safetensors"],
     "colab": ["ipykernel", "nbclient", "matplotlib", "pandas"],
 }
 
