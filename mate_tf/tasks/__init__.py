@@ -1,7 +1,7 @@
 """Tasks by the name that google-research/tapas gives them. One file per task."""
 
 from mate_tf.tasks import custom, pretrain, sqa, statements, synthetic, tabfact, wikisql, wtq
-from mate_tf.tasks.base import create, experiment, get, names, register
+from mate_tf.tasks.registry import create, experiment, get, names, register
 
 __all__ = [
     "create",

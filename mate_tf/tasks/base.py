@@ -4,7 +4,7 @@ import dataclasses
 from typing import ClassVar
 
 import tensorflow as tf
-from official.core import base_task, config_definitions, exp_factory
+from official.core import base_task, config_definitions
 from official.modeling.hyperparams import base_config
 
 from mate_tf import checkpoints
@@ -126,7 +126,7 @@ class TableExperiment(config_definitions.ExperimentConfig):
 class TableTask(base_task.Task):
     """Selects the cells that answer a question.
 
-    A new task is a subclass in a file of its own, under the decorator `register`.
+    A new task is a subclass in a file of its own, under the decorator `registry.register`.
 
     Attributes:
         name_in_tapas: key in the registry and value of --task.
@@ -376,42 +376,3 @@ def fine_tuning(
         }
     )
     return experiment
-
-
-_TASKS: dict[str, type[TableTask]] = {}
-
-
-def register(task_class):
-    """Class decorator: makes a task known here and to tf-models' experiment factory."""
-    name = task_class.name_in_tapas
-    if name in _TASKS:
-        raise ValueError(f"task {name!r} is registered twice")
-    _TASKS[name] = task_class
-    exp_factory.register_config_factory(f"mate_tf/{name}")(task_class.experiment)
-    return task_class
-
-
-def names() -> list[str]:
-    """All registered tasks."""
-    return sorted(_TASKS)
-
-
-def get(name: str) -> type[TableTask]:
-    """The task of that name, in upper or lower case.
-
-    Raises:
-        InputError: if there is none.
-    """
-    if name.upper() not in _TASKS:
-        raise InputError(f"task {name!r} is none of {', '.join(names())}")
-    return _TASKS[name.upper()]
-
-
-def experiment(name: str) -> TableExperiment:
-    """The default hyper-parameters of a task."""
-    return get(name).experiment()
-
-
-def create(config: TableTaskConfig) -> TableTask:
-    """The task that a config describes."""
-    return get(config.name)(config)

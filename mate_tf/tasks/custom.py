@@ -5,7 +5,7 @@ import dataclasses
 from mate_tf.data.datasets import custom
 from mate_tf.evaluation import metrics
 from mate_tf.models import heads
-from mate_tf.tasks import base
+from mate_tf.tasks import base, registry
 from mate_tf.tasks.wtq import NUM_AGGREGATIONS, weakly_supervised
 
 
@@ -24,7 +24,7 @@ class CustomTaskConfig(base.TableTaskConfig):
     available: list[str] = dataclasses.field(default_factory=lambda: list(custom.SPLITS))
 
 
-@base.register
+@registry.register
 class CustomTask(base.TableTask):
     """Cells, an operation over them, or a class: whatever the questions are answered with."""
 

@@ -11,7 +11,7 @@ from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.pretrainer import PretrainerConfig, TablePretrainer
-from mate_tf.tasks import base
+from mate_tf.tasks import base, registry
 
 METRICS = (
     "masked_lm_accuracy",
@@ -42,7 +42,7 @@ class PretrainTaskConfig(base.TableTaskConfig):
     random_table_seed: int = 0
 
 
-@base.register
+@registry.register
 class PretrainTask(base.TableTask):
     """Pre-training as TAPAS's (Herzig et al., 2020) with MATE's attention (paper, appendix A.1).
 

@@ -8,7 +8,7 @@ from mate_tf.errors import InputError
 from mate_tf.evaluation import metrics
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
-from mate_tf.tasks import base
+from mate_tf.tasks import base, registry
 
 
 @dataclasses.dataclass
@@ -22,7 +22,7 @@ class SqaTaskConfig(base.TableTaskConfig):
     random_split: int = 1
 
 
-@base.register
+@registry.register
 class SqaTask(base.TableTask):
     """Microsoft's Sequential Question Answering (Iyyer et al., 2017)."""
 

@@ -3,11 +3,11 @@
 from typing import ClassVar
 
 from mate_tf.data.datasets import statements
-from mate_tf.tasks import base
+from mate_tf.tasks import registry
 from mate_tf.tasks.tabfact import TabFactTask
 
 
-@base.register
+@registry.register
 class StatementsTask(TabFactTask):
     """Intermediate pre-training (Eisenschlos et al., 2020): statements made from tables.
 

@@ -10,7 +10,7 @@ from mate_tf.evaluation import metrics
 from mate_tf.models import heads
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
-from mate_tf.tasks import base
+from mate_tf.tasks import base, registry
 from mate_tf.training.optimizers import TrainerConfig
 
 
@@ -34,7 +34,7 @@ class SyntheticTaskConfig(base.TableTaskConfig):
     generation: GenerationConfig = dataclasses.field(default_factory=GenerationConfig)
 
 
-@base.register
+@registry.register
 class SyntheticTask(base.TableTask):
     """Look-ups, superlatives and conditions over made-up people, places, products, matches."""
 

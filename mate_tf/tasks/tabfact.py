@@ -7,10 +7,10 @@ from mate_tf.data.datasets import tabfact
 from mate_tf.evaluation import metrics
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
-from mate_tf.tasks import base
+from mate_tf.tasks import base, registry
 
 
-@base.register
+@registry.register
 class TabFactTask(base.TableTask):
     """TabFact (Chen et al., 2019): statements about Wikipedia tables, entailed or refuted."""
 

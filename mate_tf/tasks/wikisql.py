@@ -2,15 +2,21 @@
 
 from mate_tf.data.datasets import wikisql
 from mate_tf.evaluation import metrics
-from mate_tf.tasks import base
-from mate_tf.tasks.wtq import BATCH_SIZE, NUM_TRAIN_STEPS, weakly_supervised
+from mate_tf.tasks import base, registry
+from mate_tf.tasks.wtq import (
+    BATCH_SIZE,
+    COUNTING_BASELINES,
+    NUM_TRAIN_STEPS,
+    weakly_supervised,
+)
 
 
-@base.register
+@registry.register
 class WikiSqlTask(base.TableTask):
     """WikiSQL (Zhong et al., 2017), learnt from the answers that the queries give."""
 
     name_in_tapas = "WIKISQL"
+    baselines = (*base.TableTask.baselines, *COUNTING_BASELINES)
     supervised = False
 
     def interactions(self, input_dir, split):
@@ -40,7 +46,7 @@ class WikiSqlTask(base.TableTask):
         )
 
 
-@base.register
+@registry.register
 class SupervisedWikiSqlTask(WikiSqlTask):
     """The same with the cells and the aggregation of the query as labels."""
 

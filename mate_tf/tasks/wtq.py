@@ -7,10 +7,13 @@ from mate_tf.data.datasets import wikitq
 from mate_tf.evaluation import metrics
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
-from mate_tf.tasks import base
+from mate_tf.tasks import base, registry
 
 NUM_AGGREGATIONS = 4
 """NONE, SUM, AVERAGE, COUNT."""
+
+COUNTING_BASELINES = ("lexical match, counted", "row and column match, counted")
+"""Those that answer "how many" with a number."""
 
 NUM_TRAIN_STEPS = 50_000
 BATCH_SIZE = 512
@@ -27,11 +30,12 @@ class WtqTaskConfig(base.TableTaskConfig):
     random_split: int = 1
 
 
-@base.register
+@registry.register
 class WtqTask(base.TableTask):
     """WikiTableQuestions (Pasupat and Liang, 2015), learnt from the answers alone."""
 
     name_in_tapas = "WTQ"
+    baselines = (*base.TableTask.baselines, *COUNTING_BASELINES)
 
     def interactions(self, input_dir, split):
         return wikitq.read(input_dir, split, random_split=self.task_config.random_split)

@@ -1,0 +1,44 @@
+"""Which tasks there are, by their names in google-research/tapas."""
+
+from official.core import exp_factory
+
+from mate_tf.errors import InputError
+from mate_tf.tasks.base import TableExperiment, TableTask, TableTaskConfig
+
+_TASKS: dict[str, type[TableTask]] = {}
+
+
+def register(task_class):
+    """Class decorator: makes a task known here and to tf-models' experiment factory."""
+    name = task_class.name_in_tapas
+    if name in _TASKS:
+        raise ValueError(f"task {name!r} is registered twice")
+    _TASKS[name] = task_class
+    exp_factory.register_config_factory(f"mate_tf/{name}")(task_class.experiment)
+    return task_class
+
+
+def names() -> list[str]:
+    """All registered tasks."""
+    return sorted(_TASKS)
+
+
+def get(name: str) -> type[TableTask]:
+    """The task of that name, in upper or lower case.
+
+    Raises:
+        InputError: if there is none.
+    """
+    if name.upper() not in _TASKS:
+        raise InputError(f"task {name!r} is none of {', '.join(names())}")
+    return _TASKS[name.upper()]
+
+
+def experiment(name: str) -> TableExperiment:
+    """The default hyper-parameters of a task."""
+    return get(name).experiment()
+
+
+def create(config: TableTaskConfig) -> TableTask:
+    """The task that a config describes."""
+    return get(config.name)(config)
