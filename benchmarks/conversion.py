@@ -1,0 +1,59 @@
+"""How fast official files become examples: WikiTableQuestions' training questions.
+
+    python benchmarks/conversion.py --input_dir data/wikitq --bert_vocab_file vocab.txt
+
+Counts all from the first file read to the last record on the disk: numbers and dates in tables
+and questions, answers looked up in the cells, tokens, both record files, and the start of the
+processes, each of which imports TensorFlow.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import sys
+import tempfile
+import time
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--input_dir", required=True)
+    parser.add_argument("--bert_vocab_file", required=True)
+    parser.add_argument("--max_seq_length", type=int, default=512)
+    parser.add_argument("--processes", type=int, nargs="+", default=(2,))
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = arguments()
+    from mate_tf.data import create_data
+    from mate_tf.data.datasets import wikitq
+    from mate_tf.data.examples import ExampleConverter
+
+    results = []
+    for processes in options.processes:
+        converter = ExampleConverter(
+            options.bert_vocab_file, options.max_seq_length, drop_rows_to_fit=True
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            start = time.perf_counter()
+            questions = {"train": wikitq.read(options.input_dir, "training")}
+            reports = create_data.create_data(questions, folder, converter, processes=processes)
+            seconds = time.perf_counter() - start
+        report = reports["train"]
+        rate = report.questions / seconds
+        results.append({"processes": processes, "seconds": seconds, "questions_per_second": rate})
+        print(f"{processes} processes | {seconds:.0f} s | {rate:.0f} questions/s | {report}")
+    options.output.mkdir(parents=True, exist_ok=True)
+    path = options.output / "conversion.json"
+    path.write_text(json.dumps(results, indent=2))
+    print(f"written | {path}")
+
+
+if __name__ == "__main__":
+    main()
