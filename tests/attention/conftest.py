@@ -7,6 +7,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf import attention
+from mate_tf.layers.keras_namespace import keras
 
 
 def random_context(rng, seq, question_lengths, columns=3, max_cell_length=4, max_row_length=None):
@@ -39,7 +40,7 @@ def random_context(rng, seq, question_lengths, columns=3, max_cell_length=4, max
 
 def layer_pair(config, num_heads=4, hidden_size=16, **kwargs):
     """(x, context) -> y for one variant; all made here with the same seed have equal weights."""
-    tf.keras.utils.set_random_seed(5)
+    keras.utils.set_random_seed(5)
     variant = attention.get(config.name)
     pattern = variant.pattern(config, num_heads)
     layer = variant.attention(

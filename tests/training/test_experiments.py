@@ -117,7 +117,7 @@ def test_bad_override_changes_nothing():
 
 
 def test_no_task_or_another_one(tmp_path):
-    with pytest.raises(InputError, match="SQA, SYNTHETIC"):
+    with pytest.raises(InputError, match="SQA, STATEMENTS, SYNTHETIC"):
         experiments.load()
     with pytest.raises(InputError, match="'TABLES' is none of"):
         experiments.load(task="TABLES")
