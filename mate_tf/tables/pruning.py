@@ -9,6 +9,7 @@ should match the column "City".
 """
 
 import functools
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -134,8 +135,9 @@ def select(
     """The best columns and rows whose tokens fit a budget.
 
     As many of the best columns (of the best rows) stay as fit. Where both may go, columns go
-    first, as fewer answers are lost with them, but those that match the question go only after
-    all rows. The best column and the header always stay, even if they are too much.
+    first, as fewer answers are lost with them, but those that match the question go only if they
+    do not fit without any row. The best column and the header always stay, even if they are too
+    much.
 
     Args:
         costs: <int>[1 + num_rows, num_columns], tokens of each cell, the header's first.
@@ -153,18 +155,19 @@ def select(
     # totals[r, c - 1]: tokens of the header and the best r rows in the best c columns.
     totals = costs[np.ix_(row_order, column_order)].cumsum(axis=0).cumsum(axis=1)
     # From all to the fewest.
+    fewest_rows = num_rows if rows is None else 0
     fewest_columns = num_columns if columns is None else 1
     matching = fewest_columns
     if rows is not None:
         matching = min(max(matching, num_matching_columns), num_columns)
-    fewest_rows = num_rows if rows is None else 0
-    steps = [
-        *((num_rows, count) for count in range(num_columns, matching, -1)),
-        *((count, matching) for count in range(num_rows, fewest_rows, -1)),
-        *((fewest_rows, count) for count in range(matching, fewest_columns - 1, -1)),
-    ]
-    fitting = (step for step in steps if totals[step[0], step[1] - 1] <= budget)
-    best_rows, best_columns = next(fitting, steps[-1])
+    steps = itertools.chain(
+        ((count, num_rows) for count in range(num_columns, matching, -1)),
+        itertools.product(
+            range(matching, fewest_columns - 1, -1), range(num_rows, fewest_rows - 1, -1)
+        ),
+    )
+    fitting = (step for step in steps if totals[step[1], step[0] - 1] <= budget)
+    best_columns, best_rows = next(fitting, (fewest_columns, fewest_rows))
     keep_columns, keep_rows = np.zeros(num_columns, bool), np.zeros(num_rows + 1, bool)
     keep_columns[column_order[:best_columns]] = True
     keep_rows[row_order[: best_rows + 1]] = True

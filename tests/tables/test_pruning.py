@@ -166,7 +166,10 @@ def test_selection(problem):
         more = keep_columns.copy()
         more[columns[count_columns]] = True
         assert cost(more, keep_rows) > budget
-    # Where both may go, matching columns stay as long as there are rows.
-    if columns is not None and rows is not None and count_rows > 0:
-        assert count_columns >= min(num_matching, num_columns)
+    # Where both may go, rows go before matching columns, and after the others.
+    if columns is not None and rows is not None:
+        if count_columns < min(num_matching, num_columns):
+            more = keep_columns.copy()
+            more[columns[count_columns]] = True
+            assert cost(more, [True] + [False] * num_rows) > budget
         assert count_rows == num_rows or count_columns <= max(num_matching, 1)
