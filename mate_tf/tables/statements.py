@@ -337,7 +337,8 @@ def _result_is(sheet: _Sheet, rng: random.Random, truth: bool) -> str | None:
     """What a sum, an average or a number is; a false one is that of other rows."""
     result = _result(sheet, rng)
     said = result and _spelt(result.value if truth else _another(sheet, rng, result))
-    if said is None or (said == _spelt(result.value)) != truth:
+    # Numbers that differ by less than what is rounded off are neither equal nor different.
+    if said is None or (abs(float(said) - result.value) < _ROUNDED_TO) != truth:
         return None
     return f"{result.words} is {said}"
 
@@ -358,6 +359,9 @@ _FORMS = (_cell_is, _cell_is, _cells_compare, _cells_compare, _result_is, _resul
 def _another(sheet: _Sheet, rng: random.Random, result: _Result) -> float:
     """The same of some other rows."""
     return result.of_rows(rng.sample(range(sheet.num_rows), rng.randint(1, sheet.num_rows)))
+
+
+_ROUNDED_TO = 0.01
 
 
 def _spelt(value: float) -> str:
