@@ -4,9 +4,9 @@ import dataclasses
 import glob
 import json
 import os
-from importlib import resources
 
 from mate_tf import tasks
+from mate_tf.cli.config_files import find_config
 from mate_tf.data.atomic import atomic_path
 from mate_tf.data.create_data import examples_path
 from mate_tf.errors import InputError
@@ -88,13 +88,33 @@ class Job:
         _check_mode(experiment.task.name, flags.mode)
         stem = os.path.splitext(os.path.basename(config_file or flags.task.lower()))[0]
         output_dir = flags.output_dir or os.path.join("out", stem)
+        model_dir = flags.model_dir or os.path.join(output_dir, "model")
+        export_dir = flags.export_dir or os.path.join(model_dir, "export")
+        overrides = [experiments.read_override(text) for text in flags.params_override]
+        return cls.create(experiment, flags, overrides, output_dir, model_dir, export_dir)
+
+    @classmethod
+    def create(
+        cls, experiment, flags, overrides, output_dir: str, model_dir: str, export_dir: str
+    ) -> "Job":
+        """The job of an experiment in given folders.
+
+        Args:
+            experiment: a `TableExperiment`; changed in place by what follows from the data, by the
+                flags and by `overrides`, in this order.
+            flags: values of the command line's flags.
+            overrides: pairs of a nested dict and where it is from.
+            output_dir, model_dir, export_dir: see the attributes.
+
+        Raises:
+            InputError: for what the user got wrong in any of them.
+        """
         decisions, source = _decisions(experiment.task.name, flags.input_dir, output_dir)
         experiments.override(experiment, decisions, source)
         for flag, values in _flag_overrides(flags):
             experiments.override(experiment, values, flag)
-        for text in flags.params_override:
-            experiments.override(experiment, *experiments.read_override(text))
-        model_dir = flags.model_dir or os.path.join(output_dir, "model")
+        for values, source in overrides:
+            experiments.override(experiment, values, source)
         _fill_paths(experiment.task, output_dir)
         return cls(
             experiment=experiment,
@@ -102,7 +122,7 @@ class Job:
             input_dir=flags.input_dir,
             output_dir=output_dir,
             model_dir=model_dir,
-            export_dir=flags.export_dir or os.path.join(model_dir, "export"),
+            export_dir=export_dir,
             num_processes=flags.num_processes,
             decisions=decisions,
         )
@@ -168,23 +188,6 @@ def require_examples(*paths: str) -> None:
     for path in paths:
         if not glob.glob(path):
             raise InputError(f"{path}: no such file; run --mode=create_data first")
-
-
-def find_config(path: str) -> str:
-    """The path itself or, outside a checkout, the configuration of that name in the package.
-
-    Raises:
-        InputError: if there is neither.
-    """
-    if os.path.isfile(path):
-        return path
-    if os.path.dirname(path) in ("", "configs"):
-        package = resources.files("mate_tf")
-        # In the wheel they are part of the package, in a checkout they are beside it.
-        for folder in (package / "configs", package.parent / "configs"):
-            if (folder / os.path.basename(path)).is_file():
-                return str(folder / os.path.basename(path))
-    raise InputError(f"--config_file={path}: no such file")
 
 
 def _flag_overrides(flags):

@@ -8,7 +8,7 @@ import pytest
 from absl.testing import flagsaver
 
 from mate_tf.cli import flags as flag_definitions
-from mate_tf.cli import job
+from mate_tf.cli import config_files, job
 from mate_tf.errors import InputError
 from mate_tf.training import experiments
 
@@ -126,10 +126,10 @@ def test_wrong_bert_config_file(tmp_path):
 def test_configurations_are_found_anywhere(project, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("quickstart.yaml", "configs/quickstart.yaml"):
-        found = pathlib.Path(job.find_config(name))
+        found = pathlib.Path(config_files.find_config(name))
         assert found.samefile(project / "configs" / "quickstart.yaml")
     (tmp_path / "quickstart.yaml").write_text("")
-    assert job.find_config("quickstart.yaml") == "quickstart.yaml"
+    assert config_files.find_config("quickstart.yaml") == "quickstart.yaml"
     for name in ("absent.yaml", "configs/absent.yaml", "elsewhere/quickstart.yaml"):
         with pytest.raises(InputError, match=f"--config_file={name}: no such file"):
-            job.find_config(name)
+            config_files.find_config(name)
