@@ -3,7 +3,6 @@
 import itertools
 import math
 import pickle
-import time
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mate_tf.data import examples, features
-from mate_tf.data.datasets import sqa
 from mate_tf.data.examples import ConversionError, ExampleConverter
 from mate_tf.data.interactions import Question, interaction_from_table
 from mate_tf.errors import InputError

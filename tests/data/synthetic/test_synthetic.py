@@ -2,7 +2,6 @@
 
 import collections
 import re
-import time
 
 import pytest
 
