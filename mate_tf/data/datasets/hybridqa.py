@@ -1,0 +1,313 @@
+"""HybridQA (Chen et al., 2020): questions over Wikipedia tables and the passages they link to.
+
+The official files: questions in `released_data/`, and for each table one file of the table in
+`tables_tok/` and one of its passages in `request_tok/`, both folders in an archive
+`WikiTables-WithLinks.zip`, in a folder of that name, or beside `released_data/`.
+"""
+
+import functools
+import json
+import os
+import pathlib
+import re
+import urllib.parse
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from mate_tf.data.interactions import create_interaction_id, create_question_id
+from mate_tf.errors import InputError
+from mate_tf.protos import annotated_text_pb2, interaction_pb2
+from mate_tf.tables.files import read_text
+from mate_tf.tables.passages import AnswerFinder
+
+SPLITS = ("train", "dev", "test")
+
+NO_TABLE = "questions left out because their table is not there"
+BROKEN_TABLE = "questions left out because a file of their table is broken"
+BROKEN_QUESTION = "questions left out because their entry is broken"
+NO_PASSAGE = "links without a passage"
+
+_FILES = {
+    "train": ("train.traced.json", "train.json", "train_partial.json"),
+    "dev": ("dev.traced.json", "dev.json"),
+    "test": ("test.json",),
+}
+_ARCHIVE = "WikiTables-WithLinks"
+_TABLES, _PASSAGES = "tables_tok", "request_tok"
+_MEMBER = re.compile(rf"(?:.*/)?({_TABLES}|{_PASSAGES})/([^/]+)\.json", re.DOTALL)
+_CACHED_TABLES = 256  # questions on one table are near each other
+
+_LINKS = annotated_text_pb2.AnnotatedText.annotated_cell_ext
+_DESCRIPTIONS = annotated_text_pb2.AnnotationDescription.annotation_descriptions_ext
+
+
+class Questions:
+    """Interactions of one question each, in the order of the official file.
+
+    Questions without a table are left out, since nothing can be asked of them.
+
+    Attributes:
+        defects: what was found wrong with the files so far, complete at the end of an iteration:
+            kind -> one message for each case. Each kind is a noun in the plural.
+    """
+
+    def __init__(self, entries: list, source: pathlib.Path, files: "_Folder | _Archive"):
+        self.defects: dict[str, list[str]] = {}
+        self._entries, self._source, self._files = entries, source, files
+        self._table = functools.lru_cache(_CACHED_TABLES)(self._read_table)
+        self._seen: set[str] = set()  # tables whose passages have been counted
+
+    def __iter__(self) -> Iterator[interaction_pb2.Interaction]:
+        self.defects.clear()
+        self._seen.clear()
+        for index, entry in enumerate(self._entries):
+            where = f"{self._source} entry {index}"
+            try:
+                question = _question(entry, where)
+            except InputError as error:
+                self._note(BROKEN_QUESTION, str(error))
+                continue
+            try:
+                table = self._table(question.table_id)
+            except _MissingError as error:
+                self._note(NO_TABLE, f"{where} (question {question.id}): {error}")
+            except InputError as error:
+                self._note(BROKEN_TABLE, f"{where} (question {question.id}): {error}")
+            else:
+                if question.table_id not in self._seen:
+                    self._seen.add(question.table_id)
+                    for message in table.defects:
+                        self._note(NO_PASSAGE, message)
+                yield _interaction(question, table)
+
+    def _note(self, kind: str, message: str) -> None:
+        self.defects.setdefault(kind, []).append(message)
+
+    def _read_table(self, table_id: str) -> "_LinkedTable":
+        content = self._files.read(_TABLES, table_id)
+        try:
+            passages = self._files.read(_PASSAGES, table_id)
+        except _MissingError:
+            passages = {}
+        return _linked_table(table_id, content, passages, self._files)
+
+
+def read(input_dir: str | os.PathLike, split: str) -> Questions:
+    """The questions of a split that have a table, with all cells that hold their answers.
+
+    Ids are the reference's: question "4e5f" is question "4e5f-0_0" of interaction "4e5f-0". Cells
+    carry the identifiers of the entities they link to, and the interaction the entities'
+    passages. The answer's coordinates are all cells whose own text or a linked passage has the
+    answer (`tables.passages.AnswerFinder`); the first alternative answer has those with the
+    answer in their own text. A question whose answer is nowhere is there without coordinates, and
+    one of the test set, where answers are hidden, without an answer.
+
+    Args:
+        input_dir: the folder with `released_data/` and the tables.
+        split: one of `SPLITS`. Of several files with its questions, that with the traced answers
+            is read.
+
+    Raises:
+        InputError: the split is unknown, the questions or all of the tables cannot be read, or a
+            path in the archive leads out of it. What is wrong with single tables or questions is
+            counted instead; see `Questions.defects`.
+    """
+    if split not in SPLITS:
+        raise InputError(f"HybridQA has no split {split!r}, only {', '.join(SPLITS)}")
+    folder = pathlib.Path(input_dir)
+    released = folder / "released_data"
+    found = [released / name for name in _FILES[split] if (released / name).is_file()]
+    if not found:
+        raise InputError(f"{released}: has none of {', '.join(_FILES[split])}")
+    entries = _parse_json(read_text(found[0]), str(found[0]), list)
+    return Questions(entries, found[0], _open(folder))
+
+
+class _MissingError(InputError):
+    """There is no such table."""
+
+
+class _Folder:
+    """Tables and passages as files."""
+
+    def __init__(self, path: pathlib.Path):
+        self.path = path
+
+    def where(self, kind: str, table_id: str) -> str:
+        return str(self.path / kind / f"{table_id}.json")
+
+    def read(self, kind: str, table_id: str) -> dict[str, Any]:
+        """A file's content; raises `_MissingError` or, if it is broken, `InputError`."""
+        path = self.path / kind / f"{table_id}.json"
+        if not path.is_file():
+            raise _MissingError(f"{path}: no such file")
+        return _parse_json(read_text(path), str(path), dict)
+
+
+class _Archive:
+    """Tables and passages in a zip file, from which nothing is written to the disk."""
+
+    def __init__(self, path: pathlib.Path):
+        self.path = path
+        try:
+            self._archive = zipfile.ZipFile(path)
+        except (zipfile.BadZipFile, OSError) as error:
+            raise InputError(f"{path}: not a readable zip archive ({error})") from None
+        self._members = {}
+        for name in self._archive.namelist():
+            parts = name.replace("\\", "/").split("/")
+            if ".." in parts or not parts[0] or ":" in parts[0]:
+                raise InputError(f"{path}: member {name!r} leads out of the archive")
+            if match := _MEMBER.fullmatch(name):
+                self._members[match[1], match[2]] = name
+
+    def where(self, kind: str, table_id: str) -> str:
+        return f"{self.path}: {kind}/{table_id}.json"
+
+    def read(self, kind: str, table_id: str) -> dict[str, Any]:
+        """As `_Folder.read`."""
+        where = self.where(kind, table_id)
+        if (kind, table_id) not in self._members:
+            raise _MissingError(f"{where}: no such member")
+        try:
+            content = self._archive.read(self._members[kind, table_id]).decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise InputError(f"{where}: not valid UTF-8 ({error.reason})") from None
+        except (zipfile.BadZipFile, zlib.error, RuntimeError, OSError) as error:
+            raise InputError(f"{where}: cannot be unpacked ({error})") from None
+        return _parse_json(content, where, dict)
+
+
+def _open(folder: pathlib.Path) -> _Folder | _Archive:
+    archive = folder / f"{_ARCHIVE}.zip"
+    if archive.is_file():
+        return _Archive(archive)
+    for each in (folder / _ARCHIVE, folder):
+        if (each / _TABLES).is_dir():
+            return _Folder(each)
+    raise InputError(f"{folder}: has neither {archive.name} nor a folder {_TABLES}")
+
+
+def _parse_json(text: str, where: str, kind: type) -> Any:
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: not valid JSON: {error}") from None
+    if not isinstance(content, kind):
+        raise InputError(f"{where}: expected {'an object' if kind is dict else 'a list'}")
+    return content
+
+
+class _Question(NamedTuple):
+    id: str
+    text: str
+    table_id: str
+    answer: str | None
+
+
+def _question(entry: Any, where: str) -> _Question:
+    if not isinstance(entry, dict):
+        raise InputError(f"{where}: expected an object")
+    for key in ("question_id", "question", "table_id"):
+        if not isinstance(entry.get(key), str) or not entry[key].strip():
+            raise InputError(f"{where}: {key!r} is not a text")
+    table_id = entry["table_id"]
+    if "/" in table_id or "\\" in table_id:
+        raise InputError(f"{where}: table_id {table_id!r} is not the name of a file")
+    answer = entry.get("answer-text")
+    if answer is not None and not isinstance(answer, str):
+        raise InputError(f"{where}: 'answer-text' is not a text")
+    return _Question(entry["question_id"], entry["question"], table_id, answer)
+
+
+class _LinkedTable(NamedTuple):
+    """What all questions about a table share.
+
+    Attributes:
+        proto: with the links of the cells.
+        passages: identifier -> text, of those that are linked to.
+        answers: finds answers in both.
+        defects: a message for each link without a passage.
+    """
+
+    proto: interaction_pb2.Table
+    passages: dict[str, str]
+    answers: AnswerFinder
+    defects: list[str]
+
+
+def _linked_table(table_id: str, content: dict, texts: dict, files) -> _LinkedTable:
+    where = files.where(_TABLES, table_id)
+    header = _cells(content.get("header"), f"{where}: header")
+    rows = content.get("data")
+    if not isinstance(rows, list):
+        raise InputError(f"{where}: 'data' is not a list of rows")
+    rows = [_cells(row, f"{where}: row {number}") for number, row in enumerate(rows)]
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise InputError(
+                f"{where}: row {number} has {len(row)} cells, the header {len(header)}"
+            )
+    where = files.where(_PASSAGES, table_id)
+    for link, text in texts.items():
+        if not isinstance(text, str):
+            raise InputError(f"{where}: the passage of {link!r} is not a text")
+    # Links and passages may or may not have their special characters percent-encoded.
+    texts = {urllib.parse.unquote(link): text for link, text in texts.items()} | texts
+    linked = dict.fromkeys(link for row in (header, *rows) for _, links in row for link in links)
+    passages = {link: texts[link] for link in linked if link in texts}
+    proto = interaction_pb2.Table(table_id=table_id, columns=map(_cell, header))
+    proto.rows.extend(interaction_pb2.Cells(cells=map(_cell, row)) for row in rows)
+    for field, key in (
+        ("document_title", "title"),
+        ("document_url", "url"),
+        ("context_heading", "section_title"),
+    ):
+        if isinstance(content.get(key), str) and content[key]:
+            setattr(proto, field, content[key])
+    missing = [f"{where}: no passage {link!r}" for link in linked if link not in texts]
+    return _LinkedTable(proto, passages, AnswerFinder(rows, passages), missing)
+
+
+def _cells(row: Any, where: str) -> list[tuple[str, list[str]]]:
+    """The texts of cells and the identifiers that they link to."""
+    if not isinstance(row, list):
+        raise InputError(f"{where}: expected a list of cells")
+    cells = []
+    for index, cell in enumerate(row):
+        match cell:
+            case [str(text), [*links]] if all(isinstance(link, str) for link in links):
+                cells.append((text, [urllib.parse.unquote(link) for link in links]))
+            case _:
+                raise InputError(f"{where}, cell {index}: expected [text, [link, ...]]")
+    return cells
+
+
+def _cell(cell: tuple[str, list[str]]) -> interaction_pb2.Cell:
+    text, links = cell
+    proto = interaction_pb2.Cell(text=text)
+    for link in links:
+        proto.Extensions[_LINKS].annotations.add(identifier=link)
+    return proto
+
+
+def _interaction(question: _Question, table: _LinkedTable) -> interaction_pb2.Interaction:
+    interaction_id = create_interaction_id(question.id)
+    interaction = interaction_pb2.Interaction(id=interaction_id, table=table.proto)
+    proto = interaction.questions.add(
+        id=create_question_id(interaction_id, 0), original_text=question.text
+    )
+    if question.answer is not None:
+        found = table.answers.find(question.answer)
+        proto.answer.answer_texts.append(question.answer)
+        _set_cells(proto.answer, found.cells)
+        _set_cells(proto.alternative_answers.add(), found.in_table)
+    interaction.Extensions[_DESCRIPTIONS].descriptions.update(table.passages)
+    return interaction
+
+
+def _set_cells(answer: interaction_pb2.Answer, cells: list[tuple[int, int]]) -> None:
+    for row, column in cells:
+        answer.answer_coordinates.add(row_index=row, column_index=column)
