@@ -87,6 +87,20 @@ def test_mml_over_the_header_too(golden, target):
     np.testing.assert_allclose(got, want, rtol=1e-5)
 
 
+def test_marginal_likelihood_over_the_header_too(golden):
+    """log P(c) of a gold cell less the same among the gold cells alone leaves log P(gold)."""
+    features, logits, config = golden
+    want = config["paper_mml_numpy"]["with_header"]["neg_log_marginal"]
+    want = np.array([0.0 if value is None else value for value in want])
+    cells = Cells(features["row_ids"], features["column_ids"], features["input_mask"])
+    scores, gold = cells.mean(logits), cells.labelled(features["label_ids"])
+    among_all, among_gold = (
+        heads.cell_cross_entropy(scores, candidates, gold, heads.HARD_EM).numpy()
+        for candidates in (cells.present * (np.arange(COLUMNS) > 0), gold)
+    )
+    np.testing.assert_allclose(among_all - among_gold, want, rtol=1e-5)
+
+
 def test_marginal_likelihood_of_gold_cells(golden):
     features, logits, config = golden
     want = config["paper_mml_numpy"]["no_header"]["neg_log_marginal"]
