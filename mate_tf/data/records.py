@@ -96,7 +96,6 @@ def dataset(
     repeat: bool = False,
     drop_remainder: bool = False,
     fill_remainder: bool = False,
-    verify: bool = True,
 ) -> tf.data.Dataset:
     """Batches of examples.
 
@@ -115,7 +114,6 @@ def dataset(
         repeat: start again at the end, without end.
         drop_remainder: drop what does not fill a batch.
         fill_remainder: fill such batches up with examples whose question_id is "EMPTY-0_0".
-        verify: read all files once before, so that damage is found at the start.
 
     Returns:
         tf.data.Dataset of dict with all of `features.ALL`: <int32>, <float32> or <string>
@@ -125,8 +123,7 @@ def dataset(
         InputError: no such file, it is damaged, or it has examples of another kind or length.
     """
     files = _files(pattern)
-    if verify:
-        count_records(pattern)
+    count_records(pattern)  # damage is found at the start, not after hours
     stored_length = _stored_length(files)
     seq_length = seq_length or stored_length
     if stored_length > seq_length:
@@ -242,8 +239,13 @@ def _read_frame(file, header: bytes) -> None:
 
 def _records(path: str) -> Iterator[bytes]:
     """Records with their checksums verified."""
-    number = 0
     _scan(path)
+    yield from _unscanned_records(path)
+
+
+def _unscanned_records(path: str) -> Iterator[bytes]:
+    """The same where a file that was cut off may pass for one that ends there."""
+    number = 0
     try:
         for record in tf.data.TFRecordDataset(path, _compression(path)).as_numpy_iterator():
             number += 1
@@ -265,12 +267,22 @@ def _read(pattern, message_type) -> Iterator[Message]:
 
 
 def _stored_length(files: Sequence[str]) -> int:
-    """Tokens per example, from the first one; checks that it has all features."""
+    """Tokens per example, from the first one of each file; checks that it has all features."""
+    lengths = {}
     for path in files:
-        record = next(_records(path), None)
+        record = next(_unscanned_records(path), None)
         if record is not None:
-            return _check_example(path, record)
-    raise InputError(f"{files[0]}: there are no records")
+            lengths[path] = _check_example(path, record)
+    if not lengths:
+        raise InputError(f"{files[0]}: there are no records")
+    (first, expected), *others = lengths.items()
+    for path, length in others:
+        if length != expected:
+            raise InputError(
+                f"{path}: its examples have {length} tokens, those of {first} have {expected};"
+                " create them again with one max_seq_length"
+            )
+    return expected
 
 
 def _check_example(path: str, record: bytes) -> int:

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -220,6 +219,19 @@ def test_longer_and_shorter_batches(path):
             np.testing.assert_array_equal(added, np.full((4, 16), spec.padding))
     with pytest.raises(InputError, match="24 tokens, more than 10; create them again"):
         records.dataset(path, 4, seq_length=10)
+
+
+def test_shards_of_different_lengths(examples, tmp_path):
+    """As when one of them is left from an earlier conversion."""
+    shorter = tf.train.Example()
+    shorter.CopyFrom(examples[0])
+    del shorter.features.feature["input_ids"].int64_list.value[16:]
+    names = [str(tmp_path / f"train-0000{index}-of-00002.tfrecord") for index in (0, 1)]
+    records.write_examples([examples[0]], names[0])
+    records.write_examples([shorter], names[1])
+    message = f"{names[1]}: its examples have 16 tokens, those of {names[0]} have {LENGTH}"
+    with pytest.raises(InputError, match=message):
+        records.dataset(tmp_path / "train-*", 2)
 
 
 def test_buckets(path):
