@@ -16,6 +16,15 @@ from mate_tf.tasks.base import TableExperiment
 PARAMS_FILE = "params.yaml"
 OVERRIDE = "--params_override"
 
+_CHOICES = {
+    "runtime.mixed_precision_dtype": ("float32", "float16", "bfloat16"),
+    "runtime.distribution_strategy": (
+        *("off", "one_device", "mirrored"),
+        *("multi_worker_mirrored", "parameter_server", "tpu"),
+    ),
+}
+"""What tf-models takes where it would fail on other texts only when it trains."""
+
 
 def load(config_file=None, params_override=(), task=None) -> TableExperiment:
     """The defaults of a task, overridden by a file and then by single values.
@@ -32,7 +41,7 @@ def load(config_file=None, params_override=(), task=None) -> TableExperiment:
         InputError: for a file that cannot be read, an unknown key or a value of another type; the
             message names the key and where it was given.
     """
-    given = _read_yaml(config_file) if config_file else {}
+    given = read_yaml(config_file) if config_file else {}
     section = given.get("task")
     # Whatever else may be there is found wrong when it is compared with the defaults.
     named = section.get("name") if isinstance(section, dict) else None
@@ -86,7 +95,7 @@ def read_override(text):
         except ValueError as error:
             raise InputError(f"{OVERRIDE}={text}: {error}") from error
     elif os.path.splitext(text)[1] in (".yaml", ".yml", ".json"):
-        return _read_yaml(text), text
+        return read_yaml(text), text
     return _parse_yaml(text, OVERRIDE), OVERRIDE
 
 
@@ -151,7 +160,7 @@ def _first_difference(before, now, key):
     return None if before == now else (key, before, now)
 
 
-def _read_yaml(path):
+def read_yaml(path):
     try:
         with open(path, encoding="utf-8") as file:
             return _parse_yaml(file.read(), path)
@@ -189,9 +198,12 @@ def _check(config, values, source, prefix):
             raise InputError(
                 f"{source}: {path} is {value!r}, expected {_type_name(current)} as {current!r}"
             )
-        elif key == "type" and value is not None and value not in known:
-            choices = ", ".join(name for name in known if name != "type")
-            raise InputError(f"{source}: {path} is {value!r}, expected one of {choices}")
+        elif value is not None:
+            types = [name for name in known if name != "type"] if key == "type" else None
+            choices = types or _CHOICES.get(path) or [value]
+            if value not in choices:
+                names = ", ".join(choices)
+                raise InputError(f"{source}: {path} is {value!r}, expected one of {names}")
 
 
 def _check_attention(current, value, source, path):

@@ -68,6 +68,12 @@ def test_resolve_fills_in_the_schedule():
         ("task: {model: {encoder: {attention: {radios: 3}}}}", "radios"),
         ("task: {model: {encoder: {attention: {name: ful}}}}", "'ful'"),
         ("trainer: {optimizer_config: {optimizer: {type: adamx}}}", "expected one of sgd"),
+        (
+            "runtime: {mixed_precision_dtype: mixed_bfloat16}",
+            "runtime.mixed_precision_dtype is 'mixed_bfloat16', expected one of float32, float16, "
+            "bfloat16",
+        ),
+        ("runtime: {distribution_strategy: mirored}", "is 'mirored', expected one of off, "),
         ("task: [", "is not YAML"),
         ("just words", "expected keys and values"),
     ],
