@@ -9,7 +9,7 @@ from mate_tf.attention.base import build_child
 from mate_tf.errors import InputError
 from mate_tf.layers.cells import Cells
 from mate_tf.layers.keras_namespace import keras
-from mate_tf.models import aggregation, classification, heads, huggingface, spans
+from mate_tf.models import aggregation, classification, heads, huggingface, reader, spans
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
 from mate_tf.models.head import Head
 
@@ -86,9 +86,11 @@ class ClassifierConfig(base_config.Config):
             "first_order" or "second_order" (see `aggregation`).
         num_classification_labels: classes (`classification.ClassificationHead`); 0: no such head.
         classification_label_weight: weights of classes in the loss, such as "0:1.0,1:2.0".
-        span_prediction: "none", "span" or "boundary" (see `spans`). With spans, they are what
-            is learnt from label_ids.
+        span_prediction: "none", "span" or "boundary" (see `spans`), or "mlp" (see `reader`). With
+            spans, they are what is learnt from label_ids.
         max_span_length: tokens of the longest span.
+        span_hidden_size: width of the hidden layer of "mlp".
+        span_activation: its activation, as the encoder's `hidden_act`.
         max_num_rows: rows told apart by the heads, the header's included.
         max_num_columns: columns told apart, column 0 (outside the table) included.
         sequence_dropout_prob: dropout between the encoder's sequence output and heads.
@@ -125,6 +127,8 @@ class ClassifierConfig(base_config.Config):
     classification_label_weight: str = ""
     span_prediction: str = spans.NO_SPANS
     max_span_length: int = 10
+    span_hidden_size: int = 256
+    span_activation: str = "gelu"
     max_num_rows: int = 64
     max_num_columns: int = 32
     sequence_dropout_prob: float = 0.1
@@ -185,7 +189,7 @@ def make_heads(config: ClassifierConfig) -> dict[str, Head]:
     if config.num_classification_labels:
         made.append(classification.ClassificationHead(config))
     if config.span_prediction != spans.NO_SPANS:
-        made.append(spans.span_head(config))
+        made.append(reader.span_head(config))
     made.append(heads.cell_selection_head(config))
     if not any(head.labels for head in made):
         raise InputError("disable_per_token_loss, and no other head: there is nothing to learn")
@@ -264,8 +268,8 @@ class TableClassifier(keras.Model):
             heads', all <float32> or <int32>: token_logits, logits, probs, selected_tokens (see
             `heads`) and, with the options for them, column_logits, logits_aggregation, pred_aggr
             (`aggregation`), logits_cls, probs_cls, pred_cls (`classification`), span_logits,
-            span_indexes (`spans`). With labels also total_loss <float32>[], a mean over the batch,
-            and what it is made of, <float32>[batch] each.
+            span_indexes, pred_span, span_log_prob (`spans`). With labels also total_loss
+            <float32>[], a mean over the batch, and what it is made of, <float32>[batch] each.
         """
         outputs = dict(self.encoder(features, training=training))
         read = {

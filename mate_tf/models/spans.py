@@ -11,24 +11,8 @@ from mate_tf.attention.base import shape_list
 from mate_tf.errors import InputError
 from mate_tf.models.head import LOG_ZERO, Head
 
-NO_SPANS, SPAN, BOUNDARY = "none", "span", "boundary"
-MODES = (NO_SPANS, SPAN, BOUNDARY)
-
-
-def span_head(config, **kwargs):
-    """The head that a ClassifierConfig asks for.
-
-    Raises:
-        InputError: if it asks for something else.
-    """
-    if config.span_prediction not in MODES:
-        raise InputError(
-            f"span_prediction: {config.span_prediction!r} is none of {', '.join(MODES)}"
-        )
-    if config.max_span_length < 1:
-        raise InputError(f"max_span_length: {config.max_span_length} leaves no span")
-    head = {SPAN: SpanHead, BOUNDARY: BoundaryHead}[config.span_prediction]
-    return head(config, **kwargs)
+NO_SPANS, SPAN, BOUNDARY, MLP = "none", "span", "boundary", "mlp"
+"""Values of `span_prediction`; the head of MLP is in `reader`."""
 
 
 def of_starts(values, max_length):
@@ -42,14 +26,23 @@ def of_starts(values, max_length):
         [batch, spans, ...], all spans of 1 token, then those of 2, ... in the order of their
         starts; of a sequence shorter than `max_length` those there are.
     """
-    # The last `size - 1` tokens start no span of `size` tokens.
-    sizes = range(1, max_length + 1)
-    return tf.concat([values[:, : (1 - size) or None] for size in sizes], axis=1)
+    return tf.concat(starts_by_length(values, max_length), axis=1)
 
 
 def of_ends(values, max_length):
     """What belongs to the last token of each span; see `of_starts`."""
-    return tf.concat([values[:, size - 1 :] for size in range(1, max_length + 1)], axis=1)
+    return tf.concat(ends_by_length(values, max_length), axis=1)
+
+
+def starts_by_length(values, max_length):
+    """The parts of `of_starts`, a slice of `values` for each length from 1 to `max_length`."""
+    # The last `size - 1` tokens start no span of `size` tokens.
+    return [values[:, : (1 - size) or None] for size in range(1, max_length + 1)]
+
+
+def ends_by_length(values, max_length):
+    """The parts of `of_ends`; see `starts_by_length`."""
+    return [values[:, size - 1 :] for size in range(1, max_length + 1)]
 
 
 def indexes(length, max_length):
@@ -93,21 +86,41 @@ def gold_boundaries(label_ids):
     return inside * (1.0 - labels[:, :-2]), inside * (1.0 - labels[:, 2:])
 
 
-class _SpansHead(Head):
+class SpansHead(Head):
+    """Chooses one of the spans that are part of a data cell. A subclass scores all of them.
+
+    Args:
+        config: a ClassifierConfig.
+
+    Raises:
+        InputError: spans have no length.
+    """
+
     labels = ("label_ids",)
 
     def __init__(self, config, name="spans", **kwargs):
         super().__init__(config, name=name, **kwargs)
         self._max_length = config.max_span_length
+        if self._max_length < 1:
+            raise InputError(f"max_span_length: {self._max_length} leaves no span")
 
-    def _outputs(self, starts, ends, features):
-        """Spans within one cell score what their boundaries, <float32>[batch, seq], score."""
-        logits = of_starts(starts, self._max_length) + of_ends(ends, self._max_length)
-        valid = within_cells(features["row_ids"], features["column_ids"], self._max_length)
+    def _outputs(self, logits, features):
+        """What `SpanHead.call` returns, for the scores of all spans <float32>[batch, spans]."""
+        row_ids = features["row_ids"]
+        valid = within_cells(row_ids, features["column_ids"], self._max_length)
+        logits = tf.where(valid, logits, LOG_ZERO)
+        every = indexes(shape_list(row_ids)[1], self._max_length)
+        log_probs = tf.reduce_max(tf.nn.log_softmax(logits), axis=1)
         return {
-            "span_logits": tf.where(valid, logits, LOG_ZERO),
-            "span_indexes": indexes(shape_list(starts)[1], self._max_length),
+            "span_logits": logits,
+            "span_indexes": every,
+            "pred_span": tf.gather(every, tf.argmax(logits, axis=1)),
+            "span_log_prob": tf.where(tf.reduce_any(valid, axis=1), log_probs, LOG_ZERO),
         }
+
+    def _of_boundaries(self, starts, ends):
+        """Spans score what their boundaries, <float32>[batch, seq], score together."""
+        return of_starts(starts, self._max_length) + of_ends(ends, self._max_length)
 
     def _named(self, per_example):
         return per_example, {
@@ -116,7 +129,7 @@ class _SpansHead(Head):
         }
 
 
-class SpanHead(_SpansHead):
+class SpanHead(SpansHead):
     """A distribution over all spans, each scored by a linear layer over both its ends.
 
     Every pair of the beginning of a labelled run and the end of one that is a span is gold, and
@@ -150,22 +163,25 @@ class SpanHead(_SpansHead):
 
         Returns:
             span_logits <float32>[batch, spans], -10000 outside of cells; span_indexes
-            <int32>[spans, 2], the first and last token of each.
+            <int32>[spans, 2], the first and last token of each; of the best one pred_span
+            <int32>[batch, 2], its first and last token, and span_log_prob <float32>[batch], the
+            logarithm of its probability, -10000 if no span is in a cell.
         """
         del cells
         of_start, of_end = tf.split(self.span_output_weights, 2)
         starts = tf.linalg.matvec(x, of_start) + self.span_output_bias
-        return self._outputs(starts, tf.linalg.matvec(x, of_end), features)
+        logits = self._of_boundaries(starts, tf.linalg.matvec(x, of_end))
+        return self._outputs(logits, features)
 
     def loss(self, outputs, *, cells, features):
         """Cross entropy of the gold spans; reads label_ids."""
         del cells
         starts, ends = gold_boundaries(features["label_ids"])
         gold = of_starts(starts, self._max_length) * of_ends(ends, self._max_length)
-        return self._named(_summed_cross_entropy(gold, outputs["span_logits"]))
+        return self._named(summed_cross_entropy(gold, outputs["span_logits"]))
 
 
-class BoundaryHead(_SpansHead):
+class BoundaryHead(SpansHead):
     """Two distributions over all tokens, for the first and for the last one of a span.
 
     A span scores the sum of the logits of both. (The reference leaves the start's out.) The loss
@@ -195,7 +211,7 @@ class BoundaryHead(_SpansHead):
         starts = tf.linalg.matvec(x, self.start_output_weights) + self.start_output_bias
         ends = tf.linalg.matvec(x, self.end_output_weights) + self.end_output_bias
         return {
-            **self._outputs(starts, ends, features),
+            **self._outputs(self._of_boundaries(starts, ends), features),
             "start_logits": starts,
             "end_logits": ends,
         }
@@ -205,11 +221,11 @@ class BoundaryHead(_SpansHead):
         del cells
         starts, ends = gold_boundaries(features["label_ids"])
         return self._named(
-            _summed_cross_entropy(starts, outputs["start_logits"])
-            + _summed_cross_entropy(ends, outputs["end_logits"])
+            summed_cross_entropy(starts, outputs["start_logits"])
+            + summed_cross_entropy(ends, outputs["end_logits"])
         )
 
 
-def _summed_cross_entropy(gold, logits):
+def summed_cross_entropy(gold, logits):
     """-log P added up over all that is gold: [batch, n] twice -> <float32>[batch]."""
     return -tf.reduce_sum(gold * tf.nn.log_softmax(logits), axis=1)

@@ -32,6 +32,7 @@ VARIANTS = {
     "classes": CLASSES,
     "span": {"span_prediction": "span"},
     "boundary": {"span_prediction": "boundary"},
+    "mlp": {"span_prediction": "mlp", "span_hidden_size": 8},
     "all": {**WTQ, "num_classification_labels": 3, "span_prediction": "span"},
 }
 variants = pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS.keys())
@@ -231,6 +232,8 @@ def test_which_examples_teach_cells(batch, small_config):
         ({**CLASSES, "classification_label_weight": "0=1.0"}, "'0=1.0'"),
         ({"span_prediction": "spans"}, "'spans'"),
         ({"span_prediction": "span", "max_span_length": 0}, "max_span_length"),
+        ({"span_prediction": "mlp", "span_hidden_size": 0}, "span_hidden_size: 0"),
+        ({"span_prediction": "mlp", "span_activation": "sine"}, "span_activation: 'sine'"),
     ],
 )
 def test_contradicting_options(small_config, options, message):

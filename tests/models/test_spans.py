@@ -8,7 +8,7 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mate_tf.models import spans
+from mate_tf.models import reader, spans
 from mate_tf.models.classifier import ClassifierConfig
 
 
@@ -79,7 +79,7 @@ def one_row(labels):
 
 def run(features, mode, start_scores, end_scores, **options):
     """A head whose first hidden unit is the score of a start and whose second that of an end."""
-    head = spans.span_head(ClassifierConfig(span_prediction=mode, **options))
+    head = reader.span_head(ClassifierConfig(span_prediction=mode, **options))
     x = np.stack([start_scores, end_scores], axis=-1)[np.newaxis].astype(np.float32)
     head.build(x.shape)
     if mode == "span":
