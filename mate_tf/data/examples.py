@@ -12,7 +12,8 @@ import tensorflow as tf
 
 from mate_tf.data import features as feature_names
 from mate_tf.data import interactions
-from mate_tf.data.table_features import TableFeatures, cell_texts
+from mate_tf.data.expansion import Display, Shown
+from mate_tf.data.table_features import TableFeatures
 from mate_tf.data.tokenizer import Tokenizer
 from mate_tf.protos import interaction_pb2, table_selection_pb2
 from mate_tf.tables import linearize, pruning
@@ -59,14 +60,14 @@ class ExampleConverter:
         prune_columns, prune_rows: before anything else is dropped, and only if it would be, drop
             the columns and rows that have least to do with the question; see
             `mate_tf.tables.pruning`.
-        strip_column_names: replace all column names by [EMPTY].
         update_answer_coordinates: label where the answer's text first stands in the table, not the
             answer's coordinates. An answer that is nowhere gives no labels.
         use_document_title, use_context_title: append the table's title or heading to the question.
         trim_question_ids: store the end of a question id that is too long for `question_id_ints`.
+        **display: how cells are shown, fields of `expansion.Display`.
 
     Raises:
-        InputError: the vocabulary cannot be used.
+        InputError: the vocabulary cannot be used, or a limit is negative.
     """
 
     def __init__(
@@ -82,11 +83,11 @@ class ExampleConverter:
         trim_question_to_fit: bool = False,
         prune_columns: bool = False,
         prune_rows: bool = False,
-        strip_column_names: bool = False,
         update_answer_coordinates: bool = False,
         use_document_title: bool = False,
         use_context_title: bool = False,
         trim_question_ids: bool = False,
+        **display,
     ):
         self.limits = linearize.Limits(
             max_length=max_seq_length,
@@ -101,12 +102,12 @@ class ExampleConverter:
         )
         self.tokenizer = Tokenizer(vocab_file)
         self._labelling = {
-            "strip_column_names": strip_column_names,
             "update_answer_coordinates": update_answer_coordinates,
             "use_document_title": use_document_title,
             "use_context_title": use_context_title,
             "trim_question_ids": trim_question_ids,
         }
+        self._shown = Shown(Display(**display))
         self._tables: collections.OrderedDict[bytes, TableFeatures] = collections.OrderedDict()
 
     @property
@@ -118,7 +119,8 @@ class ExampleConverter:
         """What `__setstate__` needs to build an equal converter in another process."""
         limits = vars(self.limits).copy()
         max_seq_length = limits.pop("max_length")
-        return self.tokenizer.vocab_file, max_seq_length, {**limits, **self._labelling}
+        options = {**limits, **self._labelling, **vars(self._shown.display)}
+        return self.tokenizer.vocab_file, max_seq_length, options
 
     def __setstate__(self, state):
         vocab_file, max_seq_length, options = state
@@ -152,8 +154,8 @@ class ExampleConverter:
 
         Faster than one by one: the tokenizer is called once for all questions and all tables.
         """
-        self._remember([interaction.table for interaction in found])
         asked = [(interaction, index) for interaction in found for index in _indices(interaction)]
+        self._remember(asked)
         texts = self._encode_questions(
             [(interaction.questions[index], interaction.table) for interaction, index in asked]
         )
@@ -183,7 +185,7 @@ class ExampleConverter:
         linearize.check_size(len(table_proto.rows), len(table_proto.columns), self.limits)
         if not question.answer.is_valid:
             raise _invalid_answer(question)
-        table = self._table(table_proto)
+        table = self._table(interaction, index)
         sequence = linearize.linearize(
             text.ids,
             text.word_starts,
@@ -202,31 +204,32 @@ class ExampleConverter:
         values.update(self._example_features(question, table_proto.table_id))
         return Conversion(_to_example(values, self.max_seq_length), sequence.cuts)
 
-    def _table(self, proto) -> TableFeatures:
-        """Tokens and numbers of a table, from the last tables if it is one of them."""
-        key = _key(proto)
+    def _table(self, interaction, index: int) -> TableFeatures:
+        """Tokens and numbers of a question's table, from the last ones if it is one of them."""
+        key = self._shown.key(interaction, index)
         if key not in self._tables:
-            self._add_tables({key: proto})
+            self._add_tables({key: (interaction, index)})
         self._tables.move_to_end(key)
         return self._tables[key]
 
-    def _remember(self, protos) -> None:
+    def _remember(self, asked) -> None:
         """Tokenizes those tables together that are not among the last ones."""
         new = {}
-        for proto in protos:
-            key = _key(proto)
+        for interaction, index in asked:
+            if not interaction.questions[index].answer.is_valid:
+                continue  # there will be no example
+            key = self._shown.key(interaction, index)
             if key not in self._tables and len(new) < _CACHED_TABLES:
-                new[key] = proto
+                new[key] = interaction, index
         # Why a table cannot be converted is told where its questions are.
         with contextlib.suppress(ConversionError):
             self._add_tables(new)
 
-    def _add_tables(self, protos: dict) -> None:
-        strip = self._labelling["strip_column_names"]
-        texts = [cell_texts(proto, strip) for proto in protos.values()]
+    def _add_tables(self, new: dict) -> None:
+        texts = [self._shown.texts(*asked) for asked in new.values()]
         encodings = self.tokenizer.encode_groups(texts) if texts else ()
-        for (key, proto), own, encoding in zip(protos.items(), texts, encodings, strict=True):
-            self._tables[key] = TableFeatures(proto, own, encoding)
+        for (key, asked), own, encoding in zip(new.items(), texts, encodings, strict=True):
+            self._tables[key] = TableFeatures(asked[0].table, own, encoding)
         while len(self._tables) > _CACHED_TABLES:
             self._tables.popitem(last=False)
 
@@ -332,10 +335,6 @@ class ExampleConverter:
         if len(question_id) > length:
             raise ConversionError(QUESTION_ID_TOO_LONG, f"{len(question_id)} characters")
         return [ord(char) + 1 for char in question_id] + [0] * (length - len(question_id))
-
-
-def _key(table) -> bytes:
-    return table.SerializeToString(deterministic=True)
 
 
 def _indices(interaction) -> range:

@@ -37,15 +37,17 @@ _OPENING_WORD = re.compile(
 )
 _NUMBERED = frozenset({"no", "nos", "vol", "vols", "p", "pp", "op", "ch", "fig", "art", "c", "ca"})
 _ABBREVIATED = frozenset(
-    "dr mr mrs ms st ft mt sgt lt col gen capt prof rev hon messrs mohd bn assoc transl lit".split()
+    {"dr", "mr", "mrs", "ms", "st", "ft", "mt", "sgt", "lt", "col", "gen", "capt", "prof", "rev"}
+    | {"hon", "messrs", "mohd", "bn", "assoc", "transl", "lit"}
 )
 
 
 def split_sentences(text: str) -> list[str]:
     """The sentences of a passage, each with the sign at its end.
 
-    No sentence ends after an initial ("J . Bell"), a title or the like ("Dr . No"), an abbreviation before a
-    number ("No . 1"), between digits, or before a word in lower case or a comma.
+    No sentence ends after an initial ("J . Bell"), a title or the like ("Dr . No"), an
+    abbreviation before a number ("No . 1"), between digits, or before a word in lower case or a
+    comma.
     """
     sentences, begin = [], 0
     for end in _END.finditer(text):
