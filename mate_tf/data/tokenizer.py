@@ -126,6 +126,12 @@ class Tokenizer(tf.Module):
         ids = ragged.flat_values.numpy()
         return Encoding(ids, ragged.row_splits.numpy(), ~self._continues[ids])
 
+    def normalize(self, texts: Iterable[str]) -> list[str]:
+        """What the words of each text are found in: cleaned, with spaces between them."""
+        encoded = [text.encode("utf-8", "ignore") for text in texts]
+        normal = _separate_words(_clean(tf.constant(encoded, tf.string, shape=[len(encoded)])))
+        return [text.decode("utf-8") for text in normal.numpy()]
+
     def encode_groups(self, groups: Iterable[Iterable[str]]) -> list[Encoding]:
         """For each group of texts what `encode` gives, at the price of one call."""
         groups = [list(texts) for texts in groups]

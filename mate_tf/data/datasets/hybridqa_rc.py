@@ -1,0 +1,307 @@
+"""HYBRIDQA_RC: what POINTR's second stage reads (MATE paper, section 4.2).
+
+From interactions about whole tables, with links and the texts behind them, come interactions about
+one-row tables: each cell is a chosen cell followed by all that is said about the entities it links
+to. Ids are "<question id>/<k>-0", k counting the tables of one question. Contents, order and random
+choices are google-research/tapas's, so that the same cells are read.
+"""
+
+import dataclasses
+import hashlib
+import json
+import os
+import pathlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+from official.modeling.hyperparams import base_config
+
+from mate_tf.data import interactions as interaction_format
+from mate_tf.data import records
+from mate_tf.errors import InputError
+from mate_tf.evaluation import hybridqa, predictions
+from mate_tf.protos import annotated_text_pb2, interaction_pb2, invalid_answer_pb2
+from mate_tf.tables.answers import Coordinate
+from mate_tf.tables.files import read_text
+
+NONE, FULL, SELECTIVE, COLUMN = "none", "full", "selective", "col_confined"
+NOISY_CELL_STRATEGIES = (NONE, FULL, SELECTIVE, COLUMN)
+
+SEPARATOR = " : "
+
+_LINKS = annotated_text_pb2.AnnotatedText.annotated_cell_ext
+_DESCRIPTIONS = annotated_text_pb2.AnnotationDescription.annotation_descriptions_ext
+_INVALID = invalid_answer_pb2.InvalidAnswer.invalid_answer_ext
+_MAX_SEED = 2**32 - 1
+
+
+@dataclasses.dataclass
+class HybridQaRcConfig(base_config.Config):
+    """Which cells the reader gets; fields and defaults of the reference's hybridqa_rc_config.json.
+
+    Attributes:
+        single_cell_examples: a table for each cell (as in the paper) instead of one with all.
+        use_original_coordinates: the gold cells are the answer nodes of the data set's traced
+            files, not all cells with the answer in them or in a linked text.
+        skip_ambiguous_examples: train only on questions with a single gold cell. (In the
+            reference the option has no effect.)
+        noisy_cell_strategy: as many cells again without the answer go into the training tables:
+            "none"; "full": of the whole table; "selective": of rows and columns with a gold cell;
+            "col_confined": of such columns only.
+        num_predictions_to_keep: cells of the first stage that are read, the best ones.
+        interactions_dir: folder of the first stage's interactions, <split>.tfrecord.
+        hybridqa_prediction_filepath: split -> TSV of its predictions with token probabilities.
+    """
+
+    single_cell_examples: bool = False
+    use_original_coordinates: bool = False
+    skip_ambiguous_examples: bool = False
+    noisy_cell_strategy: str = NONE
+    num_predictions_to_keep: int = 1
+    interactions_dir: str = ""
+    hybridqa_prediction_filepath: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    def check(self) -> None:
+        """Raises InputError for an unknown strategy or no cell to keep."""
+        if self.noisy_cell_strategy not in NOISY_CELL_STRATEGIES:
+            raise InputError(
+                f"noisy_cell_strategy: {self.noisy_cell_strategy!r} is none of "
+                f"{', '.join(NOISY_CELL_STRATEGIES)}"
+            )
+        if self.num_predictions_to_keep < 1:
+            raise InputError(
+                f"num_predictions_to_keep: {self.num_predictions_to_keep} leaves nothing to read"
+            )
+
+
+def read_config(path: str | os.PathLike) -> HybridQaRcConfig:
+    """A hybridqa_rc_config.json.
+
+    Raises:
+        InputError: it cannot be read, is no JSON object, or has an unknown field or value.
+    """
+    fields = _read_json(path)
+    if not isinstance(fields, dict):
+        raise InputError(f"{path}: not a JSON object")
+    known = {field.name for field in dataclasses.fields(HybridQaRcConfig)}
+    if unknown := sorted(fields.keys() - known):
+        raise InputError(f"{path}: unknown field(s) {', '.join(unknown)}")
+    try:
+        config = HybridQaRcConfig(
+            {name: NONE if value is None else value for name, value in fields.items()}
+        )
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{path}: not a config of HYBRIDQA_RC ({error})") from error
+    config.check()
+    return config
+
+
+def read_original_coordinates(path: str | os.PathLike) -> dict[str, list[Coordinate]]:
+    """Question id of the data set -> cells of its answer nodes, from a <split>.traced.json.
+
+    Raises:
+        InputError: the file cannot be read or has questions without answer nodes.
+    """
+    found = {}
+    for number, example in enumerate(_read_json(path)):
+        try:
+            nodes = example["answer-node"]
+            found[example["question_id"]] = [(int(row), int(col)) for _, (row, col), *_ in nodes]
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"{path}: question {number} has no answer-node to take cells from ({error!r})"
+            ) from error
+    return found
+
+
+def gold_interactions(
+    interaction: interaction_pb2.Interaction,
+    config: HybridQaRcConfig,
+    *,
+    training: bool,
+    original: Mapping[str, Sequence[Coordinate]] | None = None,
+) -> Iterator[interaction_pb2.Interaction]:
+    """Tables of the cells that contain the answer or link to it.
+
+    Args:
+        interaction: of the first stage, with the gold cells as answer coordinates.
+        config: see there.
+        training: whether noisy cells are added and ambiguous questions left out, if asked for.
+        original: `read_original_coordinates`, for use_original_coordinates.
+
+    Returns:
+        iterator: nothing for a question without an answer, and with single_cell_examples nothing
+        for one without a gold cell; the one table of all cells is empty then.
+
+    Raises:
+        InputError: a gold cell is not in the table; no original coordinates where they are to be
+            used.
+    """
+    config.check()
+    for question in interaction.questions:
+        if not question.HasField("answer"):
+            continue
+        gold = _gold_cells(question, config, original)
+        if training and config.skip_ambiguous_examples and len(set(gold)) > 1:
+            continue
+        random = np.random.RandomState(_seed(_table_id(question, 0)))
+        noise = []
+        if training:
+            noise = _noisy_cells(interaction.table, gold, config.noisy_cell_strategy, random)
+        cells = [*gold, *noise]
+        random.shuffle(cells)
+        for made in _tables(interaction, question, cells, config):
+            # What came with the first stage's answer is about its cells.
+            made.questions[0].ClearField("alternative_answers")
+            yield made
+
+
+def predicted_interactions(
+    interaction: interaction_pb2.Interaction,
+    ranked: Mapping[str, Iterable[Coordinate]],
+    config: HybridQaRcConfig,
+) -> Iterator[interaction_pb2.Interaction]:
+    """Tables of the cells that the first stage thinks best; k is a cell's rank, from 0.
+
+    Args:
+        interaction: of the first stage.
+        ranked: question id of the first stage -> its cells, best first. Questions that are not in
+            it give nothing.
+        config: see there.
+
+    Raises:
+        InputError: a cell is not in the table.
+    """
+    config.check()
+    for question in interaction.questions:
+        if question.id in ranked:
+            cells = list(ranked[question.id])[: config.num_predictions_to_keep]
+            yield from _tables(interaction, question, cells, config)
+
+
+def interactions_of_predictions(
+    config: HybridQaRcConfig,
+) -> dict[str, Iterator[interaction_pb2.Interaction]]:
+    """Split -> tables of the predicted cells, from the files that the config names.
+
+    Raises:
+        InputError: a file is missing or malformed.
+    """
+    made = {}
+    for split, path in config.hybridqa_prediction_filepath.as_dict().items():
+        ranked = {
+            each.question_id: [cell for cell, _ in hybridqa.ranked_cells(each)] or each.coordinates
+            for each in predictions.read_tsv(path)
+        }
+        made[split] = _of_file(config, split, ranked)
+    return made
+
+
+def _of_file(config, split, ranked):
+    path = os.path.join(config.interactions_dir, f"{split.lower()}.tfrecord")
+    for interaction in records.read_interactions(path):
+        yield from predicted_interactions(interaction, ranked, config)
+
+
+def expanded_text(cell: interaction_pb2.Cell, descriptions: Mapping[str, str]) -> str:
+    """A cell's text and, after " : " each, the texts about the entities it links to.
+
+    Entities without a text are left out, those linked to twice come once.
+    """
+    known = (descriptions[link] for link in _links(cell) if link in descriptions)
+    return SEPARATOR.join([cell.text, *known])
+
+
+def _links(cell) -> list[str]:
+    """Identifiers of the entities that a cell links to, each once."""
+    return list(dict.fromkeys(link.identifier for link in cell.Extensions[_LINKS].annotations))
+
+
+def _gold_cells(question, config, original):
+    if not config.use_original_coordinates:
+        cells = question.answer.answer_coordinates
+        return [(cell.row_index, cell.column_index) for cell in cells]
+    example_id = interaction_format.get_example_id(question.id)
+    if original is None or example_id not in original:
+        raise InputError(f"question {question.id}: use_original_coordinates, but there are none")
+    return list(original[example_id])
+
+
+def _noisy_cells(table, gold, strategy, random) -> list[Coordinate]:
+    """As many cells as there are gold ones, which may repeat if there are fewer."""
+    rows, columns = ({cell[axis] for cell in gold} for axis in (0, 1))
+    allowed = {
+        NONE: lambda row, column: False,
+        FULL: lambda row, column: True,
+        SELECTIVE: lambda row, column: row in rows or column in columns,
+        COLUMN: lambda row, column: column in columns,
+    }[strategy]
+    candidates = [
+        (row, column)
+        for row in range(len(table.rows))
+        for column in range(len(table.columns))
+        if allowed(row, column) and (row, column) not in gold
+    ]
+    if not candidates:
+        return []
+    places = random.choice(len(candidates), len(gold), replace=len(gold) > len(candidates))
+    return [candidates[place] for place in places]
+
+
+def _tables(interaction, question, cells, config):
+    """Interactions of one question about these cells, apart or together."""
+    groups = [[cell] for cell in cells] if config.single_cell_examples else [cells]
+    for index, group in enumerate(groups):
+        yield _reading(interaction, question, group, index)
+
+
+def _reading(interaction, question, cells, index) -> interaction_pb2.Interaction:
+    table = interaction.table
+    made = interaction_pb2.Interaction(id=_table_id(question, index))
+    for name in ("table_id", "document_title", "document_url"):
+        if table.HasField(name):
+            setattr(made.table, name, getattr(table, name))
+    descriptions = interaction.Extensions[_DESCRIPTIONS].descriptions
+    row = made.table.rows.add()
+    for row_index, column_index in cells:
+        try:
+            if min(row_index, column_index) < 0:
+                raise IndexError
+            cell = table.rows[row_index].cells[column_index]
+        except IndexError:
+            raise InputError(
+                f"question {question.id}: table {table.table_id} has no cell in row {row_index},"
+                f" column {column_index}"
+            ) from None
+        made.table.columns.add(text="")
+        copy = row.cells.add(text=expanded_text(cell, descriptions))
+        for link in _links(cell):
+            copy.Extensions[_LINKS].annotations.add(identifier=link)
+            if link in descriptions:
+                made.Extensions[_DESCRIPTIONS].descriptions[link] = descriptions[link]
+    copied = made.questions.add()
+    copied.CopyFrom(question)
+    copied.id = interaction_format.create_question_id(made.id, 0)
+    if copied.HasField("answer"):
+        # It is found anew, as text; that no cell contained it is nothing against these.
+        copied.answer.ClearField("answer_coordinates")
+        copied.answer.ClearField("is_valid")
+        copied.ClearExtension(_INVALID)
+    return made
+
+
+def _table_id(question, index: int) -> str:
+    example_id = interaction_format.get_example_id(question.id)
+    return interaction_format.create_interaction_id(example_id, index)
+
+
+def _seed(text: str) -> int:
+    """The reference's, by which its random choices can be made again."""
+    return int(hashlib.sha256(repr(text).encode("utf-8")).hexdigest(), 16) % _MAX_SEED
+
+
+def _read_json(path):
+    try:
+        return json.loads(read_text(pathlib.Path(path)))
+    except ValueError as error:
+        raise InputError(f"{path}: not JSON ({error})") from error
