@@ -61,6 +61,8 @@ class Report:
         padding_examples: examples that only fill the last batch.
         dropped: reason -> ids and messages of the questions that gave no example.
         cuts: kind -> in how many examples something was cut, and how much in all.
+        defects: what is wrong with the official files, kind -> messages; questions that are left
+            out for that are not among `questions`.
     """
 
     interactions: int = 0
@@ -69,6 +71,7 @@ class Report:
     padding_examples: int = 0
     dropped: dict[str, list[dict[str, str]]] = dataclasses.field(default_factory=dict)
     cuts: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
+    defects: dict[str, list[str]] = dataclasses.field(default_factory=dict)
 
     def add(self, converted: _Converted) -> None:
         """Counts one question."""
@@ -89,6 +92,8 @@ class Report:
         content = dataclasses.asdict(self)
         content["dropped"] = {reason: len(found) for reason, found in self.dropped.items()}
         content["dropped_questions"] = self.dropped
+        content["defects"] = {kind: len(messages) for kind, messages in self.defects.items()}
+        content["defect_messages"] = self.defects
         with atomic_path(path) as temporary, tf.io.gfile.GFile(temporary, "w") as file:
             json.dump(content, file, indent=1, ensure_ascii=False, sort_keys=True)
 
@@ -96,6 +101,7 @@ class Report:
         share = f" ({self.examples / self.questions:.1%})" if self.questions else ""
         parts = [f"{self.examples} examples of {self.questions} questions{share}"]
         parts += [f"{len(found)} dropped ({reason})" for reason, found in self.dropped.items()]
+        parts += [f"{len(messages)} {kind}" for kind, messages in self.defects.items()]
         parts += [
             f"{Cut(kind, cut['total'])} in {cut['examples']} examples"
             for kind, cut in self.cuts.items()
@@ -129,7 +135,8 @@ def create_data(
     gives the same files.
 
     Args:
-        splits: name -> interactions.
+        splits: name -> interactions. Readers that count what is wrong with their files have it in
+            an attribute `defects`, see `Report`.
         output_dir: see the top of this module.
         converter: makes the examples.
         test_batch_size: of all splits but "train".
@@ -153,6 +160,7 @@ def create_data(
                 convert,
                 shuffle_seed=seed if split == TRAIN else None,
                 multiple_of=1 if split == TRAIN else test_batch_size,
+                defects=getattr(found, "defects", {}),
             )
     return reports
 
@@ -183,9 +191,11 @@ def convert_split(
         return _convert(interactions, converter, path, convert, shuffle_seed, multiple_of)
 
 
-def _convert(interactions, converter, path, convert, shuffle_seed, multiple_of) -> Report:
+def _convert(
+    interactions, converter, path, convert, shuffle_seed, multiple_of, defects=()
+) -> Report:
     """As `convert_split`, with workers that are running already."""
-    path, report = os.fspath(path), Report()
+    path, report = os.fspath(path), Report(defects=dict(defects))
     progress = tqdm(desc=os.path.basename(path), unit=" questions", disable=None)
     chunks = convert(_serialized(interactions, report))
     examples = _shuffled(_counted(chunks, report, progress), shuffle_seed)

@@ -136,6 +136,12 @@ def problem(question: interaction_pb2.Question) -> str:
     return question.Extensions[_INVALID].reason if question.HasExtension(_INVALID) else ""
 
 
+def invalidate(question: interaction_pb2.Question, reason: str) -> None:
+    """Marks a question, in place, so that it gives no example and `problem` tells why."""
+    question.answer.is_valid = False
+    question.Extensions[_INVALID].reason = reason
+
+
 def question_text(question: interaction_pb2.Question) -> str:
     """The normalised text, made from the original one where it is not there yet."""
     return question.text or normalize_for_match(question.original_text)

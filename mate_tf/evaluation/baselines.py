@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from mate_tf.errors import InputError
+from mate_tf.evaluation.cell_ranking import rank_cells, rank_expanded_cells
 from mate_tf.evaluation.lexical import STOP_WORDS, LexicalClassifier
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.protos import interaction_pb2
@@ -172,6 +173,8 @@ BASELINES = {
         f"{name}, counted": functools.partial(_choose, CELL_BASELINES[name], True)
         for name in ("lexical match", "row and column match")
     },
+    "TF-IDF of cells": rank_cells,
+    "TF-IDF of expanded cells": rank_expanded_cells,
     **LEARNED,
 }
 """All of them, by the name they are printed with. Counted: "how many" is answered by the number of

@@ -69,6 +69,24 @@ def selection_metrics(
     return {name: _metrics(pairs) for name, pairs in groups.items() if pairs}
 
 
+def hits(
+    interactions: Iterable[interaction_pb2.Interaction], predicted: Mapping[str, Prediction], k: int
+) -> dict[str, bool]:
+    """Question id -> whether one of the first k ranked cells is right; False if not predicted.
+
+    Questions without an answer (of the test set) are left out, those with an answer that no cell
+    has are not.
+    """
+    found = {}
+    for interaction in interactions:
+        for question in interaction.questions:
+            if question.HasField("answer"):
+                prediction = predicted.get(question.id)
+                ranked = prediction.ranked[:k] if prediction else ()
+                found[question.id] = bool(gold_cells(question) & set(ranked))
+    return found
+
+
 def ranked_cells(prediction: Prediction) -> list[tuple[tuple[int, int], float]]:
     """All cells with their mean token probability, the best first, equal ones in table order.
 

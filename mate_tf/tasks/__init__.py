@@ -1,6 +1,16 @@
 """Tasks by the name that google-research/tapas gives them. One file per task."""
 
-from mate_tf.tasks import custom, pretrain, sqa, statements, synthetic, tabfact, wikisql, wtq
+from mate_tf.tasks import (
+    custom,
+    hybridqa,
+    pretrain,
+    sqa,
+    statements,
+    synthetic,
+    tabfact,
+    wikisql,
+    wtq,
+)
 from mate_tf.tasks.registry import create, experiment, get, names, register
 
 __all__ = [
@@ -8,6 +18,7 @@ __all__ = [
     "custom",
     "experiment",
     "get",
+    "hybridqa",
     "names",
     "pretrain",
     "register",

@@ -30,6 +30,8 @@ _OUTPUT_CLS = r"output_(weights|bias)_cls"
 class ConversionConfig(base_config.Config):
     """How interactions become examples: the arguments of `ExampleConverter`.
 
+    The last four and `strip_column_names` are fields of `expansion.Display`.
+
     Attributes:
         bert_vocab_file: WordPiece vocabulary, one piece a line.
     """
@@ -49,6 +51,10 @@ class ConversionConfig(base_config.Config):
     use_document_title: bool = False
     use_context_title: bool = False
     trim_question_ids: bool = False
+    expand_entity_descriptions: bool = False
+    entity_descriptions_sentence_limit: int = 5
+    use_entity_title: bool = False
+    hide_cell_texts: bool = False
 
     def converter_options(self):
         """Keyword arguments of `ExampleConverter` besides the vocabulary."""

@@ -1,0 +1,54 @@
+"""Cells ranked by how much their words have in common with the question, without learning."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from mate_tf.data import expansion
+from mate_tf.data.interactions import question_text
+from mate_tf.evaluation.predictions import NUM_RANKED, Prediction
+from mate_tf.protos import interaction_pb2
+from mate_tf.tables.passages import TextIndex
+
+
+def rank_cells(interactions: Iterable[interaction_pb2.Interaction]) -> dict[str, Prediction]:
+    """By the TF-IDF cosine of the question with each cell and all passages it links to.
+
+    The cells of a table are the documents (`tables.passages.TextIndex`). Of equally good cells
+    the first in the table come first; the best one is chosen.
+
+    Returns:
+        predictions by question id, with ranked cells.
+    """
+    predicted = {}
+    for interaction in interactions:
+        passages = expansion.passages(interaction)
+        texts = [
+            " ".join([cell.text, *(passages.get(link, "") for link in expansion.links(cell))])
+            for row in interaction.table.rows
+            for cell in row.cells
+        ]
+        index = TextIndex(texts)
+        for question in interaction.questions:
+            predicted[question.id] = _prediction(interaction, question, index)
+    return predicted
+
+
+def rank_expanded_cells(
+    interactions: Iterable[interaction_pb2.Interaction],
+) -> dict[str, Prediction]:
+    """The same with what the model sees of each cell: its text and the best sentences' ones."""
+    shown = expansion.Shown(expansion.Display(expand_entity_descriptions=True))
+    predicted = {}
+    for interaction in interactions:
+        for position, question in enumerate(interaction.questions):
+            texts = shown.texts(interaction, position)[len(interaction.table.columns) :]
+            predicted[question.id] = _prediction(interaction, question, TextIndex(texts))
+    return predicted
+
+
+def _prediction(interaction, question, index: TextIndex) -> Prediction:
+    width = max(len(interaction.table.columns), 1)
+    order = np.argsort(-index.scores(question_text(question)), kind="stable")[:NUM_RANKED]
+    ranked = tuple((int(cell) // width, int(cell) % width) for cell in order)
+    return Prediction(question.id, coordinates=ranked[:1], ranked=ranked)

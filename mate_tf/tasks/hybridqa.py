@@ -1,0 +1,116 @@
+"""HYBRIDQA: which cell has the answer, or links to a passage that has it? POINTR's first stage."""
+
+import collections
+import dataclasses
+from collections.abc import Iterator
+
+from mate_tf.attention import AttentionConfig
+from mate_tf.data.datasets import hybridqa
+from mate_tf.data.interactions import invalidate
+from mate_tf.evaluation import hybridqa as evaluation
+from mate_tf.models.classifier import ClassifierConfig
+from mate_tf.models.encoder import EncoderConfig
+from mate_tf.protos import interaction_pb2
+from mate_tf.tasks import base, registry
+
+NO_CANDIDATE = "no candidate cell"
+AMBIGUOUS = "more than one candidate cell"
+
+
+@dataclasses.dataclass
+class HybridQaTaskConfig(base.TableTaskConfig):
+    """HybridQA's first stage.
+
+    Attributes:
+        discard_ambiguous: learn from questions with a single candidate cell only, as in the last
+            row of the paper's table 6.
+        with_test_split: convert and predict the test set as well, whose answers are hidden.
+    """
+
+    discard_ambiguous: bool = False
+    with_test_split: bool = False
+
+
+@registry.register
+class HybridQaTask(base.TableTask):
+    """HybridQA (Chen et al., 2020) by POINTR's cell selection (MATE paper, section 4.1).
+
+    Cells are followed by the sentences about their entities that the question is about. All cells
+    that have the answer so are candidates; the loss is the marginal likelihood of them all.
+    """
+
+    name_in_tapas = "HYBRIDQA"
+    splits = ("train", "dev")
+    baselines = ("TF-IDF of cells", "TF-IDF of expanded cells")
+
+    def __init__(self, params, *args, **kwargs):
+        super().__init__(params, *args, **kwargs)
+        if params.with_test_split:
+            self.splits = (*type(self).splits, "test")
+
+    def interactions(self, input_dir, split):
+        questions = hybridqa.read(input_dir, split)
+        if split == "train":
+            return _Learnable(questions, self.task_config.discard_ambiguous)
+        return questions
+
+    def measure(self, interactions, predicted):
+        """Hits@1, 3 and 5, in all and by where the answer is, with the numbers of questions."""
+        asked = [question for each in interactions for question in each.questions]
+        types = [evaluation.answer_type(each) for each in asked if each.HasField("answer")]
+        counts = collections.Counter(types) | {evaluation.ALL: len(types)}
+        found = evaluation.selection_metrics(interactions, predicted)
+        return {
+            f"Hits@{k}": {
+                group: (metrics[f"recall_at_{k}"], counts[group])
+                for group, metrics in found.items()
+            }
+            for k in evaluation.RANKS
+        }
+
+    @classmethod
+    def experiment(cls):
+        """The paper's hyper-parameters (appendix A.2)."""
+        return base.fine_tuning(
+            HybridQaTaskConfig(
+                name=cls.name_in_tapas,
+                conversion=base.ConversionConfig(
+                    max_seq_length=2048, expand_entity_descriptions=True
+                ),
+                model=ClassifierConfig(
+                    encoder=EncoderConfig(
+                        attention=AttentionConfig(
+                            name="mate_efficient", global_length=116, radius=42
+                        ),
+                        reset_position_index_per_cell=True,
+                    ),
+                    cell_cross_entropy=True,
+                ),
+            ),
+            train_steps=80_000,
+            batch_size=128,
+            learning_rate=1e-5,
+            warmup_ratio=0.05,
+        )
+
+
+class _Learnable:
+    """Training questions, of which those that teach nothing are marked, with the reason.
+
+    Attributes:
+        defects: as of the questions.
+    """
+
+    def __init__(self, questions: hybridqa.Questions, discard_ambiguous: bool):
+        self._questions, self._discard_ambiguous = questions, discard_ambiguous
+        self.defects = questions.defects
+
+    def __iter__(self) -> Iterator[interaction_pb2.Interaction]:
+        for interaction in self._questions:
+            for question in interaction.questions:
+                candidates = len(question.answer.answer_coordinates)
+                if not candidates:
+                    invalidate(question, NO_CANDIDATE)
+                elif candidates > 1 and self._discard_ambiguous:
+                    invalidate(question, AMBIGUOUS)
+            yield interaction
