@@ -15,9 +15,14 @@ import string
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from mate_tf.data.atomic import atomic_path
 from mate_tf.data.interactions import get_example_id
+from mate_tf.data.offsets import Offsets
 from mate_tf.errors import InputError
+from mate_tf.evaluation.predictions import Prediction
+from mate_tf.protos import interaction_pb2
 
 FIRST, PRODUCT = "first", "product"
 POLICIES = (FIRST, PRODUCT)
@@ -262,6 +267,43 @@ def _read_json(path):
         raise InputError(f"{path}: {error.strerror}") from error
     except ValueError as error:
         raise InputError(f"{path}: not JSON ({error})") from error
+
+
+def span_in_text(output: Mapping, ranges: np.ndarray) -> tuple[int, int]:
+    """Characters of the best span within the text of the only cell of a table.
+
+    Args:
+        output: of the second stage's model for one example: pred_span <int32>[2], the first and
+            last token, and row_ids <int32>[seq].
+        ranges: <int64>[tokens, 2], characters of the cell's tokens (`data.offsets`). Of those, the
+            sequence has the first ones.
+
+    Returns:
+        begin and end, exclusive; both 0 if the best span is not in the cell.
+    """
+    first, last = np.asarray(output["pred_span"]).tolist()
+    in_cell = np.asarray(output["row_ids"]) > 0
+    if not in_cell[first]:
+        return 0, 0
+    start = int(np.argmax(in_cell))
+    return int(ranges[first - start, 0]), int(ranges[last - start, 1])
+
+
+def read_text(
+    interaction: interaction_pb2.Interaction, prediction: Prediction | None, offsets: Offsets
+) -> str:
+    """The best span of a prediction, as it is written in its cell; "" if there is none.
+
+    Args:
+        interaction: of the second stage.
+        prediction: of one of its questions.
+        offsets: of the tokenizer that made the example.
+    """
+    if prediction is None or not prediction.spans:
+        return ""
+    span = prediction.spans[0]
+    cell = interaction.table.rows[span["row_index"]].cells[span["column_index"]]
+    return offsets.slice(cell.text, span["begin_token_index"], span["end_token_index"])
 
 
 def by_question(readings: Iterable[tuple[str, Reading]]) -> dict[str, list[Reading]]:

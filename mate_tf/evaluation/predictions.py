@@ -93,7 +93,8 @@ def prediction(output: Mapping, threshold: float = 0.5) -> Prediction:
             selected_tokens, they say which cells are chosen; otherwise the cells whose mean
             probability is above `threshold`. With input_ids, spans are found as well: the one
             with the highest of span_logits <[spans]> if there are any, of the tokens in
-            span_indexes <[spans, 2]>; otherwise runs of tokens above the threshold.
+            span_indexes <[spans, 2]>; or pred_span <[2]>, the first and last token of the best
+            one, with span_log_prob <[]> as its score; otherwise runs of tokens above the threshold.
             Where they are there, pred_aggr, pred_cls <[]> and logits_cls <[classes]> say the
             aggregation and the class, aggregation_function_id and classification_class_index
             the right ones.
@@ -111,6 +112,8 @@ def prediction(output: Mapping, threshold: float = 0.5) -> Prediction:
     if "input_ids" in output:
         if "span_logits" in output:
             found = _best_span(output, in_table)
+        elif "pred_span" in output:
+            found = _predicted_span(output, in_table)
         else:
             found = _runs(in_table & (probs > threshold), probs)
         spans = tuple(_spans(found, rows, columns, np.asarray(output["input_ids"])))
@@ -151,6 +154,13 @@ def _best_span(output, in_table):
     first, last = np.asarray(output["span_indexes"])[best].tolist()
     if in_table[first]:
         yield first, last + 1, float(logits[best])
+
+
+def _predicted_span(output, in_table):
+    """(begin, end, log probability) of the best span, nothing if that is no part of a cell."""
+    first, last = np.asarray(output["pred_span"]).tolist()
+    if in_table[first]:
+        yield first, last + 1, float(output["span_log_prob"])
 
 
 def _spans(found, rows, columns, input_ids):

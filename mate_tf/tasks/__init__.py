@@ -3,6 +3,7 @@
 from mate_tf.tasks import (
     custom,
     hybridqa,
+    hybridqa_rc,
     pretrain,
     sqa,
     statements,
@@ -19,6 +20,7 @@ __all__ = [
     "experiment",
     "get",
     "hybridqa",
+    "hybridqa_rc",
     "names",
     "pretrain",
     "register",

@@ -15,6 +15,8 @@ from mate_tf.errors import InputError
 from mate_tf.evaluation import metrics
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier, label_features
+from mate_tf.models.reader import first_labelled
+from mate_tf.models.spans import NO_SPANS
 from mate_tf.training.optimizers import TrainerConfig
 
 LABEL = "label_ids"
@@ -23,6 +25,7 @@ AGGREGATION = "aggregation_function_id"
 ACCURACY = "answer_accuracy"
 CLASS_ACCURACY = "class_accuracy"
 AGGREGATION_ACCURACY = "aggregation_accuracy"
+SPAN_ACCURACY = "span_accuracy"
 _OUTPUT_CLS = r"output_(weights|bias)_cls"
 
 
@@ -311,6 +314,8 @@ class TableTask(base_task.Task):
         """Label -> metric, for the heads whose answer is labelled."""
         model = self.task_config.model
         measured = {} if model.disable_per_token_loss else {LABEL: ACCURACY}
+        if model.span_prediction != NO_SPANS:
+            measured[LABEL] = SPAN_ACCURACY
         if model.num_classification_labels:
             measured[CLASS] = CLASS_ACCURACY
         if model.num_aggregation_labels and not model.use_answer_as_supervision:
@@ -318,7 +323,7 @@ class TableTask(base_task.Task):
         return measured
 
     def process_metrics(self, metrics, labels, model_outputs, **kwargs):
-        """Counts right answers; cells are right if they are exactly the labelled ones.
+        """Counts right answers; cells or spans are right if they are exactly the labelled ones.
 
         Examples without a table only fill up a batch and do not count.
         """
@@ -334,8 +339,15 @@ def _cells_right(labels, outputs):
     return ~tf.reduce_any(wrong, axis=1)
 
 
+def _span_right(labels, outputs):
+    """Whether the best span is exactly the gold one; without a gold one, none is right."""
+    gold = first_labelled(labels[LABEL])
+    return tf.reduce_all(outputs["pred_span"] == gold, axis=1)
+
+
 _RIGHT = {
     ACCURACY: _cells_right,
+    SPAN_ACCURACY: _span_right,
     CLASS_ACCURACY: lambda labels, outputs: _equal(outputs["pred_cls"], labels[CLASS]),
     AGGREGATION_ACCURACY: lambda labels, outputs: _equal(outputs["pred_aggr"], labels[AGGREGATION]),
 }

@@ -46,7 +46,7 @@ def offsets(tokenizer):
         (" ? ", [" ? "]),  # without a letter or digit: [EMPTY]
         ("N/A", ["N/A"]),
         ("", [""]),
-        ("the\ufffd\x00 a\ud800b", ["the", "a\ud800b"]),  # what cannot be encoded
+        ("the\ufffd\x00 a\ud800b", ["the", "a", "b"]),  # what cannot be encoded
         ("\u0301the", ["the"]),
     ],
 )
@@ -97,14 +97,14 @@ def check(offsets, tokenizer, text):
             assert part == part.strip(" \t\u00a0")
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=40)
 @given(st.text(alphabet=LETTERS, max_size=20))
 def test_any_text_of_odd_letters(offsets, tokenizer, text):
     # Whether a sigma is the last letter depends on what follows, also beyond the word.
     check(offsets, tokenizer, text.replace("Σ", "σ"))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=40)
 @given(st.text(max_size=12))
 def test_any_text(offsets, tokenizer, text):
     check(offsets, tokenizer, text.replace("Σ", "σ"))

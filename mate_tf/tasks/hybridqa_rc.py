@@ -1,0 +1,112 @@
+"""HYBRIDQA_RC: which words of a cell, or of the passages it links to, are the answer?
+
+POINTR's second stage.
+"""
+
+import dataclasses
+import pathlib
+
+from mate_tf.attention import AttentionConfig
+from mate_tf.data.datasets import hybridqa, hybridqa_rc
+from mate_tf.data.offsets import Offsets
+from mate_tf.data.tokenizer import Tokenizer
+from mate_tf.evaluation import hybridqa_answers
+from mate_tf.models.classifier import ClassifierConfig
+from mate_tf.models.encoder import EncoderConfig
+from mate_tf.models.spans import MLP
+from mate_tf.tasks import base, registry
+
+
+@dataclasses.dataclass
+class HybridQaRcTaskConfig(base.TableTaskConfig):
+    """HybridQA's second stage.
+
+    Attributes:
+        reading: which cells are read in training and evaluation.
+    """
+
+    reading: hybridqa_rc.HybridQaRcConfig = dataclasses.field(
+        default_factory=lambda: hybridqa_rc.HybridQaRcConfig(single_cell_examples=True)
+    )
+
+
+@registry.register
+class HybridQaRcTask(base.TableTask):
+    """Reads the answers of HybridQA (Chen et al., 2020) in cells that have them.
+
+    An example is a question with a cell and all sentences about the entities that it links to, as
+    far as they fit (MATE paper, section 4.2). The gold span is where the answer's text stands
+    first. It is trained and evaluated on the right cells; what becomes of both stages together,
+    POINTR tells.
+    """
+
+    name_in_tapas = "HYBRIDQA_RC"
+    splits = ("train", "dev")
+    baselines = ()
+
+    def interactions(self, input_dir, split):
+        return _Cells(input_dir, split, self.task_config.reading)
+
+    def measure(self, interactions, predicted):
+        """Exact match and F1 of what is read in right cells, as the official evaluator has them.
+
+        A cell without a prediction counts as wrong.
+        """
+        offsets = Offsets(Tokenizer(self.task_config.conversion.bert_vocab_file))
+        exact, f1 = [], []
+        for interaction in interactions:
+            for question in interaction.questions:
+                (gold,) = question.answer.answer_texts
+                text = hybridqa_answers.read_text(interaction, predicted.get(question.id), offsets)
+                exact.append(hybridqa_answers.exact_match(gold, text))
+                f1.append(hybridqa_answers.f1(gold, text))
+        shares = {"exact match": exact, "F1": f1}
+        return {
+            "reading of right cells": {
+                "cells": len(exact),
+                **{name: sum(values) / max(len(values), 1) for name, values in shares.items()},
+            }
+        }
+
+    @classmethod
+    def experiment(cls):
+        """The paper's hyper-parameters (appendix A.2) for BERT with full attention."""
+        return base.fine_tuning(
+            HybridQaRcTaskConfig(
+                name=cls.name_in_tapas,
+                conversion=base.ConversionConfig(
+                    max_seq_length=512, update_answer_coordinates=True
+                ),
+                model=ClassifierConfig(
+                    encoder=EncoderConfig(attention=AttentionConfig(name="full")),
+                    span_prediction=MLP,
+                ),
+            ),
+            train_steps=25_000,
+            batch_size=512,
+            learning_rate=5e-5,
+            warmup_ratio=0.01,
+        )
+
+
+class _Cells:
+    """Tables of the right cells of a split's questions.
+
+    Attributes:
+        defects: of the files, see `hybridqa.Questions`.
+    """
+
+    def __init__(self, input_dir, split, reading):
+        reading.check()
+        self._questions = hybridqa.read(input_dir, split)
+        self.defects = self._questions.defects
+        self._reading, self._training, self._original = reading, split == "train", None
+        if reading.use_original_coordinates:
+            path = pathlib.Path(input_dir) / "released_data" / f"{split}.traced.json"
+            self._original = hybridqa_rc.read_original_coordinates(path)
+
+    def __iter__(self):
+        for interaction in self._questions:
+            yield from hybridqa_rc.gold_interactions(
+                interaction, self._reading, training=self._training, original=self._original
+            )
