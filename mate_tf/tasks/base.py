@@ -82,7 +82,8 @@ class TableDataConfig(base_config.Config):
             many tokens. Training that resumes goes on where it was in the curriculum.
         curriculum_steps: see there; 0: none.
         shuffle_buffer_size: examples to draw from.
-        seed: of the shuffling; None for another order each time.
+        seed: of the shuffling; None: it follows `tf_random_seed`. Training that resumes adds the
+            step that it goes on from, so that it does not repeat the order it began with.
     """
 
     input_path: str = ""
@@ -124,7 +125,8 @@ class TableExperiment(config_definitions.ExperimentConfig):
     """Everything that one YAML file in configs/ may say.
 
     Attributes:
-        tf_random_seed: of the initial weights and the dropout; None for others each time.
+        tf_random_seed: of the initial weights, the dropout and what has no seed of its own; None
+            for others each time.
     """
 
     task: TableTaskConfig = dataclasses.field(default_factory=TableTaskConfig)

@@ -44,10 +44,10 @@ def train(experiment, model_dir: str) -> dict:
     step = global_step(model_dir)
     if step >= experiment.trainer.train_steps:
         return evaluate(experiment, model_dir) if evaluating else {"global_step": step}
-    with _runtime(experiment) as strategy:
+    running = accumulation.split_batches(_continued(experiment, step))
+    with _runtime(running) as strategy:
         progress = Progress(experiment.trainer.train_steps)
         mode = "train_and_eval" if evaluating else "train"
-        running = accumulation.split_batches(_continued(experiment, step))
         runner = _runner(strategy, running, mode, model_dir, [progress])
         experiments.save(experiment, model_dir)
         progress.start(runner.trainer.global_step)
@@ -150,14 +150,18 @@ def _runtime(experiment):
     before = keras.mixed_precision.global_policy()
     if experiment.tf_random_seed is not None:
         keras.utils.set_random_seed(experiment.tf_random_seed)
+    try:
+        strategy = distribute_utils.get_distribution_strategy(
+            distribution_strategy=runtime.distribution_strategy,
+            all_reduce_alg=runtime.all_reduce_alg,
+            num_gpus=runtime.num_gpus or len(tf.config.list_physical_devices("GPU")),
+            tpu_address=runtime.tpu,
+        )
+    except ValueError as error:
+        name = runtime.distribution_strategy
+        raise InputError(f"runtime.distribution_strategy={name}: {error}") from error
     if runtime.mixed_precision_dtype:
         performance.set_mixed_precision_policy(runtime.mixed_precision_dtype)
-    strategy = distribute_utils.get_distribution_strategy(
-        distribution_strategy=runtime.distribution_strategy,
-        all_reduce_alg=runtime.all_reduce_alg,
-        num_gpus=runtime.num_gpus or len(tf.config.list_physical_devices("GPU")),
-        tpu_address=runtime.tpu,
-    )
     try:
         with strategy.scope():
             yield strategy
@@ -209,10 +213,17 @@ def _runner(strategy, experiment, mode, model_dir, train_actions=None):
 
 
 def _continued(experiment, step: int):
-    """A copy whose data goes on in the curriculum where the training stopped."""
+    """A copy that goes on at `step`: in the curriculum, and with seeds of this step.
+
+    The seeds of the start would shuffle the data, mask words and drop units as they did then.
+    """
     experiment = experiment.replace()
     data = experiment.task.train_data
     data.curriculum_steps = max(0, data.curriculum_steps - step)
+    if data.seed is not None:
+        data.seed += step
+    if experiment.tf_random_seed is not None:
+        experiment.tf_random_seed += step
     return experiment
 
 
