@@ -10,6 +10,7 @@ from mate_tf.errors import InputError
 from mate_tf.layers.cells import Cells
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models import aggregation, classification, heads, huggingface, reader, spans
+from mate_tf.models.configured import ConfiguredModel
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
 from mate_tf.models.head import Head
 
@@ -206,7 +207,7 @@ def label_features(config: ClassifierConfig) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-class TableClassifier(keras.Model):
+class TableClassifier(ConfiguredModel):
     """Scores the cells of a table as answers to a question; aggregates and classifies.
 
     Example:
@@ -224,10 +225,10 @@ class TableClassifier(keras.Model):
         InputError: if options of the config contradict each other.
     """
 
+    config_type = ClassifierConfig
+
     def __init__(self, config, name="table_classifier", **kwargs):
-        # Without autocast: in bfloat16 a numeric value 1959 would become 1960.
-        super().__init__(name=name, autocast=False, **kwargs)
-        self._config = config
+        super().__init__(config, name, **kwargs)
         self.encoder = TableEncoder(config.encoder, name="bert")
         self.dropout = keras.layers.Dropout(config.sequence_dropout_prob)
         self._labels = label_features(config)
@@ -235,23 +236,10 @@ class TableClassifier(keras.Model):
         self.heads = make_heads(config)
         self.build(None)
 
-    @property
-    def config(self):
-        """The ClassifierConfig."""
-        return self._config
-
     def build(self, input_shape=None):
         for head in self.heads.values():
             build_child(head, [None, None, self._config.encoder.hidden_size])
         self.built = True
-
-    def get_config(self):
-        return {"name": self.name, "config": self._config.as_dict()}
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        del custom_objects
-        return cls(ClassifierConfig(config["config"]), name=config["name"])
 
     def call(self, features, training=None):
         """Runs the encoder and the heads; computes losses if the features hold the labels.

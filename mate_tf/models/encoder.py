@@ -8,12 +8,13 @@ from mate_tf.errors import InputError
 from mate_tf.layers.embeddings import TableEmbeddings
 from mate_tf.layers.encoder_block import EncoderBlock
 from mate_tf.layers.keras_namespace import keras
+from mate_tf.models.configured import ConfiguredModel
 from mate_tf.models.encoder_config import EncoderConfig
 
 __all__ = ["EncoderConfig", "TableEncoder"]
 
 
-class TableEncoder(keras.Model):
+class TableEncoder(ConfiguredModel):
     """Encodes a question and a table, tokenized and flattened into one sequence.
 
     Example:
@@ -30,12 +31,12 @@ class TableEncoder(keras.Model):
         InputError: if the config's fields contradict each other.
     """
 
+    config_type = EncoderConfig
+
     def __init__(self, config: EncoderConfig, name="table_encoder", **kwargs):
-        # Without autocast: the features may hold numbers that bfloat16 would round.
-        super().__init__(name=name, autocast=False, **kwargs)
         config = config if isinstance(config, EncoderConfig) else EncoderConfig(config)
         config.check()
-        self._config = config
+        super().__init__(config, name, **kwargs)
         per_layer = config.attention_per_layer()
         distinct = list(dict.fromkeys(per_layer))
         self._pattern_of_layer = [distinct.index(part) for part in per_layer]
@@ -58,11 +59,6 @@ class TableEncoder(keras.Model):
         )
         with tf.name_scope(self.name):
             self.build(None)
-
-    @property
-    def config(self) -> EncoderConfig:
-        """The EncoderConfig."""
-        return self._config
 
     def build(self, input_shape=None):
         hidden = self._config.hidden_size
@@ -127,10 +123,3 @@ class TableEncoder(keras.Model):
         variables["pooler/dense/kernel"] = self.pooler.kernel
         variables["pooler/dense/bias"] = self.pooler.bias
         return {f"bert/{name}": variable for name, variable in variables.items()}
-
-    def get_config(self):
-        return {"name": self.name, "config": self._config.as_dict()}
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        return cls(EncoderConfig(config["config"]), name=config["name"])

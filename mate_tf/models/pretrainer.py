@@ -9,6 +9,7 @@ from mate_tf.attention.base import build_child
 from mate_tf.layers.encoder_block import ACTIVATIONS
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.layer_norm import LayerNorm
+from mate_tf.models.configured import ConfiguredModel
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
 
 LABELS = (
@@ -38,7 +39,7 @@ class PretrainerConfig(base_config.Config):
         return cls(encoder=EncoderConfig.from_tapas(bert_config, **flags))
 
 
-class TablePretrainer(keras.Model):
+class TablePretrainer(ConfiguredModel):
     """Guesses masked words, and whether a text and a table belong together.
 
     As google-research/tapas pre-trains, with any attention (MATE paper, section 3.2 and appendix
@@ -55,31 +56,19 @@ class TablePretrainer(keras.Model):
         config: a PretrainerConfig.
     """
 
+    config_type = PretrainerConfig
+
     def __init__(self, config, name="table_pretrainer", **kwargs):
-        super().__init__(name=name, autocast=False, **kwargs)
-        self._config = config
+        super().__init__(config, name, **kwargs)
         self.encoder = TableEncoder(config.encoder, name="bert")
         self.masked_words = MaskedWordHead(config.encoder, name="masked_words")
         self.random_table = RandomTableHead(config.encoder, name="random_table")
         self.build(None)
 
-    @property
-    def config(self):
-        """The PretrainerConfig."""
-        return self._config
-
     def build(self, input_shape=None):
         for head in (self.masked_words, self.random_table):
             build_child(head, [None, self._config.encoder.hidden_size])
         self.built = True
-
-    def get_config(self):
-        return {"name": self.name, "config": self._config.as_dict()}
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        del custom_objects
-        return cls(PretrainerConfig(config["config"]), name=config["name"])
 
     def call(self, features, training=None):
         """Runs the encoder and both heads, and computes the losses.
