@@ -19,9 +19,11 @@ def main(flags) -> None:
 def create_data(job: Job) -> dict[str, conversion.Report]:
     """Converts all splits; says what was dropped and cut, and where the whole report is."""
     config = job.experiment.task.conversion
+    own_vocabulary = os.path.join(job.output_dir, VOCABULARY_FILE)
     if job.task.makes_vocabulary:
-        if not os.path.exists(config.bert_vocab_file):
-            job.task.make_vocabulary(config.bert_vocab_file)
+        # One that the user names elsewhere has to be there: nobody asks for a misspelt file.
+        if config.bert_vocab_file == own_vocabulary and not os.path.exists(own_vocabulary):
+            job.task.make_vocabulary(own_vocabulary)
     elif not job.input_dir:
         raise InputError(f"task {job.task.name_in_tapas} needs --input_dir=FOLDER of its files")
     elif not os.path.isdir(job.input_dir):

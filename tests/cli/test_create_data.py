@@ -70,6 +70,14 @@ def test_vocabulary(refused, sqa, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_vocabulary_that_is_not_there(refused, config_file, tmp_path):
+    """A task that makes its own does not make one where the user named another."""
+    path = tmp_path / "misspelt.txt"
+    flags = create_data(config_file, tmp_path / "out")
+    assert refused(*flags, f"--bert_vocab_file={path}") == f"--bert_vocab_file={path}: no such file"
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_output_dir_is_a_file(refused, config_file, tmp_path):
     path = tmp_path / "file"
     path.write_text("")
