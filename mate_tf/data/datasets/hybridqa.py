@@ -21,6 +21,7 @@ from mate_tf.errors import InputError
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
 from mate_tf.tables.files import read_text
 from mate_tf.tables.passages import AnswerFinder
+from mate_tf.tables.table import Table
 
 SPLITS = ("train", "dev", "test")
 
@@ -34,6 +35,7 @@ _FILES = {
     "dev": ("dev.traced.json", "dev.json"),
     "test": ("test.json",),
 }
+_RELEASED = "released_data"
 _ARCHIVE = "WikiTables-WithLinks"
 _TABLES, _PASSAGES = "tables_tok", "request_tok"
 _MEMBER = re.compile(rf"(?:.*/)?({_TABLES}|{_PASSAGES})/([^/]+)\.json", re.DOTALL)
@@ -116,13 +118,58 @@ def read(input_dir: str | os.PathLike, split: str) -> Questions:
     """
     if split not in SPLITS:
         raise InputError(f"HybridQA has no split {split!r}, only {', '.join(SPLITS)}")
-    folder = pathlib.Path(input_dir)
-    released = folder / "released_data"
-    found = [released / name for name in _FILES[split] if (released / name).is_file()]
-    if not found:
+    source = _questions_file(input_dir, split)
+    if source is None:
+        released = pathlib.Path(input_dir) / _RELEASED
         raise InputError(f"{released}: has none of {', '.join(_FILES[split])}")
-    entries = _parse_json(read_text(found[0]), str(found[0]), list)
-    return Questions(entries, found[0], _open(folder))
+    entries = _parse_json(read_text(source), str(source), list)
+    return Questions(entries, source, _open(pathlib.Path(input_dir)))
+
+
+def splits(input_dir: str | os.PathLike) -> list[str]:
+    """Those of `SPLITS` whose questions are there."""
+    return [split for split in SPLITS if _questions_file(input_dir, split)]
+
+
+def _questions_file(input_dir: str | os.PathLike, split: str) -> pathlib.Path | None:
+    paths = (pathlib.Path(input_dir) / _RELEASED / name for name in _FILES[split])
+    return next((path for path in paths if path.is_file()), None)
+
+
+def read_linked_table(
+    table_path: str | os.PathLike, passages_path: str | os.PathLike
+) -> tuple[Table, dict[tuple[int, int], list[str]], dict[str, str]]:
+    """A table to ask about, from one file of `tables_tok/` and one of `request_tok/`.
+
+    Returns:
+        the table; (row, column) -> identifiers that the cell links to; identifier -> passage.
+
+    Raises:
+        InputError: a file is missing or broken.
+    """
+    content = _parse_json(read_text(pathlib.Path(table_path)), str(table_path), dict)
+    passages = _parse_json(read_text(pathlib.Path(passages_path)), str(passages_path), dict)
+    header = [text for text, _ in _cells(content.get("header"), f"{table_path}: header")]
+    linked = _linked_table(str(table_path), content, passages, _Given(table_path, passages_path))
+    rows = [[cell.text for cell in row.cells] for row in linked.proto.rows]
+    links = {
+        (row, column): found
+        for row, cells in enumerate(linked.proto.rows)
+        for column, cell in enumerate(cells.cells)
+        if (found := [each.identifier for each in cell.Extensions[_LINKS].annotations])
+    }
+    return Table.from_rows(header, rows, title=content.get("title")), links, linked.passages
+
+
+class _Given(NamedTuple):
+    """Two files that the user names, as `_Folder` names its own."""
+
+    table: str | os.PathLike
+    passages: str | os.PathLike
+
+    def where(self, kind: str, table_id: str) -> str:
+        del table_id
+        return str(self.table if kind == _TABLES else self.passages)
 
 
 class _MissingError(InputError):
