@@ -1,0 +1,244 @@
+"""EM and F1 as the official script computes them, the files it reads, and which cell wins."""
+
+import hashlib
+import json
+import math
+import string
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mate_tf.errors import InputError
+from mate_tf.evaluation import hybridqa_answers as answers
+from mate_tf.evaluation.hybridqa_answers import Reading, Reference
+
+WORDS = st.lists(
+    st.sampled_from(["the", "The", "a", "an", "cat", "cat's", "U.S.", "1,000", "--", "Ärger", "9"]),
+    max_size=5,
+).map(" ".join)
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [
+        ("The  Cat's  pyjamas!", "cats pyjamas"),
+        ("1,000 m", "1000 m"),
+        ("an A the", ""),
+        ("a-b", "ab"),  # the sign goes first: no article is left
+        ("Anthem", "anthem"),
+        ("a–b", "–b"),  # no ASCII sign
+        ("\ta\u00a0b\n", "b"),
+    ],
+)
+def test_normal_form(text, normal):
+    assert answers.normalize_answer(text) == normal
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "exact", "f1"),
+    [
+        ("the cat", "Cat.", 1, 1.0),
+        ("black cat", "cat", 0, 2 / 3),
+        ("cat cat dog", "cat dog dog", 0, 2 / 3),
+        ("cat", "dog", 0, 0.0),
+        ("the", "", 1, 1.0),
+        ("cat", "", 0, 0.0),
+        ("the", "cat", 0, 0.0),
+    ],
+)
+def test_scores_by_hand(gold, predicted, exact, f1):
+    assert answers.exact_match(gold, predicted) == exact
+    assert answers.f1(gold, predicted) == pytest.approx(f1)
+
+
+@given(WORDS, WORDS)
+def test_scores_are_shares_and_symmetric(one, other):
+    assert 0 <= answers.exact_match(one, other) <= answers.f1(one, other) <= 1
+    assert answers.f1(one, other) == answers.f1(other, one)
+    decorated = one.upper() + string.punctuation
+    assert answers.exact_match(one, decorated) == answers.f1(one, decorated) == 1
+
+
+def made_up(question_id, gold, others):
+    """An answer of one of eight kinds, by the id: right, nearly right, or wrong."""
+    number = int(hashlib.sha256(question_id.encode()).hexdigest(), 16)
+    words = gold.split()
+    return [
+        gold,
+        f"The {gold.upper()}.",
+        " ".join(words[: len(words) // 2 + 1]),
+        f"{gold} in {others[number % len(others)]}",
+        others[number % len(others)],
+        "",
+        " ".join(reversed(words)),
+        gold.replace("-", " ").replace(",", " , "),
+    ][number % 8]
+
+
+@pytest.fixture(scope="module")
+def references(unpacked):
+    """The official reference, also cut to the questions about 120 tables."""
+    folder = unpacked("hybridqa-questions") / "hybridqa"
+    tables = set((folder / "table_lists" / "dev_mini.txt").read_text().split())
+    questions = json.loads((folder / "released_data" / "dev.json").read_text(encoding="utf-8"))
+    covered = [each["question_id"] for each in questions if each["table_id"] in tables]
+    whole = answers.read_reference(folder / "released_data" / "dev_reference.json")
+    return {"dev": whole, "dev_mini": whole.of(covered)}
+
+
+def predictions_for(reference):
+    others = list(reference.answers.values())
+    return {name: made_up(name, gold, others) for name, gold in reference.answers.items()}
+
+
+# What the official evaluate_script.py printed for the same files: EM and F1 of each group.
+OFFICIAL = {
+    "dev_mini": {
+        "table": (48.421052631578945, 61.591478696741845),
+        "passage": (51.76470588235294, 69.72052745409148),
+        "total": (50.75187969924812, 66.93112835859408),
+        "questions": 266,
+        "missing": 0,
+    },
+    "dev": {
+        "table": (51.59377316530764, 68.07403649563413),
+        "passage": (52.0, 67.95027574234089),
+        "total": (52.10617426428159, 68.17354787772197),
+        "questions": 3466,
+        "missing": 0,
+    },
+}
+
+
+@pytest.mark.parametrize("questions", OFFICIAL)
+def test_the_official_scripts_numbers(references, questions):
+    """To the last digit."""
+    reference = references[questions]
+    assert answers.evaluate(predictions_for(reference), reference) == OFFICIAL[questions]
+
+
+def test_files(references, tmp_path):
+    reference = references["dev_mini"]
+    predicted = predictions_for(reference)
+    path = tmp_path / "new" / "predictions.json"
+    answers.write_predictions({f"{name}-0_0": text for name, text in predicted.items()}, path)
+    assert answers.read_predictions(path) == predicted
+    entries = json.loads(path.read_text(encoding="utf-8"))
+    assert entries[0].keys() == {"question_id", "pred"}
+    assert [entry["question_id"] for entry in entries] == list(predicted)
+    assert answers.evaluate(answers.read_predictions(path), reference) == answers.evaluate(
+        predicted, reference
+    )
+
+
+REFERENCE = Reference({"a": "cat", "b": "the dog", "c": "4"}, ["a"], ["b"])
+
+
+def test_missing_predictions_and_empty_groups():
+    """The script fails on both; a question without a prediction is a wrong one here."""
+    found = answers.evaluate({"a": "cat"}, REFERENCE)
+    assert found["table"] == (100, 100)
+    assert found["passage"] == (0, 0)
+    assert found["total"] == (100 / 3, 100 / 3)
+    assert found["missing"] == 2
+    found = answers.evaluate({"c": "4"}, REFERENCE.of(["c"]))
+    assert found == {
+        "table": (None, None),
+        "passage": (None, None),
+        "total": (100, 100),
+        "questions": 1,
+        "missing": 0,
+    }
+    assert answers.evaluate({}, REFERENCE.of([]))["total"] == (None, None)
+
+
+def test_scores_of_single_questions():
+    scores = answers.question_scores({"a": "a cat", "b": "dog house"}, REFERENCE)
+    assert scores == {"a": (1, 1.0), "b": (0, pytest.approx(2 / 3)), "c": (0, 0.0)}
+
+
+def test_what_the_reference_does_not_have():
+    with pytest.raises(InputError, match=r"1 prediction.*not in the reference.*'x'"):
+        answers.evaluate({"x": "cat"}, REFERENCE)
+    with pytest.raises(InputError, match=r"table: question 'x' has no answer"):
+        answers.evaluate({}, REFERENCE._replace(table=["a", "x"]))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[", "not JSON"),
+        ("{}", "not a list"),
+        ('[{"question_id": "a"}]', "entry 0 is no prediction"),
+        ('[{"question_id": "a", "pred": 3}]', "entry 0 is no prediction.*3 is not a text"),
+        (
+            '[{"question_id": "a", "pred": "x"}, {"question_id": "a", "pred": "x"}]',
+            "entry 1: a second answer to question 'a'",
+        ),
+    ],
+)
+def test_broken_predictions(tmp_path, content, message):
+    path = tmp_path / "p.json"
+    path.write_text(content)
+    with pytest.raises(InputError, match=message):
+        answers.read_predictions(path)
+    with pytest.raises(InputError, match=r"gone\.json: No such file"):
+        answers.read_predictions(tmp_path / "gone.json")
+
+
+@pytest.mark.parametrize(
+    "content", ["[]", "{}", '{"reference": {"a": 1}, "table": [], "passage": []}']
+)
+def test_broken_reference(tmp_path, content):
+    path = tmp_path / "r.json"
+    path.write_text(content)
+    with pytest.raises(InputError, match="not a reference"):
+        answers.read_reference(path)
+
+
+def test_no_question_is_answered_twice(tmp_path):
+    path = tmp_path / "p.json"
+    with pytest.raises(InputError, match="two answers to question 'a'"):
+        answers.write_predictions({"a/0-0_0": "x", "a/1-0_0": "y"}, path)
+    assert not path.exists()
+
+
+READINGS = [Reading("one", 0.5, math.log(0.2)), Reading("two", 0.3, math.log(0.9))]
+
+
+def test_policies():
+    assert answers.choose(READINGS).text == "one"
+    assert answers.choose(READINGS, "first").text == "one"
+    assert answers.choose(READINGS, "product").text == "two"
+    assert answers.choose(READINGS * 2, "product") is READINGS[1]  # the first of equal ones
+    for policy in answers.POLICIES:
+        assert answers.choose([], policy) is None
+    with pytest.raises(InputError, match="'last' is none of first, product"):
+        answers.choose(READINGS, "last")
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(1e-6, 1)), min_size=1, max_size=6))
+def test_product_is_the_largest_product(pairs):
+    readings = [Reading(str(i), cell, math.log(span)) for i, (cell, span) in enumerate(pairs)]
+    best = answers.choose(readings, "product")
+    assert best.log_probability == max(each.log_probability for each in readings)
+    cell, span = pairs[int(best.text)]
+    assert cell * span == pytest.approx(max(c * s for c, s in pairs), rel=1e-9)
+
+
+def test_readings_by_question():
+    one, two = READINGS
+    found = answers.by_question([("a/10-0_0", two), ("a/2-0_0", one), ("b-c/0-0_0", two)])
+    assert found == {"a": [one, two], "b-c": [two]}
+    assert answers.official_id("a/2-0_0") == answers.official_id("a-0_0") == "a"
+    with pytest.raises(InputError, match="'a-0_0' is not"):
+        answers.rank("a-0_0")
+
+
+def test_span_in_text():
+    output = {"pred_span": np.array([4, 5]), "row_ids": np.array([0, 0, 0, 1, 1, 1])}
+    ranges = np.array([[0, 3], [4, 7], [8, 12], [13, 14]])  # the last token was cut off
+    assert answers.span_in_text(output, ranges) == (4, 12)
+    assert answers.span_in_text({**output, "pred_span": np.array([0, 0])}, ranges) == (0, 0)
