@@ -1,5 +1,7 @@
 """What a SavedModel of mate-tf offers to those who load it with TensorFlow alone."""
 
+import functools
+
 import tensorflow as tf
 
 from mate_tf.data import features as feature_names
@@ -36,7 +38,10 @@ class ServingModule(tf.Module):
 
     def __init__(self, model):
         super().__init__(name="mate_tf")
-        self.model = model
+        # Not the model itself: Keras would trace every layer of it several times over, for copies
+        # that nobody calls.
+        self._answer = functools.partial(model, training=False)
+        self._weights = model.variables
         self._max_num_rows = model.config.max_num_rows
         self._max_num_columns = model.config.max_num_columns
         self._distribution_over_cells = model.config.cell_cross_entropy
@@ -65,7 +70,7 @@ class ServingModule(tf.Module):
                 nothing else chooses no cells.
         """
         features = parse_examples(examples)
-        outputs = self.model(features, training=False)
+        outputs = self._answer(features)
         cells = Cells(
             features["row_ids"],
             features["column_ids"],
