@@ -78,7 +78,13 @@ def layers(variant: str, training: bool):
     config = attention.AttentionConfig(name=variant)
     if variant == "mate_efficient":
         config.override({"global_length": GLOBAL_LENGTH, "radius": RADIUS})
-    encoder_config = EncoderConfig(num_hidden_layers=LAYERS, attention=config)
+    encoder_config = EncoderConfig(
+        hidden_size=HIDDEN,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=HEADS,
+        intermediate_size=INTERMEDIATE,
+        attention=config,
+    )
     pattern = attention.get(variant).pattern(config, HEADS)
     blocks = [EncoderBlock(encoder_config, config, name=f"blocks_{i}") for i in range(LAYERS)]
     for block in blocks:

@@ -1,18 +1,13 @@
 """The benchmark of attention runs and counts what it says."""
 
 import argparse
-import importlib.util
 
 import pytest
 
 
 @pytest.fixture(scope="module")
-def benchmark(project):
-    path = project / "benchmarks" / "attention.py"
-    spec = importlib.util.spec_from_file_location("benchmark_attention", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def benchmark(load_benchmark):
+    return load_benchmark("attention")
 
 
 def test_flops_of_two_bert_base_layers(benchmark):
@@ -25,10 +20,23 @@ def test_flops_of_two_bert_base_layers(benchmark):
     assert ratios == pytest.approx({2048: 1.34, 4096: 1.76, 8192: 2.58}, abs=0.01)
 
 
+SMALL = {
+    "HIDDEN": 16,
+    "HEADS": 4,
+    "INTERMEDIATE": 32,
+    "GLOBAL_LENGTH": 8,
+    "RADIUS": 4,
+    "QUESTION": 4,
+    "MATMUL": (64, 16, 32),
+}
+
+
 @pytest.mark.parametrize("training", [False, True])
-def test_measures_and_plots(benchmark, training, tmp_path, capsys):
+def test_measures_and_plots(benchmark, training, tmp_path, capsys, monkeypatch):
+    for name, value in SMALL.items():
+        monkeypatch.setattr(benchmark, name, value)
     args = argparse.Namespace(
-        lengths=[300],
+        lengths=[60],
         variants=["full", "mate_efficient"],
         compile="plain",
         repeats=1,

@@ -1,6 +1,5 @@
 """The comparison of starting points runs each training once and reports all seeds."""
 
-import importlib.util
 import json
 import sys
 
@@ -8,12 +7,8 @@ import pytest
 
 
 @pytest.fixture
-def benchmark(project):
-    path = project / "benchmarks" / "pretraining.py"
-    spec = importlib.util.spec_from_file_location("benchmark_pretraining", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def benchmark(load_benchmark):
+    return load_benchmark("pretraining")
 
 
 def test_each_training_runs_once(benchmark, tmp_path, monkeypatch, capsys):

@@ -4,24 +4,12 @@ import json
 
 import pytest
 
-from mate_tf.data import records
 from mate_tf.data.interactions import Question, interaction_from_table
 from mate_tf.errors import InputError
-from mate_tf.evaluation import denotation, metrics, predictions, wikitablequestions
+from mate_tf.evaluation import denotation, metrics, wikitablequestions
 from mate_tf.evaluation.denotation import execute, result
 from mate_tf.evaluation.predictions import AGGREGATIONS, Prediction
 from mate_tf.tables.table import Table
-
-
-@pytest.fixture(scope="module")
-def reference(goldens):
-    """Interactions, predictions by question, and what the reference says of them."""
-    folder = goldens / "metrics" / "open"
-    return (
-        list(records.read_interactions(folder / "denotation.interactions.tfrecord")),
-        metrics.by_question(predictions.read_tsv(folder / "denotation.predictions.tsv")),
-        json.loads((folder / "denotation.json").read_text()),
-    )
 
 
 def test_execution_is_the_references(goldens):
