@@ -4,7 +4,14 @@ import os
 import pathlib
 import subprocess
 
+import hypothesis
 import pytest
+
+# How long an example takes depends on who else computes.
+hypothesis.settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("any machine")
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -34,32 +41,36 @@ def goldens(shared) -> pathlib.Path:
 
 
 @pytest.fixture(scope="session")
-def sqa_dir(shared, tmp_path_factory) -> pathlib.Path:
-    """The official SQA files, unpacked once per session."""
-    target = tmp_path_factory.mktemp("official")
-    subprocess.run([shared / "data" / "unpack", "sqa", "--to", target], check=True)
-    return target / "sqa"
+def unpacked(shared, tmp_path_factory):
+    """unpacked(name): folder with what the data's own `unpack` makes of an archive."""
+
+    def unpack(name):
+        target = tmp_path_factory.mktemp("official")
+        subprocess.run([shared / "data" / "unpack", name, "--to", target], check=True)
+        return target
+
+    return unpack
 
 
 @pytest.fixture(scope="session")
-def tabfact_dir(shared, tmp_path_factory) -> pathlib.Path:
-    """The official TabFact files, unpacked once per session."""
-    target = tmp_path_factory.mktemp("official")
-    subprocess.run([shared / "data" / "unpack", "tabfact", "--to", target], check=True)
-    return target / "tabfact"
+def sqa_dir(unpacked) -> pathlib.Path:
+    """The official SQA files."""
+    return unpacked("sqa") / "sqa"
 
 
 @pytest.fixture(scope="session")
-def wikitq_dir(shared, tmp_path_factory) -> pathlib.Path:
-    """The official WikiTableQuestions files, unpacked once per session."""
-    target = tmp_path_factory.mktemp("official")
-    subprocess.run([shared / "data" / "unpack", "wikitq", "--to", target], check=True)
-    return target / "wikitq"
+def tabfact_dir(unpacked) -> pathlib.Path:
+    """The official TabFact files."""
+    return unpacked("tabfact") / "tabfact"
 
 
 @pytest.fixture(scope="session")
-def bert_vocab(shared, tmp_path_factory) -> pathlib.Path:
+def wikitq_dir(unpacked) -> pathlib.Path:
+    """The official WikiTableQuestions files."""
+    return unpacked("wikitq") / "wikitq"
+
+
+@pytest.fixture(scope="session")
+def bert_vocab(unpacked) -> pathlib.Path:
     """The real BERT uncased vocabulary (30,522 pieces)."""
-    target = tmp_path_factory.mktemp("vocabulary")
-    subprocess.run([shared / "data" / "unpack", "glue-squad-vocab-lra", "--to", target], check=True)
-    return next(target.rglob("*vocab*.txt"))
+    return next(unpacked("glue-squad-vocab-lra").rglob("*vocab*.txt"))
