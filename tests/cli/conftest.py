@@ -1,5 +1,10 @@
 """The command line within this process, and a tiny experiment taken through its modes once."""
 
+import subprocess
+import sys
+import time
+
+import psutil
 import pytest
 from absl.testing import flagsaver
 
@@ -41,6 +46,12 @@ def invoke(*arguments) -> int:
     return 0
 
 
+@pytest.fixture(scope="session")
+def invoked():
+    """`invoke`, for fixtures that are made once."""
+    return invoke
+
+
 @pytest.fixture
 def command(capsys):
     """command(*arguments): runs them, which must succeed, and returns what they print."""
@@ -68,6 +79,32 @@ def refused(capsys):
         return line.removeprefix("mate-tf: ")
 
     return run
+
+
+class Started(psutil.Popen):
+    """The command line in a process of its own, which is killed at the end of the block."""
+
+    def __exit__(self, *raised):
+        if self.poll() is None:
+            self.kill()
+        return super().__exit__(*raised)
+
+    def wait_until(self, condition):
+        """Waits as long as the process lives: how fast it is depends on who else computes."""
+        while not condition():
+            assert self.poll() is None
+            time.sleep(0.05)
+
+
+@pytest.fixture
+def started(project):
+    """started(*arguments): a `Started`."""
+
+    def start(*arguments):
+        command = [sys.executable, project / "run_task_main.py", *arguments]
+        return Started(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    return start
 
 
 @pytest.fixture

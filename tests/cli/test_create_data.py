@@ -1,9 +1,5 @@
 """--mode=create_data: what it leaves behind, and what it needs."""
 
-import subprocess
-import sys
-import time
-
 import psutil
 import pytest
 
@@ -86,26 +82,18 @@ def test_output_dir_is_a_file(refused, config_file, tmp_path):
 
 
 @pytest.mark.slow
-def test_killed(command, config_file, project, tmp_path):
+def test_killed(command, config_file, started, tmp_path):
     """SIGKILL while it writes: only whole files under their names, and no process that waits."""
     flags = create_data(config_file, tmp_path)
-    large = ("--params_override=task.generation.num_train_tables=4000", "--num_processes=2")
-    process = psutil.Popen(
-        [sys.executable, project / "run_task_main.py", *flags, *large],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    deadline = time.monotonic() + 240
-    # Two that convert, and Python's own that looks after what they share.
-    while not (list(tmp_path.glob("tf_examples/.*")) and len(process.children()) == 3):
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    workers = process.children()
-    process.kill()
-    process.wait()
-    assert psutil.wait_procs(workers, timeout=120)[1] == []
+    large = ("--params_override=task.generation.num_train_tables=2000", "--num_processes=2")
+    with started(*flags, *large) as process:
+        # Two that convert, and Python's own that looks after what they share.
+        process.wait_until(
+            lambda: list(tmp_path.glob("tf_examples/.*")) and len(process.children()) == 3
+        )
+        workers = process.children()
+    assert psutil.wait_procs(workers, timeout=600)[1] == []
     assert [path.name for path in tmp_path.rglob("*.tfrecord")] == ["train.tfrecord"]
-    assert len(list(records.read_interactions(tmp_path / "interactions/train.tfrecord"))) == 4000
+    assert len(list(records.read_interactions(tmp_path / "interactions/train.tfrecord"))) == 2000
     command(*flags)
     assert list(tmp_path.rglob(".*")) == []

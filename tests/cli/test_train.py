@@ -1,11 +1,6 @@
 """--mode=train: what it refuses, and that it goes on where it was killed."""
 
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 
 import pytest
 
@@ -70,28 +65,15 @@ def test_another_model_in_the_folder(refused, trained):
 
 
 @pytest.mark.slow
-def test_killed_and_run_again(arguments, project, tmp_path):
+def test_killed_and_run_again(arguments, started, command, tmp_path):
     """SIGKILL after some checkpoints; the same command ends at the same step."""
-    command = [sys.executable, project / "run_task_main.py", *arguments]
-    long = [*command, "--num_train_steps=100000"]
-    process = subprocess.Popen(long, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 240
-    while len(list((tmp_path / "model").glob("ckpt-*.index"))) < 3:
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    before = trainer.global_step(str(tmp_path / "model"))
+    model_dir = tmp_path / "model"
+    with started(*arguments, "--num_train_steps=100000") as process:
+        process.wait_until(lambda: len(list(model_dir.glob("ckpt-*.index"))) >= 3)
+    before = trainer.global_step(str(model_dir))
     assert 0 < before < 100000
     last = before + 3
-    result = subprocess.run(
-        [*command, f"--num_train_steps={last}"],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )
-    assert f"step: {last: 6d} of {last}" in result.stdout
-    assert f"step: {before: 6d} of" not in result.stdout  # it did not begin before that
-    assert trainer.global_step(str(tmp_path / "model")) == last
+    output = command(*arguments, f"--num_train_steps={last}")
+    assert f"step: {last: 6d} of {last}" in output
+    assert f"step: {before: 6d} of" not in output  # it did not begin before that
+    assert trainer.global_step(str(model_dir)) == last
