@@ -11,14 +11,8 @@ from mate_tf.errors import InputError
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
 
-SIZES = {
-    "vocab_size": 30,
-    "hidden_size": 8,
-    "num_hidden_layers": 1,
-    "num_attention_heads": 2,
-    "intermediate_size": 16,
-    "max_position_embeddings": 16,
-}
+from .conftest import SIZES
+
 SEGMENTS = "bert/embeddings/token_type_embeddings_0"
 OTHER_TYPES = tuple(f"bert/embeddings/token_type_embeddings_{index}" for index in range(1, 7))
 

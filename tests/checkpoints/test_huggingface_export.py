@@ -13,14 +13,8 @@ from mate_tf.models.classifier import ClassifierConfig, TableClassifier
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
 from mate_tf.models.pretrainer import PretrainerConfig, TablePretrainer
 
-SIZES = {
-    "vocab_size": 30,
-    "hidden_size": 8,
-    "num_hidden_layers": 1,
-    "num_attention_heads": 2,
-    "intermediate_size": 16,
-    "max_position_embeddings": 16,
-}
+from .conftest import SIZES
+
 CELLS = {"select_one_column": True}
 CLASSES = {"num_classification_labels": 2, "disable_per_token_loss": True}
 

@@ -11,17 +11,11 @@ from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
 
+from .conftest import SIZES
+
 
 def tiny_encoder(**fields):
-    sizes = {
-        "vocab_size": 30,
-        "hidden_size": 8,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 2,
-        "intermediate_size": 16,
-        "max_position_embeddings": 16,
-    }
-    return TableEncoder(EncoderConfig(**sizes | fields))
+    return TableEncoder(EncoderConfig(**SIZES | {"num_hidden_layers": 2} | fields))
 
 
 class Head(keras.layers.Layer):

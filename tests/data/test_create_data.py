@@ -14,10 +14,8 @@ VOCABULARY = ["[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "red", "blue", "who
 
 
 @pytest.fixture(scope="module")
-def converter(tmp_path_factory):
-    path = tmp_path_factory.mktemp("vocabulary") / "vocab.txt"
-    path.write_text("\n".join(VOCABULARY), encoding="utf-8")
-    return ExampleConverter(path, 16, drop_rows_to_fit=True)
+def converter(vocabulary_file):
+    return ExampleConverter(vocabulary_file(VOCABULARY), 16, drop_rows_to_fit=True)
 
 
 def interaction(number, rows=2):

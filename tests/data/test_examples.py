@@ -30,10 +30,8 @@ TABLE = Table.from_rows(
 
 
 @pytest.fixture(scope="module")
-def vocab_file(tmp_path_factory):
-    path = tmp_path_factory.mktemp("vocabulary") / "vocab.txt"
-    path.write_text("\n".join(VOCABULARY), encoding="utf-8")
-    return path
+def vocab_file(vocabulary_file):
+    return vocabulary_file(VOCABULARY)
 
 
 @pytest.fixture(scope="module")

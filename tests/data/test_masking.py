@@ -22,10 +22,8 @@ LENGTH = 40
 
 
 @pytest.fixture(scope="module")
-def vocabulary(tmp_path_factory):
-    path = tmp_path_factory.mktemp("vocabulary") / "vocab.txt"
-    path.write_text("\n".join(PIECES))
-    return path
+def vocabulary(vocabulary_file):
+    return vocabulary_file(PIECES)
 
 
 @pytest.fixture(scope="module")

@@ -22,11 +22,9 @@ LENGTH = 24
 
 
 @pytest.fixture(scope="module")
-def examples(tmp_path_factory):
+def examples(vocabulary_file):
     """Eleven examples of 4 to 14 tokens: question i has i cells of one token."""
-    path = tmp_path_factory.mktemp("vocabulary") / "vocab.txt"
-    path.write_text("\n".join(VOCABULARY), encoding="utf-8")
-    converter = ExampleConverter(path, LENGTH)
+    converter = ExampleConverter(vocabulary_file(VOCABULARY), LENGTH)
     found = []
     for number in range(11):
         table = Table.from_rows(["red"], [["red"]] * number, table_id=f"table{number}")

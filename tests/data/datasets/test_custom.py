@@ -11,6 +11,8 @@ from mate_tf.data.datasets import custom
 from mate_tf.errors import InputError
 from mate_tf.tables.table import Table
 
+from .conftest import plain
+
 CITIES = "City,Country,Population\nBern,Switzerland,134794\nRome,Italy,2761632\nBari,Italy,316736\n"
 CELLS = {"table": "tables/cities.csv", "question": "Where is Bern?", "cells": [[0, 1]]}
 TEXT = {"table": "tables/cities.csv", "question": "Where is Bern?", "text": "Switzerland"}
@@ -49,22 +51,6 @@ def questions(folder, split="train", **options):
 def answers(folder, split="train"):
     """What the answers of a split say, as plain data."""
     return [plain(question) for question in questions(folder, split)]
-
-
-def plain(question):
-    answer = question.answer
-    values = {
-        "cells": [(cell.row_index, cell.column_index) for cell in answer.answer_coordinates],
-        "texts": list(answer.answer_texts),
-    }
-    for field, name in (("aggregation_function", "aggregation"), ("float_value", "number")):
-        if answer.HasField(field):
-            values[name] = getattr(answer, field)
-    if answer.HasField("class_index"):
-        values["class"] = answer.class_index
-    if not answer.is_valid:
-        values["problem"] = interactions.problem(question)
-    return values
 
 
 def test_cells(folder):

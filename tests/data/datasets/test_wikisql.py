@@ -15,6 +15,8 @@ from mate_tf.errors import InputError
 from mate_tf.tables.answers import AnswerError
 from mate_tf.tables.table import Table
 
+from .conftest import plain
+
 TABLE = {
     "id": "1-1000-1",
     "header": ["Player", "Team", "Points", "No."],
@@ -51,20 +53,6 @@ def release(tmp_path):
         return tmp_path
 
     return write
-
-
-def plain(question):
-    answer = question.answer
-    values = {
-        "cells": [(cell.row_index, cell.column_index) for cell in answer.answer_coordinates],
-        "texts": list(answer.answer_texts),
-    }
-    for field, name in (("aggregation_function", "aggregation"), ("float_value", "number")):
-        if answer.HasField(field):
-            values[name] = getattr(answer, field)
-    if not answer.is_valid:
-        values["problem"] = interactions.problem(question)
-    return values
 
 
 def answers(folder, split="dev", **options):
