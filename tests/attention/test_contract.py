@@ -23,18 +23,17 @@ def small(name):
     return config
 
 
-def encoder_of(name, **fields):
+def encoder_of(name, num_hidden_layers=2):
     return TableEncoder(
         EncoderConfig(
             vocab_size=50,
             hidden_size=HIDDEN,
-            num_hidden_layers=2,
+            num_hidden_layers=num_hidden_layers,
             num_attention_heads=4,
             intermediate_size=32,
             max_position_embeddings=64,
             initializer_range=0.2,
             attention=small(name),
-            **fields,
         )
     )
 
@@ -93,7 +92,7 @@ def test_padding_has_no_influence(name, tables, x, context):
 
 
 def test_any_length_with_unknown_shape_and_xla(name, features):
-    encoder = encoder_of(name)
+    encoder = encoder_of(name, num_hidden_layers=1)  # compiling takes seconds a layer
     spec = {key: tf.TensorSpec([None, None], tf.int32) for key in features}
     dynamic = tf.function(encoder, input_signature=[spec])
     static = tf.function(encoder, jit_compile=True)
@@ -102,7 +101,7 @@ def test_any_length_with_unknown_shape_and_xla(name, features):
         expected = encoder(cut)["sequence_output"]
         assert expected.shape == [3, seq, HIDDEN]
         np.testing.assert_allclose(dynamic(cut)["sequence_output"], expected, atol=1e-5)
-        if seq != 17:  # compiling takes seconds
+        if seq != 17:
             np.testing.assert_allclose(static(cut)["sequence_output"], expected, atol=1e-5)
 
 
@@ -156,7 +155,7 @@ def test_bfloat16(name, features):
 
 
 def test_saved_model_takes_any_length(name, features, tmp_path):
-    encoder = encoder_of(name)
+    encoder = encoder_of(name, num_hidden_layers=1)  # Keras traces each layer several times
     spec = {key: tf.TensorSpec([None, None], tf.int32, name=key) for key in features}
     serve = tf.function(
         lambda inputs: {"y": encoder(inputs, training=False)["sequence_output"]},
