@@ -19,8 +19,11 @@ def data(tmp_path):
     """One table; the answer is twice in the passage behind one of its cells."""
     files = {
         "released_data/dev.json": [
-            {"question_id": name, "question": "Where is Bern ?", "table_id": "T", "answer-text": answer}
-            for name, answer in (("q1", "the  Aare"), ("q2", "nowhere"))
+            {"question_id": name, "question": "Where is Bern ?", "table_id": "T", **answer}
+            for name, answer in (
+                ("q1", {"answer-text": "the  Aare"}),
+                ("q2", {"answer-text": "nowhere"}),
+            )
         ],
         "tables_tok/T.json": {
             "url": "u", "title": "t", "uid": "T",

@@ -7,6 +7,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf import tasks
+from mate_tf.evaluation import predictions
 from mate_tf.training import prediction
 
 
@@ -45,6 +46,25 @@ def test_one_output_per_example_without_padding(trained, model_dir, toy_records)
         assert output["table_id"] == "toy"
         np.testing.assert_allclose(output["probs"].sum(), 1.0, rtol=1e-4)  # one token a cell
     assert len(lengths) > 1
+
+
+def test_spans(toy_experiment, tmp_path, toy_records):
+    """The best span of each example, in its own tokens, and how probable it is."""
+    experiment = toy_experiment("task: {model: {span_prediction: mlp, span_hidden_size: 4}}")
+    model = tasks.create(experiment.task).build_model()
+    tf.train.CheckpointManager(tf.train.Checkpoint(model=model), str(tmp_path), 1).save()
+    outputs = list(prediction.predict(experiment, str(tmp_path), toy_records["dev"]))
+    assert len(outputs) == 32
+    for output in outputs:
+        first, last = output["pred_span"]
+        assert 0 <= first <= last < len(output["row_ids"])
+        assert output["row_ids"][first] == output["row_ids"][last] > 0
+        assert output["column_ids"][first] == output["column_ids"][last] > 0
+        assert np.log(1 / 1000) < output["span_log_prob"] < 0
+        (span,) = predictions.prediction(output).spans
+        assert span["row_index"] == output["row_ids"][first] - 1
+        assert span["token_ids"] == output["input_ids"][first : last + 1].tolist()
+        assert span["score"] == pytest.approx(float(output["span_log_prob"]))
 
 
 def cells(output, chosen):
