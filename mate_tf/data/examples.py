@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.data import features as feature_names
-from mate_tf.data import interactions
+from mate_tf.data import interactions, matching
 from mate_tf.data.expansion import Display, Shown
 from mate_tf.data.table_features import TableFeatures
 from mate_tf.data.tokenizer import Tokenizer
@@ -64,6 +64,7 @@ class ExampleConverter:
             answer's coordinates. An answer that is nowhere gives no labels.
         use_document_title, use_context_title: append the table's title or heading to the question.
         trim_question_ids: store the end of a question id that is too long for `question_id_ints`.
+        mark_matches: set prev_label_ids on words that question and table share (`matching`).
         **display: how cells are shown, fields of `expansion.Display`.
 
     Raises:
@@ -87,6 +88,7 @@ class ExampleConverter:
         use_document_title: bool = False,
         use_context_title: bool = False,
         trim_question_ids: bool = False,
+        mark_matches: bool = False,
         **display,
     ):
         self.limits = linearize.Limits(
@@ -106,6 +108,7 @@ class ExampleConverter:
             "use_document_title": use_document_title,
             "use_context_title": use_context_title,
             "trim_question_ids": trim_question_ids,
+            "mark_matches": mark_matches,
         }
         self._shown = Shown(Display(**display))
         self._tables: collections.OrderedDict[bytes, TableFeatures] = collections.OrderedDict()
@@ -201,6 +204,10 @@ class ExampleConverter:
         if index > 0:
             previous = interaction.questions[index - 1]
             values["prev_label_ids"] = self._labels(previous, table, sequence)
+        if self._labelling["mark_matches"]:
+            values["prev_label_ids"] = matching.shared_words(
+                sequence.input_ids, sequence.segment_ids, self.tokenizer
+            )
         values.update(self._example_features(question, table_proto.table_id))
         return Conversion(_to_example(values, self.max_seq_length), sequence.cuts)
 

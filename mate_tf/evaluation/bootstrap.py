@@ -69,6 +69,19 @@ def paired_difference(
     return Interval(float(differences.mean()), float(low), float(high))
 
 
+def mean_interval(scores: Sequence[float], **options) -> Interval:
+    """A system's mean score with its interval.
+
+    Args:
+        scores: <float>[questions].
+        **options: as of `paired_difference`.
+
+    Raises:
+        InputError: there are no scores.
+    """
+    return paired_difference(scores, np.zeros(len(scores)), **options)
+
+
 def _chunks(total: int, size: int) -> list[int]:
     """Sizes of at most `size` that add up to `total`."""
     return [min(size, total - begin) for begin in range(0, total, size)]

@@ -54,6 +54,7 @@ class ConversionConfig(base_config.Config):
     use_document_title: bool = False
     use_context_title: bool = False
     trim_question_ids: bool = False
+    mark_matches: bool = False
     expand_entity_descriptions: bool = False
     entity_descriptions_sentence_limit: int = 5
     use_entity_title: bool = False
