@@ -1,20 +1,16 @@
 """Questions in, answers out, from an exported model."""
 
 import dataclasses
-import json
-import os
 import re
 
 import numpy as np
 import tensorflow as tf
 
-from mate_tf.data import examples, interactions
+from mate_tf.data import interactions
 from mate_tf.data.tokenizer import MAX_WORD_CHARACTERS
-from mate_tf.errors import InputError
 from mate_tf.evaluation import denotation
 from mate_tf.evaluation.predictions import AGGREGATIONS
-from mate_tf.serving import export
-from mate_tf.serving.signatures import SERVING_EXAMPLES
+from mate_tf.serving.exported import ExportedModel
 from mate_tf.tables.table import Table
 
 # A run of letters and digits; ideographs are words by themselves.
@@ -80,15 +76,7 @@ class Predictor:
     """
 
     def __init__(self, saved_model_dir: str):
-        settings = _settings(saved_model_dir)
-        try:
-            self._model = tf.saved_model.load(saved_model_dir)
-        except (OSError, ValueError, tf.errors.OpError) as error:
-            raise InputError(f"{saved_model_dir}: not a readable SavedModel ({error})") from error
-        self._signature = self._model.signatures[SERVING_EXAMPLES]
-        vocabulary = os.path.join(export.extras_dir(saved_model_dir), export.VOCABULARY_FILE)
-        self._class_names = settings.get("class_names", [])
-        self._converter = examples.ExampleConverter(vocabulary, **settings["converter"])
+        self._model = ExportedModel(saved_model_dir)
 
     def ask(self, table: Table, question: str, previous: Answer | None = None) -> Answer:
         """Answers one question.
@@ -107,38 +95,26 @@ class Predictor:
         """
         asked = interactions.Question(id="ask-0_0", text=question)
         interaction = interactions.interaction_from_table(table, "ask-0", [asked])
-        example, cuts = self._converter.conversion(interaction, 0)
+        example, cuts = self._model.converter.conversion(interaction, 0)
         notes = [str(cut) for cut in cuts] + _unknown_words(table)
         if previous is not None:
             notes += _refer_to(previous, example)
-        outputs = self._signature(tf.constant([example.SerializeToString()]))
-        outputs = {name: value.numpy()[0] for name, value in outputs.items()}
+        (outputs,) = self._model(example)
         if "class_probabilities" in outputs:
             return self._class(outputs["class_probabilities"], notes)
         return _cells(interaction.table, table, outputs, notes)
 
     def _class(self, probabilities: np.ndarray, cuts: list[str]) -> Answer:
         index = int(np.argmax(probabilities))
-        named = index < len(self._class_names)
+        named = index < len(self._model.class_names)
         return Answer(
             cells=(),
             aggregation=denotation.NONE,
             value=None,
             probability=float(probabilities[index]),
-            text=self._class_names[index] if named else str(index),
+            text=self._model.class_names[index] if named else str(index),
             cuts=tuple(cuts),
         )
-
-
-def _settings(saved_model_dir: str) -> dict:
-    path = os.path.join(export.extras_dir(saved_model_dir), export.SETTINGS_FILE)
-    if not export.is_saved_model(saved_model_dir):
-        raise InputError(f"{saved_model_dir}: no SavedModel here; --mode=export writes one")
-    try:
-        with open(path, encoding="utf-8") as file:
-            return json.load(file)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: not readable ({error}); was it exported by mate-tf?") from error
 
 
 def _unknown_words(table: Table) -> list[str]:

@@ -68,6 +68,8 @@ class ServingModule(tf.Module):
                 of models that aggregate.
             class_probabilities: <float32>[batch, classes], of models that classify. One that does
                 nothing else chooses no cells.
+            pred_span: <int32>[batch, 2], first and last token of the best span, and
+            span_log_prob: <float32>[batch], its log-probability, of models that choose spans.
         """
         features = parse_examples(examples)
         outputs = self._answer(features)
@@ -98,6 +100,9 @@ class ServingModule(tf.Module):
             answer["aggregation_probabilities"] = tf.nn.softmax(outputs["logits_aggregation"])
         if "probs_cls" in outputs:
             answer["class_probabilities"] = outputs["probs_cls"]
+        for name in ("pred_span", "span_log_prob"):
+            if name in outputs:
+                answer[name] = outputs[name]
         return answer
 
     def signatures(self):

@@ -5,12 +5,12 @@ import math
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from mate_tf import checkpoints
 from mate_tf.data import interactions
 from mate_tf.errors import InputError
 from mate_tf.serving import export
+from mate_tf.serving.exported import ExportedModel
 from mate_tf.serving.predictor import Answer, AnswerCell, Predictor
 from mate_tf.tables.table import Table
 
@@ -45,13 +45,13 @@ def answer_of(*coordinates):
 def test_conversation_gives_what_examples_hold(predictor, table, monkeypatch):
     """The previous answer reaches the model as it does in the data sets."""
     seen = []
-    signature = predictor._signature
+    call = ExportedModel.__call__
 
-    def watched(serialized):
-        seen.append(tf.train.Example.FromString(serialized.numpy()[0]).features.feature)
-        return signature(serialized)
+    def watched(model, *examples):
+        seen.extend(example.features.feature for example in examples)
+        return call(model, *examples)
 
-    monkeypatch.setattr(predictor, "_signature", watched)
+    monkeypatch.setattr(ExportedModel, "__call__", watched)
     first = answer_of((1, 0), (2, 2))
     with_previous = predictor.ask(table, "who is 41?", previous=first)
     without = predictor.ask(table, "who is 41?")
@@ -65,7 +65,7 @@ def test_conversation_gives_what_examples_hold(predictor, table, monkeypatch):
             interactions.Question("ask-0_1", "who is 41?"),
         ],
     )
-    expected = predictor._converter.convert(proto, 1).features.feature
+    expected = predictor._model.converter.convert(proto, 1).features.feature
     for name in ("input_ids", "prev_label_ids", "label_ids"):
         assert seen[0][name] == expected[name]
     assert any(seen[0]["prev_label_ids"].int64_list.value)

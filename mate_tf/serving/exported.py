@@ -1,0 +1,58 @@
+"""A SavedModel read back, with the converter whose examples it takes."""
+
+import json
+import os
+
+import numpy as np
+import tensorflow as tf
+
+from mate_tf.data.examples import ExampleConverter
+from mate_tf.errors import InputError
+from mate_tf.serving import export
+from mate_tf.serving.signatures import SERVING_EXAMPLES
+
+
+class ExportedModel:
+    """What `mate_tf.serving.export` wrote.
+
+    Args:
+        saved_model_dir: folder of the SavedModel.
+
+    Attributes:
+        converter: an `ExampleConverter` with the settings of the export.
+        class_names: what the classes are called, if it classifies.
+
+    Raises:
+        InputError: if there is no SavedModel of mate-tf.
+    """
+
+    def __init__(self, saved_model_dir: str):
+        settings = _settings(saved_model_dir)
+        try:
+            self._model = tf.saved_model.load(saved_model_dir)
+        except (OSError, ValueError, tf.errors.OpError) as error:
+            raise InputError(f"{saved_model_dir}: not a readable SavedModel ({error})") from error
+        self._signature = self._model.signatures[SERVING_EXAMPLES]
+        vocabulary = os.path.join(export.extras_dir(saved_model_dir), export.VOCABULARY_FILE)
+        self.class_names = settings.get("class_names", [])
+        self.converter = ExampleConverter(vocabulary, **settings["converter"])
+
+    def __call__(self, *examples: tf.train.Example) -> list[dict[str, np.ndarray]]:
+        """For each example the outputs of `ServingModule.serving_examples`, without batch axis."""
+        serialized = tf.constant([example.SerializeToString() for example in examples])
+        outputs = {name: value.numpy() for name, value in self._signature(serialized).items()}
+        return [
+            {name: values[index] for name, values in outputs.items()}
+            for index in range(len(examples))
+        ]
+
+
+def _settings(saved_model_dir: str) -> dict:
+    path = os.path.join(export.extras_dir(saved_model_dir), export.SETTINGS_FILE)
+    if not export.is_saved_model(saved_model_dir):
+        raise InputError(f"{saved_model_dir}: no SavedModel here; --mode=export writes one")
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: not readable ({error}); was it exported by mate-tf?") from error
