@@ -7,8 +7,8 @@ import pathlib
 import pytest
 from absl.testing import flagsaver
 
-from mate_tf.cli import flags as flag_definitions
 from mate_tf.cli import config_files, job
+from mate_tf.cli import flags as flag_definitions
 from mate_tf.errors import InputError
 from mate_tf.training import experiments
 
