@@ -22,7 +22,10 @@ REQUIRED = [
     "setuptools<81",  # tensorflow_hub imports pkg_resources, which 81 removed
 ]
 EXTRAS = {
-    "test": ["pytest", "hypothesis", "pandas", "psutil", "matplotlib", "ruff", "grpcio-tools<1.79"],
+    "test": [
+        *("pytest", "pytest-xdist", "hypothesis", "pandas", "psutil", "matplotlib", "ruff"),
+        "grpcio-tools<1.79",
+    ],
     "plots": ["matplotlib"],
     # For what builds on these; listed from the start, so that all are known to fit together.
     "beam": ["apache-beam[tfrecord]~=2.77.0"],

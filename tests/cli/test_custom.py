@@ -26,72 +26,61 @@ task:
 trainer: {train_steps: 2, steps_per_loop: 1, summary_interval: 1, checkpoint_interval: 1,
           validation_interval: 2}
 """
-ANSWERS = {
-    "classes": [{"class": "false"}, {"class": "true"}],
-    "cells": [{"cells": [[0, "city"]]}, {"cells": [[1, 0], [2, 0]]}],
-    "texts and numbers": [{"text": "rome"}, {"number": 31}],
-}
-RESULT = {"classes": "classes", "texts and numbers": "answers"}
+CLASSES = [{"class": "false"}, {"class": "true"}]
+TEXTS_AND_NUMBERS = [{"text": "rome"}, {"number": 31}]
 
 
 @pytest.fixture
 def folder(tmp_path):
-    """A data set with answers of one kind, a configuration and a vocabulary."""
-
-    def write(answers):
-        (tmp_path / "data").mkdir()
-        (tmp_path / "data" / "cities.csv").write_text(TABLE)
-        asked = [{"table": "cities.csv", "question": "which city?", **one} for one in answers]
-        for split in ("train", "dev", "test"):
-            path = tmp_path / "data" / f"{split}.jsonl"
-            path.write_text("\n".join(map(json.dumps, asked)))
-        size = len(synthetic.vocabulary())
-        (tmp_path / "custom.yaml").write_text(SETTINGS.replace("VOCABULARY", str(size)))
-        synthetic.make_vocabulary(tmp_path / "vocab.txt")
-        return tmp_path
-
-    return write
+    """A configuration, a vocabulary and a table; `ask` writes the questions."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "cities.csv").write_text(TABLE)
+    size = len(synthetic.vocabulary())
+    (tmp_path / "custom.yaml").write_text(SETTINGS.replace("VOCABULARY", str(size)))
+    synthetic.make_vocabulary(tmp_path / "vocab.txt")
+    return tmp_path
 
 
-@pytest.mark.parametrize("kind", ["classes", "texts and numbers"])
-def test_from_questions_to_answers(kind, folder, command):
-    path = folder(ANSWERS[kind])
-    common = (f"--config_file={path / 'custom.yaml'}", f"--output_dir={path / 'out'}")
-    output = command(
-        *common,
-        "--num_processes=1",
-        f"--input_dir={path / 'data'}",
-        f"--bert_vocab_file={path / 'vocab.txt'}",
-    )
-    assert "created | train: 2 examples of 2 questions" in output
-    results = json.loads((path / "out" / "model" / "metrics.json").read_text())
-    assert results["test"][RESULT[kind]]["model"]["questions"] == 2
-    # Modes that do not see the data know what they decided.
-    output = command(*common, "--mode=eval")
-    name = {"classes": "class_accuracy"}.get(kind, "answer_accuracy")
-    assert f"{name}: " in output
-    output = command(
-        *common, "--mode=ask", f"--table={path / 'data' / 'cities.csv'}", "--question=which city?"
-    )
-    answer = json.loads(next(line for line in output.splitlines() if line.startswith("{")))
-    assert set(answer) == {"cells", "aggregation", "value", "probability", "text", "cuts"}
-    assert (answer["text"] in ("false", "true")) == (kind == "classes")
-
-
-def test_another_kind_of_answers_is_another_model(folder, command, refused):
-    """What was trained on cells does not go on with classes."""
-    path = folder(ANSWERS["cells"])
-    arguments = (
-        f"--config_file={path / 'custom.yaml'}",
-        f"--output_dir={path / 'out'}",
-        "--num_processes=1",
-        f"--input_dir={path / 'data'}",
-        f"--bert_vocab_file={path / 'vocab.txt'}",
-    )
-    command(*arguments, "--mode=create_data")
-    command(*arguments, "--mode=train")
+def ask(folder, answers):
+    """Questions with these answers in every split."""
+    asked = [{"table": "cities.csv", "question": "which city?", **answer} for answer in answers]
     for split in ("train", "dev", "test"):
-        lines = [{"table": "cities.csv", "question": "so?", "class": index} for index in (0, 1)]
-        (path / "data" / f"{split}.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    command(*arguments, "--mode=create_data")
-    assert "give another --model_dir" in refused(*arguments, "--mode=train")
+        path = folder / "data" / f"{split}.jsonl"
+        path.write_text("\n".join(map(json.dumps, asked)))
+
+
+def test_from_questions_to_answers_of_one_kind_and_another(folder, command, refused):
+    without_data = (f"--config_file={folder / 'custom.yaml'}", f"--output_dir={folder / 'out'}")
+    with_data = (
+        *without_data,
+        "--num_processes=1",
+        f"--input_dir={folder / 'data'}",
+        f"--bert_vocab_file={folder / 'vocab.txt'}",
+    )
+
+    def answer(*arguments):
+        """Modes that do not see the data know what they decided."""
+        asked = (f"--table={folder / 'data' / 'cities.csv'}", "--question=which city?")
+        output = command(*without_data, *arguments, "--mode=ask", *asked)
+        found = json.loads(next(line for line in output.splitlines() if line.startswith("{")))
+        assert set(found) == {"cells", "aggregation", "value", "probability", "text", "cuts"}
+        return found
+
+    ask(folder, TEXTS_AND_NUMBERS)
+    output = command(*with_data)
+    assert "created | train: 2 examples of 2 questions" in output
+    assert "answer_accuracy: " in output
+    results = json.loads((folder / "out" / "model" / "metrics.json").read_text())
+    assert results["test"]["answers"]["model"]["questions"] == 2
+    assert answer()["text"] not in ("false", "true")
+
+    # What was trained on texts does not go on with classes.
+    ask(folder, CLASSES)
+    command(*with_data, "--mode=create_data")
+    assert "give another --model_dir" in refused(*with_data, "--mode=train")
+    another = f"--model_dir={folder / 'classes'}"
+    command(*with_data, another)
+    results = json.loads((folder / "classes" / "metrics.json").read_text())
+    assert results["test"]["classes"]["model"]["questions"] == 2
+    assert "class_accuracy: " in command(*without_data, another, "--mode=eval")
+    assert answer(another)["text"] in ("false", "true")
