@@ -14,7 +14,7 @@ def main(flags) -> None:
     if not flags.question:
         raise InputError('--mode=ask needs --question="..."')
     table = read_table(flags.table)
-    export_dir = _export_dir(flags)
+    export_dir = export_dir_of(flags)
     # Bad flags and tables are told before TensorFlow takes its seconds to load.
     from mate_tf.cli.job import Job
     from mate_tf.serving.predictor import Predictor
@@ -56,7 +56,7 @@ def answer_all(predictor, table: Table, questions, conversation: bool = True) ->
     return answers
 
 
-def _export_dir(flags) -> str:
+def export_dir_of(flags) -> str:
     """--export_dir, or the one below --model_dir or --output_dir, as --mode=export writes it."""
     if flags.export_dir:
         return flags.export_dir

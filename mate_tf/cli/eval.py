@@ -6,7 +6,12 @@ from mate_tf.training import trainer
 
 def main(flags) -> None:
     """Prints loss and metrics of the last checkpoint on `task.validation_data`."""
-    job = Job.from_flags(flags)
+    evaluate(Job.from_flags(flags))
+
+
+def evaluate(job: Job) -> dict:
+    """Prints the metrics of one job; returns them."""
     require_examples(job.experiment.task.validation_data.input_path)
     metrics = trainer.evaluate(job.experiment, job.model_dir)
     print("evaluated |", " | ".join(f"{name}: {value:.4g}" for name, value in metrics.items()))
+    return metrics

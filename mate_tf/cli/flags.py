@@ -81,4 +81,7 @@ flags.DEFINE_integer("tf_random_seed", None, "Seed of data order and initial wei
 flags.DEFINE_integer("num_processes", 2, "Processes that convert examples.", lower_bound=1)
 
 flags.DEFINE_string("table", None, "CSV, TSV or JSON table to ask about.")
+flags.DEFINE_string(
+    "passages", None, "JSON of the passages that --table links to; both in HybridQA's format."
+)
 flags.DEFINE_multi_string("question", [], "Question about --table; repeat it for a conversation.")

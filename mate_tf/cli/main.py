@@ -7,6 +7,7 @@ import sys
 from absl import flags
 
 from mate_tf import errors
+from mate_tf.cli import config_files
 from mate_tf.cli import flags as flag_definitions
 
 USAGE = """Table question answering with sparse attention (MATE).
@@ -21,6 +22,7 @@ Modes:
 Flags:
 """
 
+POINTR = "POINTR"
 BAD_INPUT = 2
 INTERRUPTED = 130
 
@@ -40,6 +42,19 @@ def _quiet_tensorflow() -> None:
     os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
 
 
+def _mode(flags):
+    """The function that runs --mode: POINTR's, which has two stages, or that of all other tasks."""
+    if config_files.task_name(flags) == POINTR or _exported_pointr(flags):
+        return importlib.import_module("mate_tf.cli.pointr").main
+    return importlib.import_module(f"mate_tf.cli.{flags.mode}").main
+
+
+def _exported_pointr(flags) -> bool:
+    """Whether --mode=ask asks the two models of POINTR."""
+    point = os.path.join(flags.export_dir or "", "point", "saved_model.pb")
+    return flags.mode == "ask" and bool(flags.export_dir) and os.path.exists(point)
+
+
 def run(argv: list[str] | None = None) -> None:
     """Runs the command line and exits: 0 done, 2 bad input, 130 interrupted."""
     argv = list(sys.argv if argv is None else argv)
@@ -52,8 +67,7 @@ def run(argv: list[str] | None = None) -> None:
         if extra:
             raise errors.InputError(f"arguments without a flag: {' '.join(extra)}")
         _quiet_tensorflow()
-        mode = importlib.import_module(f"mate_tf.cli.{flag_definitions.FLAGS.mode}")
-        mode.main(flag_definitions.FLAGS)
+        _mode(flag_definitions.FLAGS)(flag_definitions.FLAGS)
     except BrokenPipeError:  # whoever reads, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

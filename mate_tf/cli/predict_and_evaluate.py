@@ -29,8 +29,17 @@ def predict_and_evaluate(job: Job) -> dict[str, dict]:
     Returns:
         split -> system -> metric or group -> value.
     """
+    return score(job, predict(job))
+
+
+def score(job: Job, predicted) -> dict[str, dict]:
+    """As `predict_and_evaluate`, of predictions that are there already.
+
+    Args:
+        job: whose interactions have the answers.
+        predicted: what `predict` returns.
+    """
     results = {}
-    predicted = predict(job)
     fitted = _baselines(job)
     for split, source in ({s: s for s in job.task.splits[1:]} | job.task.subsets).items():
         interactions = list(records.read_interactions(interactions_path(job.output_dir, split)))

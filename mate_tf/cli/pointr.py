@@ -1,0 +1,185 @@
+"""--task=POINTR: every mode, run for the two stages one after the other and then for both.
+
+```
+<output_dir>/point, read            what create_data makes for each stage
+<model_dir>/point, read             checkpoints and predictions of each stage
+<model_dir>/<split>.predictions.json    what HybridQA's official evaluator reads
+<export_dir>/point, read            the two SavedModels, loaded together by `PointrPredictor`
+```
+"""
+
+import dataclasses
+import os
+import time
+import types
+
+from mate_tf.cli import create_data, evaluate_pointr, export, predict_pointr, train
+from mate_tf.cli import eval as evaluate
+from mate_tf.cli.config_files import find_config
+from mate_tf.cli.job import FLAG_OVERRIDES, Job
+from mate_tf.errors import InputError
+from mate_tf.serving import pointr as serving
+from mate_tf.tasks import pointr
+from mate_tf.training import experiments
+
+BOTH_STAGES = (
+    "bert_vocab_file",
+    "init_checkpoint",
+    "skip_mismatched",
+    "test_batch_size",
+    "tf_random_seed",
+)
+"""Flags that mean the same for both stages."""
+
+POINT_ONLY = (
+    "attention",
+    "global_length",
+    "radius",
+    "row_heads_ratio",
+    "reset_position_index_per_cell",
+    "expand_entity_descriptions",
+    "entity_descriptions_sentence_limit",
+    "use_entity_title",
+)
+"""Flags about long tables, which the reader does not see."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Pipeline:
+    """Both stages' jobs and what joins them.
+
+    Attributes:
+        config: a `PointrExperiment`.
+        point, read: the `Job` of each stage.
+        model_dir: predictions and metrics of both together.
+        export_dir: folder of the two SavedModels.
+    """
+
+    config: pointr.PointrExperiment
+    point: Job
+    read: Job
+    model_dir: str
+    export_dir: str
+
+    @classmethod
+    def from_flags(cls, flags) -> "Pipeline":
+        """Reads the configuration: each stage's defaults, its file, the file, the flags.
+
+        Raises:
+            InputError: for what the user got wrong in any of them.
+        """
+        config_file = flags.config_file and find_config(flags.config_file)
+        config = _read(config_file)
+        stem = os.path.splitext(os.path.basename(config_file or "pointr"))[0]
+        output_dir = flags.output_dir or os.path.join("out", stem)
+        model_dir = flags.model_dir or os.path.join(output_dir, "model")
+        export_dir = flags.export_dir or os.path.join(model_dir, "export")
+        overrides = [experiments.read_override(text) for text in flags.params_override]
+        for values, source in overrides:
+            experiments.override(config, _without_stages(values), source)
+            config.check(source)
+        _check_flags(flags)
+        jobs = {
+            stage: Job.create(
+                getattr(config, stage),
+                _flags_of(stage, flags),
+                [(values[stage], source) for values, source in overrides if stage in values],
+                *(os.path.join(folder, stage) for folder in (output_dir, model_dir, export_dir)),
+            )
+            for stage in pointr.STAGES
+        }
+        return cls(config, model_dir=model_dir, export_dir=export_dir, **jobs)
+
+    @property
+    def jobs(self) -> tuple[Job, Job]:
+        """In the order in which they are run."""
+        return self.point, self.read
+
+
+def main(flags) -> None:
+    """Runs --mode for POINTR."""
+    if flags.mode == "ask":
+        from mate_tf.cli import ask_pointr
+
+        ask_pointr.main(flags)
+    else:
+        _MODES[flags.mode](Pipeline.from_flags(flags))
+
+
+def run(pipeline: Pipeline) -> None:
+    """From official files to EM and F1 and two SavedModels."""
+    start = time.monotonic()
+    for mode in ("create_data", "train", "predict_and_evaluate", "export"):
+        _MODES[mode](pipeline)
+    print(f"\ndone in {time.monotonic() - start:.0f} s")
+
+
+def _each(function):
+    def run_each(pipeline: Pipeline) -> None:
+        for job in pipeline.jobs:
+            print(f"\nstage | {job.task.name_in_tapas}", flush=True)
+            function(job)
+
+    return run_each
+
+
+def create_both(pipeline: Pipeline) -> None:
+    """Examples of both stages, and the official answers to dev."""
+    _each(create_data.create_data)(pipeline)
+    evaluate_pointr.keep_reference(pipeline.point)
+
+
+def export_both(pipeline: Pipeline) -> None:
+    """Both SavedModels, and how `PointrPredictor` joins them."""
+    _each(export.export)(pipeline)
+    config = pipeline.config.task
+    serving.write_settings(pipeline.export_dir, config.num_cells, config.policy)
+    print(f"exported | {pipeline.export_dir}")
+
+
+_MODES = {
+    "run": run,
+    "create_data": create_both,
+    "train": _each(train.train),
+    "eval": _each(evaluate.evaluate),
+    "predict": predict_pointr.predict,
+    "predict_and_evaluate": evaluate_pointr.predict_and_evaluate,
+    "export": export_both,
+}
+
+
+def _read(config_file: str | None) -> pointr.PointrExperiment:
+    """The defaults, each stage's own file if `<stage>.config_file` names one, the file's values."""
+    config = pointr.PointrExperiment()
+    given = experiments.read_yaml(config_file) if config_file else {}
+    for stage, task in pointr.STAGES.items():
+        section = given.get(stage)
+        if isinstance(section, dict) and "config_file" in section:
+            path = find_config(str(section.pop("config_file")))
+            setattr(config, stage, experiments.load(path, task=task))
+    experiments.override(config, given, config_file)
+    config.check(config_file or "the defaults")
+    return config
+
+
+def _without_stages(values: dict) -> dict:
+    return {key: value for key, value in values.items() if key not in pointr.STAGES}
+
+
+def _check_flags(flags) -> None:
+    """Refuses flags of which it is not clear which stage they are about."""
+    for name in FLAG_OVERRIDES:
+        if getattr(flags, name) is not None and name not in BOTH_STAGES + POINT_ONLY:
+            key = FLAG_OVERRIDES[name]
+            raise InputError(
+                f"--{name}: of which stage? Say --params_override=point.{key}=... or read.{key}=..."
+            )
+
+
+def _flags_of(stage: str, flags):
+    """The flags that are about a stage, as `Job.create` reads them."""
+    values = {name: getattr(flags, name) for name in flags}
+    for name in FLAG_OVERRIDES:
+        if name not in BOTH_STAGES and not (stage == pointr.POINT and name in POINT_ONLY):
+            values[name] = None
+    return types.SimpleNamespace(**values)

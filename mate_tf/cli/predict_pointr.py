@@ -1,0 +1,120 @@
+"""--task=POINTR --mode=predict: cells from the first stage, spans of them from the second."""
+
+import os
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from mate_tf.cli import predict as single
+from mate_tf.data import create_data, records
+from mate_tf.data.datasets import hybridqa_rc
+from mate_tf.data.examples import ExampleConverter
+from mate_tf.data.interactions import get_example_id
+from mate_tf.data.offsets import Offsets
+from mate_tf.evaluation import hybridqa, hybridqa_answers
+from mate_tf.evaluation.hybridqa_answers import Reading
+from mate_tf.evaluation.predictions import Prediction
+from mate_tf.protos import interaction_pb2
+from mate_tf.training import prediction
+
+Cells = Mapping[str, list[tuple[tuple[int, int], float]]]
+"""Question id -> its cells with their probabilities, the best first."""
+
+
+class Predicted(NamedTuple):
+    """What both stages say about the questions of a split.
+
+    Attributes:
+        cells: question id -> the first stage's prediction.
+        answers: question id of the data set -> text.
+    """
+
+    cells: dict[str, Prediction]
+    answers: dict[str, str]
+
+
+def predict(pipeline) -> dict[str, Predicted]:
+    """Writes each stage's predictions and <model_dir>/<split>.predictions.json.
+
+    The file is what HybridQA's official evaluator reads.
+
+    Args:
+        pipeline: a `mate_tf.cli.pointr.Pipeline`.
+
+    Returns:
+        split -> predictions.
+    """
+    config, result = pipeline.config.task, {}
+    for split, found in single.predict(pipeline.point).items():
+        cells = {each.question_id: hybridqa.ranked_cells(each) for each in found}
+        source = create_data.interactions_path(pipeline.point.output_dir, split)
+        readings = read(pipeline.read, source, split, cells, config.num_cells)
+        answers = {}
+        for each in found:
+            chosen = hybridqa_answers.choose(readings.get(each.question_id, ()), config.policy)
+            answers[get_example_id(each.question_id)] = chosen.text if chosen else ""
+        path = os.path.join(pipeline.model_dir, f"{split}.predictions.json")
+        hybridqa_answers.write_predictions(answers, path)
+        print(f"answered | {len(answers)} questions | {path}")
+        result[split] = Predicted({each.question_id: each for each in found}, answers)
+    return result
+
+
+def read(job, source: str, split: str, cells: Cells, num_cells: int) -> dict[str, list[Reading]]:
+    """Lets the second stage read the best cells of each question.
+
+    Args:
+        job: of the second stage.
+        source: file of the first stage's interactions.
+        split: name of the file of examples that is written.
+        cells: what the first stage says.
+        num_cells: how many are read.
+
+    Returns:
+        question id of the first stage -> readings, the best cell's first.
+    """
+    asked, read_cells = [], {}
+    config = hybridqa_rc.HybridQaRcConfig(
+        single_cell_examples=True, num_predictions_to_keep=num_cells
+    )
+    for interaction in records.read_interactions(source):
+        ranked = {name: [cell for cell, _ in cells.get(name, ())] for name in _ids(interaction)}
+        for made in hybridqa_rc.predicted_interactions(interaction, ranked, config):
+            asked.append(made)
+            name = interaction.questions[0].id
+            rank = hybridqa_answers.rank(made.questions[0].id)
+            read_cells[made.questions[0].id] = name, rank, cells[name][rank]
+    outputs = _outputs(job, asked, split)
+    offsets = Offsets(ExampleConverter(job.vocab_file).tokenizer)
+    texts = [made.table.rows[0].cells[0].text for made in asked]
+    found = {}
+    for made, text, ranges in zip(asked, texts, offsets.all_ranges(texts), strict=True):
+        name, rank, (cell, probability) = read_cells[made.questions[0].id]
+        output = outputs.get(made.questions[0].id)
+        if output is not None:  # None: it could not be converted
+            begin, end = hybridqa_answers.span_in_text(output, ranges)
+            reading = Reading(text[begin:end], probability, float(output["span_log_prob"]), cell)
+            found.setdefault(name, {})[rank] = reading
+    return {name: [ranks[rank] for rank in sorted(ranks)] for name, ranks in found.items()}
+
+
+def _outputs(job, asked: list[interaction_pb2.Interaction], split: str) -> dict[str, Mapping]:
+    """Question id of the second stage -> what its model says."""
+    path = create_data.examples_path(job.output_dir, f"{split}.selected")
+    converter = ExampleConverter(
+        job.vocab_file, **job.experiment.task.conversion.converter_options()
+    )
+    report = create_data.convert_split(
+        asked,
+        converter,
+        path,
+        processes=job.num_processes,
+        multiple_of=job.experiment.task.validation_data.global_batch_size,
+    )
+    print(f"reading | {split}: {report}")
+    outputs = prediction.predict(job.experiment, job.model_dir, path)
+    wanted = ("pred_span", "span_log_prob", "row_ids")
+    return {each["question_id"]: {name: each[name] for name in wanted} for each in outputs}
+
+
+def _ids(interaction: interaction_pb2.Interaction) -> list[str]:
+    return [question.id for question in interaction.questions]

@@ -1,0 +1,244 @@
+"""--task=POINTR: both stages from official files to answers, once, with tiny models."""
+
+import json
+import shutil
+
+import pytest
+
+from mate_tf.data.datasets import hybridqa
+from mate_tf.evaluation import hybridqa_answers
+from mate_tf.serving.pointr import PointrPredictor
+from mate_tf.tables.table import Table
+
+NAMES = ["Ann", "Bob", "Cy", "Dee", "Eve", "Flo"]
+TOWNS = ["Basel", "Bern", "Chur", "Genf", "Zug", "Thun"]
+WORDS = ["where", "was", "the", "winner", "of", "born", "in", "a", "year", "who", "won", "race"]
+WORDS += list("().:?")
+STAGE = """
+  task:
+    conversion: {conversion}
+    train_data: {{global_batch_size: 2}}
+    validation_data: {{global_batch_size: 2}}
+    model:
+      max_num_rows: 8
+      max_num_columns: 4
+      span_hidden_size: 4
+      encoder:
+        vocab_size: 64
+        hidden_size: 8
+        num_hidden_layers: 1
+        num_attention_heads: 2
+        intermediate_size: 8
+        max_position_embeddings: 64
+        {attention}
+  trainer:
+    {{train_steps: 2, steps_per_loop: 1, summary_interval: 1, checkpoint_interval: 1,
+     validation_interval: 2}}
+"""
+CONFIG = "task: {name: POINTR, num_cells: 2, policy: product}\npoint:" + STAGE.format(
+    conversion="{max_seq_length: 64}",
+    attention="attention: {name: mate_efficient, global_length: 16, radius: 8}",
+)
+CONFIG += "read:" + STAGE.format(conversion="{max_seq_length: 32}", attention="")
+
+
+def table(number):
+    """Winners of three years; their towns are in passages only."""
+    names = [NAMES[(number + row) % 6] for row in range(3)]
+    return {
+        "title": "Races",
+        "header": [["year", []], ["winner", []]],
+        "data": [
+            [[str(2000 + row), []], [name, [f"/wiki/{name}"]]] for row, name in enumerate(names)
+        ],
+    }
+
+
+def passages(number):
+    names = [name for _, (name, _) in table(number)["data"]]
+    return {f"/wiki/{name}": f"{name} was born in {town(name)} . A race ." for name in names}
+
+
+def expanded(number):
+    """What the reader sees of each cell: its text, and the passage that it links to."""
+    texts = passages(number)
+    for row in table(number)["data"]:
+        for text, links in row:
+            yield " : ".join([text, *(texts[link] for link in links)])
+
+
+def town(name):
+    return TOWNS[NAMES.index(name)]
+
+
+def questions(numbers):
+    for number in numbers:
+        for row in range(3):
+            name = table(number)["data"][row][1][0]
+            yield {
+                "question_id": f"q{number}{row}",
+                "question": f"Where was the winner of {2000 + row} born ?",
+                "table_id": f"Races_{number}",
+                "answer-text": town(name),
+            }
+    yield {
+        "question_id": f"q{numbers[0]}9",
+        "question": "Who won in 2001 ?",
+        "table_id": f"Races_{numbers[0]}",
+        "answer-text": table(numbers[0])["data"][1][1][0],
+    }
+
+
+def write(path, content):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """HybridQA's official layout: four tables to learn from, two to be asked about."""
+    folder = tmp_path_factory.mktemp("hybridqa")
+    for number in range(6):
+        write(folder / "tables_tok" / f"Races_{number}.json", table(number))
+        write(folder / "request_tok" / f"Races_{number}.json", passages(number))
+    write(folder / "released_data" / "train.json", list(questions([0, 1, 2, 3])))
+    dev = list(questions([4, 5]))
+    write(folder / "released_data" / "dev.json", dev)
+    reference = {each["question_id"]: each["answer-text"] for each in dev} | {"elsewhere": "x"}
+    groups = {
+        "table": ["q49", "elsewhere"],
+        "passage": [name for name in reference if name[2] < "9"],
+    }
+    write(folder / "released_data" / "dev_reference.json", {"reference": reference, **groups})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def vocabulary(tmp_path_factory):
+    pieces = ["[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
+    pieces += [word.lower() for word in NAMES + TOWNS] + ["2000", "2001", "2002"]
+    return write(tmp_path_factory.mktemp("words") / "vocab.txt", "\n".join(pieces) + "\n")
+
+
+@pytest.fixture(scope="module")
+def finished(data, vocabulary, invoked, tmp_path_factory):
+    """Output folder after --mode=run; not to be changed."""
+    folder = tmp_path_factory.mktemp("pointr")
+    arguments = (
+        f"--config_file={write(folder / 'tiny.yaml', CONFIG)}",
+        f"--output_dir={folder}",
+        f"--bert_vocab_file={vocabulary}",
+        "--num_processes=1",
+    )
+    assert invoked("--mode=run", f"--input_dir={data}", *arguments) == 0
+    return folder, arguments
+
+
+def test_what_a_run_leaves(finished, data):
+    """Answers that the official evaluator can read, each written in the table or a passage."""
+    folder, _ = finished
+    answers = hybridqa_answers.read_predictions(folder / "model" / "dev.predictions.json")
+    asked = {each["question_id"]: each["table_id"] for each in questions([4, 5])}
+    assert answers.keys() == asked.keys()
+    for name, text in answers.items():
+        assert text
+        assert any(text in each for each in expanded(int(asked[name][-1]))), text
+    metrics = json.loads((folder / "model" / "metrics.json").read_text())["dev"]
+    assert {group: values["questions"] for group, values in metrics.items()} == {
+        "table": 1,
+        "passage": 6,
+        "total": 7,
+    }
+    reference = hybridqa_answers.read_reference(data / "released_data" / "dev_reference.json")
+    official = hybridqa_answers.evaluate(answers, reference.of(answers))
+    for group, values in metrics.items():
+        assert values["EM"] == pytest.approx(official[group].exact / 100)
+        assert values["F1"] == pytest.approx(official[group].f1 / 100)
+        assert values["EM low"] <= values["EM"] <= values["EM high"]
+    for stage in ("point", "read"):
+        assert (folder / "model" / stage / "ckpt-2.index").exists()
+        assert (folder / "model" / "export" / stage / "saved_model.pb").exists()
+
+
+def test_the_exported_models_answer_as_predicted(finished, data):
+    folder, _ = finished
+    predictor = PointrPredictor(str(folder / "model" / "export"))
+    predicted = hybridqa_answers.read_predictions(folder / "model" / "dev.predictions.json")
+    for interaction in hybridqa.read(data, "dev"):
+        answer = predictor.ask_interaction(interaction)
+        name = hybridqa_answers.official_id(interaction.questions[0].id)
+        assert answer.text == predicted[name]
+        cell = interaction.table.rows[answer.row].cells[answer.column]
+        assert answer.cell == cell.text
+        number = int(name[1])
+        assert any(answer.text in text for text in expanded(number))
+        assert any(answer.sentence in text for text in expanded(number))
+        if answer.passage:
+            assert answer.sentence in passages(number)[answer.passage]
+        assert 0 < answer.cell_probability <= 1
+        assert 0 < answer.span_probability <= 1
+        assert sum(probability for *_, probability in answer.cells) <= 1 + 1e-5
+        assert len({(row, column) for row, column, _ in answer.cells}) == len(answer.cells) == 5
+
+
+def test_asking(finished, data, command, refused, tmp_path):
+    folder, _ = finished
+    export_dir = f"--export_dir={folder / 'model' / 'export'}"
+    asked = "--question=Where was the winner of 2001 born ?"
+    name = "Races_4.json"
+    linked = (f"--table={data / 'tables_tok' / name}", f"--passages={data / 'request_tok' / name}")
+    output = command("--mode=ask", export_dir, asked, *linked)
+    (answer,) = (json.loads(line) for line in output.splitlines() if line.startswith("{"))
+    assert f"read: {answer['text']!r} in the " in output
+    plain = tmp_path / "plain.csv"
+    plain.write_text("year,winner\n2000,Ann\n")
+    output = command("--mode=ask", export_dir, asked, f"--table={plain}")
+    (answer,) = (json.loads(line) for line in output.splitlines() if line.startswith("{"))
+    assert answer["passage"] is None
+    assert answer["sentence"] in ("2000", "Ann")
+    shutil.copytree(folder / "model" / "export", tmp_path / "half")
+    shutil.rmtree(tmp_path / "half" / "read")
+    message = refused("--mode=ask", f"--export_dir={tmp_path / 'half'}", asked, f"--table={plain}")
+    assert message.startswith(f"{tmp_path / 'half' / 'read'}: no SavedModel here")
+
+
+def test_links_to_no_cell(finished):
+    folder, _ = finished
+    predictor = PointrPredictor(str(folder / "model" / "export"))
+    with pytest.raises(ValueError, match="no cell in row 3, column 0"):
+        predictor.ask(Table.from_rows(["a"], [["b"]]), "who?", links={(3, 0): ["x"]})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--num_train_steps=3"],
+            "--num_train_steps: of which stage? Say --params_override=point.",
+        ),
+        (["--params_override=task.policy=best"], "task.policy is 'best', expected one of first,"),
+        (["--params_override=task.num_cells=0"], "task.num_cells=0 leaves no cell"),
+        (["--params_override=point.task.nodel.x=1"], "unknown key 'task.nodel'"),
+        (["--params_override=raed.task.name=1"], "unknown key 'raed'; did you mean 'read'?"),
+        (["--attention=nowhere"], "nowhere"),
+    ],
+)
+def test_bad_flags(refused, tmp_path, arguments, message):
+    config = write(tmp_path / "tiny.yaml", CONFIG)
+    assert message in refused("--mode=train", f"--config_file={config}", *arguments)
+
+
+def test_stages_have_files_of_their_own(refused, tmp_path):
+    config = write(tmp_path / "c.yaml", "task: {name: POINTR}\npoint: {config_file: absent.yaml}")
+    assert "absent.yaml: no such file" in refused("--mode=train", f"--config_file={config}")
+    other = write(tmp_path / "sqa.yaml", "task: {name: SQA}")
+    config = write(tmp_path / "d.yaml", f"task: {{name: POINTR}}\nread: {{config_file: {other}}}")
+    message = refused("--mode=train", f"--config_file={config}")
+    assert f"{other}: is an experiment for task SQA, not for HYBRIDQA_RC" in message
+
+
+def test_nothing_trained(refused, finished, tmp_path):
+    _, arguments = finished
+    message = refused("--mode=predict", *arguments, f"--model_dir={tmp_path}")
+    assert message == f"{tmp_path}/point: no checkpoint here; train first"
