@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -99,8 +100,9 @@ def test_expanded_texts_are_the_references(config, recorded):
 def test_one_by_one_as_all_together(recorded, vocab):
     converter = ExampleConverter(vocab, 256, **EXPAND)
     found = [interaction for interaction, _ in recorded]
+    single = ExampleConverter(vocab, 256, **EXPAND)
     for interaction, conversion in zip(found, converter.convert_all(*found), strict=True):
-        assert ExampleConverter(vocab, 256, **EXPAND).conversion(interaction, 0) == conversion
+        assert single.conversion(interaction, 0) == conversion
 
 
 def _second_question(interaction, text):
@@ -185,8 +187,6 @@ def _cell_lengths(example):
 
 
 def test_survives_another_process(mountains, vocab):
-    import pickle
-
     converter = ExampleConverter(vocab, 256, use_entity_title=True, **EXPAND)
     copy = pickle.loads(pickle.dumps(converter))
     assert copy.conversion(mountains, 0) == converter.conversion(mountains, 0)
