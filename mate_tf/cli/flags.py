@@ -68,6 +68,13 @@ flags.DEFINE_boolean(
 )
 flags.DEFINE_boolean("use_document_title", None, "Append the table's title to the question.")
 flags.DEFINE_boolean(
+    "expand_entity_descriptions", None, "Show sentences about the entities that cells link to."
+)
+flags.DEFINE_integer(
+    "entity_descriptions_sentence_limit", None, "Sentences per table (k).", lower_bound=0
+)
+flags.DEFINE_boolean("use_entity_title", None, "Show the entity's name before its sentences.")
+flags.DEFINE_boolean(
     "update_answer_coordinates", None, "Label where the answer's text stands in the table."
 )
 flags.DEFINE_integer("train_batch_size", None, "Examples per training step.", lower_bound=1)

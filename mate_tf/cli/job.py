@@ -11,7 +11,8 @@ from mate_tf.data.atomic import atomic_path
 from mate_tf.data.create_data import examples_path
 from mate_tf.errors import InputError
 from mate_tf.models.encoder_config import BERT_FIELDS
-from mate_tf.tasks.base import TableExperiment, TableTask
+from mate_tf.tasks.base import TableTask
+from mate_tf.tasks.configs import TableExperiment
 from mate_tf.training import experiments
 
 VOCABULARY_FILE = "vocab.txt"
@@ -30,6 +31,9 @@ FLAG_OVERRIDES = {
     "prune_columns": "task.conversion.prune_columns",
     "prune_rows": "task.conversion.prune_rows",
     "use_document_title": "task.conversion.use_document_title",
+    "expand_entity_descriptions": "task.conversion.expand_entity_descriptions",
+    "entity_descriptions_sentence_limit": "task.conversion.entity_descriptions_sentence_limit",
+    "use_entity_title": "task.conversion.use_entity_title",
     "update_answer_coordinates": "task.conversion.update_answer_coordinates",
     "init_checkpoint": "task.init_checkpoint",
     "skip_mismatched": "task.skip_mismatched",

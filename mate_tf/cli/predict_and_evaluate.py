@@ -54,6 +54,7 @@ def score(job: Job, predicted) -> dict[str, dict]:
         for name, answers in systems.items():
             for title, values in job.task.measure(interactions, answers).items():
                 results[split][title][name] = values
+        results[split] |= job.task.compare(interactions, systems)
         for title, columns in results[split].items():
             print(f"\n{split}\n{metrics.comparison(columns, title)}")
     path = os.path.join(job.model_dir, "metrics.json")

@@ -5,12 +5,12 @@ import dataclasses
 from mate_tf.data.datasets import custom
 from mate_tf.evaluation import metrics
 from mate_tf.models import heads
-from mate_tf.tasks import base, registry
+from mate_tf.tasks import base, configs, registry
 from mate_tf.tasks.wtq import NUM_AGGREGATIONS, weakly_supervised
 
 
 @dataclasses.dataclass
-class CustomTaskConfig(base.TableTaskConfig):
+class CustomTaskConfig(configs.TableTaskConfig):
     """A task whose answers are of the kinds that the data have.
 
     Attributes:
@@ -90,10 +90,10 @@ class CustomTask(base.TableTask):
     @classmethod
     def experiment(cls):
         """The hyper-parameters of WikiTableQuestions; the data decide which heads there are."""
-        return base.fine_tuning(
+        return configs.fine_tuning(
             CustomTaskConfig(
                 name=cls.name_in_tapas,
-                conversion=base.ConversionConfig(
+                conversion=configs.ConversionConfig(
                     drop_rows_to_fit=True, prune_columns=True, prune_rows=True
                 ),
                 model=weakly_supervised(

@@ -8,17 +8,18 @@ from mate_tf.attention import AttentionConfig
 from mate_tf.data.datasets import hybridqa
 from mate_tf.data.interactions import invalidate
 from mate_tf.evaluation import hybridqa as evaluation
+from mate_tf.evaluation.bootstrap import paired_difference
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.protos import interaction_pb2
-from mate_tf.tasks import base, registry
+from mate_tf.tasks import base, configs, registry
 
 NO_CANDIDATE = "no candidate cell"
 AMBIGUOUS = "more than one candidate cell"
 
 
 @dataclasses.dataclass
-class HybridQaTaskConfig(base.TableTaskConfig):
+class HybridQaTaskConfig(configs.TableTaskConfig):
     """HybridQA's first stage.
 
     Attributes:
@@ -68,13 +69,25 @@ class HybridQaTask(base.TableTask):
             for k in evaluation.RANKS
         }
 
+    def compare(self, interactions, systems):
+        """Differences in Hits@k to each ranker, with the intervals of the paired bootstrap."""
+        differences = {}
+        for name in [each for each in systems if each != "model"]:
+            differences[name] = {}
+            for k in evaluation.RANKS:
+                both = [evaluation.hits(interactions, systems[each], k) for each in ("model", name)]
+                if both[0]:
+                    pair = ([*each.values()] for each in both)
+                    differences[name][f"Hits@{k}"] = str(paired_difference(*pair))
+        return {"model minus ranker, 95 % interval": differences}
+
     @classmethod
     def experiment(cls):
         """The paper's hyper-parameters (appendix A.2)."""
-        return base.fine_tuning(
+        return configs.fine_tuning(
             HybridQaTaskConfig(
                 name=cls.name_in_tapas,
-                conversion=base.ConversionConfig(
+                conversion=configs.ConversionConfig(
                     max_seq_length=2048, expand_entity_descriptions=True
                 ),
                 model=ClassifierConfig(

@@ -14,11 +14,11 @@ from mate_tf.evaluation import hybridqa_answers
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.spans import MLP
-from mate_tf.tasks import base, registry
+from mate_tf.tasks import base, configs, registry
 
 
 @dataclasses.dataclass
-class HybridQaRcTaskConfig(base.TableTaskConfig):
+class HybridQaRcTaskConfig(configs.TableTaskConfig):
     """HybridQA's second stage.
 
     Attributes:
@@ -71,10 +71,10 @@ class HybridQaRcTask(base.TableTask):
     @classmethod
     def experiment(cls):
         """The paper's hyper-parameters (appendix A.2) for BERT with full attention."""
-        return base.fine_tuning(
+        return configs.fine_tuning(
             HybridQaRcTaskConfig(
                 name=cls.name_in_tapas,
-                conversion=base.ConversionConfig(
+                conversion=configs.ConversionConfig(
                     max_seq_length=512, update_answer_coordinates=True
                 ),
                 model=ClassifierConfig(

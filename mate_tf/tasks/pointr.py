@@ -8,7 +8,7 @@ from official.modeling.hyperparams import base_config
 from mate_tf.errors import InputError
 from mate_tf.evaluation.hybridqa_answers import POLICIES
 from mate_tf.tasks import registry
-from mate_tf.tasks.base import TableExperiment
+from mate_tf.tasks.configs import TableExperiment
 
 NAME = "POINTR"
 POINT, READ = "point", "read"

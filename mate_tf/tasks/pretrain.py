@@ -11,7 +11,7 @@ from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.pretrainer import PretrainerConfig, TablePretrainer
-from mate_tf.tasks import base, registry
+from mate_tf.tasks import base, configs, registry
 
 METRICS = (
     "masked_lm_accuracy",
@@ -22,7 +22,7 @@ METRICS = (
 
 
 @dataclasses.dataclass
-class PretrainTaskConfig(base.TableTaskConfig):
+class PretrainTaskConfig(configs.TableTaskConfig):
     """Pre-training of a table encoder.
 
     Attributes:
@@ -125,10 +125,10 @@ class PretrainTask(base.TableTask):
     @classmethod
     def experiment(cls):
         """The paper's settings; the learning rate is that of the reference's script."""
-        return base.fine_tuning(
+        return configs.fine_tuning(
             PretrainTaskConfig(
                 name=cls.name_in_tapas,
-                conversion=base.ConversionConfig(
+                conversion=configs.ConversionConfig(
                     max_seq_length=128,
                     drop_rows_to_fit=True,
                     drop_columns_to_fit=True,

@@ -3,7 +3,8 @@
 from official.core import exp_factory
 
 from mate_tf.errors import InputError
-from mate_tf.tasks.base import TableExperiment, TableTask, TableTaskConfig
+from mate_tf.tasks.base import TableTask
+from mate_tf.tasks.configs import TableExperiment, TableTaskConfig
 
 _TASKS: dict[str, type[TableTask]] = {}
 

@@ -8,11 +8,11 @@ from mate_tf.errors import InputError
 from mate_tf.evaluation import metrics
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
-from mate_tf.tasks import base, registry
+from mate_tf.tasks import base, configs, registry
 
 
 @dataclasses.dataclass
-class SqaTaskConfig(base.TableTaskConfig):
+class SqaTaskConfig(configs.TableTaskConfig):
     """SQA with a dev set split off the training questions.
 
     Attributes:
@@ -43,7 +43,7 @@ class SqaTask(base.TableTask):
     @classmethod
     def experiment(cls):
         """TAPAS's hyper-parameters for SQA with MATE's attention (paper, appendix A)."""
-        return base.fine_tuning(
+        return configs.fine_tuning(
             SqaTaskConfig(
                 name=cls.name_in_tapas,
                 model=ClassifierConfig(

@@ -10,7 +10,7 @@ from mate_tf.evaluation import metrics
 from mate_tf.models import heads
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
-from mate_tf.tasks import base, registry
+from mate_tf.tasks import base, configs, registry
 from mate_tf.training.optimizers import TrainerConfig
 
 
@@ -28,7 +28,7 @@ class GenerationConfig(base_config.Config):
 
 
 @dataclasses.dataclass
-class SyntheticTaskConfig(base.TableTaskConfig):
+class SyntheticTaskConfig(configs.TableTaskConfig):
     """A task that generates its tables."""
 
     generation: GenerationConfig = dataclasses.field(default_factory=GenerationConfig)
@@ -69,10 +69,10 @@ class SyntheticTask(base.TableTask):
     @classmethod
     def experiment(cls):
         """A small model that learns from scratch (see `heads.CellSoftmaxHead` for the loss)."""
-        experiment = base.TableExperiment()
+        experiment = configs.TableExperiment()
         experiment.task = SyntheticTaskConfig(
             name=cls.name_in_tapas,
-            conversion=base.ConversionConfig(max_seq_length=256, drop_rows_to_fit=True),
+            conversion=configs.ConversionConfig(max_seq_length=256, drop_rows_to_fit=True),
             model=ClassifierConfig(
                 encoder=EncoderConfig(
                     vocab_size=len(synthetic.vocabulary()),
@@ -86,7 +86,7 @@ class SyntheticTask(base.TableTask):
                 cell_cross_entropy=True,
                 cell_cross_entropy_target=heads.UNIFORM,
             ),
-            train_data=base.TableDataConfig(is_training=True, global_batch_size=16),
+            train_data=configs.TableDataConfig(is_training=True, global_batch_size=16),
         )
         experiment.trainer = TrainerConfig(
             train_steps=800,

@@ -7,7 +7,7 @@ from mate_tf.data.datasets import tabfact
 from mate_tf.evaluation import metrics
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
-from mate_tf.tasks import base, registry
+from mate_tf.tasks import base, configs, registry
 
 
 @registry.register
@@ -38,8 +38,8 @@ class TabFactTask(base.TableTask):
     @classmethod
     def experiment(cls):
         """TAPAS's hyper-parameters for TabFact with MATE's attention."""
-        return base.fine_tuning(
-            base.TableTaskConfig(name=cls.name_in_tapas, model=truth_classifier()),
+        return configs.fine_tuning(
+            configs.TableTaskConfig(name=cls.name_in_tapas, model=truth_classifier()),
             train_steps=80_000,
             batch_size=512,
             learning_rate=2e-5,

@@ -2,7 +2,7 @@
 
 from mate_tf.data.datasets import wikisql
 from mate_tf.evaluation import metrics
-from mate_tf.tasks import base, registry
+from mate_tf.tasks import base, configs, registry
 from mate_tf.tasks.wtq import (
     BATCH_SIZE,
     COUNTING_BASELINES,
@@ -29,8 +29,8 @@ class WikiSqlTask(base.TableTask):
     @classmethod
     def experiment(cls):
         """TAPAS's hyper-parameters for WikiSQL with MATE's attention."""
-        return base.fine_tuning(
-            base.TableTaskConfig(
+        return configs.fine_tuning(
+            configs.TableTaskConfig(
                 name=cls.name_in_tapas,
                 model=weakly_supervised(
                     temperature=0.107515,
@@ -56,8 +56,8 @@ class SupervisedWikiSqlTask(WikiSqlTask):
     @classmethod
     def experiment(cls):
         """TAPAS's hyper-parameters for supervised WikiSQL with MATE's attention."""
-        return base.fine_tuning(
-            base.TableTaskConfig(
+        return configs.fine_tuning(
+            configs.TableTaskConfig(
                 name=cls.name_in_tapas,
                 model=weakly_supervised(
                     use_answer_as_supervision=False,

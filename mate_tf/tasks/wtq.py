@@ -7,7 +7,7 @@ from mate_tf.data.datasets import wikitq
 from mate_tf.evaluation import metrics
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
-from mate_tf.tasks import base, registry
+from mate_tf.tasks import base, configs, registry
 
 NUM_AGGREGATIONS = 4
 """NONE, SUM, AVERAGE, COUNT."""
@@ -20,7 +20,7 @@ BATCH_SIZE = 512
 
 
 @dataclasses.dataclass
-class WtqTaskConfig(base.TableTaskConfig):
+class WtqTaskConfig(configs.TableTaskConfig):
     """WikiTableQuestions with the official divisions of its training questions.
 
     Attributes:
@@ -47,7 +47,7 @@ class WtqTask(base.TableTask):
     @classmethod
     def experiment(cls):
         """TAPAS's hyper-parameters for WikiTableQuestions with MATE's attention."""
-        return base.fine_tuning(
+        return configs.fine_tuning(
             WtqTaskConfig(
                 name=cls.name_in_tapas,
                 model=weakly_supervised(

@@ -11,7 +11,7 @@ from official.modeling.hyperparams import base_config, params_dict
 from mate_tf import tasks
 from mate_tf.attention import AttentionConfig
 from mate_tf.errors import InputError
-from mate_tf.tasks.base import TableExperiment
+from mate_tf.tasks.configs import TableExperiment
 
 PARAMS_FILE = "params.yaml"
 OVERRIDE = "--params_override"

@@ -4,11 +4,14 @@ import json
 import shutil
 
 import pytest
+from absl.testing import flagsaver
 
+from mate_tf.cli import flags, pointr
 from mate_tf.data.datasets import hybridqa
 from mate_tf.evaluation import hybridqa_answers
 from mate_tf.serving.pointr import PointrPredictor
 from mate_tf.tables.table import Table
+from mate_tf.training import experiments
 
 NAMES = ["Ann", "Bob", "Cy", "Dee", "Eve", "Flo"]
 TOWNS = ["Basel", "Bern", "Chur", "Genf", "Zug", "Thun"]
@@ -208,6 +211,26 @@ def test_links_to_no_cell(finished):
     predictor = PointrPredictor(str(folder / "model" / "export"))
     with pytest.raises(ValueError, match="no cell in row 3, column 0"):
         predictor.ask(Table.from_rows(["a"], [["b"]]), "who?", links={(3, 0): ["x"]})
+
+
+@pytest.mark.parametrize("name", ["pointr", "pointr_minilm"])
+def test_configurations(project, name):
+    """Each stage is as its own configuration says."""
+    with flagsaver.flagsaver():
+        path = project / "configs" / f"{name}.yaml"
+        flags.FLAGS(["mate-tf", f"--config_file={path}", "--attention=full", "--output_dir=o"])
+        pipeline = pointr.Pipeline.from_flags(flags.FLAGS)
+    suffix = name.removeprefix("pointr")
+    for stage, stem in (("point", "hybridqa"), ("read", "hybridqa_rc")):
+        job = getattr(pipeline, stage)
+        alone = experiments.load(str(project / "configs" / f"{stem}{suffix}.yaml"))
+        if stage == "point":
+            alone.task.model.encoder.attention = job.experiment.task.model.encoder.attention
+            assert job.experiment.task.model.encoder.attention.name == "full"
+        alone.task.train_data.input_path = f"o/{stage}/tf_examples/train.tfrecord"
+        alone.task.validation_data.input_path = f"o/{stage}/tf_examples/dev.tfrecord"
+        assert job.experiment.as_dict() == alone.as_dict()
+        assert job.model_dir == f"o/model/{stage}"
 
 
 @pytest.mark.parametrize(

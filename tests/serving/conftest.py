@@ -10,7 +10,7 @@ from mate_tf.models.encoder import EncoderConfig
 from mate_tf.serving import export
 from mate_tf.serving.predictor import Predictor
 from mate_tf.tables.table import Table
-from mate_tf.tasks.base import ConversionConfig
+from mate_tf.tasks.configs import ConversionConfig
 
 MAX_ROWS, MAX_COLUMNS, LENGTH = 16, 8, 128
 

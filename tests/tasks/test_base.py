@@ -8,7 +8,7 @@ from mate_tf import tasks
 from mate_tf.data import features as feature_names
 from mate_tf.data.examples import ExampleConverter
 from mate_tf.errors import InputError
-from mate_tf.tasks import base
+from mate_tf.tasks import base, configs
 
 
 def test_conversion_config_is_the_converters(tmp_path):
@@ -16,7 +16,7 @@ def test_conversion_config_is_the_converters(tmp_path):
     pieces = ["[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "##a"]
     path = tmp_path / "vocab.txt"
     path.write_text("\n".join(pieces) + "\n")
-    options = base.ConversionConfig().converter_options()
+    options = configs.ConversionConfig().converter_options()
     converter = ExampleConverter(str(path), **options)
     assert converter.__getstate__() == ExampleConverter(str(path)).__getstate__()
     assert "bert_vocab_file" not in options
@@ -92,7 +92,7 @@ def test_inputs_are_what_a_model_reads(monkeypatch):
 
     monkeypatch.setattr(base.records, "dataset", dataset)
     task = small_task(conversion={"max_seq_length": 3})
-    data = base.TableDataConfig(input_path="x*", global_batch_size=4, is_training=True, seed=5)
+    data = configs.TableDataConfig(input_path="x*", global_batch_size=4, is_training=True, seed=5)
     context = tf.distribute.InputContext(num_replicas_in_sync=2)
     element = task.build_inputs(data, context).element_spec
     assert set(element) == {*feature_names.names(feature_names.MODEL_INPUTS), "label_ids"}
@@ -108,6 +108,6 @@ def test_inputs_are_what_a_model_reads(monkeypatch):
         "max_batch_tokens": None,
         "curriculum": (0, 0),
     }
-    task.build_inputs(base.TableDataConfig(buckets=[2, 3]))
+    task.build_inputs(configs.TableDataConfig(buckets=[2, 3]))
     assert (seen["shuffle"], seen["repeat"], seen["drop_remainder"]) == (0, False, False)
     assert seen["buckets"] == [2, 3]

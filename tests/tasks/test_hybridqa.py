@@ -2,13 +2,15 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from mate_tf import tasks
 from mate_tf.data import create_data, interactions, records
 from mate_tf.data.datasets import hybridqa
 from mate_tf.data.examples import ExampleConverter
-from mate_tf.evaluation import baselines
+from mate_tf.evaluation import baselines, metrics
+from mate_tf.evaluation import hybridqa as evaluation
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.tasks.hybridqa import AMBIGUOUS, NO_CANDIDATE
 from mate_tf.training import experiments
@@ -147,3 +149,22 @@ def test_stands_beside_word_counting(goldens):
     for name in task.baselines:
         measured = task.measure(dev, baselines.predict(dev, name))
         assert set(measured) == {"Hits@1", "Hits@3", "Hits@5"}
+
+
+def test_differences_come_with_intervals(goldens):
+    """A model that is the ranker is no better; one that knows the answers is, by its misses."""
+    folder = goldens / "metrics" / "open" / "hybridqa" / "interactions"
+    dev = list(records.read_interactions(folder / "dev.tfrecord"))
+    ranker = baselines.predict(dev, "TF-IDF of cells")
+    oracle = {
+        question.id: Prediction(question.id, (), ranked=tuple(metrics.gold_cells(question)))
+        for interaction in dev
+        for question in interaction.questions
+    }
+    systems = {"model": oracle, "ranker": ranker, "the same": oracle}
+    ((_, differences),) = _task().compare(dev, systems).items()
+    assert differences["the same"] == dict.fromkeys(
+        ["Hits@1", "Hits@3", "Hits@5"], "+0.0% [+0.0%, +0.0%]"
+    )
+    missed = 1 - np.mean([*evaluation.hits(dev, ranker, 1).values()])
+    assert differences["ranker"]["Hits@1"].startswith(f"{missed:+.1%} [")

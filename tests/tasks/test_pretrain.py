@@ -8,7 +8,7 @@ from mate_tf import tasks
 from mate_tf.data import features as feature_names
 from mate_tf.errors import InputError
 from mate_tf.models.pretrainer import LABELS
-from mate_tf.tasks import base
+from mate_tf.tasks import base, configs
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{i}" for i in range(50))]
 MASK = PIECES.index("[MASK]")
@@ -56,7 +56,7 @@ def examples(monkeypatch):
 
 
 def batches(task, **params):
-    return list(task.build_inputs(base.TableDataConfig(**params)).as_numpy_iterator())
+    return list(task.build_inputs(configs.TableDataConfig(**params)).as_numpy_iterator())
 
 
 def test_batches(make, examples):
@@ -84,7 +84,7 @@ def test_masks_are_new_each_time_in_training_and_always_the_same_in_evaluation(m
 def test_without_vocabulary():
     task = tasks.create(tasks.experiment("PRETRAIN").task)
     with pytest.raises(InputError, match="bert_vocab_file is empty"):
-        task.build_inputs(base.TableDataConfig())
+        task.build_inputs(configs.TableDataConfig())
 
 
 def test_metrics_count_masked_words_and_examples_with_a_table(make):

@@ -1,0 +1,154 @@
+"""What experiments on table tasks say: data, model, training, in tf-models' terms."""
+
+import dataclasses
+
+from official.core import config_definitions
+from official.modeling.hyperparams import base_config
+
+from mate_tf.models.classifier import ClassifierConfig
+from mate_tf.training.optimizers import TrainerConfig
+
+
+@dataclasses.dataclass
+class ConversionConfig(base_config.Config):
+    """How interactions become examples: the arguments of `ExampleConverter`.
+
+    The last four and `strip_column_names` are fields of `expansion.Display`.
+
+    Attributes:
+        bert_vocab_file: WordPiece vocabulary, one piece a line.
+    """
+
+    bert_vocab_file: str = ""
+    max_seq_length: int = 512
+    max_column_id: int = 512
+    max_row_id: int = 512
+    cell_trim_length: int = -1
+    drop_rows_to_fit: bool = False
+    drop_columns_to_fit: bool = False
+    trim_question_to_fit: bool = False
+    prune_columns: bool = False
+    prune_rows: bool = False
+    strip_column_names: bool = False
+    update_answer_coordinates: bool = False
+    use_document_title: bool = False
+    use_context_title: bool = False
+    trim_question_ids: bool = False
+    mark_matches: bool = False
+    expand_entity_descriptions: bool = False
+    entity_descriptions_sentence_limit: int = 5
+    use_entity_title: bool = False
+    hide_cell_texts: bool = False
+
+    def converter_options(self):
+        """Keyword arguments of `ExampleConverter` besides the vocabulary."""
+        options = self.as_dict()
+        del options["bert_vocab_file"]
+        return options
+
+
+@dataclasses.dataclass
+class TableDataConfig(base_config.Config):
+    """Where examples come from and how they are batched.
+
+    Attributes:
+        input_path: TFRecord files, a path or pattern.
+        global_batch_size: examples per step over all replicas.
+        is_training: shuffle and repeat; otherwise one pass in order, the last batch included.
+        buckets: sequence lengths; a batch holds examples of one bucket and is padded to its length.
+            Empty: every batch has the length of the longest possible example.
+        max_batch_tokens: batches of long buckets are smaller, so that batch times length stays
+            below this; 0: all have `global_batch_size`.
+        curriculum_length: the first `curriculum_steps` batches have only examples of at most this
+            many tokens. Training that resumes goes on where it was in the curriculum.
+        curriculum_steps: see there; 0: none.
+        shuffle_buffer_size: examples to draw from.
+        seed: of the shuffling; None: it follows `tf_random_seed`. Training that resumes adds the
+            step that it goes on from, so that it does not repeat the order it began with.
+    """
+
+    input_path: str = ""
+    global_batch_size: int = 32
+    is_training: bool = False
+    buckets: list[int] = dataclasses.field(default_factory=list)
+    max_batch_tokens: int = 0
+    curriculum_length: int = 0
+    curriculum_steps: int = 0
+    shuffle_buffer_size: int = 10_000
+    seed: int | None = None
+
+
+@dataclasses.dataclass
+class TableTaskConfig(config_definitions.TaskConfig):
+    """A task: its data, its model, where the weights come from.
+
+    Attributes:
+        name: the task's name, as in google-research/tapas.
+        init_checkpoint: what to start from, anything `checkpoints.load` reads; empty: from scratch.
+        skip_mismatched: leave variables of another shape in it aside instead of refusing them.
+        reset_output_cls: leave its classification head aside.
+    """
+
+    name: str = ""
+    init_checkpoint: str = ""
+    skip_mismatched: bool = False
+    reset_output_cls: bool = False
+    conversion: ConversionConfig = dataclasses.field(default_factory=ConversionConfig)
+    model: ClassifierConfig = dataclasses.field(default_factory=ClassifierConfig)
+    train_data: TableDataConfig = dataclasses.field(
+        default_factory=lambda: TableDataConfig(is_training=True)
+    )
+    validation_data: TableDataConfig = dataclasses.field(default_factory=TableDataConfig)
+
+
+@dataclasses.dataclass
+class TableExperiment(config_definitions.ExperimentConfig):
+    """Everything that one YAML file in configs/ may say.
+
+    Attributes:
+        tf_random_seed: of the initial weights, the dropout and what has no seed of its own; None
+            for others each time.
+    """
+
+    task: TableTaskConfig = dataclasses.field(default_factory=TableTaskConfig)
+    trainer: TrainerConfig = dataclasses.field(default_factory=TrainerConfig)
+    tf_random_seed: int | None = None
+
+
+def fine_tuning(
+    task: TableTaskConfig,
+    *,
+    train_steps: int,
+    batch_size: int,
+    learning_rate: float,
+    warmup_ratio: float,
+    grad_clipping: float | None = 10.0,
+) -> TableExperiment:
+    """An experiment as google-research/tapas fine-tunes: BERT's AdamW and learning rate.
+
+    Args:
+        task: what to learn.
+        train_steps: steps of `batch_size` examples.
+        batch_size: as above.
+        learning_rate: its peak.
+        warmup_ratio: share of the steps in which it rises.
+        grad_clipping: bound of each element of a gradient, whose global norm is 1 at most anyway.
+    """
+    task.train_data.override({"is_training": True, "global_batch_size": batch_size})
+    experiment = TableExperiment(task=task)
+    experiment.trainer = TrainerConfig(
+        train_steps=train_steps,
+        steps_per_loop=100,
+        summary_interval=100,
+        checkpoint_interval=1000,
+        validation_interval=5000,
+    )
+    experiment.trainer.optimizer_config.override(
+        {
+            "optimizer": {"bert_adamw": {"clipvalue": grad_clipping}},
+            "learning_rate": {
+                "bert": {"initial_learning_rate": learning_rate, "warmup_ratio": warmup_ratio}
+            },
+        }
+    )
+    return experiment
