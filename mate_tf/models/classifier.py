@@ -62,6 +62,7 @@ class ClassifierConfig(base_config.Config):
         cell_cross_entropy_hard_em: the reference's flag for the target "hard_em".
         cell_classification_threshold: a cell is chosen if the mean of its token probabilities is
             larger (all heads but the softmax).
+        always_select_cell: choose the most probable data cell if none is above the threshold.
         cell_selection_ratio: a cell is chosen if its probability is at least this share of the
             largest (softmax).
         disable_per_token_loss: cells are scored, but nothing is learnt from label_ids.
@@ -108,6 +109,7 @@ class ClassifierConfig(base_config.Config):
     cell_cross_entropy_target: str = heads.SOFT_EM
     cell_cross_entropy_hard_em: bool = False
     cell_classification_threshold: float = 0.5
+    always_select_cell: bool = False
     cell_selection_ratio: float = 0.5
     disable_per_token_loss: bool = False
     mask_examples_without_labels: bool = False

@@ -66,7 +66,13 @@ class _SelectionHead(Head):
     def _bernoulli_outputs(self, token_logits, logits, cells, features):
         """Probabilities of independent tokens, and the cells whose mean passes the threshold."""
         probs = tf.sigmoid(logits) * tf.cast(features["input_mask"], tf.float32)
-        chosen = cells.mean(probs) > self._config.cell_classification_threshold
+        means = cells.mean(probs)
+        chosen = means > self._config.cell_classification_threshold
+        if self._config.always_select_cell:
+            data = means * cells.in_table
+            best = tf.reduce_max(data, axis=[1, 2], keepdims=True)
+            none = ~tf.reduce_any(chosen & (cells.in_table > 0), axis=[1, 2], keepdims=True)
+            chosen |= none & (data == best) & (best > 0)
         return {
             "token_logits": token_logits,
             "logits": logits,

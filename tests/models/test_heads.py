@@ -179,6 +179,27 @@ def test_token_head_chooses_cells_by_their_mean_probability():
     assert outputs["probs"][0, 6] == 0  # padding
 
 
+def test_the_best_cell_where_none_is_likely():
+    """Where one is above the threshold, and where no column is chosen, it changes nothing."""
+    unlikely = np.array([[9.0, 9.0, 9.0, -2.0, -1.0, -1.2, 50.0]], np.float32)
+    outputs, _, _ = run(one_table(), unlikely)
+    np.testing.assert_array_equal(outputs["selected_tokens"][0], 0)
+    outputs, _, _ = run(one_table(), unlikely, always_select_cell=True)
+    np.testing.assert_array_equal(outputs["selected_tokens"][0], [0, 0, 0, 0, 1, 1, 0])
+    likely = np.array([[9.0, 9.0, 9.0, 2.0, 1.0, 1.0, 50.0]], np.float32)
+    for always in (False, True):
+        outputs, _, _ = run(one_table(), likely, always_select_cell=always)
+        np.testing.assert_array_equal(outputs["selected_tokens"][0], [0, 0, 0, 1, 1, 1, 0])
+    columns = np.array([[0.0, 5.0, 1.0, 5.0, 1.0, 1.0, 50.0]], np.float32)
+    options = {"select_one_column": True, "always_select_cell": True}
+    outputs, _, _ = run(one_table(), unlikely, columns, **options)
+    np.testing.assert_array_equal(outputs["selected_tokens"][0], [0, 0, 0, 1, 0, 0, 0])
+    nothing = np.array([[9.0, 1.0, 1.0, 1.0, 1.0, 1.0, -50.0]], np.float32)
+    options["allow_empty_column_selection"] = True
+    outputs, _, _ = run(one_table(labels=[0] * 6), unlikely, nothing, **options)
+    np.testing.assert_array_equal(outputs["selected_tokens"], 0)
+
+
 def test_one_column_only():
     """Both cells are likely, the second column less so: nothing outside the first is chosen."""
     columns = np.array([[0.0, 5.0, 1.0, 5.0, 1.0, 1.0, 50.0]], np.float32)
