@@ -6,6 +6,7 @@ import time
 
 import psutil
 import pytest
+from absl import logging  # noqa: F401  (defines flags, which flagsaver would take away again)
 from absl.testing import flagsaver
 
 from mate_tf.cli import main
