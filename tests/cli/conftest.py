@@ -47,6 +47,13 @@ def invoke(*arguments) -> int:
     return 0
 
 
+@pytest.fixture(autouse=True)
+def flags_as_before():
+    """What one test gives as flags, no other one sees."""
+    with flagsaver.flagsaver():
+        yield
+
+
 @pytest.fixture(scope="session")
 def invoked():
     """`invoke`, for fixtures that are made once."""

@@ -48,6 +48,7 @@ def job(tmp_path, monkeypatch):
         measure=lambda interactions, predicted: {
             "classes": metrics.classification_metrics(interactions, predicted)
         },
+        compare=lambda interactions, systems: {},
     )
     model = types.SimpleNamespace(num_aggregation_labels=4)
     experiment = types.SimpleNamespace(task=types.SimpleNamespace(model=model))
