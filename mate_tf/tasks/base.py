@@ -1,5 +1,6 @@
 """What all tasks over tables share: data in, model, loss and metric, in tf-models' terms."""
 
+import re
 from typing import ClassVar
 
 import tensorflow as tf
@@ -164,11 +165,14 @@ class TableTask(base_task.Task):
         path = self.task_config.init_checkpoint
         if not path:
             return
+        fresh = [self.task_config.init_exclude]
+        if self.task_config.reset_output_cls:
+            fresh.append(_OUTPUT_CLS)
         report = checkpoints.load(
             model,
             path,
             skip_mismatched=self.task_config.skip_mismatched,
-            exclude=_OUTPUT_CLS if self.task_config.reset_output_cls else None,
+            exclude=_pattern("task.init_exclude", filter(None, fresh)),
         )
         print(f"initialized | {path}: {report}", flush=True)
 
@@ -239,6 +243,16 @@ class TableTask(base_task.Task):
         for metric in metrics:
             right = _RIGHT[metric.name](labels, model_outputs)
             metric.update_state(tf.cast(right, tf.float32), asked)
+
+
+def _pattern(key, parts):
+    """One regular expression of several; None of none. Raises InputError if it is none."""
+    pattern = "|".join(parts)
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise InputError(f"{key}: {pattern!r} is no regular expression: {error}") from error
+    return pattern or None
 
 
 def _cells_right(labels, outputs):

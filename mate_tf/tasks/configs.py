@@ -87,12 +87,15 @@ class TableTaskConfig(config_definitions.TaskConfig):
         init_checkpoint: what to start from, anything `checkpoints.load` reads; empty: from scratch.
         skip_mismatched: leave variables of another shape in it aside instead of refusing them.
         reset_output_cls: leave its classification head aside.
+        init_exclude: regular expression; variables with a match in their names are left aside, for
+            example "pooler" of an encoder that was trained without it.
     """
 
     name: str = ""
     init_checkpoint: str = ""
     skip_mismatched: bool = False
     reset_output_cls: bool = False
+    init_exclude: str = ""
     conversion: ConversionConfig = dataclasses.field(default_factory=ConversionConfig)
     model: ClassifierConfig = dataclasses.field(default_factory=ClassifierConfig)
     train_data: TableDataConfig = dataclasses.field(

@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf import tasks
+from mate_tf.checkpoints.names import reference_variables
 from mate_tf.data import features as feature_names
 from mate_tf.data.examples import ExampleConverter
 from mate_tf.errors import InputError
@@ -47,6 +48,29 @@ def test_accuracy_counts_whole_answers():
     task.process_metrics([metric], features, {"selected_tokens": chosen})
     assert metric.name == "answer_accuracy"
     assert float(metric.result()) == 0.5
+
+
+def test_what_of_a_checkpoint_is_left_aside(tmp_path, capsys):
+    source = small_task().build_model()
+    path = tf.train.Checkpoint(model=source).write(str(tmp_path / "model"))
+    for exclude, fresh in (
+        ("", ()),
+        ("pooler", ("pooler",)),
+        ("layer_0|^output_", ("layer_0", "output_")),
+    ):
+        task = small_task(init_checkpoint=path, init_exclude=exclude)
+        model = task.build_model()
+        for variable in model.variables:
+            variable.assign(tf.fill(variable.shape, 7.0))
+        task.initialize(model)
+        assert "initialized | " in capsys.readouterr().out
+        loaded = reference_variables(source)
+        for name, variable in reference_variables(model).items():
+            kept = any(part in name for part in fresh) and not name.startswith("column_")
+            want = tf.fill(variable.shape, 7.0) if kept else loaded[name]
+            np.testing.assert_array_equal(variable, want, name)
+    with pytest.raises(InputError, match=r"task\.init_exclude: '\(' is no regular expression"):
+        small_task(init_checkpoint=path, init_exclude="(").initialize(source)
 
 
 def test_loss_is_the_models_and_its_layers():
