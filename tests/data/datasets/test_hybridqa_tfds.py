@@ -1,16 +1,13 @@
 """The tfds builder gives what the reader gives."""
 
-import pytest
+import tensorflow_datasets as tfds
 
 from mate_tf.data import expansion
 from mate_tf.data.datasets import hybridqa
-
-tfds = pytest.importorskip("tensorflow_datasets")
+from mate_tf.data.datasets.hybridqa_tfds import HybridQa
 
 
 def test_builder(goldens, tmp_path):
-    from mate_tf.data.datasets.hybridqa_tfds import HybridQa
-
     raw = goldens / "metrics" / "open" / "hybridqa" / "raw"
     builder = HybridQa(data_dir=tmp_path)
     builder.download_and_prepare(download_config=tfds.download.DownloadConfig(manual_dir=str(raw)))
