@@ -8,8 +8,8 @@ from mate_tf.cli import predict as single
 from mate_tf.data import create_data, records
 from mate_tf.data.datasets import hybridqa_rc
 from mate_tf.data.examples import ExampleConverter
-from mate_tf.data.interactions import get_example_id
 from mate_tf.data.offsets import Offsets
+from mate_tf.data.tokenizer import Tokenizer
 from mate_tf.evaluation import hybridqa, hybridqa_answers
 from mate_tf.evaluation.hybridqa_answers import Reading
 from mate_tf.evaluation.predictions import Prediction
@@ -50,8 +50,9 @@ def predict(pipeline) -> dict[str, Predicted]:
         readings = read(pipeline.read, source, split, cells, config.num_cells)
         answers = {}
         for each in found:
-            chosen = hybridqa_answers.choose(readings.get(each.question_id, ()), config.policy)
-            answers[get_example_id(each.question_id)] = chosen.text if chosen else ""
+            name = hybridqa_answers.official_id(each.question_id)
+            chosen = hybridqa_answers.choose(readings.get(name, ()), config.policy)
+            answers[name] = chosen.text if chosen else ""
         path = os.path.join(pipeline.model_dir, f"{split}.predictions.json")
         hybridqa_answers.write_predictions(answers, path)
         print(f"answered | {len(answers)} questions | {path}")
@@ -70,9 +71,9 @@ def read(job, source: str, split: str, cells: Cells, num_cells: int) -> dict[str
         num_cells: how many are read.
 
     Returns:
-        question id of the first stage -> readings, the best cell's first.
+        question id of the data set -> readings, the best cell's first.
     """
-    asked, read_cells = [], {}
+    asked, chosen = [], {}
     config = hybridqa_rc.HybridQaRcConfig(
         single_cell_examples=True, num_predictions_to_keep=num_cells
     )
@@ -80,21 +81,20 @@ def read(job, source: str, split: str, cells: Cells, num_cells: int) -> dict[str
         ranked = {name: [cell for cell, _ in cells.get(name, ())] for name in _ids(interaction)}
         for made in hybridqa_rc.predicted_interactions(interaction, ranked, config):
             asked.append(made)
-            name = interaction.questions[0].id
-            rank = hybridqa_answers.rank(made.questions[0].id)
-            read_cells[made.questions[0].id] = name, rank, cells[name][rank]
+            (name,) = _ids(made)
+            chosen[name] = cells[interaction.questions[0].id][hybridqa_answers.rank(name)]
     outputs = _outputs(job, asked, split)
-    offsets = Offsets(ExampleConverter(job.vocab_file).tokenizer)
     texts = [made.table.rows[0].cells[0].text for made in asked]
-    found = {}
-    for made, text, ranges in zip(asked, texts, offsets.all_ranges(texts), strict=True):
-        name, rank, (cell, probability) = read_cells[made.questions[0].id]
-        output = outputs.get(made.questions[0].id)
-        if output is not None:  # None: it could not be converted
-            begin, end = hybridqa_answers.span_in_text(output, ranges)
-            reading = Reading(text[begin:end], probability, float(output["span_log_prob"]), cell)
-            found.setdefault(name, {})[rank] = reading
-    return {name: [ranks[rank] for rank in sorted(ranks)] for name, ranks in found.items()}
+    found = []
+    all_ranges = Offsets(Tokenizer(job.vocab_file)).all_ranges(texts)
+    for made, text, ranges in zip(asked, texts, all_ranges, strict=True):
+        (name,) = _ids(made)
+        if name in outputs:  # otherwise it could not be converted
+            (cell, probability), output = chosen[name], outputs[name]
+            span = slice(*hybridqa_answers.span_in_text(output, ranges))
+            log_probability = float(output["span_log_prob"])
+            found.append((name, Reading(text[span], probability, log_probability, cell)))
+    return hybridqa_answers.by_question(found)
 
 
 def _outputs(job, asked: list[interaction_pb2.Interaction], split: str) -> dict[str, Mapping]:

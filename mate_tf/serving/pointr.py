@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mate_tf.data import interactions
+from mate_tf.data import expansion, interactions
+from mate_tf.data.atomic import atomic_path
 from mate_tf.data.datasets import hybridqa_rc
 from mate_tf.data.offsets import Offsets
 from mate_tf.errors import InputError
@@ -164,7 +165,8 @@ def link(
 
 def write_settings(export_dir: str, num_cells: int, policy: str) -> None:
     """Leaves beside the two models how their results are joined."""
-    with open(os.path.join(export_dir, SETTINGS_FILE), "w", encoding="utf-8") as file:
+    path = os.path.join(export_dir, SETTINGS_FILE)
+    with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
         json.dump({"num_cells": num_cells, "policy": policy}, file)
 
 
@@ -207,11 +209,9 @@ def _source(interaction, cell, place) -> tuple[str | None, str]:
     """The passage and the sentence around a range of the cell's expanded text."""
     descriptions = interaction.Extensions[_DESCRIPTIONS].descriptions
     begin = len(cell.text)
-    if place[0] < begin:
+    if place[0] < begin or place[0] == place[1]:
         return None, cell.text
-    for identifier in dict.fromkeys(
-        each.identifier for each in cell.Extensions[_LINKS].annotations
-    ):
+    for identifier in dict.fromkeys(expansion.links(cell)):
         if identifier not in descriptions:
             continue
         text = descriptions[identifier]

@@ -56,6 +56,9 @@ class PointrExperiment(base_config.Config):
         Args:
             source: file or flags, for the message.
         """
+        name = self.task.name
+        if name.upper() != NAME:
+            raise InputError(f"{source}: is an experiment for task {name}, not for {NAME}")
         if self.task.num_cells < 1:
             raise InputError(f"{source}: task.num_cells={self.task.num_cells} leaves no cell")
         if self.task.policy not in POLICIES:

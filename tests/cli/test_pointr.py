@@ -259,6 +259,8 @@ def test_stages_have_files_of_their_own(refused, tmp_path):
     config = write(tmp_path / "d.yaml", f"task: {{name: POINTR}}\nread: {{config_file: {other}}}")
     message = refused("--mode=train", f"--config_file={config}")
     assert f"{other}: is an experiment for task SQA, not for HYBRIDQA_RC" in message
+    message = refused("--task=POINTR", "--mode=train", f"--config_file={other}")
+    assert message == f"{other}: is an experiment for task SQA, not for POINTR"
 
 
 def test_nothing_trained(refused, finished, tmp_path):

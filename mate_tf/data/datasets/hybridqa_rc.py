@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from official.modeling.hyperparams import base_config
 
+from mate_tf.data import expansion, records
 from mate_tf.data import interactions as interaction_format
-from mate_tf.data import records
 from mate_tf.errors import InputError
 from mate_tf.evaluation import hybridqa, predictions
 from mate_tf.protos import annotated_text_pb2, interaction_pb2, invalid_answer_pb2
@@ -214,7 +214,7 @@ def expanded_text(cell: interaction_pb2.Cell, descriptions: Mapping[str, str]) -
 
 def _links(cell) -> list[str]:
     """Identifiers of the entities that a cell links to, each once."""
-    return list(dict.fromkeys(link.identifier for link in cell.Extensions[_LINKS].annotations))
+    return list(dict.fromkeys(expansion.links(cell)))
 
 
 def _gold_cells(question, config, original):
