@@ -9,7 +9,7 @@ from mate_tf.layers.embeddings import TableEmbeddings
 from mate_tf.layers.encoder_block import EncoderBlock
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.configured import ConfiguredModel
-from mate_tf.models.encoder_config import EncoderConfig
+from mate_tf.models.encoder_config import FIRST, EncoderConfig
 
 __all__ = ["EncoderConfig", "TableEncoder"]
 
@@ -78,8 +78,8 @@ class TableEncoder(ConfiguredModel):
 
         Returns:
             dict: sequence_output <float>[batch, seq, hidden], the last layer's; pooled_output
-            <float>[batch, hidden], from the first token; encoder_outputs, a list of
-            <float>[batch, seq, hidden] with one per layer; embedding_output, their input.
+            <float>[batch, hidden], from the first token or all of the question; encoder_outputs, a
+            list of <float>[batch, seq, hidden] with one per layer; embedding_output, their input.
 
         Raises:
             InputError: a feature is missing; more tokens than positions.
@@ -94,6 +94,7 @@ class TableEncoder(ConfiguredModel):
         context = attention.TableContext(
             *(features[name] for name in attention.TableContext._fields)
         )
+        question = attention.masks.question_tokens(context)
         for pattern in self.patterns:
             x, context = pattern.add_tokens(x, context)
         patterns = [pattern(context, training=training) for pattern in self.patterns]
@@ -104,10 +105,18 @@ class TableEncoder(ConfiguredModel):
         sequence_output = encoder_outputs[-1] if encoder_outputs else embedding_output
         return {
             "sequence_output": sequence_output,
-            "pooled_output": self.pooler(sequence_output[:, 0]),
+            "pooled_output": self.pooler(self._pooled(sequence_output, question)),
             "encoder_outputs": encoder_outputs,
             "embedding_output": embedding_output,
         }
+
+    def _pooled(self, x, question):
+        """<float>[batch, hidden]: the first token, or the mean of the question's."""
+        if self._config.pooling == FIRST:
+            return x[:, 0]
+        asked = tf.cast(question, x.dtype)[:, :, None]
+        # Padding that fills up a batch asks nothing; its mean is zero.
+        return tf.math.divide_no_nan(tf.reduce_sum(x * asked, 1), tf.reduce_sum(asked, 1))
 
     def _without_added(self, x):
         for pattern in reversed(self.patterns):

@@ -26,6 +26,9 @@ BERT_FIELDS = (
 
 KEY_INITIALIZATIONS = ("independent", "query")
 
+FIRST, QUESTION = "first", "question"
+POOLINGS = (FIRST, QUESTION)
+
 
 @dataclasses.dataclass
 class EncoderConfig(base_config.Config):
@@ -55,6 +58,8 @@ class EncoderConfig(base_config.Config):
             kernels.
         query_key_initializer_range: standard deviation of these kernels; None: initializer_range.
         word_embedding_scale: how many times larger word embeddings start than the others.
+        pooling: what the pooler reads: "first", the first token's output, as in BERT, or
+            "question", the mean of the question's, for encoders trained to mean something there.
     """
 
     vocab_size: int = 30522
@@ -79,6 +84,7 @@ class EncoderConfig(base_config.Config):
     key_initialization: str = "independent"
     query_key_initializer_range: float | None = None
     word_embedding_scale: float = 1.0
+    pooling: str = FIRST
 
     def _set(self, k, v):
         if k == "attention":
@@ -121,6 +127,8 @@ class EncoderConfig(base_config.Config):
                 f"key_initialization must be one of {', '.join(KEY_INITIALIZATIONS)}, "
                 f"not {self.key_initialization!r}"
             )
+        if self.pooling not in POOLINGS:
+            raise InputError(f"pooling must be one of {', '.join(POOLINGS)}, not {self.pooling!r}")
 
     @classmethod
     def from_tapas(

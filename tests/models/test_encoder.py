@@ -199,6 +199,7 @@ def test_config_round_trip_with_a_list_of_variants():
         ({"disabled_features": ["ranks"]}, "'ranks'"),
         ({"hidden_act": "gelou"}, "gelou"),
         ({"key_initialization": "random"}, "key_initialization"),
+        ({"pooling": "mean"}, "pooling"),
     ],
 )
 def test_contradictions_are_named(fields, named):
@@ -218,6 +219,18 @@ def test_tapas_flags_that_cannot_be(flags, named):
         EncoderConfig.from_tapas({"type_vocab_size": [3, 256, 256, 2, 256, 256, 10]}, **flags)
     with pytest.raises(InputError, match="type_vocab_size"):
         EncoderConfig.from_tapas({"type_vocab_size": 16})
+
+
+def test_pooling_of_the_question():
+    """The mean over the question's tokens, without table and padding; nothing asked gives zero."""
+    encoder = TableEncoder(tiny(pooling="question", num_hidden_layers=1))
+    features = some_features(seq=6)
+    features["segment_ids"] = tf.constant([[0, 0, 0, 1, 1, 0], [0] * 6])
+    features["input_mask"] = tf.constant([[1, 1, 1, 1, 1, 0], [0] * 6])
+    outputs = encoder(features)
+    asked = outputs["sequence_output"].numpy()[0, :3].mean(axis=0, keepdims=True)
+    expected = [encoder.pooler(asked)[0], encoder.pooler(np.zeros([1, 8]))[0]]
+    np.testing.assert_allclose(outputs["pooled_output"], expected, atol=1e-6)
 
 
 def test_missing_feature_and_too_long_input_are_named():
