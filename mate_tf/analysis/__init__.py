@@ -1,0 +1,1 @@
+"""What models look at and what they cost, as figures and plots."""

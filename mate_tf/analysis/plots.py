@@ -1,0 +1,122 @@
+"""Plots of what a model says about a table. matplotlib is imported when the first is drawn.
+
+Figures belong to no window and to no global state: save one with `figure.savefig("cells.png")`;
+a notebook shows it after `%matplotlib inline`.
+"""
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mate_tf.errors import InputError
+from mate_tf.tables.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MAX_ROWS_WITH_TEXT = 40
+"""Larger tables are drawn without the words in them, since nobody could read these."""
+
+_INCHES_PER_CHARACTER, _INCHES_PER_ROW, _MAX_HEIGHT = 0.085, 0.42, 16.0
+_MIN_CHARACTERS = 7  # of a column, so that the number below the text has room
+_DARK = 0.55  # share of the largest value from which on text is white
+
+
+def cell_heat_map(
+    table: Table,
+    values: np.ndarray,
+    marked_cells: Collection[tuple[int, int]] = (),
+    *,
+    title: str = "",
+    label: str = "P(cell)",
+    max_value: float | None = None,
+    max_width: int = 24,
+) -> "Figure":
+    """The table, each of its cells as dark as its value is large.
+
+        figure = cell_heat_map(table, answer.probabilities, answer.coordinates)
+
+    Cells show their text and below it their value; those of a table of more than
+    `MAX_ROWS_WITH_TEXT` rows only their colour, beside the numbers of the rows.
+
+    Args:
+        table: the table.
+        values: <float>[rows, columns], one of each data cell, such as the probabilities of POINTR's
+            first stage (MATE paper, section 4.1). None below 0.
+        marked_cells: (row, column) of cells that get a frame, 0-based without the header.
+        title: text above the plot.
+        label: what the values are.
+        max_value: value of the darkest colour; the largest one if None.
+        max_width: characters shown of a cell.
+
+    Raises:
+        InputError: `values` are not one finite number of at least 0 for each cell, the table has no
+            rows, or a marked cell is not in it.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
+
+    values = _checked(table, values, marked_cells)
+    max_value = max_value or float(values.max()) or 1.0
+    texts = [[_shorten(text, max_width) for text in row] for row in (table.columns, *table.rows)]
+    widths = [max(_MIN_CHARACTERS, *map(len, column)) for column in zip(*texts, strict=True)]
+    right = np.cumsum([0, *widths]) * _INCHES_PER_CHARACTER
+    height = min(_INCHES_PER_ROW * (table.num_rows + 2), _MAX_HEIGHT)
+    figure = Figure(figsize=(right[-1] + 2, height), layout="constrained")
+    axes = figure.add_subplot()
+    below = np.arange(table.num_rows + 1)
+    cells = axes.pcolormesh(
+        right, below, values, cmap="Blues", vmin=0, vmax=max_value, edgecolors="face"
+    )
+    figure.colorbar(cells, label=label)
+    middle = (right[:-1] + right[1:]) / 2
+    # Without parse_math, what stands between two dollar signs would be taken for a formula.
+    axes.set_xticks(middle, texts[0], parse_math=False)
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.invert_yaxis()
+    axes.set_ylabel("row")
+    if table.num_rows <= MAX_ROWS_WITH_TEXT:
+        axes.set_yticks(below[:-1] + 0.5, [str(row) for row in range(table.num_rows)])
+        for (row, column), value in np.ndenumerate(values):
+            axes.text(
+                middle[column],
+                row + 0.5,
+                f"{texts[row + 1][column]}\n{value:.2f}",
+                color="white" if value > _DARK * max_value else "black",
+                horizontalalignment="center",
+                verticalalignment="center",
+                fontsize="small",
+                parse_math=False,
+            )
+    for row, column in marked_cells:
+        width = right[column + 1] - right[column]
+        axes.add_patch(
+            Rectangle(
+                (right[column], row), width, 1, fill=False, edgecolor="tab:orange", linewidth=2.5
+            )
+        )
+    axes.set_title(title, fontsize="medium", parse_math=False)
+    return figure
+
+
+def _checked(table: Table, values, marked_cells) -> np.ndarray:
+    values = np.asarray(values, np.float64)
+    shape = (table.num_rows, table.num_columns)
+    if values.shape != shape:
+        raise InputError(f"values of shape {values.shape} for a table of shape {shape}")
+    if not values.size:
+        raise InputError("a table without rows has no cells to plot")
+    if not (np.isfinite(values) & (values >= 0)).all():
+        raise InputError("values to plot must be finite and not below 0")
+    for row, column in marked_cells:
+        if not (0 <= row < shape[0] and 0 <= column < shape[1]):
+            raise InputError(f"marked cell ({row}, {column}) is not in a table of shape {shape}")
+    return values
+
+
+def _shorten(text: str, max_width: int) -> str:
+    """One line of at most `max_width` characters."""
+    text = " ".join(text.split())
+    return text if len(text) <= max_width else text[: max_width - 1] + "…"
