@@ -3,7 +3,15 @@
 A new variant is one file, imported here and registered in one line.
 """
 
-from mate_tf.attention import full, masks, mate, same_row_or_column
+from mate_tf.attention import (
+    full,
+    masks,
+    mate,
+    same_row_or_column,
+    tree,
+    tree_coarse,
+    tree_fine,
+)
 from mate_tf.attention.base import (
     AttentionPattern,
     TableAttention,
@@ -20,6 +28,8 @@ register("full", full.FullPattern, full.MaskedAttention)
 register("same_row_or_column", same_row_or_column.SameRowOrColumnPattern, full.MaskedAttention)
 register("mate_exact", mate.MateExactPattern, mate.MateExact, mate.MateExactOptions)
 register("mate_efficient", mate.MateEfficientPattern, mate.MateEfficient, mate.MateOptions)
+register("tree_fine", tree.TreePattern, tree_fine.TreeFine, tree_fine.TreeFineOptions)
+register("tree_coarse", tree.TreePattern, tree_coarse.TreeCoarse, tree.TreeOptions)
 
 __all__ = [
     "AttentionConfig",

@@ -158,16 +158,22 @@ class TableAttention(keras.layers.Layer):
 
     def call(self, x: tf.Tensor, pattern: dict, training=None) -> tf.Tensor:
         """x -> y, <float>[batch, seq, hidden] both."""
+        query, key, value = self.project(x, self.query, self.key, self.value)
+        return self.project_back(self.attend(query, key, value, pattern, training))
+
+    def project(self, x: tf.Tensor, *layers) -> list[tf.Tensor]:
+        """x through each of the Dense `layers`: <float>[batch, seq, heads, head_size] each."""
         batch, seq, hidden = shape_list(x)
         # Matrices, not [batch, seq, hidden]: only then TensorFlow fuses product and bias.
         flat = tf.reshape(x, [-1, hidden])
         heads = [batch, seq, self.num_heads, self.head_size]
-        query = tf.reshape(self.query(flat), heads)
-        key = tf.reshape(self.key(flat), heads)
-        value = tf.reshape(self.value(flat), heads)
-        context = self.attend(query, key, value, pattern, training)
-        y = self.output_projection(tf.reshape(context, [-1, hidden]))
-        return tf.reshape(y, [batch, seq, hidden])
+        return [tf.reshape(layer(flat), heads) for layer in layers]
+
+    def project_back(self, context: tf.Tensor) -> tf.Tensor:
+        """What `attend` gave to <float>[batch, seq, hidden]."""
+        batch, seq, _, _ = shape_list(context)
+        y = self.output_projection(tf.reshape(context, [-1, self.hidden_size]))
+        return tf.reshape(y, [batch, seq, self.hidden_size])
 
     def attend(self, query, key, value, pattern: dict, training=None) -> tf.Tensor:
         """Weighted sums of values, <float>[batch, seq, heads, head_size] like the arguments.
@@ -180,6 +186,22 @@ class TableAttention(keras.layers.Layer):
             training: whether dropout is on.
         """
         raise NotImplementedError
+
+    def scale(self, dtype) -> tf.Tensor:
+        """What products of queries and keys are multiplied with."""
+        return tf.cast(self.head_size**-0.5 / self.softmax_temperature, dtype)
+
+    def mask(self, x: tf.Tensor, pattern: dict) -> tf.Tensor | None:
+        """The pairs that attend, where this depends on the content x and not on the pattern alone.
+
+        Returns:
+            <bool>[batch, heads, seq, seq], query before key; None: the pattern's `mask` says it.
+        """
+        return None
+
+    def variant_variables(self) -> dict:
+        """Variables beyond the four projections, by their names in checkpoints."""
+        return {}
 
     def softmax_attention(self, query, key, value, bias, training=None) -> tf.Tensor:
         """Two matrix products with a softmax between: softmax(scale query key^T + bias) value.
@@ -195,8 +217,7 @@ class TableAttention(keras.layers.Layer):
             <float>[batch, heads, queries, head_size]
         """
         # On CPU the product, the scale and a bias of rank 4 run as one fused operation.
-        scale = self.head_size**-0.5 / self.softmax_temperature
-        scores = tf.matmul(query, key, transpose_b=True) * tf.cast(scale, query.dtype) + bias
+        scores = tf.matmul(query, key, transpose_b=True) * self.scale(query.dtype) + bias
         probabilities = tf.nn.softmax(scores)
         return tf.matmul(self.dropout(probabilities, training=training), value)
 

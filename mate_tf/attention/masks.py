@@ -97,6 +97,21 @@ def visible(queries: HeadTokens, keys: HeadTokens | None = None) -> tf.Tensor:
     return allowed & q.real & k.real
 
 
+def same_leaf(query_leaves, key_leaves, real) -> tf.Tensor:
+    """Which queries and keys a decision tree puts together (Treeformer, section 3.1).
+
+    Args:
+        query_leaves: <int32>[..., batch, heads, seq], the leaf of each query.
+        key_leaves: <int32>[..., batch, heads, seq], the leaf of each key.
+        real: <bool>[batch, seq]; padding is in no leaf.
+
+    Returns:
+        <bool>[..., batch, heads, queries, keys]
+    """
+    same = query_leaves[..., :, None] == key_leaves[..., None, :]
+    return same & real[:, None, :, None] & real[:, None, None, :]
+
+
 def buckets(rank, global_length: int, radius: int) -> tf.Tensor:
     """Bucket number by place in the order: 0 for the global section, then 1, 2, …"""
     return tf.maximum((rank - global_length) // radius + 1, 0)

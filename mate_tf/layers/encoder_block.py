@@ -86,7 +86,10 @@ class EncoderBlock(keras.layers.Layer):
         return tf.reshape(y, [batch, seq, hidden])
 
     def bert_variables(self) -> dict:
-        """The variables by their names in BERT's checkpoints, below bert/encoder/layer_i/."""
+        """The variables by their names in BERT's checkpoints, below bert/encoder/layer_i/.
+
+        What only this variant of attention has is below attention/self/ beside the projections.
+        """
         dense = {
             "attention/self/query": self.attention.query,
             "attention/self/key": self.attention.key,
@@ -101,6 +104,8 @@ class EncoderBlock(keras.layers.Layer):
         }
         variables = {f"{name}/kernel": layer.kernel for name, layer in dense.items()}
         variables |= {f"{name}/bias": layer.bias for name, layer in dense.items()}
+        own = self.attention.variant_variables()
+        variables |= {f"attention/self/{name}": variable for name, variable in own.items()}
         variables |= {f"{name}/gamma": layer.gamma for name, layer in norms.items()}
         return variables | {f"{name}/beta": layer.beta for name, layer in norms.items()}
 

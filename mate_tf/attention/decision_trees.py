@@ -1,0 +1,288 @@
+"""Oblique decision trees: one tree per head, hard decisions forward, dense gradients backward.
+
+A node of a binary tree sends a vector to its right child where <w, x> + b > 0 and to the left one
+elsewhere (Treeformer, equation 2). A node at level l of a k-ary tree has b_l such scores, one for
+each child, and the largest wins (section 3.1). Leaves are numbered from left to right, so the
+nodes on the path to a leaf are its number divided by the leaves below a node of each level.
+
+Gradients are those of Dense Gradient Trees (Karthikeyan et al., 2021): each leaf sums the signed
+decisions on its path, a softmax over these sums stands in for the hard choice, and within it
+the derivative of tanh (of softmax, for k-ary nodes) stands in for that of a decision.
+"""
+
+import dataclasses
+import functools
+import math
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from mate_tf.attention.base import shape_list
+from mate_tf.errors import InputError
+from mate_tf.layers.keras_namespace import keras
+
+SCORED_AT_ONCE = 7
+"""Scores of the first levels that are computed for every vector, whichever path it takes: up to
+this many a matrix product is faster than gathering weights (benchmarks/treeformer_speed.py)."""
+
+
+class Level(NamedTuple):
+    """One level of nodes that decide.
+
+    Attributes:
+        first: scores of all levels above.
+        nodes: how many nodes it has.
+        children: of each node.
+        scores: of each node; 1 if the sign decides, else one per child.
+    """
+
+    first: int
+    nodes: int
+    children: int
+    scores: int
+
+
+@dataclasses.dataclass(frozen=True)
+class TreeShape:
+    """Which nodes a tree has.
+
+    Attributes:
+        branching: children of a node at each level, from the root on.
+        binary: whether nodes have one score, whose sign decides, instead of one for each child.
+    """
+
+    branching: tuple[int, ...]
+    binary: bool
+
+    @classmethod
+    def of(cls, height: int, branching=None):
+        """A binary tree of `height`, or the tree of `branching` if that is given.
+
+        Raises:
+            InputError: a negative height, or a branching that is no list of numbers above 1.
+        """
+        if branching is None:
+            if height < 0:
+                raise InputError(f"tree_height must not be negative, but is {height}")
+            return cls((2,) * height, True)
+        if not branching or not all(type(b) is int and b > 1 for b in branching):
+            raise InputError(f"branching must list integers above 1, not {branching!r}")
+        return cls(tuple(branching), False)
+
+    @property
+    def height(self) -> int:
+        """Decisions on a path from the root to a leaf."""
+        return len(self.branching)
+
+    @property
+    def num_leaves(self) -> int:
+        """How many leaves there are."""
+        return math.prod(self.branching)
+
+    @property
+    def num_scores(self) -> int:
+        """Scores of all nodes; those of a binary tree are its 2^height - 1 inner nodes."""
+        return sum(level.nodes * level.scores for level in self.levels)
+
+    @functools.cached_property
+    def levels(self) -> list[Level]:
+        """The levels of nodes that decide, from the root on."""
+        levels, first, nodes = [], 0, 1
+        for children in self.branching:
+            levels.append(Level(first, nodes, children, 1 if self.binary else children))
+            first += nodes * levels[-1].scores
+            nodes *= children
+        return levels
+
+    @property
+    def levels_at_once(self) -> int:
+        """How many of the first levels are scored whichever path a vector takes."""
+        small = (x.first + x.nodes * x.scores <= SCORED_AT_ONCE for x in self.levels)
+        # all scores of a root are on every path
+        return max(sum(small), min(self.height, 1))
+
+    def descend(self, scores: tf.Tensor) -> tf.Tensor:
+        """Leaves by the scores of all nodes: <float>[..., num_scores] -> <int32>[...]."""
+        return self._descend(scores, self.levels)
+
+    def _descend(self, scores, levels):
+        """Nodes reached below `levels`, by scores of these levels or more."""
+        *shape, width = shape_list(scores)
+        node = tf.zeros(shape, tf.int32)
+        if not levels:
+            return node
+        flat = tf.reshape(scores, [-1])
+        start = tf.reshape(tf.range(tf.size(node)) * width, shape)
+        for level in levels:
+            where = start + level.first + node * level.scores
+            if self.binary:
+                node = 2 * node + tf.cast(tf.gather(flat, where) > 0, tf.int32)
+            else:
+                own = tf.gather(flat, where[..., None] + tf.range(level.scores))
+                node = node * level.children + tf.argmax(own, -1, output_type=tf.int32)
+        return node
+
+    def memberships(self, scores: tf.Tensor) -> tf.Tensor:
+        """One-hot leaves with dense gradients: <float>[..., num_scores] -> [..., num_leaves]."""
+        *shape, _ = shape_list(scores)
+        if not self.levels:
+            return tf.ones([*shape, 1], scores.dtype)
+        leaves, scores = self.descend(scores), tf.reshape(scores, [-1, self.num_scores])
+        agreement = tf.zeros_like(scores[:, :1])
+        for level in self.levels:
+            own = scores[:, level.first : level.first + level.nodes * level.scores]
+            if self.binary:
+                sign = _with_gradient(tf.where(own > 0, 1.0, -1.0), tf.tanh(own))
+                chosen = tf.stack([-sign, sign], axis=-1)
+            else:
+                own = tf.reshape(own, [-1, level.nodes, level.children])
+                chosen = 2 * one_hot_with_gradient(tf.argmax(own, -1), tf.nn.softmax(own))
+            agreement = tf.reshape(
+                agreement[..., None] + chosen, [-1, level.nodes * level.children]
+            )
+        soft = tf.reshape(tf.nn.softmax(agreement), [*shape, self.num_leaves])
+        return one_hot_with_gradient(leaves, soft)
+
+
+def one_hot_with_gradient(index: tf.Tensor, soft: tf.Tensor) -> tf.Tensor:
+    """One-hot of `index` <int>[...] with the gradient of `soft` <float>[..., n]."""
+    return _with_gradient(tf.one_hot(index, soft.shape[-1], dtype=soft.dtype), soft)
+
+
+def _with_gradient(hard, soft):
+    return hard + (soft - tf.stop_gradient(soft))  # the brackets make it exact
+
+
+class DecisionTrees(keras.layers.Layer):
+    """A tree, or several, for each head.
+
+    Variables: `kernel` <float32>[trees * heads, scores, size] and `bias` <float32>[trees * heads,
+    scores], where the first `heads` rows are the first tree's. Scores are in level order, so
+    that a binary tree of height h is a prefix of one of height h + 1. Leaves are chosen in
+    float32 under any policy: rounding must not move a token to another leaf.
+
+    Args:
+        shape: the TreeShape.
+        num_heads: number of heads.
+        size: of the vectors.
+        num_trees: trees of each head.
+    """
+
+    def __init__(self, shape: TreeShape, num_heads: int, size: int, num_trees: int = 1, **kwargs):
+        super().__init__(**kwargs)
+        if num_trees < 1:
+            raise InputError(f"num_trees must be positive, not {num_trees}")
+        self.shape = shape
+        self.num_heads = num_heads
+        self.size = size
+        self.num_trees = num_trees
+
+    def build(self, input_shape=None):
+        rows, scores = self.num_trees * self.num_heads, self.shape.num_scores
+        self.kernel = self.add_weight(
+            "kernel",
+            [rows, scores, self.size],
+            dtype=tf.float32,
+            initializer=keras.initializers.RandomNormal(stddev=self.size**-0.5),
+            experimental_autocast=False,
+        )
+        self.bias = self.add_weight(
+            "bias",
+            [rows, scores],
+            dtype=tf.float32,
+            initializer="zeros",
+            experimental_autocast=False,
+        )
+        super().build(input_shape)
+
+    def scores(self, x: tf.Tensor, first_levels: int | None = None) -> tf.Tensor:
+        """Scores of all nodes, or of those of the first levels.
+
+        Args:
+            x: <float>[batch, seq, heads or 1, size].
+            first_levels: how many levels; None = all.
+
+        Returns:
+            <float32>[trees, batch, heads, seq, scores]
+        """
+        levels = self.shape.levels[:first_levels]
+        num_scores = sum(level.nodes * level.scores for level in levels)
+        per_tree = [self.num_trees, 1, self.num_heads, num_scores]
+        kernel = tf.reshape(self.kernel[:, :num_scores], [*per_tree, self.size])
+        bias = tf.reshape(self.bias[:, :num_scores], per_tree)
+        x = tf.transpose(tf.cast(x, tf.float32), [0, 2, 1, 3])
+        return tf.matmul(x, kernel, transpose_b=True) + bias[..., None, :]
+
+    def leaves(self, x: tf.Tensor) -> tf.Tensor:
+        """Leaf of each vector, scoring nodes only where the path leads, but for the first levels.
+
+        Args:
+            x: <float>[batch, seq, heads, size].
+
+        Returns:
+            <int32>[trees, batch, heads, seq]
+        """
+        levels, at_once = self.shape.levels, self.shape.levels_at_once
+        x = tf.cast(x, tf.float32)
+        node = self.shape._descend(self.scores(x, at_once), levels[:at_once])
+        if at_once == len(levels):
+            return node
+        num_scores = self.shape.num_scores
+        rows = tf.range(self.num_trees * self.num_heads) * num_scores
+        rows = tf.reshape(rows, [self.num_trees, 1, 1, self.num_heads])
+        kernel = tf.reshape(self.kernel, [-1, self.size])
+        bias = tf.reshape(self.bias, [-1])
+        node = tf.transpose(node, [0, 1, 3, 2])  # to where x has its axes
+        for level in levels[at_once:]:
+            where = rows + level.first + node * level.scores
+            if self.shape.binary:
+                score = tf.reduce_sum(tf.gather(kernel, where) * x, -1) + tf.gather(bias, where)
+                node = 2 * node + tf.cast(score > 0, tf.int32)
+            else:
+                where = where[..., None] + tf.range(level.scores)
+                score = tf.linalg.matvec(tf.gather(kernel, where), x) + tf.gather(bias, where)
+                node = node * level.children + tf.argmax(score, -1, output_type=tf.int32)
+        return tf.transpose(node, [0, 1, 3, 2])
+
+    def memberships(self, x: tf.Tensor) -> tf.Tensor:
+        """One-hot leaves with dense gradients: <float32>[trees, batch, heads, seq, leaves]."""
+        return self.shape.memberships(self.scores(x))
+
+    def get_config(self):
+        return super().get_config() | {
+            "shape": dataclasses.asdict(self.shape),
+            "num_heads": self.num_heads,
+            "size": self.size,
+            "num_trees": self.num_trees,
+        }
+
+    @classmethod
+    def from_config(cls, config):
+        shape = config["shape"]
+        shape = TreeShape(tuple(shape["branching"]), shape["binary"])
+        return cls(**config | {"shape": shape})
+
+
+def occupancy(leaves: tf.Tensor, real: tf.Tensor, num_leaves: int) -> dict:
+    """How tokens spread over leaves (Treeformer, figure 4).
+
+    Args:
+        leaves: <int32>[trees, batch, heads, seq].
+        real: <bool>[batch, seq], tokens that count.
+        num_leaves: of each tree.
+
+    Returns:
+        dict of <float32>: share [trees, heads, leaves], of the real tokens; entropy [trees,
+        heads], 1 for balanced leaves and 0 if all are in one; largest [trees, heads], the share
+        of the fullest leaf; empty [trees, heads], the share of leaves without a token.
+    """
+    inside = tf.one_hot(leaves, num_leaves) * tf.cast(real, tf.float32)[:, None, :, None]
+    counts = tf.reduce_sum(inside, [1, 3])
+    share = tf.math.divide_no_nan(counts, tf.reduce_sum(counts, -1, keepdims=True))
+    entropy = -tf.reduce_sum(tf.math.xlogy(share, share), -1)
+    return {
+        "share": share,
+        "entropy": entropy / max(math.log(num_leaves), 1e-9),
+        "largest": tf.reduce_max(share, -1),
+        "empty": tf.reduce_mean(tf.cast(counts == 0, tf.float32), -1),
+    }

@@ -1,0 +1,119 @@
+"""Tokens sorted by leaf and cut into blocks, and the pairs of blocks that share a leaf.
+
+A group is what one head of one example has in one leaf of one tree. Blocks have one size, chosen
+for each batch from a few so that little is computed in vain; a leaf has as many as it needs, and
+an empty one none. Everything here are integers; TensorFlow compiles it for dynamic shapes only,
+so not with XLA.
+"""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from mate_tf.attention.base import shape_list
+
+BLOCK_SIZES = (16, 24, 32, 48, 64, 96, 128, 192, 256, 512)
+"""Sizes of blocks to choose from."""
+
+ROW_COST = 96
+"""What gathering the vectors of a token costs, in pairs of tokens compared."""
+
+
+class Sorted(NamedTuple):
+    """Tokens in the order of their groups: tree, leaf, example, head.
+
+    Attributes:
+        rows: <int32>[n], rows of a projection as [batch * seq * heads, head_size], without padding.
+        counts: <int32>[groups], how many tokens each group has.
+    """
+
+    rows: tf.Tensor
+    counts: tf.Tensor
+
+
+class Pairs(NamedTuple):
+    """Pairs of a block of queries and a block of keys of the same group.
+
+    Attributes:
+        queries: <int32>[pairs, block], rows of the query projection.
+        keys: <int32>[pairs, block], rows of the key projection.
+        query_exists: <bool>[pairs, block], False where a block is not full.
+        key_exists: <bool>[pairs, block].
+        tree: <int32>[pairs], the tree that put them together.
+        single: <bool>[], whether no query is in two pairs.
+    """
+
+    queries: tf.Tensor
+    keys: tf.Tensor
+    query_exists: tf.Tensor
+    key_exists: tf.Tensor
+    tree: tf.Tensor
+    single: tf.Tensor
+
+
+def sort(leaves: tf.Tensor, real: tf.Tensor, num_leaves: int) -> Sorted:
+    """Sorts tokens by group, by counting: linear in their number.
+
+    Args:
+        leaves: <int32>[trees, batch, heads, seq].
+        real: <bool>[batch, seq].
+        num_leaves: of each tree.
+    """
+    trees, batch, heads, seq = shape_list(leaves)
+    example_head = tf.reshape(tf.range(batch * heads), [batch, heads, 1])
+    example, head = example_head // heads, example_head % heads
+    rows = (example * seq + tf.range(seq)) * heads + head
+    rows = tf.broadcast_to(rows, tf.shape(leaves))
+    of_tree = tf.range(trees)[:, None, None, None] * num_leaves
+    leaf = tf.where(real[:, None], of_tree + leaves, trees * num_leaves)
+    # within a leaf, tokens keep their order: by example, head, place
+    *parts, _ = tf.dynamic_partition(rows, leaf, trees * num_leaves + 1)
+    groups = tf.reshape(leaf * (batch * heads) + example_head, [-1])
+    num_groups = trees * num_leaves * batch * heads
+    counts = tf.math.bincount(groups, minlength=num_groups, maxlength=num_groups)
+    return Sorted(tf.concat(parts, 0), counts)
+
+
+def pairs(queries: Sorted, keys: Sorted, num_trees: int, size=None) -> Pairs:
+    """All pairs of blocks that share a group.
+
+    Args:
+        queries: the sorted queries.
+        keys: the sorted keys, by the same groups.
+        num_trees: trees of each head.
+        size: of the blocks; None: the cheapest of BLOCK_SIZES for these counts.
+    """
+    size = _cheapest_size(queries.counts, keys.counts) if size is None else size
+    query_blocks, key_blocks = (_ceil_div(x.counts, size) for x in (queries, keys))
+    of_group = query_blocks * key_blocks
+    num_groups = tf.size(of_group)
+    group = tf.repeat(tf.range(num_groups), of_group)
+    number = tf.range(tf.size(group)) - tf.gather(tf.cumsum(of_group, exclusive=True), group)
+    beside = tf.gather(key_blocks, group)
+    query_rows, query_exists = _block(queries, group, number // beside, size)
+    key_rows, key_exists = _block(keys, group, number % beside, size)
+    single = (num_trees == 1) & (tf.reduce_max(key_blocks) <= 1)
+    tree = group // (num_groups // num_trees)
+    return Pairs(query_rows, key_rows, query_exists, key_exists, tree, single)
+
+
+def _block(tokens: Sorted, group, number, size):
+    """Rows of the `number`-th block of each `group`, and which of them exist."""
+    counts = tf.gather(tokens.counts, group)
+    first = tf.gather(tf.cumsum(tokens.counts, exclusive=True), group)
+    within = (number * size)[:, None] + tf.range(size)
+    exists = within < counts[:, None]
+    place = first[:, None] + tf.minimum(within, counts[:, None] - 1)
+    return tf.gather(tokens.rows, place), exists
+
+
+def _cheapest_size(query_counts, key_counts):
+    sizes = tf.constant(BLOCK_SIZES)
+    blocks = [_ceil_div(counts[:, None], sizes) for counts in (query_counts, key_counts)]
+    num_pairs = tf.cast(tf.reduce_sum(blocks[0] * blocks[1], 0), tf.float32)
+    rows = tf.cast(sizes, tf.float32)
+    return tf.gather(sizes, tf.argmin(num_pairs * rows * (rows + ROW_COST)))
+
+
+def _ceil_div(a, b):
+    return (a + b - 1) // b

@@ -1,0 +1,195 @@
+"""TF-Attention: queries attend to the keys of their leaf (Treeformer, section 3.1)."""
+
+import dataclasses
+import math
+
+import tensorflow as tf
+from tensorflow.python.ops import control_flow_util
+
+from mate_tf.attention import leaf_blocks, masks
+from mate_tf.attention.base import mask_bias, shape_list
+from mate_tf.attention.tree import TreeAttention, TreeOptions
+from mate_tf.errors import InputError
+
+FORMS = ("auto", "masked", "sorted")
+
+LEAST_MASS = 0.1
+"""Gradients of trees treat a leaf as if it held at least this share of the attention of a query:
+without a bound, they explode where all that matters is in other leaves."""
+
+
+@dataclasses.dataclass(frozen=True)
+class TreeFineOptions(TreeOptions):
+    """Options of `tree_fine`.
+
+    Attributes:
+        num_trees: trees of each head, a forest: a query attends to the keys that share its leaf in
+            one of them at least.
+        balancing_loss: weight of a loss that is 1 for balanced leaves and the number of leaves
+            if one has all tokens; 0 for none.
+        form: "masked", quadratic in the length, with gradients for the trees; "sorted", which
+            compares within leaves only; "auto": masked when trees are trained, and under XLA,
+            which knows static shapes only; else sorted.
+    """
+
+    num_trees: int = 1
+    balancing_loss: float = 0.0
+    form: str = "auto"
+
+
+class TreeFine(TreeAttention):
+    """Weights proportional to M exp(s), M the probability that query and key share a leaf.
+
+    Forward M is 0 or 1; its gradients are dense (see decision_trees). Both forms give the same:
+    a query whose leaf has no key gets zero, and padding is in no leaf and gets zero.
+    """
+
+    def __init__(self, config, num_heads, **kwargs):
+        super().__init__(config, num_heads, **kwargs)
+        if self.config.form not in FORMS:
+            raise InputError(f"form must be one of {', '.join(FORMS)}, not {self.config.form!r}")
+        if self.config.balancing_loss < 0:
+            raise InputError(
+                f"balancing_loss must not be negative, but is {self.config.balancing_loss}"
+            )
+
+    @property
+    def num_trees(self):
+        return self.config.num_trees
+
+    def mask(self, x, pattern):
+        return self._mask(*self.leaves(x), pattern["real"])
+
+    def attend(self, query, key, value, pattern, training=None):
+        learns = self._learns_trees(training)
+        by_mask = {"auto": learns or _within_xla(), "masked": True, "sorted": False}
+        attend = self._masked if by_mask[self.config.form] else self._sorted
+        return attend(query, key, value, pattern, training)
+
+    def _mask(self, query_leaves, key_leaves, real):
+        return tf.reduce_any(masks.same_leaf(query_leaves, key_leaves, real), 0)
+
+    def _masked(self, query, key, value, pattern, training):
+        real, learns = pattern["real"], self._learns_trees(training)
+        if learns:
+            of_query, of_key = (self.tree.memberships(x) for x in (query, key))
+            self._add_balancing_loss(of_query, of_key, real)
+            leaves = [tf.argmax(x, -1, output_type=tf.int32) for x in (of_query, of_key)]
+        else:
+            leaves = [self.tree.leaves(x) for x in (query, key)]
+        mask = self._mask(*leaves, real)
+        query, key, value = (tf.transpose(x, [0, 2, 1, 3]) for x in (query, key, value))
+        scores = tf.matmul(query, key, transpose_b=True) * self.scale(query.dtype)
+        any_key = tf.cast(tf.reduce_any(mask, -1, keepdims=True), scores.dtype)
+        probabilities = tf.nn.softmax(scores + mask_bias(mask, scores.dtype)) * any_key
+        if learns:
+            everywhere = tf.nn.softmax(scores + pattern["bias"])
+            in_leaf = tf.cast(real, of_query.dtype)[:, None, :, None]
+            of_query, of_key = of_query * in_leaf, of_key * in_leaf
+            probabilities += _zero_with_gradient(of_query, of_key, mask, probabilities, everywhere)
+        context = tf.matmul(self.dropout(probabilities, training=training), value)
+        return tf.transpose(context, [0, 2, 1, 3])
+
+    def _sorted(self, query, key, value, pattern, training):
+        shape = shape_list(query)
+        num_rows = shape[0] * shape[1] * shape[2]
+        leaves = [self.tree.leaves(x) for x in (query, key)]
+        by_leaf = [leaf_blocks.sort(x, pattern["real"], self.tree_shape.num_leaves) for x in leaves]
+        pairs = leaf_blocks.pairs(*by_leaf, self.num_trees)
+        query, key, value = (tf.reshape(x, [-1, self.head_size]) for x in (query, key, value))
+        rows = tf.where(pairs.query_exists, pairs.queries, num_rows)  # filling goes behind all
+        bias = mask_bias(self._counted(pairs, leaves), query.dtype)
+        # one more axis, for which TensorFlow fuses the product with the bias
+        query = tf.gather(query, pairs.queries)[:, None]
+        key, value = (tf.gather(x, pairs.keys)[:, None] for x in (key, value))
+        context = tf.cond(
+            pairs.single,
+            lambda: self.softmax_attention(query, key, value, bias, training),
+            lambda: self._joint_attention(query, key, value, bias, rows, num_rows, training),
+        )
+        context = tf.scatter_nd(rows[..., None], context[:, 0], [num_rows + 1, self.head_size])
+        return tf.reshape(context[:num_rows], shape)
+
+    def _counted(self, pairs, leaves):
+        """Which pairs count: <bool>[pairs, 1, 1 or block, block], each once in a forest."""
+        counted = pairs.key_exists[:, None, None]
+        if self.num_trees == 1:
+            return counted
+        # leaves by rows of the projection, <int32>[trees, rows]
+        of_query, of_key = (
+            tf.reshape(tf.transpose(x, [0, 1, 3, 2]), [self.num_trees, -1]) for x in leaves
+        )
+        of_query = tf.gather(of_query, pairs.queries, axis=1)[:, :, None, :, None]
+        of_key = tf.gather(of_key, pairs.keys, axis=1)[:, :, None, None, :]
+        earlier = tf.range(self.num_trees)[:, None] < pairs.tree
+        return counted & ~tf.reduce_any(
+            (of_query == of_key) & earlier[:, :, None, None, None], axis=0
+        )
+
+    def _joint_attention(self, query, key, value, bias, rows, num_rows, training):
+        """`softmax_attention` where the softmax of a query is over all the pairs it is in.
+
+        Args:
+            query: <float>[pairs, 1, block, head_size].
+            key: the same shape.
+            value: the same shape.
+            bias: <float>[pairs, 1, 1 or block, block].
+            rows: <int32>[pairs, block], which query each is.
+            num_rows: how many queries there are; one more row is for filling.
+            training: whether dropout is on.
+
+        Returns:
+            <float>[pairs, 1, block, head_size], to be added up over the pairs of a query.
+        """
+
+        def of_query(combine, x):
+            return tf.gather(combine(x[:, 0], rows, num_rows + 1), rows)[:, None, :, None]
+
+        scores = tf.matmul(query, key, transpose_b=True) * self.scale(query.dtype) + bias
+        scores = tf.cast(scores, tf.float32)
+        largest = of_query(tf.math.unsorted_segment_max, tf.reduce_max(scores, -1))
+        weights = tf.exp(scores - tf.stop_gradient(largest))
+        weights /= of_query(tf.math.unsorted_segment_sum, tf.reduce_sum(weights, -1))
+        weights = self.dropout(tf.cast(weights, value.dtype), training=training)
+        return tf.matmul(weights, value)
+
+    def _add_balancing_loss(self, of_query, of_key, real):
+        if not self.config.balancing_loss:
+            return
+        real = tf.cast(real, tf.float32)
+        shares = (
+            tf.einsum("tbhsl,bs->thl", x, real) / tf.maximum(tf.reduce_sum(real), 1)
+            for x in (of_query, of_key)
+        )
+        squares = [tf.reduce_mean(tf.reduce_sum(tf.square(share), -1)) for share in shares]
+        balance = self.tree_shape.num_leaves * tf.add_n(squares) / 2
+        self.add_loss(self.config.balancing_loss * balance)
+
+
+def _zero_with_gradient(of_query, of_key, mask, probabilities, everywhere):
+    """Zeros whose gradient is that of the probabilities with regard to M.
+
+    With e = exp(s), the probabilities are p_j = M_j e_j / sum_k M_k e_k, whose derivatives are
+    (delta_jk - p_j) e_k / sum M e. That includes keys in other leaves.
+
+    Args:
+        of_query: <float32>[trees, batch, heads, seq, leaves], memberships of the queries, zero
+            for padding.
+        of_key: the same of the keys.
+        mask: <bool>[batch, heads, seq, seq], hard M.
+        probabilities: <float>[batch, heads, seq, seq], p.
+        everywhere: <float>[batch, heads, seq, seq], softmax over all keys that are not padding.
+    """
+    dtype = probabilities.dtype
+    same = tf.matmul(tf.cast(of_query, dtype), tf.cast(of_key, dtype), transpose_b=True)
+    same = 1 - math.prod(1 - of_tree for of_tree in tf.unstack(same))
+    mass = tf.reduce_sum(everywhere * tf.cast(mask, dtype), -1, keepdims=True)
+    rate = tf.stop_gradient(everywhere / tf.maximum(mass, LEAST_MASS))
+    change = (same - tf.stop_gradient(same)) * rate
+    return change - tf.stop_gradient(probabilities) * tf.reduce_sum(change, -1, keepdims=True)
+
+
+def _within_xla() -> bool:
+    """Whether what is being traced will be compiled by XLA, as with jit_compile or on a TPU."""
+    graph = tf.compat.v1.get_default_graph()
+    return control_flow_util.GraphOrParentsInXlaContext(graph)

@@ -1,0 +1,84 @@
+"""Blocks hold every query and key that share a leaf, once, whatever the occupancy."""
+
+import numpy as np
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mate_tf.attention import leaf_blocks
+
+HEADS, LEAVES = 2, 5
+
+
+def assignment(rng, shape, skew):
+    """Leaves of tokens: evenly at random, most in one leaf, all in one, or some leaves empty."""
+    if skew == "one":
+        return np.full(shape, rng.integers(LEAVES), np.int32)
+    leaves = rng.integers(LEAVES, size=shape)
+    if skew == "most":
+        leaves[rng.random(shape) < 0.8] = 3
+    if skew == "empty":
+        leaves = leaves // 2 * 2
+    return leaves.astype(np.int32)
+
+
+SKEWS = st.sampled_from(["none", "most", "one", "empty"])
+
+
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 2**31),
+    trees=st.integers(1, 2),
+    batch=st.integers(1, 3),
+    seq=st.integers(1, 30),
+    of_queries=SKEWS,
+    of_keys=SKEWS,
+    size=st.sampled_from([None, 1, 3, 16]),
+)
+def test_every_pair_of_a_leaf_once(seed, trees, batch, seq, of_queries, of_keys, size):
+    rng = np.random.default_rng(seed)
+    shape = [trees, batch, HEADS, seq]
+    query_leaves, key_leaves = (assignment(rng, shape, skew) for skew in (of_queries, of_keys))
+    real = rng.random([batch, seq]) < rng.choice([0, 0.5, 1])
+    by_leaf = [
+        leaf_blocks.sort(tf.constant(x), tf.constant(real), LEAVES)
+        for x in (query_leaves, key_leaves)
+    ]
+    pairs = leaf_blocks.pairs(*by_leaf, trees, size)
+    found = set()
+    for p, tree in enumerate(pairs.tree.numpy()):
+        queries = pairs.queries[p][pairs.query_exists[p]].numpy()
+        keys = pairs.keys[p][pairs.key_exists[p]].numpy()
+        assert min(len(queries), len(keys)) > 0
+        block = {(tree, q, k) for q in queries for k in keys}
+        assert len(block) == len(queries) * len(keys)
+        assert not block & found
+        found |= block
+    same = query_leaves[..., :, None] == key_leaves[..., None, :]
+    same &= real[:, None, :, None] & real[:, None, None, :]
+    expected = {
+        (t, (b * seq + q) * HEADS + h, (b * seq + k) * HEADS + h)
+        for t, b, h, q, k in np.argwhere(same)
+    }
+    assert found == expected
+    if pairs.single.numpy():
+        rows = pairs.queries[pairs.query_exists].numpy()
+        assert len(set(rows)) == len(rows)
+
+
+def test_counts_by_tree_leaf_example_and_head():
+    leaves = tf.constant([[[[1, 0, 1]], [[0, 0, 0]]]])
+    real = tf.constant([[True, True, True], [True, False, True]])
+    found = leaf_blocks.sort(leaves, real, 2)
+    np.testing.assert_array_equal(found.counts, [1, 2, 2, 0])
+    np.testing.assert_array_equal(found.rows, [1, 3, 5, 0, 2])
+
+
+def test_blocks_grow_with_the_leaves():
+    def size(count):
+        counts = tf.fill([64], count)
+        return int(leaf_blocks._cheapest_size(counts, counts))
+
+    assert size(4) == 16
+    assert size(128) == 128
+    assert size(5000) == 512
