@@ -38,7 +38,7 @@ class PointrAnswer:
         sentence: the sentence of the passage around the answer, or the cell's text.
         cell_probability: P(cell), from the first stage.
         span_probability: P(span | cell), from the second.
-        cells: (row, column, probability) of the most probable cells, the best first.
+        probabilities: <float32>[rows, columns], P(cell) of every cell; 0 if it was not read.
         cuts: what was not read, in words.
     """
 
@@ -50,7 +50,8 @@ class PointrAnswer:
     sentence: str
     cell_probability: float
     span_probability: float
-    cells: tuple[tuple[int, int, float], ...]
+    # Arrays have no single truth value: answers are compared by the rest.
+    probabilities: np.ndarray = dataclasses.field(compare=False, repr=False)
     cuts: tuple[str, ...] = ()
 
     @property
@@ -58,9 +59,15 @@ class PointrAnswer:
         """The cell, in a list, as `Table.render` takes it."""
         return [(self.row, self.column)]
 
+    def best_cells(self, count: int = 5) -> list[tuple[int, int, float]]:
+        """(row, column, probability) of the most probable cells, the best first."""
+        return [(*cell, probability) for cell, probability in _ranked(self.probabilities)[:count]]
+
     def to_json(self) -> dict:
-        """The answer as plain JSON values."""
-        return dataclasses.asdict(self)
+        """The answer as plain JSON values; of the probabilities only those of `best_cells`."""
+        values = dataclasses.asdict(self)
+        del values["probabilities"]
+        return values | {"cells": self.best_cells()}
 
 
 class PointrPredictor:
@@ -121,13 +128,14 @@ class PointrPredictor:
         question = interaction.questions[question_index]
         example, cuts = self._point.converter.conversion(interaction, question_index)
         (outputs,) = self._point(example)
-        cells = _ranked(outputs["cell_probabilities"], interaction.table)
-        found = []
-        for (row, column), probability in cells[: self._num_cells]:
-            found.append(self._reading(interaction, question, (row, column), probability))
+        probabilities = _of_table(outputs["cell_probabilities"], interaction.table)
+        found = [
+            self._reading(interaction, question, cell, probability)
+            for cell, probability in _ranked(probabilities)[: self._num_cells]
+        ]
         best = hybridqa_answers.choose([reading for reading, _ in found], self._policy)
         place = next(span for reading, span in found if reading is best)
-        return _answer(interaction, best, place, cells, tuple(map(str, cuts)))
+        return _answer(interaction, best, place, probabilities, tuple(map(str, cuts)))
 
     def _reading(self, interaction, question, cell, probability):
         """What stands in one cell: a `Reading`, and where in its expanded text."""
@@ -179,15 +187,22 @@ def _settings(export_dir: str) -> dict:
         raise InputError(f"{path}: not readable ({error}); export with --task=POINTR") from error
 
 
-def _ranked(probabilities: np.ndarray, table) -> list[tuple[tuple[int, int], float]]:
-    """All cells of the table with their probabilities, the best first."""
-    probabilities = probabilities[: len(table.rows), : len(table.columns)]
+def _of_table(probabilities: np.ndarray, table) -> np.ndarray:
+    """<float32>[rows, columns] of the table from a grid of the model's size."""
+    found = np.zeros((len(table.rows), len(table.columns)), np.float32)
+    common = tuple(map(slice, np.minimum(found.shape, probabilities.shape)))
+    found[common] = probabilities[common]
+    return found
+
+
+def _ranked(probabilities: np.ndarray) -> list[tuple[tuple[int, int], float]]:
+    """All cells with their probabilities, the best first, of equal ones the first first."""
     order = np.argsort(-probabilities, axis=None, kind="stable")
     cells = zip(*np.unravel_index(order, probabilities.shape), strict=True)
     return [((int(row), int(col)), float(probabilities[row, col])) for row, col in cells]
 
 
-def _answer(interaction, best: Reading, place, cells, cuts) -> PointrAnswer:
+def _answer(interaction, best: Reading, place, probabilities, cuts) -> PointrAnswer:
     row, column = best.cell
     cell = interaction.table.rows[row].cells[column]
     passage, sentence = _source(interaction, cell, place)
@@ -200,7 +215,7 @@ def _answer(interaction, best: Reading, place, cells, cuts) -> PointrAnswer:
         sentence=sentence,
         cell_probability=best.cell_probability,
         span_probability=float(np.exp(best.span_log_probability)),
-        cells=tuple((*place, probability) for place, probability in cells[:5]),
+        probabilities=probabilities,
         cuts=cuts,
     )
 

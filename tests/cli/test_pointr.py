@@ -181,8 +181,13 @@ def test_the_exported_models_answer_as_predicted(finished, data):
             assert answer.sentence in passages(number)[answer.passage]
         assert 0 < answer.cell_probability <= 1
         assert 0 < answer.span_probability <= 1
-        assert sum(probability for *_, probability in answer.cells) <= 1 + 1e-5
-        assert len({(row, column) for row, column, _ in answer.cells}) == len(answer.cells) == 5
+        assert answer.probabilities.shape == (3, 2)  # as the table
+        assert answer.probabilities.sum() == pytest.approx(1, abs=1e-5)
+        assert answer.probabilities[answer.row, answer.column] == answer.cell_probability
+        cells = answer.best_cells()
+        assert len({(row, column) for row, column, _ in cells}) == len(cells) == 5
+        assert [each for *_, each in cells] == sorted(answer.probabilities.flat)[:0:-1]
+        assert answer.to_json()["cells"] == cells == answer.best_cells(6)[:5]
 
 
 def test_asking(finished, data, command, refused, tmp_path):
@@ -194,6 +199,8 @@ def test_asking(finished, data, command, refused, tmp_path):
     output = command("--mode=ask", export_dir, asked, *linked)
     (answer,) = (json.loads(line) for line in output.splitlines() if line.startswith("{"))
     assert f"read: {answer['text']!r} in the " in output
+    assert len(answer["cells"]) == 5  # of six
+    assert "probabilities" not in answer
     plain = tmp_path / "plain.csv"
     plain.write_text("year,winner\n2000,Ann\n")
     output = command("--mode=ask", export_dir, asked, f"--table={plain}")
@@ -204,6 +211,18 @@ def test_asking(finished, data, command, refused, tmp_path):
     shutil.rmtree(tmp_path / "half" / "read")
     message = refused("--mode=ask", f"--export_dir={tmp_path / 'half'}", asked, f"--table={plain}")
     assert message.startswith(f"{tmp_path / 'half' / 'read'}: no SavedModel here")
+
+
+def test_rows_beyond_the_model(finished):
+    """It tells seven data rows apart: of ten, the last three are impossible."""
+    folder, _ = finished
+    predictor = PointrPredictor(str(folder / "model" / "export"))
+    answer = predictor.ask(Table.from_rows(["year"], [["2000"]] * 10), "who won in 2000 ?")
+    assert answer.probabilities.shape == (10, 1)
+    assert (answer.probabilities[:7] > 0).all()
+    assert not answer.probabilities[7:].any()
+    assert answer.cuts == ("3 rows dropped",)
+    assert [row for row, *_ in answer.best_cells(10)][7:] == [7, 8, 9]
 
 
 def test_links_to_no_cell(finished):
