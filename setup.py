@@ -25,6 +25,7 @@ EXTRAS = {
     "test": [
         *("pytest", "pytest-xdist", "hypothesis", "pandas", "psutil", "matplotlib", "ruff"),
         "grpcio-tools<1.79",
+        *("ipykernel", "nbclient", "nbformat"),
     ],
     "plots": ["matplotlib"],
     # For what builds on these; listed from the start, so that all are known to fit together.
