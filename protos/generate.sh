@@ -13,4 +13,6 @@ uv pip install --quiet --python "$environment" "grpcio-tools==1.62.3" "setuptool
   -Imate_tf/protos=protos --python_out=. \
   mate_tf/protos/interaction.proto \
   mate_tf/protos/annotated_text.proto \
-  mate_tf/protos/table_selection.proto
+  mate_tf/protos/table_selection.proto \
+  mate_tf/protos/invalid_answer.proto \
+  mate_tf/protos/second_text.proto

@@ -11,10 +11,17 @@ from mate_tf.protos import (
     annotated_text_pb2,
     interaction_pb2,
     invalid_answer_pb2,
+    second_text_pb2,
     table_selection_pb2,
 )
 
-MODULES = (interaction_pb2, annotated_text_pb2, invalid_answer_pb2, table_selection_pb2)
+MODULES = (
+    interaction_pb2,
+    annotated_text_pb2,
+    invalid_answer_pb2,
+    second_text_pb2,
+    table_selection_pb2,
+)
 
 
 def test_modules_match_their_sources(project, tmp_path):
@@ -60,6 +67,7 @@ def test_extensions_survive_a_round_trip():
     annotated = question.Extensions[annotated_text_pb2.AnnotatedText.annotated_question_ext]
     annotated.annotations.add(begin_byte_index=0, end_byte_index=3, identifier="/wiki/Who")
     question.Extensions[invalid_answer_pb2.InvalidAnswer.invalid_answer_ext].reason = "no text"
+    question.Extensions[second_text_pb2.SecondText.second_text_ext].text = "whom?"
     described = interaction.Extensions[
         annotated_text_pb2.AnnotationDescription.annotation_descriptions_ext
     ]

@@ -7,7 +7,6 @@ from mate_tf.cli.job import VOCABULARY_FILE, Job
 from mate_tf.data import create_data as conversion
 from mate_tf.data import records
 from mate_tf.data.atomic import atomic_path
-from mate_tf.data.examples import ExampleConverter
 from mate_tf.errors import InputError
 
 
@@ -18,25 +17,25 @@ def main(flags) -> None:
 
 def create_data(job: Job) -> dict[str, conversion.Report]:
     """Converts all splits; says what was dropped and cut, and where the whole report is."""
-    config = job.experiment.task.conversion
-    own_vocabulary = os.path.join(job.output_dir, VOCABULARY_FILE)
-    if job.task.makes_vocabulary:
-        # One that the user names elsewhere has to be there: nobody asks for a misspelt file.
-        if config.bert_vocab_file == own_vocabulary and not os.path.exists(own_vocabulary):
-            job.task.make_vocabulary(own_vocabulary)
-    elif not job.input_dir:
+    if not job.input_dir and job.task.needs_files:
         raise InputError(f"task {job.task.name_in_tapas} needs --input_dir=FOLDER of its files")
-    elif not os.path.isdir(job.input_dir):
+    if job.input_dir and not os.path.isdir(job.input_dir):
         raise InputError(f"--input_dir={job.input_dir}: no such folder")
-    converter = ExampleConverter(job.vocab_file, **config.converter_options())
+    own_vocabulary = os.path.join(job.output_dir, VOCABULARY_FILE)
+    named = job.experiment.task.conversion.bert_vocab_file
+    # One that the user names elsewhere has to be there: nobody asks for a misspelt file.
+    if job.task.makes_vocabulary and named == own_vocabulary:
+        job.task.make_vocabulary(own_vocabulary)
+    converter = job.task.converter(job.vocab_file)
     job.task.check_vocabulary()
     _keep_vocabulary(job)
     job.save_decisions()
+    source = job.task.official_files(job.input_dir, job.output_dir)
     for subset in job.task.subsets:
         path = conversion.interactions_path(job.output_dir, subset)
-        records.write_interactions(job.task.interactions(job.input_dir, subset), path)
+        records.write_interactions(job.task.interactions(source, subset), path)
     reports = conversion.create_data(
-        {split: job.task.interactions(job.input_dir, split) for split in job.task.splits},
+        {split: job.task.interactions(source, split) for split in job.task.splits},
         job.output_dir,
         converter,
         test_batch_size=job.experiment.task.validation_data.global_batch_size,

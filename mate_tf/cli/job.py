@@ -55,6 +55,9 @@ FLAG_OVERRIDES = {
 MODES_WITH_ANSWERS = ("predict", "predict_and_evaluate", "export", "ask")
 """Modes of tasks whose models answer questions."""
 
+MODES_WITH_TABLES = ("export", "ask")
+"""Modes of tasks whose questions are about tables."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Job:
@@ -119,10 +122,11 @@ class Job:
             experiments.override(experiment, values, flag)
         for values, source in overrides:
             experiments.override(experiment, values, source)
-        _fill_paths(experiment.task, output_dir)
+        task = tasks.create(experiment.task)
+        _fill_paths(task, output_dir)
         return cls(
             experiment=experiment,
-            task=tasks.create(experiment.task),
+            task=task,
             input_dir=flags.input_dir,
             output_dir=output_dir,
             model_dir=model_dir,
@@ -170,10 +174,13 @@ def _check_mode(task: str, mode: str) -> None:
             f"task {task} answers no questions: it has no --mode={mode}; fine-tune another task "
             "with --init_checkpoint of what it trained"
         )
+    if mode in MODES_WITH_TABLES and not tasks.get(task).reads_tables:
+        raise InputError(f"task {task} reads no tables: it has no --mode={mode}")
 
 
-def _fill_paths(config, output_dir: str) -> None:
+def _fill_paths(task: TableTask, output_dir: str) -> None:
     """Paths that the configuration leaves open lead into the output folder."""
+    config = task.task_config
     config.train_data.input_path = config.train_data.input_path or examples_path(
         output_dir, "train"
     )
@@ -182,7 +189,7 @@ def _fill_paths(config, output_dir: str) -> None:
     )
     vocab_file = os.path.join(output_dir, VOCABULARY_FILE)
     if not config.conversion.bert_vocab_file and (
-        tasks.get(config.name).makes_vocabulary or os.path.exists(vocab_file)
+        task.makes_vocabulary or os.path.exists(vocab_file)
     ):
         config.conversion.bert_vocab_file = vocab_file
 

@@ -13,7 +13,8 @@ from mate_tf.cli.train import train
 def main(flags) -> None:
     """Creates data, trains, evaluates, exports, and asks the task's example questions.
 
-    A task that answers no questions is done when it is trained.
+    A task that answers no questions is done when it is trained, one without tables when it is
+    evaluated.
     """
     start = time.monotonic()
     job = Job.from_flags(flags)
@@ -21,6 +22,7 @@ def main(flags) -> None:
     train(job)
     if job.task.answers_questions:
         predict_and_evaluate(job)
+    if job.task.answers_questions and job.task.reads_tables:
         export(job)
         ask_examples(job)
     print(f"\ndone in {time.monotonic() - start:.0f} s")

@@ -2,7 +2,6 @@
 
 import collections
 import contextlib
-import hashlib
 import os
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -10,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from mate_tf.data import features as feature_names
-from mate_tf.data import interactions, matching
+from mate_tf.data import interactions, matching, packing
 from mate_tf.data.expansion import Display, Shown
 from mate_tf.data.table_features import TableFeatures
 from mate_tf.data.tokenizer import Tokenizer
@@ -21,9 +19,7 @@ from mate_tf.tables.linearize import ConversionError, Cut
 
 INVALID_ANSWER = "Invalid answer"
 ANSWER_NOT_FOUND = "Couldn't find all answers"
-QUESTION_ID_TOO_LONG = "Question id too long"
 
-_HASH_MODULUS = 2**32 - 1
 _CACHED_TABLES = 64
 _SELECTION = table_selection_pb2.TableSelection.table_selection_ext
 
@@ -208,8 +204,9 @@ class ExampleConverter:
             values["prev_label_ids"] = matching.shared_words(
                 sequence.input_ids, sequence.segment_ids, self.tokenizer
             )
-        values.update(self._example_features(question, table_proto.table_id))
-        return Conversion(_to_example(values, self.max_seq_length), sequence.cuts)
+        trim = self._labelling["trim_question_ids"]
+        values.update(packing.example_features(question, table_proto.table_id, trim_id=trim))
+        return Conversion(packing.to_example(values, self.max_seq_length), sequence.cuts)
 
     def _table(self, interaction, index: int) -> TableFeatures:
         """Tokens and numbers of a question's table, from the last ones if it is one of them."""
@@ -323,26 +320,6 @@ class ExampleConverter:
                     break
         return labels
 
-    def _example_features(self, question, table_id: str) -> dict:
-        answer = question.answer
-        return {
-            "aggregation_function_id": [answer.aggregation_function],
-            "classification_class_index": [answer.class_index],
-            "answer": [answer.float_value if answer.HasField("float_value") else float("nan")],
-            "question_id": [question.id.encode("utf-8")],
-            "question_id_ints": self._question_id_ints(question.id),
-            "table_id": [table_id.encode("utf-8")],
-            "table_id_hash": [_fingerprint(table_id)],
-        }
-
-    def _question_id_ints(self, question_id: str) -> list[int]:
-        length = feature_names.QUESTION_ID_LENGTH
-        if self._labelling["trim_question_ids"]:
-            question_id = question_id[-length:]
-        if len(question_id) > length:
-            raise ConversionError(QUESTION_ID_TOO_LONG, f"{len(question_id)} characters")
-        return [ord(char) + 1 for char in question_id] + [0] * (length - len(question_id))
-
 
 def _indices(interaction) -> range:
     return range(len(interaction.questions))
@@ -374,26 +351,3 @@ def _selected_tokens(question, tokens: linearize.TokenizedTable) -> np.ndarray |
         return None
     triples = zip(tokens.rows, tokens.columns, tokens.positions, strict=True)
     return np.array([triple in selected for triple in triples], bool)
-
-
-def _to_example(values: dict, length: int) -> tf.train.Example:
-    """Pads features per token and packs all into an example."""
-    example = tf.train.Example()
-    for spec in feature_names.ALL:
-        value = values.get(spec.name, ())
-        if spec.per_token:
-            padded = np.full(length, spec.padding, np.float32 if "float" in spec.dtype else int)
-            padded[: len(value)] = value
-            value = padded.tolist()
-        feature = example.features.feature[spec.name]
-        if spec.dtype == "string":
-            feature.bytes_list.value.extend(value)
-        elif spec.dtype == "float32":
-            feature.float_list.value.extend(value)
-        else:
-            feature.int64_list.value.extend(value)
-    return example
-
-
-def _fingerprint(text: str) -> int:
-    return int(hashlib.sha256(text.encode("utf-8")).hexdigest(), 16) % _HASH_MODULUS

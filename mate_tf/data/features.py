@@ -67,6 +67,10 @@ IDENTIFIERS = (
 
 ALL = MODEL_INPUTS + TOKEN_LABELS + EXAMPLE_LABELS + IDENTIFIERS
 
+_OF_TABLES = {*TOKEN_TYPES[1:], *(feature.name for feature in TOKEN_LABELS)}
+SEQUENCE = tuple(feature for feature in ALL if feature.name not in _OF_TABLES)
+"""What examples of sequences without a table have. Readers fill the others with their padding."""
+
 
 def names(features) -> list[str]:
     """Names of a group of features, for example `names(MODEL_INPUTS)`."""

@@ -124,7 +124,7 @@ def dataset(
     """
     files = _files(pattern)
     count_records(pattern)  # damage is found at the start, not after hours
-    stored_length = _stored_length(files)
+    stored_length, stored = _stored(files)
     seq_length = seq_length or stored_length
     if stored_length > seq_length:
         raise InputError(
@@ -137,7 +137,7 @@ def dataset(
     if repeat:
         records = records.repeat()
     examples = records.map(
-        lambda record: _pad_tokens(_parse(record, stored_length), seq_length),
+        lambda record: _pad_tokens(_parse(record, stored_length, stored), seq_length),
         num_parallel_calls=tf.data.AUTOTUNE,
     )
     lengths = sorted({length for length in buckets or () if length < seq_length} | {seq_length})
@@ -266,34 +266,39 @@ def _read(pattern, message_type) -> Iterator[Message]:
                 raise InputError(f"{path}: record {number} is no {kind}") from error
 
 
-def _stored_length(files: Sequence[str]) -> int:
-    """Tokens per example, from the first one of each file; checks that it has all features."""
-    lengths = {}
+def _stored(files: Sequence[str]) -> tuple[int, tuple[feature_names.Feature, ...]]:
+    """Tokens per example and its features, from the first one of each file, which must agree."""
+    kinds = {}
     for path in files:
         record = next(_unscanned_records(path), None)
         if record is not None:
-            lengths[path] = _check_example(path, record)
-    if not lengths:
+            kinds[path] = _kind(path, record)
+    if not kinds:
         raise InputError(f"{files[0]}: there are no records")
-    (first, expected), *others = lengths.items()
-    for path, length in others:
-        if length != expected:
+    (first, kind), *others = kinds.items()
+    for path, (length, features) in others:
+        if length != kind[0]:
             raise InputError(
-                f"{path}: its examples have {length} tokens, those of {first} have {expected};"
+                f"{path}: its examples have {length} tokens, those of {first} have {kind[0]};"
                 " create them again with one max_seq_length"
             )
-    return expected
+        if features != kind[1]:
+            raise InputError(f"{first} and {path}: only one of them has examples of tables")
+    return kind
 
 
-def _check_example(path: str, record: bytes) -> int:
+def _kind(path: str, record: bytes) -> tuple[int, tuple[feature_names.Feature, ...]]:
+    """Tokens of an example, and whether it has all features or those of a sequence."""
     try:
         stored = tf.train.Example.FromString(record).features.feature
     except DecodeError as error:
         raise InputError(f"{path}: its records are no tf.train.Examples") from error
-    missing = [name for name in feature_names.names(feature_names.ALL) if name not in stored]
+    of_sequence = set(stored) == set(feature_names.names(feature_names.SEQUENCE))
+    features = feature_names.SEQUENCE if of_sequence else feature_names.ALL
+    missing = [feature.name for feature in features if feature.name not in stored]
     if missing:
         raise InputError(f"{path}: its examples lack {', '.join(missing)}")
-    return len(stored["input_ids"].int64_list.value)
+    return len(stored["input_ids"].int64_list.value), features
 
 
 def _serialized(files: Sequence[str], shuffle: int, seed: int | None) -> tf.data.Dataset:
@@ -304,15 +309,20 @@ def _serialized(files: Sequence[str], shuffle: int, seed: int | None) -> tf.data
     return tf.data.TFRecordDataset(files, compression)
 
 
-def _parse(record, length: int) -> dict[str, tf.Tensor]:
-    """From a serialized example to <int32>, <float32> or <string> tensors."""
+def _parse(record, length: int, stored: Sequence[feature_names.Feature]) -> dict[str, tf.Tensor]:
+    """<int32>, <float32> or <string> tensors; what is not stored is what it is in padding."""
     spec = {
         feature.name: tf.io.FixedLenFeature(
             [length if feature.per_token else feature.size], feature.dtype
         )
-        for feature in feature_names.ALL
+        for feature in stored
     }
     parsed = tf.io.parse_single_example(record, spec)
+    parsed |= {
+        feature.name: tf.fill([length], tf.cast(feature.padding, feature.dtype))
+        for feature in feature_names.ALL
+        if feature.name not in parsed
+    }
     return {
         # The hash is unsigned; every other integer fits.
         name: tf.cast(value, tf.int32)

@@ -46,6 +46,7 @@ class Prediction:
         aggregation: operation over the chosen cells, one of AGGREGATIONS.
         class_index: the chosen class, in tasks that classify.
         class_probabilities: one per class; empty if unknown.
+        value: the number, in tasks of regression.
         labels: columns of the TSV on aggregation and class as they stand there, the names in
             LABEL_COLUMNS; gold labels are nowhere else.
     """
@@ -59,6 +60,7 @@ class Prediction:
     aggregation: str = AGGREGATIONS[0]
     class_index: int | None = None
     class_probabilities: tuple[float, ...] = ()
+    value: float | None = None
     labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
@@ -216,6 +218,8 @@ def _typed(labels):
         fields["class_index"] = int(labels["pred_cls"])
     if labels.get("logits_cls"):
         logits = np.array(labels["logits_cls"].strip("[]").split(), np.float64)
+        if not labels.get("pred_cls"):  # no class is chosen: it is the number itself
+            return {**fields, "value": float(logits[0])}
         logits = logits if len(logits) > 1 else np.append(0.0, logits)
         exponentials = np.exp(logits - logits.max())
         fields["class_probabilities"] = tuple((exponentials / exponentials.sum()).tolist())
@@ -310,6 +314,7 @@ def write_json(predictions: Iterable[Prediction], path: str | os.PathLike) -> No
             "aggregation": prediction.aggregation,
             "class_index": prediction.class_index,
             "class_probabilities": prediction.class_probabilities,
+            **({} if prediction.value is None else {"value": prediction.value}),
             **prediction.labels,
         }
         for prediction in predictions
@@ -334,6 +339,7 @@ def read_json(path: str | os.PathLike) -> list[Prediction]:
                 aggregation=record["aggregation"],
                 class_index=record["class_index"],
                 class_probabilities=tuple(record["class_probabilities"]),
+                value=record.get("value"),
                 labels={name: record[name] for name in LABEL_COLUMNS if name in record},
             )
             for record in records

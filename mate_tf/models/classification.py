@@ -1,4 +1,4 @@
-"""The head that puts a question or statement into a class."""
+"""Heads for the whole example: a class, or a number."""
 
 import tensorflow as tf
 
@@ -21,14 +21,21 @@ class ClassificationHead(PooledHead):
     labels = ("classification_class_index",)
 
     def __init__(self, config, name="classification", **kwargs):
-        super().__init__(config, config.num_classification_labels, "cls", name=name, **kwargs)
+        super().__init__(
+            config,
+            config.num_classification_labels,
+            "cls",
+            hidden_sizes=config.classification_hidden_sizes,
+            name=name,
+            **kwargs,
+        )
         self._label_weights = label_weights(config.classification_label_weight, self.num_labels)
 
     def call(self, x, *, cells, features):
         """Scores classes.
 
         Args:
-            x: <float>[batch, hidden], the encoder's pooled output.
+            x: <float>[batch, width], the encoder's pooled output.
             cells: unused.
             features: unused.
 
@@ -52,6 +59,63 @@ class ClassificationHead(PooledHead):
         )
         per_example *= tf.gather(tf.constant(self._label_weights, tf.float32), classes)
         return per_example, {"classification_loss_per_example": per_example}
+
+
+class RegressionHead(PooledHead):
+    """A number for the whole example, such as how similar two texts are.
+
+    The loss is the squared error. An example without a number, such as those that fill up a batch,
+    has none.
+
+    Args:
+        config: a ClassifierConfig.
+    """
+
+    labels = ("answer",)
+    min_labels = 1
+
+    def __init__(self, config, name="regression", **kwargs):
+        super().__init__(
+            config,
+            1,
+            "cls",
+            hidden_sizes=config.classification_hidden_sizes,
+            name=name,
+            **kwargs,
+        )
+
+    def call(self, x, *, cells, features):
+        """Estimates the number.
+
+        Args:
+            x: <float>[batch, width], the encoder's pooled output.
+            cells: unused.
+            features: unused.
+
+        Returns:
+            logits_cls <float32>[batch, 1], the number.
+        """
+        del cells, features
+        return {"logits_cls": self._logits(x)}
+
+    def loss(self, outputs, *, cells, features):
+        """Squared error; reads answer."""
+        del cells
+        per_example = squared_error(outputs["logits_cls"], features["answer"])
+        return per_example, {"regression_loss_per_example": per_example}
+
+
+def squared_error(predicted, gold):
+    """<float32>[batch, 1] both -> <float32>[batch]; 0 where the gold number is NaN."""
+    gold = tf.reshape(gold, [-1])
+    known = ~tf.math.is_nan(gold)
+    return tf.square(tf.where(known, tf.reshape(predicted, [-1]) - tf.where(known, gold, 0.0), 0.0))
+
+
+def class_head(config):
+    """The head that `num_classification_labels` asks for: of 1 label it is a number."""
+    one = config.num_classification_labels == 1
+    return RegressionHead(config) if one else ClassificationHead(config)
 
 
 def label_weights(text: str, num_labels: int) -> list[float]:

@@ -9,7 +9,7 @@ from mate_tf.attention.base import build_child
 from mate_tf.errors import InputError
 from mate_tf.layers.cells import Cells
 from mate_tf.layers.keras_namespace import keras
-from mate_tf.models import aggregation, classification, heads, huggingface, reader, spans
+from mate_tf.models import aggregation, classification, heads, huggingface, reader, spans, towers
 from mate_tf.models.configured import ConfiguredModel
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
 from mate_tf.models.head import Head
@@ -86,7 +86,9 @@ class ClassifierConfig(base_config.Config):
         use_gumbel_for_agg: the same for operations.
         average_approximation_function: how the expected average is computed: "ratio",
             "first_order" or "second_order" (see `aggregation`).
-        num_classification_labels: classes (`classification.ClassificationHead`); 0: no such head.
+        num_classification_labels: classes (`classification.ClassificationHead`); 0: no such head;
+            1: no class but a number (`classification.RegressionHead`).
+        classification_hidden_sizes: widths of hidden layers before the class or number.
         classification_label_weight: weights of classes in the loss, such as "0:1.0,1:2.0".
         span_prediction: "none", "span" or "boundary" (see `spans`), or "mlp" (see `reader`). With
             spans, they are what is learnt from label_ids.
@@ -96,6 +98,7 @@ class ClassifierConfig(base_config.Config):
         max_num_rows: rows told apart by the heads, the header's included.
         max_num_columns: columns told apart, column 0 (outside the table) included.
         sequence_dropout_prob: dropout between the encoder's sequence output and heads.
+        num_towers: 2: the halves of a sequence are encoded each for itself (`towers`).
     """
 
     encoder: EncoderConfig = dataclasses.field(default_factory=EncoderConfig)
@@ -127,6 +130,7 @@ class ClassifierConfig(base_config.Config):
     use_gumbel_for_agg: bool = False
     average_approximation_function: str = aggregation.RATIO
     num_classification_labels: int = 0
+    classification_hidden_sizes: list[int] = dataclasses.field(default_factory=list)
     classification_label_weight: str = ""
     span_prediction: str = spans.NO_SPANS
     max_span_length: int = 10
@@ -135,6 +139,7 @@ class ClassifierConfig(base_config.Config):
     max_num_rows: int = 64
     max_num_columns: int = 32
     sequence_dropout_prob: float = 0.1
+    num_towers: int = 1
 
     @classmethod
     def from_tapas(cls, bert_config, **flags):
@@ -190,7 +195,7 @@ def make_heads(config: ClassifierConfig) -> dict[str, Head]:
     if config.num_aggregation_labels:
         made.append(aggregation.aggregation_head(config))
     if config.num_classification_labels:
-        made.append(classification.ClassificationHead(config))
+        made.append(classification.class_head(config))
     if config.span_prediction != spans.NO_SPANS:
         made.append(reader.span_head(config))
     made.append(heads.cell_selection_head(config))
@@ -232,6 +237,7 @@ class TableClassifier(ConfiguredModel):
     def __init__(self, config, name="table_classifier", **kwargs):
         super().__init__(config, name, **kwargs)
         self.encoder = TableEncoder(config.encoder, name="bert")
+        self.towers = towers.Towers(config.num_towers)
         self.dropout = keras.layers.Dropout(config.sequence_dropout_prob)
         self._labels = label_features(config)
         # By name, so that checkpoints of models with other heads besides fit.
@@ -239,8 +245,10 @@ class TableClassifier(ConfiguredModel):
         self.build(None)
 
     def build(self, input_shape=None):
+        hidden = self._config.encoder.hidden_size
+        widths = {"sequence_output": hidden, "pooled_output": hidden * self.towers.pooled_width}
         for head in self.heads.values():
-            build_child(head, [None, None, self._config.encoder.hidden_size])
+            build_child(head, [None, None, widths[head.reads]])
         self.built = True
 
     def call(self, features, training=None):
@@ -261,7 +269,7 @@ class TableClassifier(ConfiguredModel):
             span_indexes, pred_span, span_log_prob (`spans`). With labels also total_loss
             <float32>[], a mean over the batch, and what it is made of, <float32>[batch] each.
         """
-        outputs = dict(self.encoder(features, training=training))
+        outputs = self.towers.encode(self.encoder, features, training)
         read = {
             "sequence_output": self.dropout(outputs["sequence_output"], training=training),
             "pooled_output": outputs["pooled_output"],

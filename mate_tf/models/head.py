@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from mate_tf.attention.base import build_child
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 
@@ -55,40 +56,54 @@ class Head(keras.layers.Layer):
 
 
 class PooledHead(Head):
-    """One class out of several, from the encoder's pooled output by a linear layer.
+    """Numbers for the whole example, such as logits of classes, from the encoder's pooled output.
+
+    They come from a linear layer, which may have hidden layers with ReLU before it.
 
     Args:
         config: a ClassifierConfig.
-        num_labels: how many classes.
+        num_labels: how many numbers.
         suffix: of the variables' names in the reference: output_weights_<suffix>.
+        hidden_sizes: widths of the hidden layers.
 
     Raises:
-        InputError: fewer than two classes.
+        InputError: fewer than `min_labels`.
     """
 
     reads = "pooled_output"
+    min_labels = 2
 
-    def __init__(self, config, num_labels, suffix, **kwargs):
+    def __init__(self, config, num_labels, suffix, hidden_sizes=(), **kwargs):
         super().__init__(config, **kwargs)
-        if num_labels < 2:
+        if num_labels < self.min_labels:
             raise InputError(f"{self.name}: {num_labels} classes leave nothing to choose")
         self.num_labels = num_labels
         self._suffix = suffix
+        self.hidden = [
+            keras.layers.Dense(size, activation="relu", dtype="float32", name=f"hidden_{index}")
+            for index, size in enumerate(hidden_sizes)
+        ]
 
     def build(self, input_shape):
-        self.output_weights, self.output_bias = self._linear(
-            "output", [self.num_labels, input_shape[-1]]
-        )
+        width = input_shape[-1]
+        for layer in self.hidden:
+            build_child(layer, [None, width])
+            width = layer.units
+        self.output_weights, self.output_bias = self._linear("output", [self.num_labels, width])
         super().build(input_shape)
 
     def reference_variables(self):
-        return {
-            f"output_weights_{self._suffix}": self.output_weights,
-            f"output_bias_{self._suffix}": self.output_bias,
-        }
+        """Hidden layers, which the reference has not, are hidden_<index>_weights_<suffix>."""
+        variables = {"output_weights": self.output_weights, "output_bias": self.output_bias}
+        for index, layer in enumerate(self.hidden):
+            variables[f"hidden_{index}_weights"] = layer.kernel
+            variables[f"hidden_{index}_bias"] = layer.bias
+        return {f"{name}_{self._suffix}": variable for name, variable in variables.items()}
 
     def _logits(self, x):
-        """<float32>[batch, hidden] -> <float32>[batch, labels]"""
+        """<float32>[batch, width] -> <float32>[batch, labels]"""
+        for layer in self.hidden:
+            x = layer(x)
         return tf.matmul(x, self.output_weights, transpose_b=True) + self.output_bias
 
 

@@ -1,9 +1,13 @@
 """Tasks by the name that google-research/tapas gives them. One file per task."""
 
 from mate_tf.tasks import (
+    associative_recall,
     custom,
+    glue,
     hybridqa,
     hybridqa_rc,
+    listops,
+    lra,
     pretrain,
     sqa,
     statements,
@@ -15,12 +19,16 @@ from mate_tf.tasks import (
 from mate_tf.tasks.registry import create, experiment, get, names, register
 
 __all__ = [
+    "associative_recall",
     "create",
     "custom",
     "experiment",
     "get",
+    "glue",
     "hybridqa",
     "hybridqa_rc",
+    "listops",
+    "lra",
     "names",
     "pretrain",
     "register",

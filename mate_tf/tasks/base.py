@@ -9,10 +9,12 @@ from official.core import base_task
 from mate_tf import checkpoints
 from mate_tf.data import features as feature_names
 from mate_tf.data import records
+from mate_tf.data.examples import ExampleConverter
 from mate_tf.data.tokenizer import read_vocabulary
 from mate_tf.errors import InputError
 from mate_tf.evaluation import metrics
 from mate_tf.layers.keras_namespace import keras
+from mate_tf.models.classification import squared_error
 from mate_tf.models.classifier import TableClassifier, label_features
 from mate_tf.models.reader import first_labelled
 from mate_tf.models.spans import NO_SPANS
@@ -20,11 +22,13 @@ from mate_tf.models.spans import NO_SPANS
 LABEL = "label_ids"
 CLASS = "classification_class_index"
 AGGREGATION = "aggregation_function_id"
+ANSWER = "answer"
 ACCURACY = "answer_accuracy"
 CLASS_ACCURACY = "class_accuracy"
 AGGREGATION_ACCURACY = "aggregation_accuracy"
 SPAN_ACCURACY = "span_accuracy"
-_OUTPUT_CLS = r"output_(weights|bias)_cls"
+SQUARED_ERROR = "squared_error"
+_OUTPUT_CLS = r"(output|hidden_\d+)_(weights|bias)_cls"
 
 
 class TableTask(base_task.Task):
@@ -41,8 +45,10 @@ class TableTask(base_task.Task):
         class_names: what the classes are called, in tasks that classify.
         answers_questions: whether a trained model answers questions; only then can it predict, be
             exported and asked.
-        makes_vocabulary: whether it comes with a vocabulary (`make_vocabulary`) and needs no
-            official files.
+        reads_tables: whether the questions are about tables; only then can it be exported and
+            asked.
+        makes_vocabulary: whether it comes with a vocabulary (`make_vocabulary`).
+        needs_files: whether it cannot do without a folder of official files.
         example_table: path of a table to show what a trained model can do; None without one.
         example_questions: questions about it, independent of each other.
         baselines: names in `evaluation.baselines.BASELINES` that results are printed beside.
@@ -54,7 +60,9 @@ class TableTask(base_task.Task):
     sequential = False
     class_names: tuple[str, ...] = ()
     answers_questions = True
+    reads_tables = True
     makes_vocabulary = False
+    needs_files = True
     example_table = None
     example_questions = ()
     baselines = ("random cell", "lexical match", "row and column match")
@@ -119,6 +127,26 @@ class TableTask(base_task.Task):
         """
         del input_dir
         return {}
+
+    def converter(self, vocab_file):
+        """What makes examples of its interactions; see `data.create_data`.
+
+        Raises:
+            InputError: if the vocabulary cannot be used.
+        """
+        options = self.task_config.conversion.converter_options()
+        return ExampleConverter(vocab_file, **options)
+
+    def official_files(self, input_dir, output_dir):
+        """The folder to read interactions from.
+
+        Args:
+            input_dir: the user's; None if there is none.
+            output_dir: where a task that generates its data in a data set's official format leaves
+                them.
+        """
+        del output_dir
+        return input_dir
 
     def make_vocabulary(self, path):
         """Writes the task's own vocabulary, one piece a line, for tasks that have one."""
@@ -217,7 +245,7 @@ class TableTask(base_task.Task):
         return tf.add_n([model_outputs["total_loss"], *(aux_losses or [])])
 
     def build_metrics(self, training=True):
-        """The share of questions that each head answers rightly."""
+        """The share of questions that each head answers rightly, or its mean error."""
         del training
         return [keras.metrics.Mean(name, dtype=tf.float32) for name in self._measured().values()]
 
@@ -227,22 +255,25 @@ class TableTask(base_task.Task):
         measured = {} if model.disable_per_token_loss else {LABEL: ACCURACY}
         if model.span_prediction != NO_SPANS:
             measured[LABEL] = SPAN_ACCURACY
-        if model.num_classification_labels:
+        if model.num_classification_labels == 1:
+            measured[ANSWER] = SQUARED_ERROR
+        elif model.num_classification_labels:
             measured[CLASS] = CLASS_ACCURACY
         if model.num_aggregation_labels and not model.use_answer_as_supervision:
             measured[AGGREGATION] = AGGREGATION_ACCURACY
         return measured
 
     def process_metrics(self, metrics, labels, model_outputs, **kwargs):
-        """Counts right answers; cells or spans are right if they are exactly the labelled ones.
-
-        Examples without a table only fill up a batch and do not count.
-        """
+        """Counts right answers; cells or spans are right if they are exactly the labelled ones."""
         del kwargs
-        asked = tf.cast(tf.reduce_any(labels["column_ids"] > 0, axis=1), tf.float32)
+        asked = tf.cast(self.asked(labels), tf.float32)
         for metric in metrics:
-            right = _RIGHT[metric.name](labels, model_outputs)
-            metric.update_state(tf.cast(right, tf.float32), asked)
+            value = _VALUES[metric.name](labels, model_outputs)
+            metric.update_state(tf.cast(value, tf.float32), asked)
+
+    def asked(self, features):
+        """<bool>[batch]: examples with a table; those without only fill up a batch."""
+        return tf.reduce_any(features["column_ids"] > 0, axis=1)
 
 
 def _pattern(key, parts):
@@ -266,11 +297,12 @@ def _span_right(labels, outputs):
     return tf.reduce_all(outputs["pred_span"] == gold, axis=1)
 
 
-_RIGHT = {
+_VALUES = {
     ACCURACY: _cells_right,
     SPAN_ACCURACY: _span_right,
     CLASS_ACCURACY: lambda labels, outputs: _equal(outputs["pred_cls"], labels[CLASS]),
     AGGREGATION_ACCURACY: lambda labels, outputs: _equal(outputs["pred_aggr"], labels[AGGREGATION]),
+    SQUARED_ERROR: lambda labels, outputs: squared_error(outputs["logits_cls"], labels[ANSWER]),
 }
 
 

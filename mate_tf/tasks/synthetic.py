@@ -40,6 +40,7 @@ class SyntheticTask(base.TableTask):
 
     name_in_tapas = "SYNTHETIC"
     makes_vocabulary = True
+    needs_files = False
     example_table = str(synthetic.EXAMPLE_TABLE)
     example_questions = tuple(question for question, _ in synthetic.EXAMPLE_QUESTIONS)
 

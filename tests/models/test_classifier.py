@@ -223,7 +223,7 @@ def test_which_examples_teach_cells(batch, small_config):
     ("options", "message"),
     [
         ({"disable_per_token_loss": True}, "nothing to learn"),
-        ({"num_classification_labels": 1}, "classification: 1 classes"),
+        ({"num_classification_labels": -1}, "classification: -1 classes"),
         ({"num_aggregation_labels": -1}, "aggregation: -1 classes"),
         ({**WEAK, "num_aggregation_labels": 3}, "num_aggregation_labels: 3"),
         ({**WEAK, "average_approximation_function": "mean"}, "average_.*'mean'"),

@@ -1,0 +1,74 @@
+"""Tab-separated files without quoting, read line by line: they may be larger than memory."""
+
+import os
+import pathlib
+from collections.abc import Iterator, Sequence
+
+from mate_tf.errors import InputError
+
+_BYTE_ORDER_MARK = "\ufeff"
+
+
+def read(
+    path: str | os.PathLike, columns: Sequence[str], *, header: bool = True
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """The rows of a UTF-8 file; a byte order mark and carriage returns are left aside.
+
+    Args:
+        path: the file.
+        columns: with a header, those that it must have; without, all of them in order.
+        header: whether the first line names the columns.
+
+    Returns:
+        iterator over pairs: "<path> line <number>", for messages, and the row by column.
+
+    Raises:
+        InputError: the file is missing, has no rows or not these columns, or a line has another
+            number of cells or is not UTF-8; the message names the line.
+    """
+    rows = 0
+    lines = _lines(path)
+    if header:
+        _, line = next(lines, (1, ""))
+        given = line.split("\t")
+        missing = [name for name in columns if name not in given]
+        if missing:
+            raise InputError(f"{path} line 1: the header lacks the column(s) {', '.join(missing)}")
+        columns = given
+    for number, line in lines:
+        cells, where = line.split("\t"), f"{path} line {number}"
+        if len(cells) != len(columns):
+            raise InputError(
+                f"{where}: has {len(cells)} cells separated by tabs, expected {len(columns)} "
+                f"({', '.join(columns)})"
+            )
+        yield where, dict(zip(columns, cells, strict=True))
+        rows += 1
+    if not rows:
+        raise InputError(f"{path}: has no rows")
+
+
+def choice(where: str, name: str, text: str, choices: Sequence[str]) -> int:
+    """The place of a text among `choices`.
+
+    Raises:
+        InputError: it is none of them; the message begins with `where` and names the column.
+    """
+    if text not in choices:
+        raise InputError(f"{where}: {name} is {text!r}, expected one of {', '.join(choices)}")
+    return choices.index(text)
+
+
+def _lines(path: str | os.PathLike) -> Iterator[tuple[int, str]]:
+    try:
+        with pathlib.Path(path).open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                try:
+                    text = line.decode("utf-8").rstrip("\r\n")
+                except UnicodeDecodeError as error:
+                    raise InputError(f"{path} line {number}: not valid UTF-8: {error}") from None
+                yield number, text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None

@@ -1,0 +1,87 @@
+"""ASSOCIATIVE_RECALL: find the value of a key that stands far away."""
+
+import dataclasses
+
+from official.modeling.hyperparams import base_config
+
+from mate_tf.data.datasets import associative_recall
+from mate_tf.data.sequences.tokens import SYMBOLS
+from mate_tf.tasks import lra_settings, registry, sequence
+
+
+@dataclasses.dataclass
+class RecallGenerationConfig(base_config.Config):
+    """What is generated; from `length` on the fields are those of `associative_recall.Rules`."""
+
+    seed: int = 0
+    num_train: int = 20_000
+    num_dev: int = 1_000
+    num_test: int = 1_000
+    length: int = 511
+    num_pairs: int = 16
+    num_keys: int = 32
+    num_values: int = 8
+    min_distance: int = 256
+    joined: bool = True
+
+    def rules(self):
+        """The `associative_recall.Rules`; raises InputError if they make no sense."""
+        names = (field.name for field in dataclasses.fields(associative_recall.Rules))
+        return associative_recall.Rules(**{name: getattr(self, name) for name in names})
+
+
+@dataclasses.dataclass
+class RecallTaskConfig(sequence.SequenceTaskConfig):
+    """A task that generates its sequences."""
+
+    generation: RecallGenerationConfig = dataclasses.field(default_factory=RecallGenerationConfig)
+
+
+@registry.register
+class AssociativeRecallTask(sequence.SequenceTask):
+    """Long sequences that end with a key; the class is the value that stands beside it."""
+
+    name_in_tapas = "ASSOCIATIVE_RECALL"
+    needs_files = False
+
+    @property
+    def class_names(self):
+        """The values."""
+        return associative_recall.value_names(self.task_config.generation.rules())
+
+    @property
+    def symbols(self):
+        """Keys, values, pairs and noise."""
+        return associative_recall.symbols(self.task_config.generation.rules())
+
+    def interactions(self, input_dir, split):
+        del input_dir
+        generation = self.task_config.generation
+        number = getattr(generation, f"num_{split}")
+        return associative_recall.generate(generation.seed, split, number, generation.rules())
+
+    @classmethod
+    def experiment(cls):
+        """A small model with full attention."""
+        task = RecallTaskConfig(
+            name=cls.name_in_tapas,
+            conversion=lra_settings.conversion(512, SYMBOLS),
+            model=lra_settings.classifier(
+                num_labels=RecallGenerationConfig.num_values,
+                hidden_layers=0,
+                dropout=(0.0, 0.0),
+                vocab_size=512,
+                max_position_embeddings=512,
+                num_hidden_layers=2,
+                num_attention_heads=4,
+                hidden_size=128,
+                intermediate_size=256,
+                # As in the synthetic tables: equal symbols are to find each other.
+                initializer_range=0.08,
+                key_initialization="query",
+                word_embedding_scale=4.0,
+            ),
+        )
+        return lra_settings.experiment(
+            task, train_steps=2_000, warmup_steps=100, learning_rate=0.01, weight_decay=0.0
+        )

@@ -1,0 +1,107 @@
+"""RTE, MRPC, COLA, SST-2, STS-B: five tasks of GLUE (Wang et al., 2018).
+
+The settings are those of Treeformer's table 7; metrics are GLUE's.
+"""
+
+from typing import ClassVar
+
+from mate_tf.data.datasets import glue
+from mate_tf.tasks import configs, registry, sequence
+
+
+class GlueTask(sequence.SequenceTask):
+    """A task of GLUE. --input_dir has its train.tsv, dev.tsv and test.tsv.
+
+    The test set has no labels: it is predicted, not scored.
+
+    Attributes:
+        form: what its files look like.
+        epochs, batch_size, learning_rate: of table 7.
+        num_train: examples of the official training set, which the steps of an epoch follow from.
+    """
+
+    form: ClassVar[glue.Format]
+    num_train = 0
+    epochs = 10
+    batch_size = 16
+    learning_rate = 1e-5
+
+    def interactions(self, input_dir, split):
+        return glue.read(input_dir, split, self.form)
+
+    @classmethod
+    def experiment(cls):
+        """The settings of Treeformer's table 7 with a BERT of base size and full attention."""
+        return configs.fine_tuning(
+            sequence.SequenceTaskConfig(
+                name=cls.name_in_tapas,
+                conversion=sequence.SequenceConversionConfig(max_seq_length=128),
+                # BERT gives the first segment its embedding even if there is no second one.
+                model=sequence.classifier(len(cls.class_names) or 1, segments=True),
+            ),
+            train_steps=cls.num_train * cls.epochs // cls.batch_size,
+            batch_size=cls.batch_size,
+            learning_rate=cls.learning_rate,
+            warmup_ratio=0.1,
+            grad_clipping=None,
+        )
+
+
+@registry.register
+class RteTask(GlueTask):
+    """Recognizing Textual Entailment: whether the second text follows from the first."""
+
+    name_in_tapas = "RTE"
+    form = glue.RTE
+    class_names = glue.RTE.labels
+    num_train = 2_490
+    learning_rate = 2e-5
+
+
+@registry.register
+class MrpcTask(GlueTask):
+    """Microsoft Research Paraphrase Corpus: whether two sentences mean the same."""
+
+    name_in_tapas = "MRPC"
+    form = glue.MRPC
+    class_names = ("different", "paraphrase")
+    further_metrics = ("F1",)
+    num_train = 3_668
+
+
+@registry.register
+class ColaTask(GlueTask):
+    """Corpus of Linguistic Acceptability: whether a sentence is grammatical."""
+
+    name_in_tapas = "COLA"
+    form = glue.COLA
+    class_names = ("unacceptable", "acceptable")
+    further_metrics = ("Matthews correlation",)
+    num_train = 8_551
+
+
+@registry.register
+class Sst2Task(GlueTask):
+    """Stanford Sentiment Treebank: whether a sentence of a review is for or against the film."""
+
+    name_in_tapas = "SST-2"
+    form = glue.SST_2
+    class_names = ("negative", "positive")
+    num_train = 67_349
+    epochs = 3
+    batch_size = 128
+    learning_rate = 3e-5
+
+
+@registry.register
+class StsBTask(GlueTask):
+    """Semantic Textual Similarity Benchmark: how alike two sentences are, from 0 to 5.
+
+    It is not in table 7; its settings are those of RTE.
+    """
+
+    name_in_tapas = "STS-B"
+    form = glue.STS_B
+    baselines = ()
+    num_train = 5_749
+    learning_rate = 2e-5

@@ -1,0 +1,85 @@
+"""LISTOPS: the value of a long nested expression (Long Range Arena)."""
+
+import dataclasses
+import os
+
+from official.modeling.hyperparams import base_config
+
+from mate_tf.data.datasets import listops
+from mate_tf.data.sequences.tokens import SYMBOLS
+from mate_tf.tasks import lra_settings, registry, sequence
+
+
+@dataclasses.dataclass
+class ListOpsGenerationConfig(base_config.Config):
+    """What is generated where there are no official files; the defaults are Long Range Arena's.
+
+    Attributes:
+        seed: of all three splits, which have no expression in common.
+        num_train, num_dev, num_test: expressions.
+        max_depth, max_args, min_length, max_length: see `listops.Rules`.
+    """
+
+    seed: int = 0
+    num_train: int = 96_000
+    num_dev: int = 2_000
+    num_test: int = 2_000
+    max_depth: int = listops.OFFICIAL.max_depth
+    max_args: int = listops.OFFICIAL.max_args
+    min_length: int = listops.OFFICIAL.min_length
+    max_length: int = listops.OFFICIAL.max_length
+
+
+@dataclasses.dataclass
+class ListOpsTaskConfig(sequence.SequenceTaskConfig):
+    """A task that can generate its expressions."""
+
+    generation: ListOpsGenerationConfig = dataclasses.field(default_factory=ListOpsGenerationConfig)
+
+
+@registry.register
+class ListOpsTask(sequence.SequenceTask):
+    """ListOps of Long Range Arena: ten classes, the values of expressions.
+
+    Reads basic_train.tsv, basic_val.tsv and basic_test.tsv from --input_dir; without one, it writes
+    such files into the folder listops below --output_dir first.
+    """
+
+    name_in_tapas = "LISTOPS"
+    needs_files = False
+    class_names = listops.VALUES
+    symbols = listops.SYMBOLS
+
+    def official_files(self, input_dir, output_dir):
+        if input_dir:
+            return input_dir
+        folder = os.path.join(output_dir, "listops")
+        options = self.task_config.generation.as_dict()
+        seed = options.pop("seed")
+        sizes = {split: options.pop(f"num_{split}") for split in self.splits}
+        listops.write_dir(folder, seed, sizes, listops.Rules(**options))
+        return folder
+
+    def interactions(self, input_dir, split):
+        return listops.read(input_dir, split)
+
+    @classmethod
+    def experiment(cls):
+        """The settings of Treeformer's table 8 with full attention."""
+        return lra_settings.experiment(
+            ListOpsTaskConfig(
+                name=cls.name_in_tapas,
+                conversion=lra_settings.conversion(2048, SYMBOLS),
+                model=lra_settings.classifier(
+                    num_labels=10,
+                    vocab_size=19,
+                    max_position_embeddings=2048,
+                    num_hidden_layers=4,
+                    num_attention_heads=4,
+                    hidden_size=512,
+                    intermediate_size=1024,
+                ),
+            ),
+            train_steps=5_000,
+            warmup_steps=1_000,
+        )

@@ -1,0 +1,162 @@
+"""Tasks over sequences: settings of the papers' tables, learning rates, what counts as asked."""
+
+import math
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from official.modeling import optimization
+
+from mate_tf import tasks
+from mate_tf.errors import InputError
+from mate_tf.tasks import configs
+
+LRA = ("LISTOPS", "LRA_TEXT", "LRA_RETRIEVAL", "LRA_IMAGE")
+GLUE = ("RTE", "MRPC", "COLA", "SST-2", "STS-B")
+
+TABLE_8 = {
+    # length, layers, heads, width, inner width, batch, rate, steps, weight decay
+    "LISTOPS": (2048, 4, 4, 512, 1024, 32, 0.05, 5000, 0.1),
+    "LRA_TEXT": (4096, 4, 4, 256, 1024, 32, 0.05, 20000, 0.1),
+    "LRA_RETRIEVAL": (8192, 4, 4, 128, 512, 32, 0.05, 5000, 0.1),
+    "LRA_IMAGE": (1024 + 1, 1, 1, 32, 64, 56, 0.0005, 35000, 0.0),
+}
+TABLE_7 = {"SST-2": (128, 3, 3e-5), "COLA": (16, 10, 1e-5), "MRPC": (16, 10, 1e-5)}
+TABLE_7["RTE"] = (16, 10, 2e-5)
+
+
+def tiny(name, **changes):
+    """The task with a small model; `changes` are keys of its config."""
+    experiment = tasks.experiment(name)
+    encoder = {
+        "hidden_size": 8,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 8,
+        "vocab_size": 300,
+    }
+    experiment.task.override({"model": {"encoder": encoder}})
+    experiment.task.override(changes)
+    return tasks.create(experiment.task)
+
+
+@pytest.mark.parametrize("name", TABLE_8)
+def test_table_8(name):
+    experiment = tasks.experiment(name)
+    task, encoder = experiment.task, experiment.task.model.encoder
+    optimizer = experiment.trainer.optimizer_config
+    rate = optimizer.learning_rate.get()
+    assert (
+        task.conversion.max_seq_length,
+        encoder.num_hidden_layers,
+        encoder.num_attention_heads,
+        encoder.hidden_size,
+        encoder.intermediate_size,
+        task.train_data.global_batch_size,
+        rate.initial_learning_rate,
+        experiment.trainer.train_steps,
+        optimizer.optimizer.bert_adamw.weight_decay_rate,
+    ) == TABLE_8[name]
+    dropout = (0.3, 0.2) if name == "LRA_IMAGE" else (0.1, 0.1)
+    assert (encoder.hidden_dropout_prob, encoder.attention_probs_dropout_prob) == dropout
+
+
+@pytest.mark.parametrize("name", TABLE_7)
+def test_table_7(name):
+    experiment = tasks.experiment(name)
+    batch, epochs, rate = TABLE_7[name]
+    assert experiment.task.train_data.global_batch_size == batch
+    examples = tasks.get(name).num_train
+    assert experiment.trainer.train_steps == examples * epochs // batch
+    assert experiment.trainer.optimizer_config.learning_rate.bert.initial_learning_rate == rate
+
+
+def learning_rate(name):
+    config = tasks.experiment(name).trainer.optimizer_config
+    return optimization.OptimizerFactory(config).build_learning_rate()
+
+
+@pytest.mark.parametrize(("name", "warmup"), [("LISTOPS", 1000), ("LRA_TEXT", 8000)])
+def test_learning_rate_of_long_range_arena(name, warmup):
+    rate = learning_rate(name)
+    for step in (1, 500, warmup - 1, warmup, warmup + 1, 4 * warmup, 20_000):
+        expected = 0.05 * min(1, step / warmup) / math.sqrt(max(step, warmup))
+        assert float(rate(step)) == pytest.approx(expected, rel=1e-4)
+
+
+def test_learning_rate_of_images():
+    rate = learning_rate("LRA_IMAGE")
+    for step in (1, 100, 175, 1000, 17_675, 34_999):
+        progress = max(0, (step - 175) / 35_000)
+        expected = 5e-4 * min(1, step / 175) * (1 + math.cos(math.pi * progress)) / 2
+        assert float(rate(step)) == pytest.approx(expected, rel=1e-3, abs=1e-9)
+
+
+def test_padding_is_not_asked():
+    task = tiny("STS-B")
+    (metric,) = task.build_metrics()
+    assert metric.name == "squared_error"
+    labels = {
+        "input_mask": np.array([[1, 1, 0], [1, 1, 1], [1, 0, 0]]),
+        "answer": np.array([[1.0], [2.0], [np.nan]], np.float32),
+    }
+    outputs = {"logits_cls": np.array([[2.0], [5.0], [9.0]], np.float32)}
+    task.process_metrics([metric], labels, outputs)
+    assert float(metric.result()) == (1 + 9) / 2
+    task = tiny("COLA")
+    (metric,) = task.build_metrics()
+    assert metric.name == "class_accuracy"
+    labels["classification_class_index"] = np.array([[1], [0], [0]])
+    task.process_metrics([metric], labels, {"pred_cls": np.array([1, 1, 0])})
+    assert float(metric.result()) == 0.5
+
+
+def test_what_is_predicted():
+    assert tasks.get("MRPC").further_metrics == ("F1",)
+    assert tasks.get("COLA").further_metrics == ("Matthews correlation",)
+    for name in (*LRA, *GLUE, "ASSOCIATIVE_RECALL"):
+        task = tasks.create(tasks.experiment(name).task)
+        labels = task.task_config.model.num_classification_labels
+        assert labels == (len(task.class_names) or 1)
+        assert not task.reads_tables
+        assert task.makes_vocabulary == (name not in GLUE)
+        if task.makes_vocabulary and task.symbols:
+            assert task.task_config.model.encoder.vocab_size >= 4 + len(task.symbols)
+    as_bytes = tiny("RTE", conversion={"tokens": "bytes"})
+    assert as_bytes.makes_vocabulary
+
+
+def test_a_vocabulary_of_bytes(tmp_path):
+    task = tiny("SST-2", conversion={"tokens": "bytes", "max_seq_length": 6})
+    task.make_vocabulary(tmp_path / "vocab.txt")
+    assert len((tmp_path / "vocab.txt").read_text().split("\n")) == 4 + 256 + 1
+    assert task.converter(tmp_path / "vocab.txt").max_seq_length == 6
+
+
+def test_another_number_of_classes():
+    task = tiny("ASSOCIATIVE_RECALL", generation={"num_values": 9})
+    with pytest.raises(InputError, match=r"labels=8, but task ASSOCIATIVE_RECALL has 9 classes"):
+        task.build_model()
+
+
+def test_too_long_for_the_positions():
+    with pytest.raises(InputError, match=r"=8194 is more than .*=4096 for each of 2 towers"):
+        tiny("LRA_RETRIEVAL", conversion={"max_seq_length": 8194}).build_model()
+    with pytest.raises(InputError, match=r"max_seq_length=2049 is more than .*=2048$"):
+        tiny("LISTOPS", conversion={"max_seq_length": 2049}).build_model()
+
+
+def test_buckets_with_towers():
+    data = configs.TableDataConfig(input_path="x", buckets=[64])
+    with pytest.raises(InputError, match=r"buckets=\[64\]: there are none with two towers"):
+        tiny("LRA_RETRIEVAL").build_inputs(data)
+
+
+@pytest.mark.parametrize("pooling", ["first", "question"])
+def test_models_of_sequences_with_any_pooling(pooling):
+    task = tiny("LRA_TEXT", model={"encoder": {"pooling": pooling}})
+    model = task.build_model()
+    names = ("input_ids", "segment_ids", "row_ids", "column_ids")
+    features = {name: tf.zeros([2, 7], tf.int32) for name in names}
+    outputs = model({**features, "input_mask": tf.ones([2, 7], tf.int32)})
+    assert outputs["probs_cls"].shape == (2, 2)
