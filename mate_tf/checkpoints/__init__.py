@@ -3,6 +3,12 @@
 
 from mate_tf.checkpoints.huggingface_export import save_huggingface
 from mate_tf.checkpoints.load import LoadReport, load
-from mate_tf.checkpoints.names import reference_variables
+from mate_tf.checkpoints.names import matching_variables, reference_variables
 
-__all__ = ["LoadReport", "load", "reference_variables", "save_huggingface"]
+__all__ = [
+    "LoadReport",
+    "load",
+    "matching_variables",
+    "reference_variables",
+    "save_huggingface",
+]

@@ -5,7 +5,7 @@ import re
 
 import tensorflow as tf
 
-from mate_tf.checkpoints import bert, bundle, huggingface
+from mate_tf.checkpoints import bert, bundle, huggingface, trees
 from mate_tf.checkpoints.names import own_variables, reference_variables
 from mate_tf.checkpoints.stored import StoredTensor
 from mate_tf.data import features
@@ -35,7 +35,7 @@ class LoadReport:
         missing: variables of the model that the checkpoint lacks; they keep their values.
         unused: variables of the checkpoint that the model lacks, without optimizer state.
         mismatched: variables left alone because they have another shape there.
-        partial: those of `loaded` of which only the first rows were there.
+        partial: those of `loaded` of which only the first part was there.
     """
 
     loaded: tuple[str, ...]
@@ -66,7 +66,8 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
     * such checkpoints of tf-models' BertEncoder and BertEncoderV2, alone or within a model.
 
     Whatever of the model is missing there keeps its values. BERT has one table of two token types
-    where a table encoder has seven: it goes into the first rows of that of segment_ids.
+    where a table encoder has seven: it goes into the first rows of that of segment_ids. Decision
+    trees that are lower there become the upper levels of the model's; the levels below keep theirs.
 
     Args:
         model: a TableEncoder, or a model that holds one; its variables must exist.
@@ -87,11 +88,13 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
         named = [*variables.items(), *by_reference.items()]
         kept = {id(variable) for name, variable in named if re.search(exclude, name)}
         variables = {name: v for name, v in variables.items() if id(v) not in kept}
-    partial = set()
+    axes = dict.fromkeys(trees.lower(model, tensors, variables), 1)
     if TABLE_SEGMENTS in variables and tensors.keys() & _SEGMENTS == {BERT_SEGMENTS}:
-        of_bert = tensors.pop(BERT_SEGMENTS)
-        tensors[TABLE_SEGMENTS] = _padded(of_bert, variables[TABLE_SEGMENTS])
-        partial = {TABLE_SEGMENTS} if tensors[TABLE_SEGMENTS] is not of_bert else set()
+        tensors[TABLE_SEGMENTS] = tensors.pop(BERT_SEGMENTS)
+        axes[TABLE_SEGMENTS] = 0
+    whole = {name: tensors[name].padded(variables[name], axis) for name, axis in axes.items()}
+    partial = {name for name in axes if whole[name] is not tensors[name]}
+    tensors |= whole
     found = {name: variable for name, variable in variables.items() if name in tensors}
     if not found:
         raise InputError(
@@ -117,7 +120,7 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
         missing=tuple(sorted(variables.keys() - found.keys())),
         unused=tuple(sorted(name for name in unused if not _TRAINING_STATE.search(name))),
         mismatched=tuple(sorted(mismatched)),
-        partial=tuple(partial),
+        partial=tuple(sorted(partial)),
     )
 
 
@@ -134,18 +137,6 @@ def _read(path: str) -> tuple[str, dict[str, StoredTensor], bool]:
         return prefix, tensors, False
     of_bert = bert.by_reference_name(tensors, graph)
     return prefix, of_bert or tensors, of_bert is None
-
-
-def _padded(tensor: StoredTensor, variable) -> StoredTensor:
-    """The stored rows, and then those of the variable; the tensor itself if it has no fewer."""
-    rows, *width = tensor.shape
-    if rows >= variable.shape[0] or width != list(variable.shape[1:]):
-        return tensor
-    return dataclasses.replace(
-        tensor,
-        shape=tuple(variable.shape),
-        read=lambda: tf.concat([tf.cast(tensor.read(), variable.dtype), variable[rows:]], axis=0),
-    )
 
 
 def _cause(reference_name: str, stored, ours) -> str:

@@ -1,5 +1,7 @@
 """Which variable of a model has which name in the reference's (TF1) checkpoints."""
 
+import re
+
 import tensorflow as tf
 
 from mate_tf.layers.keras_namespace import keras
@@ -49,6 +51,15 @@ def own_variables(model: tf.Module, stored) -> dict[str, tf.Variable]:
             if found > most:
                 best, most = candidate, found
     return best
+
+
+def matching_variables(model: tf.Module, pattern: str) -> list[tf.Variable]:
+    """Variables with a match of a regular expression in one of their names, each once.
+
+    Their names are the reference's and the path of attributes, as in `variable_paths`.
+    """
+    named = [*reference_variables(model).items(), *variable_paths(model).items()]
+    return list({id(v): v for name, v in named if re.search(pattern, name)}.values())
 
 
 def variable_paths(root: tf.Module) -> dict[str, tf.Variable]:

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Callable
 
 import numpy as np
+import tensorflow as tf
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -27,3 +28,21 @@ class StoredTensor:
     def reshaped(self, *shape: int) -> "StoredTensor":
         """The same values in another shape."""
         return StoredTensor(self.name, shape, lambda: self.read().reshape(shape))
+
+    def padded(self, variable: tf.Variable, axis: int) -> "StoredTensor":
+        """These values, and the variable's own behind them as far as it is longer on `axis`.
+
+        The tensor itself if it is not the beginning of such a variable.
+        """
+        whole, kept = tuple(variable.shape), self.shape[axis]
+        if (
+            kept >= whole[axis]
+            or (*self.shape[:axis], whole[axis], *self.shape[axis + 1 :]) != whole
+        ):
+            return self
+
+        def read():
+            _, own = tf.split(variable, [kept, whole[axis] - kept], axis)
+            return tf.concat([tf.cast(self.read(), variable.dtype), own], axis)
+
+        return StoredTensor(self.name, whole, read)

@@ -26,6 +26,26 @@ class ConfiguredModel(keras.Model):
         super().__init__(name=name, autocast=False, **kwargs)
         self._config = config
 
+    _frozen = frozenset()
+
+    def freeze(self, variables):
+        """Variables of this model that are not to be trained.
+
+        Nothing computes their gradients then, and optimizers keep no moments of them.
+        """
+        self._frozen = frozenset(map(id, variables))
+
+    @property
+    def trainable_weights(self):
+        """Those that are trained."""
+        return [v for v in super().trainable_weights if id(v) not in self._frozen]
+
+    @property
+    def non_trainable_weights(self):
+        """Those that are not, the frozen ones among them."""
+        frozen = [v for v in super().trainable_weights if id(v) in self._frozen]
+        return frozen + super().non_trainable_weights
+
     @property
     def config(self):
         """What it is made of, a `config_type`."""

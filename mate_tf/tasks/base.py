@@ -16,6 +16,7 @@ from mate_tf.evaluation import metrics
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.classification import squared_error
 from mate_tf.models.classifier import TableClassifier, label_features
+from mate_tf.models.configured import ConfiguredModel
 from mate_tf.models.reader import first_labelled
 from mate_tf.models.spans import NO_SPANS
 
@@ -51,6 +52,7 @@ class TableTask(base_task.Task):
         needs_files: whether it cannot do without a folder of official files.
         example_table: path of a table to show what a trained model can do; None without one.
         example_questions: questions about it, independent of each other.
+        model_type: class of the model.
         baselines: names in `evaluation.baselines.BASELINES` that results are printed beside.
     """
 
@@ -65,6 +67,7 @@ class TableTask(base_task.Task):
     needs_files = True
     example_table = None
     example_questions = ()
+    model_type: ClassVar[type[ConfiguredModel]] = TableClassifier
     baselines = ("random cell", "lexical match", "row and column match")
 
     @classmethod
@@ -153,15 +156,26 @@ class TableTask(base_task.Task):
         raise NotImplementedError
 
     def build_model(self):
-        """A `TableClassifier` with all its variables.
+        """A `model_type` with all its variables, of which `freeze` says which are not trained.
 
         Raises:
             InputError: if the vocabulary cannot be used or has more pieces than the model has
-                embeddings, or examples are longer than it has positions.
+                embeddings, examples are longer than it has positions, or `freeze` matches nothing.
         """
         self.check_vocabulary()
         self._check_length()
-        return TableClassifier(self.task_config.model)
+        model = self.model_type(self.task_config.model)
+        if self.task_config.freeze:
+            model.freeze(self._frozen(model))
+        return model
+
+    def _frozen(self, model):
+        """Variables with a match of `freeze` in one of their names."""
+        pattern = _pattern("task.freeze", [self.task_config.freeze])
+        found = checkpoints.matching_variables(model, pattern)
+        if not found:
+            raise InputError(f"task.freeze: {pattern!r} is in no name of a variable of the model")
+        return found
 
     def check_vocabulary(self):
         """Raises InputError for a vocabulary that is broken or has more pieces than the model."""

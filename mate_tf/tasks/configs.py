@@ -5,6 +5,7 @@ import dataclasses
 from official.core import config_definitions
 from official.modeling.hyperparams import base_config
 
+from mate_tf.attention import AttentionConfig
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.training.optimizers import TrainerConfig
 
@@ -89,6 +90,9 @@ class TableTaskConfig(config_definitions.TaskConfig):
         reset_output_cls: leave its classification head aside.
         init_exclude: regular expression; variables with a match in their names are left aside, for
             example "pooler" of an encoder that was trained without it.
+        freeze: regular expression; variables with a match in their names are not trained, for
+            example "attention/self/tree/" for decision trees. A variable has two names: the
+            reference's and its path in checkpoints.
     """
 
     name: str = ""
@@ -96,6 +100,7 @@ class TableTaskConfig(config_definitions.TaskConfig):
     skip_mismatched: bool = False
     reset_output_cls: bool = False
     init_exclude: str = ""
+    freeze: str = ""
     conversion: ConversionConfig = dataclasses.field(default_factory=ConversionConfig)
     model: ClassifierConfig = dataclasses.field(default_factory=ClassifierConfig)
     train_data: TableDataConfig = dataclasses.field(
@@ -105,16 +110,40 @@ class TableTaskConfig(config_definitions.TaskConfig):
 
 
 @dataclasses.dataclass
+class BootstrapConfig(base_config.Config):
+    """Treeformer's 2-D bootstrapping (paper, Algorithm 1); `training.bootstrap` trains with it.
+
+    Attributes:
+        layer_width: w, layers that get trees at a time, the last ones first; 0: no bootstrapping.
+        start_height: h_s, trees begin one level higher.
+        steps_before: steps without trees in any layer, before all others.
+        steps_per_stage: steps after which layers get trees or trees grow; 0: the steps that there
+            are in equal parts. The last stage has what is left.
+        attention: of layers that have no trees yet.
+    """
+
+    layer_width: int = 0
+    start_height: int = 0
+    steps_before: int = 0
+    steps_per_stage: int = 0
+    attention: AttentionConfig = dataclasses.field(
+        default_factory=lambda: AttentionConfig(name="full")
+    )
+
+
+@dataclasses.dataclass
 class TableExperiment(config_definitions.ExperimentConfig):
     """Everything that one YAML file in configs/ may say.
 
     Attributes:
+        bootstrap: how decision trees come into the layers, if they have any in the end.
         tf_random_seed: of the initial weights, the dropout and what has no seed of its own; None
             for others each time.
     """
 
     task: TableTaskConfig = dataclasses.field(default_factory=TableTaskConfig)
     trainer: TrainerConfig = dataclasses.field(default_factory=TrainerConfig)
+    bootstrap: BootstrapConfig = dataclasses.field(default_factory=BootstrapConfig)
     tf_random_seed: int | None = None
 
 

@@ -54,6 +54,7 @@ class PretrainTask(base.TableTask):
     name_in_tapas = "PRETRAIN"
     splits = ("train", "dev")
     answers_questions = False
+    model_type = TablePretrainer
     baselines = ()
 
     def interactions(self, input_dir, split):
@@ -64,12 +65,6 @@ class PretrainTask(base.TableTask):
             random_table_prob=config.random_table_prob,
             seed=config.random_table_seed,
         )
-
-    def build_model(self):
-        """A `TablePretrainer` with all its variables; raises as `TableTask.build_model`."""
-        self.check_vocabulary()
-        self._check_length()
-        return TablePretrainer(self.task_config.model)
 
     def label_names(self):
         return [base.CLASS]
