@@ -1,11 +1,11 @@
 """--mode=train."""
 
 from mate_tf.cli.job import Job, require_examples
-from mate_tf.training import trainer
+from mate_tf.training import bootstrap
 
 
 def main(flags) -> None:
-    """Trains, or goes on from the last checkpoint."""
+    """Trains, in stages if the configuration asks for bootstrapping; or goes on where it was."""
     train(Job.from_flags(flags))
 
 
@@ -13,6 +13,6 @@ def train(job: Job) -> dict:
     """Trains and prints the last metrics; returns them."""
     task = job.experiment.task
     require_examples(task.train_data.input_path, task.validation_data.input_path)
-    metrics = trainer.train(job.experiment, job.model_dir)
+    metrics = bootstrap.train(job.experiment, job.model_dir)
     print("trained |", " | ".join(f"{name}: {value:.4g}" for name, value in metrics.items()))
     return metrics

@@ -82,10 +82,11 @@ class TablePretrainer(ConfiguredModel):
             training: with dropout, and without the log-probabilities, which only cost time then.
 
         Returns:
-            dict: total_loss <float32>[], the sum of masked_lm_loss <float32>[], the mean over the
-            masked words, and next_sentence_loss <float32>[], the mean over the batch; of both the
-            `_example_loss` <float32>[batch * masked] and [batch], the most probable classes
-            masked_lm_predictions <int32>[batch * masked] and next_sentence_predictions
+            dict: the encoder's outputs (sequence_output, pooled_output, encoder_outputs,
+            embedding_output); total_loss <float32>[], the sum of masked_lm_loss <float32>[], the
+            mean over the masked words, and next_sentence_loss <float32>[], the mean over the batch;
+            of both the `_example_loss` <float32>[batch * masked] and [batch], the most probable
+            classes masked_lm_predictions <int32>[batch * masked] and next_sentence_predictions
             <int32>[batch] and, unless training, the `_log_probs` <float32>[batch * masked, vocab]
             and [batch, 2].
         """
@@ -105,7 +106,7 @@ class TablePretrainer(ConfiguredModel):
             tf.reduce_sum(weights) + _NO_WORDS
         )
         tables["loss"] = tf.reduce_mean(tables["example_loss"])
-        return {
+        return encoded | {
             "total_loss": words["loss"] + tables["loss"],
             **{f"masked_lm_{name}": value for name, value in words.items()},
             **{f"next_sentence_{name}": value for name, value in tables.items()},

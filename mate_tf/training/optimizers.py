@@ -257,9 +257,17 @@ class OptimizationConfig(optimization.OptimizationConfig):
 
 @dataclasses.dataclass
 class TrainerConfig(config_definitions.TrainerConfig):
-    """tf-models' trainer config with that optimization."""
+    """tf-models' trainer config with that optimization.
+
+    Attributes:
+        continue_steps: go on at the step that `task.init_checkpoint` was saved at, in the schedule
+            of the learning rate too, and with its optimizer's moments; False: at step 0.
+        layer_log_interval: steps between lines of layers.jsonl (`training.layer_log`); 0: none.
+    """
 
     optimizer_config: OptimizationConfig = dataclasses.field(default_factory=OptimizationConfig)
+    continue_steps: bool = False
+    layer_log_interval: int = 0
 
 
 optimizer_factory.register_optimizer_cls("bert_adamw", BertAdamW)

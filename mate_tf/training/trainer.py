@@ -13,7 +13,7 @@ from official.modeling import performance
 from mate_tf import tasks
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
-from mate_tf.training import accumulation, experiments
+from mate_tf.training import accumulation, continuation, experiments, layer_log
 
 _GLOBAL_STEP = "global_step/.ATTRIBUTES/VARIABLE_VALUE"
 
@@ -21,10 +21,11 @@ _GLOBAL_STEP = "global_step/.ATTRIBUTES/VARIABLE_VALUE"
 def train(experiment, model_dir: str) -> dict:
     """Trains up to `trainer.train_steps`, from the last checkpoint in `model_dir` if there is one.
 
-    Leaves in `model_dir`: checkpoints, params.yaml with the whole configuration, and summaries for
-    TensorBoard in train/ and validation/. Killed at any moment, it goes on from the last checkpoint
-    when called again. Evaluates on `task.validation_data` every `trainer.validation_interval` steps
-    and at the end, or not at all if that has no input_path.
+    Leaves in `model_dir`: checkpoints, params.yaml with the whole configuration, summaries for
+    TensorBoard in train/ and validation/, and layers.jsonl if that is asked for. Killed at any
+    moment, it goes on from the last checkpoint when called again. Evaluates on
+    `task.validation_data` every `trainer.validation_interval` steps and at the end, or not at all
+    if that has no input_path.
 
     Args:
         experiment: a `TableExperiment`.
@@ -41,16 +42,18 @@ def train(experiment, model_dir: str) -> dict:
         raise InputError("task.train_data.input_path is empty: nothing to train on")
     experiments.check_same_model(experiment, model_dir)
     evaluating = bool(experiment.task.validation_data.input_path)
-    step = global_step(model_dir)
+    step = global_step(model_dir) or continuation.first_step(experiment)
     if step >= experiment.trainer.train_steps:
         return evaluate(experiment, model_dir) if evaluating else {"global_step": step}
     running = accumulation.split_batches(_continued(experiment, step))
     with _runtime(running) as strategy:
         progress = Progress(experiment.trainer.train_steps)
+        log = layer_log.LayerLog(model_dir, experiment.trainer.layer_log_interval)
         mode = "train_and_eval" if evaluating else "train"
-        runner = _runner(strategy, running, mode, model_dir, [progress])
+        runner = _runner(strategy, running, mode, model_dir, [progress, log], [log.evaluated])
         experiments.save(experiment, model_dir)
         progress.start(runner.trainer.global_step)
+        log.start(runner.trainer)
         metrics = _run_training(runner.controller, experiment.trainer, evaluating)
         step = int(runner.trainer.global_step.numpy())
     return {**_floats(metrics), "global_step": step}
@@ -180,7 +183,7 @@ class _Runner(train_lib.OrbitExperimentRunner):
                 train=train,
                 evaluate=evaluate,
                 checkpoint_exporter=self._build_best_checkpoint_exporter(),
-                trainer_cls=accumulation.AccumulatingTrainer,
+                trainer_cls=continuation.ContinuingTrainer,
             )
 
     def _maybe_build_checkpoint_manager(self):
@@ -200,7 +203,7 @@ class _Runner(train_lib.OrbitExperimentRunner):
             return super()._build_controller(*args, **kwargs)
 
 
-def _runner(strategy, experiment, mode, model_dir, train_actions=None):
+def _runner(strategy, experiment, mode, model_dir, train_actions=None, eval_actions=None):
     """Model, optimizer, data and Orbit controller, restored from the last checkpoint."""
     return _Runner(
         distribution_strategy=strategy,
@@ -209,6 +212,7 @@ def _runner(strategy, experiment, mode, model_dir, train_actions=None):
         params=experiment,
         model_dir=model_dir,
         train_actions=train_actions,
+        eval_actions=eval_actions,
     )
 
 

@@ -1,0 +1,205 @@
+"""Treeformer's 2-D bootstrapping: trees come into more and more layers, and grow in each.
+
+Trained at once in all layers, trees get stuck at a high loss (Treeformer, section 3.3). Algorithm 1
+puts them into the last layers first. There they grow level by level, each time starting from what
+has been learnt; then the layers before get theirs, while those that are finished keep their height.
+
+An experiment with `bootstrap.layer_width` trains in such stages. Its `task.model.encoder.attention`
+is what comes out in the end. Steps, learning rate and the optimizer's moments run through all
+stages as in one training.
+"""
+
+import dataclasses
+import os
+
+import tensorflow as tf
+
+from mate_tf.attention import AttentionConfig
+from mate_tf.errors import InputError
+from mate_tf.tasks.configs import TableExperiment
+from mate_tf.training import experiments, layer_log, trainer
+
+_FOLDER = "stage_{}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Stage:
+    """Training with the same trees.
+
+    Attributes:
+        number: from 1.
+        first_step: where it begins.
+        experiment: what is trained, up to its `trainer.train_steps`. `task.init_checkpoint` is
+            still to be set to the last checkpoint of the stage before.
+    """
+
+    number: int
+    first_step: int
+    experiment: TableExperiment
+
+    @property
+    def last_step(self) -> int:
+        """Where it ends."""
+        return self.experiment.trainer.train_steps
+
+    def __str__(self):
+        layers = self.experiment.task.model.encoder.attention_per_layer()
+        texts = (
+            f"{config.name} {tree_height(config)}" if has_trees(config) else config.name
+            for config in layers
+        )
+        return f"steps {self.first_step} to {self.last_step} | {', '.join(texts)}"
+
+
+def train(experiment: TableExperiment, model_dir: str) -> dict:
+    """Trains as `trainer.train`, in stages if the experiment has `bootstrap.layer_width`.
+
+    Stage n works in model_dir/stage_n, the last one in `model_dir` itself, which then holds an
+    ordinary training of the target model. Killed at any moment, it goes on in the same stage, and
+    there from the last checkpoint.
+
+    Args:
+        experiment: a `TableExperiment`.
+        model_dir: folder to write to.
+
+    Returns:
+        dict of floats: the last metrics, and global_step.
+
+    Raises:
+        InputError: as `stages` and `trainer.train`; also if a stage there is of another schedule.
+    """
+    if not experiment.bootstrap.layer_width:
+        return trainer.train(experiment, model_dir)
+    planned = stages(experiment)
+    folders = _folders(model_dir, planned)
+    steps = [trainer.global_step(folder) for folder in folders]
+    for stage, folder, step in zip(planned[:-1], folders, steps, strict=False):
+        experiments.check_same_model(stage.experiment, folder)
+        if step > stage.last_step:
+            raise InputError(
+                f"{folder}: was trained for {step} steps, but this stage ends after "
+                f"{stage.last_step} now; give another --model_dir"
+            )
+    begun = max((index for index, step in enumerate(steps) if step), default=0)
+    for stage, folder in list(zip(planned, folders, strict=True))[begun:]:
+        if trainer.global_step(folder) == stage.last_step and stage is not planned[-1]:
+            continue
+        if stage.number > 1:
+            before = tf.train.latest_checkpoint(folders[stage.number - 2])
+            stage.experiment.task.init_checkpoint = before or ""
+        print(f"stage | {stage.number} of {len(planned)} | {stage}", flush=True)
+        metrics = trainer.train(stage.experiment, folder)
+    return metrics
+
+
+def stages(experiment: TableExperiment) -> list[Stage]:
+    """The schedule: Algorithm 1 of the paper, for the layers that have trees in the end.
+
+    Layers with trees of different heights in one group stop growing at their own.
+
+    Raises:
+        InputError: if there are no trees, they cannot grow from `start_height`, or there are more
+            stages than steps.
+    """
+    experiment = experiments.resolve(experiment)
+    config = experiment.bootstrap
+    target = experiment.task.model.encoder.attention_per_layer()
+    patterns = list(_patterns(config, target))
+    ends = _last_steps(config, experiment.trainer.train_steps, len(patterns))
+    found, first_step = [], 0
+    for number, (pattern, end) in enumerate(zip(patterns, ends, strict=True), start=1):
+        of_stage = experiment.replace()
+        of_stage.bootstrap.layer_width = 0
+        of_stage.trainer.train_steps = end
+        of_stage.trainer.layer_log_interval = (
+            experiment.trainer.layer_log_interval or experiment.trainer.summary_interval
+        )
+        if number < len(patterns):
+            of_stage.task.model.encoder.attention = pattern
+        if number > 1:
+            of_stage.trainer.continue_steps = True
+            of_stage.task.override({"init_exclude": "", "reset_output_cls": False})
+        found.append(Stage(number, first_step, of_stage))
+        first_step = end
+    return found
+
+
+def read_log(model_dir: str) -> list[dict]:
+    """The lines of layers.jsonl of all stages in their order, each with `stage`, from 1."""
+    folders, number = [], 1
+    while os.path.isdir(folder := os.path.join(model_dir, _FOLDER.format(number))):
+        folders.append(folder)
+        number += 1
+    return [
+        {"stage": stage, **line}
+        for stage, folder in enumerate([*folders, model_dir], start=1)
+        for line in layer_log.read(folder)
+    ]
+
+
+def has_trees(config: AttentionConfig) -> bool:
+    """Whether a layer of this attention has decision trees."""
+    return hasattr(config, "tree_height")
+
+
+def tree_height(config: AttentionConfig) -> int:
+    """Levels of decisions in its trees."""
+    return len(config.branching) if config.branching else config.tree_height
+
+
+def _patterns(config, target):
+    """The attention of all layers, for one stage after the other."""
+    of_trees = [layer for layer, attention in enumerate(target) if has_trees(attention)]
+    if not of_trees:
+        raise InputError(
+            f"bootstrap.layer_width={config.layer_width}: no layer of task.model.encoder.attention "
+            "has trees"
+        )
+    if config.layer_width < 0:
+        raise InputError(f"bootstrap.layer_width={config.layer_width} must not be negative")
+    start = config.start_height
+    layers = [config.attention if has_trees(each) else each for each in target]
+    if config.steps_before:
+        yield list(layers)
+    for end in range(len(of_trees), 0, -config.layer_width):
+        group = of_trees[max(0, end - config.layer_width) : end]
+        heights = {layer: tree_height(target[layer]) for layer in group}
+        if not 0 <= start < max(heights.values()):
+            raise InputError(
+                f"bootstrap.start_height={start}: trees of height {max(heights.values())} "
+                "cannot grow from there"
+            )
+        for height in range(start + 1, max(heights.values()) + 1):
+            for layer in group:
+                layers[layer] = _of_height(target[layer], min(height, heights[layer]))
+            yield list(layers)
+
+
+def _of_height(config, height):
+    if config.branching:
+        return config.replace(branching=config.branching[:height])
+    return config.replace(tree_height=height)
+
+
+def _last_steps(config, train_steps, number):
+    """The step at which each of so many stages ends; the last one at `train_steps`."""
+    before = config.steps_before
+    count = number - bool(before)
+    if config.steps_per_stage:
+        ends = [before + index * config.steps_per_stage for index in range(1, count)]
+    else:
+        ends = [before + (train_steps - before) * index // count for index in range(1, count)]
+    ends = [*([before] if before else []), *ends, train_steps]
+    if any(end <= start for start, end in zip([0, *ends], ends, strict=False)):
+        raise InputError(
+            f"trainer.train_steps={train_steps} are too few for {number} stages of bootstrapping "
+            f"that end after {', '.join(map(str, ends[:-1]))} and more steps"
+        )
+    return ends
+
+
+def _folders(model_dir, planned):
+    return [
+        *(os.path.join(model_dir, _FOLDER.format(stage.number)) for stage in planned[:-1]),
+        model_dir,
+    ]

@@ -1,0 +1,181 @@
+"""layers.jsonl: how training goes in each layer, as in figures 2 to 5 of the Treeformer paper.
+
+Each line is a JSON object. `step` says when; `training` has the means since the line before, such
+as training_loss, accuracies and learning_rate (none in the first line of a training);
+`validation` has the metrics of an evaluation. Lines of training have besides what one batch, always
+the same, shows:
+
+    probe_loss: its loss.
+    layers: for each layer, from the bottom,
+        attention: the variant.
+        gradient_norm: of all its variables together.
+    and, where it has decision trees,
+        tree_height: of them.
+        tree_gradient_norm: of their variables; missing if they are not trained.
+        leaf_shares: of the keys that are in each leaf, the fullest first; the mean over heads.
+        leaf_entropy: 1 if all leaves are as full, 0 if one has all keys; the mean over heads.
+        empty_leaves: share of leaves without a key.
+"""
+
+import json
+import math
+import os
+
+import numpy as np
+import tensorflow as tf
+
+from mate_tf.attention.tree import TreeAttention
+from mate_tf.data.atomic import atomic_path
+from mate_tf.data.json_lines import read_json_lines
+
+FILE = "layers.jsonl"
+
+
+def read(model_dir: str) -> list[dict]:
+    """The lines in a model folder; [] if there are none.
+
+    Raises:
+        InputError: if they cannot be read.
+    """
+    path = os.path.join(model_dir, FILE)
+    return [line for _, line in read_json_lines(path)] if os.path.exists(path) else []
+
+
+class LayerLog:
+    """Orbit action that writes layers.jsonl.
+
+    What was written after the checkpoint that training goes on from is dropped.
+
+    Args:
+        model_dir: folder to write to.
+        interval: steps between lines; 0: nothing is written.
+    """
+
+    def __init__(self, model_dir: str, interval: int):
+        self._path = os.path.join(model_dir, FILE)
+        self._interval = interval
+
+    def start(self, trainer):
+        """Begins, where `trainer`, a `base_trainer.Trainer`, is now."""
+        if not self._interval:
+            return
+        self._step = trainer.global_step
+        self._probe = Probe(trainer)
+        step = int(self._step.numpy())
+        kept = _kept_lines(self._path, step)
+        with atomic_path(self._path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+            file.writelines(kept)
+        self._last = step
+        if not kept:
+            self._write(self._probe())
+
+    def __call__(self, output):
+        if self._interval and int(self._step.numpy()) - self._last >= self._interval:
+            self._last = int(self._step.numpy())
+            self._write({"training": _floats(output), **self._probe()})
+
+    def evaluated(self, output):
+        """Orbit action after an evaluation."""
+        if self._interval:
+            self._write({"validation": _floats(output)})
+
+    def _write(self, values):
+        line = json.dumps({"step": int(self._step.numpy()), **values})
+        with open(self._path, "a", encoding="utf-8") as file:
+            file.write(f"{line}\n")
+
+
+class Probe:
+    """What one batch shows of a model in training, without training it.
+
+    Args:
+        trainer: tf-models' trainer. The batch is the first of its training data, unshuffled.
+    """
+
+    def __init__(self, trainer):
+        self._task, self._model = trainer.task, trainer.model
+        data = trainer.config.task.train_data.replace(is_training=False)
+        strategy = trainer.strategy
+        self._batch = next(iter(trainer.distribute_dataset(self._task.build_inputs, data)))
+        self._replicas = strategy.experimental_local_results
+        self._measure = tf.function(lambda batch: strategy.run(self._of_replica, args=(batch,)))
+
+    def __call__(self) -> dict:
+        """`probe_loss` and `layers`, of the first replica."""
+        measured = tf.nest.map_structure(
+            lambda value: self._replicas(value)[0].numpy(), self._measure(self._batch)
+        )
+        blocks = self._model.encoder.blocks
+        return {
+            "probe_loss": _rounded(measured["loss"]),
+            "layers": [
+                _described(block.attention, values)
+                for block, values in zip(blocks, measured["layers"], strict=True)
+            ],
+        }
+
+    def _of_replica(self, batch):
+        blocks = self._model.encoder.blocks
+        with tf.GradientTape() as tape:
+            outputs = self._model(batch, training=True)
+            loss = self._task.build_losses(
+                labels=batch, model_outputs=outputs, aux_losses=self._model.losses
+            )
+        trained = {id(variable) for variable in self._model.trainable_variables}
+        of_blocks = [[v for v in block.trainable_variables if id(v) in trained] for block in blocks]
+        gradients = tape.gradient(loss, of_blocks)
+        inputs = [outputs["embedding_output"], *outputs["encoder_outputs"][:-1]]
+        pattern = {"real": tf.cast(batch["input_mask"], tf.bool)}
+        layers = []
+        for block, variables, of_block, x in zip(blocks, of_blocks, gradients, inputs, strict=True):
+            values = {"gradient_norm": _norm(of_block)}
+            if isinstance(block.attention, TreeAttention):
+                values["leaves"] = block.attention.occupancy(x, pattern)
+                own = {id(v) for v in block.attention.tree.trainable_variables}
+                of_tree = [g for g, v in zip(of_block, variables, strict=True) if id(v) in own]
+                if of_tree:
+                    values["tree_gradient_norm"] = _norm(of_tree)
+            layers.append(values)
+        return {"loss": loss, "layers": layers}
+
+
+def _described(attention, values: dict) -> dict:
+    found = {"attention": attention.config.name, "gradient_norm": values["gradient_norm"]}
+    if "leaves" in values:
+        leaves = values["leaves"]
+        found["tree_height"] = attention.tree_shape.height
+        if "tree_gradient_norm" in values:
+            found["tree_gradient_norm"] = values["tree_gradient_norm"]
+        fullest_first = np.sort(leaves["share"])[..., ::-1]
+        found["leaf_shares"] = fullest_first.mean((0, 1)).tolist()
+        found["leaf_entropy"] = leaves["entropy"].mean()
+        found["empty_leaves"] = leaves["empty"].mean()
+    return {name: _rounded(value) for name, value in found.items()}
+
+
+def _norm(gradients):
+    """<float32>[], of all gradients together; 0 without any."""
+    present = [tf.cast(gradient, tf.float32) for gradient in gradients if gradient is not None]
+    return tf.linalg.global_norm([tf.zeros([]), *present])
+
+
+def _kept_lines(path: str, step: int) -> list[str]:
+    """Lines up to a step; one that a kill cut short is none."""
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        lines = [line for line in file if line.endswith("\n")]
+    return [line for line in lines if json.loads(line)["step"] <= step]
+
+
+def _floats(output) -> dict:
+    return {name: _rounded(float(value)) for name, value in (output or {}).items()}
+
+
+def _rounded(value):
+    """Numbers short enough for a file; None for those that JSON has not."""
+    if isinstance(value, list):
+        return [_rounded(each) for each in value]
+    if isinstance(value, (str, int)):
+        return value
+    return float(f"{value:.5g}") if math.isfinite(value) else None
