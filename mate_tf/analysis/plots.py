@@ -66,9 +66,9 @@ def cell_heat_map(
     figure = Figure(figsize=(right[-1] + 2, height), layout="constrained")
     axes = figure.add_subplot()
     below = np.arange(table.num_rows + 1)
-    cells = axes.pcolormesh(
-        right, below, values, cmap="Blues", vmin=0, vmax=max_value, edgecolors="face"
-    )
+    with_text = table.num_rows <= MAX_ROWS_WITH_TEXT
+    lines = {"edgecolors": "lightgray", "linewidth": 0.5} if with_text else {}
+    cells = axes.pcolormesh(right, below, values, cmap="Blues", vmin=0, vmax=max_value, **lines)
     figure.colorbar(cells, label=label)
     middle = (right[:-1] + right[1:]) / 2
     # Without parse_math, what stands between two dollar signs would be taken for a formula.
@@ -77,7 +77,7 @@ def cell_heat_map(
     axes.tick_params(length=0)
     axes.invert_yaxis()
     axes.set_ylabel("row")
-    if table.num_rows <= MAX_ROWS_WITH_TEXT:
+    if with_text:
         axes.set_yticks(below[:-1] + 0.5, [str(row) for row in range(table.num_rows)])
         for (row, column), value in np.ndenumerate(values):
             axes.text(
@@ -97,7 +97,7 @@ def cell_heat_map(
                 (right[column], row), width, 1, fill=False, edgecolor="tab:orange", linewidth=2.5
             )
         )
-    axes.set_title(title, fontsize="medium", parse_math=False)
+    axes.set_title(title, fontsize="medium", parse_math=False, wrap=True)
     return figure
 
 
