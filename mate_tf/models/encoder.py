@@ -9,7 +9,7 @@ from mate_tf.layers.embeddings import TableEmbeddings
 from mate_tf.layers.encoder_block import EncoderBlock
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.configured import ConfiguredModel
-from mate_tf.models.encoder_config import FIRST, EncoderConfig
+from mate_tf.models.encoder_config import ALL, FIRST, EncoderConfig
 
 __all__ = ["EncoderConfig", "TableEncoder"]
 
@@ -78,7 +78,7 @@ class TableEncoder(ConfiguredModel):
 
         Returns:
             dict: sequence_output <float>[batch, seq, hidden], the last layer's; pooled_output
-            <float>[batch, hidden], from the first token or all of the question; encoder_outputs, a
+            <float>[batch, hidden], from the tokens that `pooling` says; encoder_outputs, a
             list of <float>[batch, seq, hidden] with one per layer; embedding_output, their input.
 
         Raises:
@@ -94,7 +94,9 @@ class TableEncoder(ConfiguredModel):
         context = attention.TableContext(
             *(features[name] for name in attention.TableContext._fields)
         )
-        question = attention.masks.question_tokens(context)
+        masks = attention.masks
+        pool = masks.real_tokens if self._config.pooling == ALL else masks.question_tokens
+        pooled = pool(context)
         for pattern in self.patterns:
             x, context = pattern.add_tokens(x, context)
         patterns = [pattern(context, training=training) for pattern in self.patterns]
@@ -105,16 +107,16 @@ class TableEncoder(ConfiguredModel):
         sequence_output = encoder_outputs[-1] if encoder_outputs else embedding_output
         return {
             "sequence_output": sequence_output,
-            "pooled_output": self.pooler(self._pooled(sequence_output, question)),
+            "pooled_output": self.pooler(self._pooled(sequence_output, pooled)),
             "encoder_outputs": encoder_outputs,
             "embedding_output": embedding_output,
         }
 
-    def _pooled(self, x, question):
-        """<float>[batch, hidden]: the first token, or the mean of the question's."""
+    def _pooled(self, x, tokens):
+        """<float>[batch, hidden]: the first token, or the mean of these <bool>[batch, seq]."""
         if self._config.pooling == FIRST:
             return x[:, 0]
-        asked = tf.cast(question, x.dtype)[:, :, None]
+        asked = tf.cast(tokens, x.dtype)[:, :, None]
         # Padding that fills up a batch asks nothing; its mean is zero.
         return tf.math.divide_no_nan(tf.reduce_sum(x * asked, 1), tf.reduce_sum(asked, 1))
 

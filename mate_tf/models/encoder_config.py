@@ -26,8 +26,8 @@ BERT_FIELDS = (
 
 KEY_INITIALIZATIONS = ("independent", "query")
 
-FIRST, QUESTION = "first", "question"
-POOLINGS = (FIRST, QUESTION)
+FIRST, QUESTION, ALL = "first", "question", "all"
+POOLINGS = (FIRST, QUESTION, ALL)
 
 
 @dataclasses.dataclass
@@ -58,8 +58,9 @@ class EncoderConfig(base_config.Config):
             kernels.
         query_key_initializer_range: standard deviation of these kernels; None: initializer_range.
         word_embedding_scale: how many times larger word embeddings start than the others.
-        pooling: what the pooler reads: "first", the first token's output, as in BERT, or
-            "question", the mean of the question's, for encoders trained to mean something there.
+        pooling: what the pooler reads: "first", the first token's output, as in BERT, or the mean
+            of the "question"'s, for encoders trained to mean something there, or of "all" tokens,
+            for pairs of sequences.
     """
 
     vocab_size: int = 30522

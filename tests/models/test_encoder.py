@@ -221,15 +221,16 @@ def test_tapas_flags_that_cannot_be(flags, named):
         EncoderConfig.from_tapas({"type_vocab_size": 16})
 
 
-def test_pooling_of_the_question():
-    """The mean over the question's tokens, without table and padding; nothing asked gives zero."""
-    encoder = TableEncoder(tiny(pooling="question", num_hidden_layers=1))
+@pytest.mark.parametrize(("pooling", "num_tokens"), [("question", 3), ("all", 5)])
+def test_pooling_by_a_mean(pooling, num_tokens):
+    """Over the question's tokens, without the table, or over all; padding alone gives zero."""
+    encoder = TableEncoder(tiny(pooling=pooling, num_hidden_layers=1))
     features = some_features(seq=6)
     features["segment_ids"] = tf.constant([[0, 0, 0, 1, 1, 0], [0] * 6])
     features["input_mask"] = tf.constant([[1, 1, 1, 1, 1, 0], [0] * 6])
     outputs = encoder(features)
-    asked = outputs["sequence_output"].numpy()[0, :3].mean(axis=0, keepdims=True)
-    expected = [encoder.pooler(asked)[0], encoder.pooler(np.zeros([1, 8]))[0]]
+    mean = outputs["sequence_output"].numpy()[0, :num_tokens].mean(axis=0, keepdims=True)
+    expected = [encoder.pooler(mean)[0], encoder.pooler(np.zeros([1, 8]))[0]]
     np.testing.assert_allclose(outputs["pooled_output"], expected, atol=1e-6)
 
 

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 from official.modeling import optimization
 
-from mate_tf import tasks
+from mate_tf import attention, tasks
 from mate_tf.errors import InputError
 from mate_tf.tasks import configs
 
@@ -152,11 +152,16 @@ def test_buckets_with_towers():
         tiny("LRA_RETRIEVAL").build_inputs(data)
 
 
-@pytest.mark.parametrize("pooling", ["first", "question"])
-def test_models_of_sequences_with_any_pooling(pooling):
-    task = tiny("LRA_TEXT", model={"encoder": {"pooling": pooling}})
-    model = task.build_model()
-    names = ("input_ids", "segment_ids", "row_ids", "column_ids")
-    features = {name: tf.zeros([2, 7], tf.int32) for name in names}
-    outputs = model({**features, "input_mask": tf.ones([2, 7], tf.int32)})
-    assert outputs["probs_cls"].shape == (2, 2)
+@pytest.mark.parametrize("name", attention.names())
+def test_models_of_sequences_with_any_attention(name):
+    """Padding changes nothing."""
+    encoder = {"attention": {"name": name}, "pooling": "all", "attention_probs_dropout_prob": 0.0}
+    model = tiny("LRA_TEXT", model={"encoder": encoder}).build_model()
+    ids = tf.constant([[2, 5, 6, 7, 8, 9, 10], [2, 5, 6, 0, 0, 0, 0]])
+    features = {name: tf.zeros_like(ids) for name in ("segment_ids", "row_ids", "column_ids")}
+    mask = tf.cast(ids > 0, tf.int32)
+    logits = model({**features, "input_ids": ids, "input_mask": mask})["logits_cls"]
+    short = {name: value[1:, :3] for name, value in features.items()}
+    alone = model({**short, "input_ids": ids[1:, :3], "input_mask": mask[1:, :3]})["logits_cls"]
+    assert np.isfinite(logits).all()
+    np.testing.assert_allclose(alone[0], logits[1], atol=1e-5)
