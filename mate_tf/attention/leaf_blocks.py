@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from mate_tf.attention.base import shape_list
 
-BLOCK_SIZES = (16, 24, 32, 48, 64, 96, 128, 192, 256, 512)
+BLOCK_SIZES = (8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 512)
 """Sizes of blocks to choose from."""
 
 ROW_COST = 96
@@ -40,6 +40,10 @@ class Pairs(NamedTuple):
         query_exists: <bool>[pairs, block], False where a block is not full.
         key_exists: <bool>[pairs, block].
         tree: <int32>[pairs], the tree that put them together.
+        query_block: <int32>[pairs], number of the block of queries, ascending.
+        num_query_blocks: <int32>[], how many there are.
+        places: <int32>[trees, rows], where in [num_query_blocks * block] each query is; behind
+            all of them if it meets no key.
         single: <bool>[], whether no query is in two pairs.
     """
 
@@ -48,6 +52,9 @@ class Pairs(NamedTuple):
     query_exists: tf.Tensor
     key_exists: tf.Tensor
     tree: tf.Tensor
+    query_block: tf.Tensor
+    num_query_blocks: tf.Tensor
+    places: tf.Tensor
     single: tf.Tensor
 
 
@@ -74,33 +81,56 @@ def sort(leaves: tf.Tensor, real: tf.Tensor, num_leaves: int) -> Sorted:
     return Sorted(tf.concat(parts, 0), counts)
 
 
-def pairs(queries: Sorted, keys: Sorted, num_trees: int, size=None) -> Pairs:
+def pairs(queries: Sorted, keys: Sorted, num_trees: int, num_rows, size=None) -> Pairs:
     """All pairs of blocks that share a group.
 
     Args:
         queries: the sorted queries.
         keys: the sorted keys, by the same groups.
         num_trees: trees of each head.
+        num_rows: rows of a projection.
         size: of the blocks; None: the cheapest of BLOCK_SIZES for these counts.
     """
     size = _cheapest_size(queries.counts, keys.counts) if size is None else size
-    query_blocks, key_blocks = (_ceil_div(x.counts, size) for x in (queries, keys))
+    key_blocks = _ceil_div(keys.counts, size)
+    query_blocks = tf.where(key_blocks > 0, _ceil_div(queries.counts, size), 0)
     of_group = query_blocks * key_blocks
     num_groups = tf.size(of_group)
     group = tf.repeat(tf.range(num_groups), of_group)
-    number = tf.range(tf.size(group)) - tf.gather(tf.cumsum(of_group, exclusive=True), group)
+    number = tf.range(tf.size(group)) - tf.gather(_before(of_group), group)
     beside = tf.gather(key_blocks, group)
     query_rows, query_exists = _block(queries, group, number // beside, size)
     key_rows, key_exists = _block(keys, group, number % beside, size)
-    single = (num_trees == 1) & (tf.reduce_max(key_blocks) <= 1)
-    tree = group // (num_groups // num_trees)
-    return Pairs(query_rows, key_rows, query_exists, key_exists, tree, single)
+    groups_of_tree = num_groups // num_trees
+    num_query_blocks = tf.reduce_sum(query_blocks)
+    # the same for each query by itself: its place is its rank in the blocks of its group
+    of_token = tf.repeat(tf.range(num_groups), queries.counts)
+    rank = tf.range(tf.size(of_token)) - tf.gather(_before(queries.counts), of_token)
+    meets_key = tf.gather(query_blocks, of_token) > 0
+    place = tf.gather(_before(query_blocks), of_token) * size + rank
+    behind = num_query_blocks * size
+    places = tf.scatter_nd(
+        tf.stack([of_token // groups_of_tree, queries.rows], axis=-1),
+        tf.where(meets_key, place, behind) - behind,
+        [num_trees, num_rows],
+    )
+    return Pairs(
+        query_rows,
+        key_rows,
+        query_exists,
+        key_exists,
+        tree=group // groups_of_tree,
+        query_block=tf.gather(_before(query_blocks), group) + number // beside,
+        num_query_blocks=num_query_blocks,
+        places=places + behind,
+        single=(num_trees == 1) & (tf.reduce_max(key_blocks) <= 1),
+    )
 
 
 def _block(tokens: Sorted, group, number, size):
     """Rows of the `number`-th block of each `group`, and which of them exist."""
     counts = tf.gather(tokens.counts, group)
-    first = tf.gather(tf.cumsum(tokens.counts, exclusive=True), group)
+    first = tf.gather(_before(tokens.counts), group)
     within = (number * size)[:, None] + tf.range(size)
     exists = within < counts[:, None]
     place = first[:, None] + tf.minimum(within, counts[:, None] - 1)
@@ -113,6 +143,10 @@ def _cheapest_size(query_counts, key_counts):
     num_pairs = tf.cast(tf.reduce_sum(blocks[0] * blocks[1], 0), tf.float32)
     rows = tf.cast(sizes, tf.float32)
     return tf.gather(sizes, tf.argmin(num_pairs * rows * (rows + ROW_COST)))
+
+
+def _before(counts):
+    return tf.cumsum(counts, exclusive=True)
 
 
 def _ceil_div(a, b):

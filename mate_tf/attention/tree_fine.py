@@ -95,20 +95,21 @@ class TreeFine(TreeAttention):
         num_rows = shape[0] * shape[1] * shape[2]
         leaves = [self.tree.leaves(x) for x in (query, key)]
         by_leaf = [leaf_blocks.sort(x, pattern["real"], self.tree_shape.num_leaves) for x in leaves]
-        pairs = leaf_blocks.pairs(*by_leaf, self.num_trees)
+        pairs = leaf_blocks.pairs(*by_leaf, self.num_trees, num_rows)
         query, key, value = (tf.reshape(x, [-1, self.head_size]) for x in (query, key, value))
-        rows = tf.where(pairs.query_exists, pairs.queries, num_rows)  # filling goes behind all
-        bias = mask_bias(self._counted(pairs, leaves), query.dtype)
         # one more axis, for which TensorFlow fuses the product with the bias
         query = tf.gather(query, pairs.queries)[:, None]
         key, value = (tf.gather(x, pairs.keys)[:, None] for x in (key, value))
+        bias = mask_bias(self._counted(pairs, leaves), query.dtype)
         context = tf.cond(
             pairs.single,
             lambda: self.softmax_attention(query, key, value, bias, training),
-            lambda: self._joint_attention(query, key, value, bias, rows, num_rows, training),
+            lambda: self._joint_attention(query, key, value, bias, pairs, num_rows, training),
         )
-        context = tf.scatter_nd(rows[..., None], context[:, 0], [num_rows + 1, self.head_size])
-        return tf.reshape(context[:num_rows], shape)
+        # queries that meet no key read the row of zeros behind all others
+        context = tf.pad(tf.reshape(context, [-1, self.head_size]), [[0, 1], [0, 0]])
+        context = tf.add_n([tf.gather(context, of_tree) for of_tree in tf.unstack(pairs.places)])
+        return tf.reshape(context, shape)
 
     def _counted(self, pairs, leaves):
         """Which pairs count: <bool>[pairs, 1, 1 or block, block], each once in a forest."""
@@ -126,7 +127,7 @@ class TreeFine(TreeAttention):
             (of_query == of_key) & earlier[:, :, None, None, None], axis=0
         )
 
-    def _joint_attention(self, query, key, value, bias, rows, num_rows, training):
+    def _joint_attention(self, query, key, value, bias, pairs, num_rows, training):
         """`softmax_attention` where the softmax of a query is over all the pairs it is in.
 
         Args:
@@ -134,13 +135,14 @@ class TreeFine(TreeAttention):
             key: the same shape.
             value: the same shape.
             bias: <float>[pairs, 1, 1 or block, block].
-            rows: <int32>[pairs, block], which query each is.
-            num_rows: how many queries there are; one more row is for filling.
+            pairs: the Pairs.
+            num_rows: how many queries there are.
             training: whether dropout is on.
 
         Returns:
-            <float>[pairs, 1, block, head_size], to be added up over the pairs of a query.
+            <float>[query blocks, 1, block, head_size]
         """
+        rows = tf.where(pairs.query_exists, pairs.queries, num_rows)  # filling goes behind all
 
         def of_query(combine, x):
             return tf.gather(combine(x[:, 0], rows, num_rows + 1), rows)[:, None, :, None]
@@ -151,7 +153,8 @@ class TreeFine(TreeAttention):
         weights = tf.exp(scores - tf.stop_gradient(largest))
         weights /= of_query(tf.math.unsorted_segment_sum, tf.reduce_sum(weights, -1))
         weights = self.dropout(tf.cast(weights, value.dtype), training=training)
-        return tf.matmul(weights, value)
+        context = tf.matmul(weights, value)
+        return tf.math.unsorted_segment_sum(context, pairs.query_block, pairs.num_query_blocks)
 
     def _add_balancing_loss(self, of_query, of_key, real):
         if not self.config.balancing_loss:

@@ -44,7 +44,7 @@ def test_every_pair_of_a_leaf_once(seed, trees, batch, seq, of_queries, of_keys,
         leaf_blocks.sort(tf.constant(x), tf.constant(real), LEAVES)
         for x in (query_leaves, key_leaves)
     ]
-    pairs = leaf_blocks.pairs(*by_leaf, trees, size)
+    pairs = leaf_blocks.pairs(*by_leaf, trees, batch * HEADS * seq, size)
     found = set()
     for p, tree in enumerate(pairs.tree.numpy()):
         queries = pairs.queries[p][pairs.query_exists[p]].numpy()
@@ -64,6 +64,16 @@ def test_every_pair_of_a_leaf_once(seed, trees, batch, seq, of_queries, of_keys,
     if pairs.single.numpy():
         rows = pairs.queries[pairs.query_exists].numpy()
         assert len(set(rows)) == len(rows)
+        np.testing.assert_array_equal(pairs.query_block, range(len(pairs.tree)))
+    # queries are where their places say, and the others behind
+    slots = np.full([int(pairs.num_query_blocks), pairs.queries.shape[1]], -1)
+    for p, block in enumerate(pairs.query_block.numpy()):
+        slots[block] = np.where(pairs.query_exists[p], pairs.queries[p], -1)
+    slots = np.append(slots, -1)
+    for tree in range(trees):
+        meet = {q for t, q, _ in expected if t == tree}
+        for row, place in enumerate(pairs.places[tree].numpy()):
+            assert slots[place] == (row if row in meet else -1)
 
 
 def test_counts_by_tree_leaf_example_and_head():
@@ -79,6 +89,6 @@ def test_blocks_grow_with_the_leaves():
         counts = tf.fill([64], count)
         return int(leaf_blocks._cheapest_size(counts, counts))
 
-    assert size(4) == 16
+    assert size(4) == 8
     assert size(128) == 128
     assert size(5000) == 512

@@ -1,5 +1,6 @@
 """TF-Attention: the sorted form against the masked one, and that against its definition."""
 
+import functools
 from unittest import mock
 
 import numpy as np
@@ -20,13 +21,16 @@ def context_of(tables, seq, seed=0):
     return tables.random_context(rng, seq, [5, 3, 0])
 
 
-def run_with(tables, x, context, leaves=None, training=False, **options):
+@functools.cache
+def layer_with(layer_pair, options):
+    return layer_pair(AttentionConfig(name="tree_fine", **dict(options)), num_heads=HEADS)
+
+
+def run_with(tables, x, context, leaves, **options):
     """Output of `tree_fine` with the given leaves of queries and keys."""
-    run = tables.layer_pair(AttentionConfig(name="tree_fine", **options), num_heads=HEADS)
-    if leaves is None:
-        return run(x, context, training).numpy()
+    run = layer_with(tables.layer_pair, tuple(options.items()))
     with mock.patch.object(DecisionTrees, "leaves", side_effect=map(tf.constant, leaves)):
-        return run(x, context, training).numpy()
+        return run(x, context).numpy()
 
 
 def normal(seed, *shape):
@@ -72,14 +76,14 @@ def test_sorted_equals_masked(tables, leaves, size, seed):
 @pytest.mark.parametrize("options", [{"tree_height": 3}, {"branching": [3, 2]}, {"num_trees": 2}])
 def test_with_its_own_trees_all_forms_are_equal(tables, options):
     context, x = context_of(tables, 33), normal(1, 3, 33, HIDDEN)
-    masked = run_with(tables, x, context, form="masked", **options)
-    assert np.abs(masked).max() > 0.1
-    np.testing.assert_allclose(
-        run_with(tables, x, context, form="sorted", **options), masked, atol=1e-5
+    masked, by_leaf, automatic = (
+        tables.layer_pair(AttentionConfig(name="tree_fine", form=form, **options))
+        for form in ("masked", "sorted", "auto")
     )
-    np.testing.assert_allclose(
-        run_with(tables, x, context, training=True, **options), masked, atol=1e-5
-    )
+    expected = masked(x, context).numpy()
+    assert np.abs(expected).max() > 0.1
+    np.testing.assert_allclose(by_leaf(x, context), expected, atol=1e-5)
+    np.testing.assert_allclose(automatic(x, context, training=True), expected, atol=1e-5)
 
 
 def test_lemma_1_all_in_one_leaf_is_full_attention(tables):

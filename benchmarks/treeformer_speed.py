@@ -1,0 +1,307 @@
+"""Table 4 and Table 11 of the Treeformer paper: time and FLOPs of tree attention against full.
+
+    python benchmarks/treeformer_speed.py
+    python benchmarks/treeformer_speed.py --shares out/occupancy.json   # a trained tree beside
+
+The self-attention layer alone, with its projections: 8 heads, hidden size 768, batch 1, trees of
+height 6, one thread. Variants take turns within each repetition and medians are compared, so that
+a busy machine slows all of them alike; processor time tells more than the clock there. Trees get
+biases that spread the tokens over the leaves in the shares wanted: equal ones, half of them in one
+leaf (skewed), or those of a trained layer, a JSON file with [heads][leaves].
+
+FLOPs are those of the attention without the projections, at the lengths and widths of Table 11,
+relative to full attention: by formula, where each node is scored only on the path taken; as done
+here, where the first levels are scored for all; and what TensorFlow's profiler counts.
+"""
+
+import argparse
+import functools
+import json
+import os
+import pathlib
+import statistics
+import sys
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE)]
+
+import attention as side_by_side  # noqa: E402  the benchmark beside this one
+
+LENGTHS = (1024, 2048, 4096, 8192)
+HIDDEN, HEADS, HEIGHT = 768, 8, 6
+BRANCHINGS = ((100, 10), (8, 8))
+WANTED = {1024: 1.4, 2048: 2.0, 4096: 3.2, 8192: 5.2}
+LRA = {
+    "ListOps": (2048, 512, 4),
+    "Text": (4096, 256, 4),
+    "Retrieval": (8192, 128, 4),
+    "Image": (1024, 32, 1),
+}
+"""Tasks of Table 11: tokens, hidden size, heads (Table 8)."""
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS)
+    parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--variants", nargs="+", help="only those whose names start so, and full")
+    parser.add_argument("--shares", type=pathlib.Path, help="leaf shares of a trained layer")
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
+    return parser.parse_args()
+
+
+def skewed_shares(num_leaves: int):
+    """Half of the tokens in the last leaf, equal shares in the others."""
+    import numpy as np
+
+    rest = 0.5 / (num_leaves - 1)
+    return np.array([[rest] * (num_leaves - 1) + [0.5]])
+
+
+def spread(layer, x, shares=None) -> None:
+    """Sets the biases of binary trees so that the tokens of x fall into leaves in `shares`.
+
+    Args:
+        layer: the layer with trees.
+        x: <float>[1, seq, hidden].
+        shares: [heads or 1, leaves]; None: all equal.
+    """
+    import numpy as np
+
+    tree, shape = layer.tree, layer.tree_shape
+    heads, height = layer.num_heads, shape.height
+    shares = np.ones([1, shape.num_leaves]) if shares is None else np.asarray(shares, float)
+    shares = np.resize(shares, [heads, shape.num_leaves])
+    tree.bias.assign(np.zeros(tree.bias.shape))
+    projections = layer.project(x, layer.query, layer.key)
+    scores = np.concatenate([tree.scores(part)[0, 0] for part in projections], axis=1)
+    bias = np.zeros(tree.bias.shape, np.float32)
+    for head in range(heads):
+        node = np.zeros(scores.shape[1], int)
+        for level in range(height):
+            first, below = 2**level - 1, shares[head].reshape(2**level, 2, -1).sum(-1)
+            for j in range(2**level):
+                own = scores[head, node == j, first + j]
+                if own.size and below[j].sum():
+                    bias[head, first + j] = -_quantile(own, below[j, 0] / below[j].sum())
+            at = first + node
+            node = 2 * node + (scores[head, np.arange(len(node)), at] + bias[head, at] > 0)
+    tree.bias.assign(bias)
+
+
+def _quantile(values, share: float) -> float:
+    """A threshold with this share of the values below it, all or none of them at 1 or 0."""
+    import numpy as np
+
+    if share in (0, 1):
+        return values.max() + 1 if share else values.min() - 1
+    return np.quantile(values, share)
+
+
+def cases(args) -> dict:
+    """Name -> (variant, options, shares of the leaves or None for equal ones)."""
+    found = {
+        "full": ("full", {}, None),
+        "tree_fine": ("tree_fine", {"tree_height": HEIGHT}, None),
+        "tree_fine skewed": ("tree_fine", {"tree_height": HEIGHT}, skewed_shares(2**HEIGHT)),
+    }
+    for branching in BRANCHINGS:
+        options = {"branching": list(branching)}
+        found[f"tree_fine {options['branching']}"] = ("tree_fine", options, None)
+    found["tree_coarse"] = ("tree_coarse", {"tree_height": HEIGHT}, None)
+    found["tree_coarse folded"] = found["tree_coarse"]
+    if args.shares:
+        shares = json.loads(args.shares.read_text())
+        height = (len(shares[0]) - 1).bit_length()
+        found["tree_fine trained"] = ("tree_fine", {"tree_height": height}, shares)
+    if args.variants:
+        wanted = ("full", *args.variants)
+        found = {name: case for name, case in found.items() if name.startswith(wanted)}
+    return found
+
+
+def make(name: str, case, x):
+    """(function of x, layer): the layer compiled, its trees as the case wants them for x."""
+    import tensorflow as tf
+
+    from mate_tf import attention
+
+    variant_name, options, shares = case
+    config = attention.AttentionConfig(name=variant_name, **options)
+    variant = attention.get(variant_name)
+    tf.random.set_seed(1)
+    layer = variant.attention(config, HEADS, hidden_size=HIDDEN)
+    layer.build([None, None, HIDDEN])
+    ones = tf.ones(x.shape[:2], tf.int32)
+    context = attention.TableContext(0 * ones, 0 * ones, 0 * ones, ones)
+    pattern = variant.pattern(config, HEADS)(context)
+    if hasattr(layer, "tree") and layer.tree_shape.binary:
+        spread(layer, x, shares)
+    if name == "tree_coarse folded":
+        query_tree, key_tree = layer.folded()
+        return tf.function(lambda x: layer.call_folded(x, query_tree, key_tree, pattern)), layer
+    return tf.function(lambda x: layer(x, pattern, training=False)), layer
+
+
+def measure_speed(args) -> list[dict]:
+    """Median seconds of each case and length, and what its trees ask for."""
+    import tensorflow as tf
+
+    results = []
+    for length in args.lengths:
+        x = tf.random.stateless_normal([1, length, HIDDEN], [1, length])
+        made = {name: make(name, case, x) for name, case in cases(args).items()}
+        times = {name: [] for name in made}
+        for repeat in range(-2, args.repeats):  # the first two warm up
+            for name, (function, _) in made.items():
+                measured = side_by_side.seconds(function, x)
+                if repeat >= 0:
+                    times[name].append(measured)
+        for name, values in times.items():
+            clock, worked = (statistics.median(each) for each in zip(*values, strict=True))
+            row = {"length": length, "variant": name, "seconds": clock, "processor_seconds": worked}
+            results.append(row | occupancy(made[name][1], x))
+        rows = results[-len(made) :]
+        for row in rows:
+            row["speedup"] = rows[0]["seconds"] / row["seconds"]
+            row["processor_speedup"] = rows[0]["processor_seconds"] / row["processor_seconds"]
+        print_speed(rows)
+    return results
+
+
+def occupancy(layer, x) -> dict:
+    """Pairs compared relative to all pairs, and the share of keys in the fullest leaf."""
+    import numpy as np
+    import tensorflow as tf
+
+    if not hasattr(layer, "tree"):
+        return {"pairs": 1.0, "largest_leaf": 1.0}
+    counts = [
+        tf.math.bincount(tf.reshape(leaves, [layer.num_heads, -1]), axis=-1, minlength=2).numpy()
+        for leaves in layer.leaves(x)
+    ]
+    width = min(count.shape[1] for count in counts)
+    seq = x.shape[1]
+    same = (counts[0][:, :width].astype(float) * counts[1][:, :width]).sum(-1)
+    return {
+        "pairs": float(np.mean(same) / seq**2),
+        "largest_leaf": float(np.max(counts[1]) / seq),
+    }
+
+
+def print_speed(rows: list[dict]) -> None:
+    length = rows[0]["length"]
+    print(f"\n{length} tokens")
+    for row in rows:
+        wanted = WANTED.get(length) if row["variant"] == "tree_fine" else None
+        print(
+            f"  {row['variant']:20} {1e3 * row['seconds']:9.1f} ms  {row['speedup']:5.2f}x full"
+            f" ({row['processor_speedup']:.2f}x by processor time)"
+            f"  pairs {row['pairs']:7.2%}  largest leaf {row['largest_leaf']:6.1%}"
+            + (f"  wanted {wanted}x" if wanted else ""),
+            flush=True,
+        )
+
+
+def flops(kind: str, length: int, hidden: int, at_once: bool = False, pairs=None) -> float:
+    """Of the attention of one layer without projections; a multiplication and an addition are two.
+
+    Args:
+        kind: "full", "tree_fine" or "tree_coarse", with binary trees of HEIGHT.
+        length: tokens.
+        hidden: width.
+        at_once: whether to count the nodes off the path that are scored here nevertheless.
+        pairs: share of the pairs that fall into one leaf; None: balanced leaves.
+    """
+    from mate_tf.attention.decision_trees import TreeShape
+
+    if kind == "full":
+        return 4 * length**2 * hidden
+    shape = TreeShape.of(HEIGHT)
+    scored = sum(level.scores for level in shape.levels)
+    if at_once:
+        first = shape.levels[: shape.levels_at_once]
+        scored += sum((level.nodes - 1) * level.scores for level in first)
+    trees = 2 * 2 * length * hidden * scored  # queries and keys
+    if kind == "tree_fine":
+        share = 1 / shape.num_leaves if pairs is None else pairs
+        return trees + 4 * length**2 * hidden * share
+    nodes = 2 ** (HEIGHT + 1) - 1
+    # sums at the leaves; parents, means, alpha and their sum over levels for each node
+    return trees + length * hidden + 4 * nodes * hidden
+
+
+def profiled_flops(kind: str, length: int, hidden: int, heads: int) -> float:
+    """What TensorFlow's profiler counts in `attend`; it does not know sums over segments.
+
+    Only for static shapes: not for `tree_fine`, whose blocks depend on the leaves.
+    """
+    import tensorflow as tf
+    from tensorflow.python.framework import convert_to_constants
+
+    from mate_tf import attention
+
+    options = {"tree_height": HEIGHT} if kind.startswith("tree") else {}
+    config = attention.AttentionConfig(name=kind, **options)
+    layer = attention.get(kind).attention(config, heads, hidden_size=hidden)
+    layer.build([None, None, hidden])
+    ones = tf.ones([1, length], tf.int32)
+    context = attention.TableContext(0 * ones, 0 * ones, 0 * ones, ones)
+    pattern = attention.get(kind).pattern(config, heads)(context)
+    part = tf.TensorSpec([1, length, heads, hidden // heads])
+    attend = tf.function(functools.partial(layer.attend, pattern=pattern))
+    concrete = attend.get_concrete_function(part, part, part)
+    frozen = convert_to_constants.convert_variables_to_constants_v2(concrete)
+    profiler = tf.compat.v1.profiler
+    options = profiler.ProfileOptionBuilder(profiler.ProfileOptionBuilder.float_operation())
+    return profiler.profile(
+        frozen.graph, options=options.with_empty_output().build()
+    ).total_float_ops
+
+
+def measure_flops() -> list[dict]:
+    """FLOPs relative to full attention, of each task of Table 11."""
+    results = []
+    for task, (length, hidden, heads) in LRA.items():
+        full = flops("full", length, hidden)
+        profiled = profiled_flops("full", length, hidden, heads)
+        row = {"task": task, "length": length, "profiler_over_formula_full": profiled / full}
+        for kind in ("tree_fine", "tree_coarse"):
+            row[kind] = flops(kind, length, hidden) / full
+            row[f"{kind}_as_done"] = flops(kind, length, hidden, at_once=True) / full
+        sums = length * hidden  # which the profiler does not know
+        coarse = profiled_flops("tree_coarse", length, hidden, heads) + sums
+        row["tree_coarse_profiler"] = coarse / profiled
+        results.append(row)
+    mean = {
+        key: statistics.mean(row[key] for row in results) for key in results[0] if key != "task"
+    }
+    results.append(mean | {"task": "mean"})
+    print(
+        "\nFLOPs of the attention relative to full (paper: TF-A 34.18 %, TC-A 3.05 % on the mean)"
+    )
+    columns = [key for key in results[0] if key.startswith("tree")]
+    print("  " + " " * 10 + "".join(f"{column:>24}" for column in columns))
+    for row in results:
+        print(f"  {row['task']:10}" + "".join(f"{row[column]:24.3%}" for column in columns))
+    return results
+
+
+def main() -> None:
+    args = arguments()
+    import tensorflow as tf
+
+    tf.config.threading.set_intra_op_parallelism_threads(args.threads)
+    tf.config.threading.set_inter_op_parallelism_threads(args.threads)
+    results = {"flops": measure_flops(), "speed": measure_speed(args)}
+    args.output.mkdir(parents=True, exist_ok=True)
+    target = args.output / "treeformer_speed"
+    target.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
+    side_by_side.plot(results["speed"], "speedup", "times faster", target.with_suffix(".png"))
+    print(f"\nwritten: {target}.json, {target}.png")
+
+
+if __name__ == "__main__":
+    main()
