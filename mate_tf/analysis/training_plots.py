@@ -1,0 +1,152 @@
+"""How training went, layer by layer: figures 2 to 5 of the Treeformer paper.
+
+They are drawn from the lines that `training.layer_log` or, for all stages, `training.bootstrap`
+reads. Matplotlib is imported when a figure is drawn.
+"""
+
+import itertools
+import math
+from typing import TYPE_CHECKING
+
+from mate_tf.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_PANELS_PER_ROW = 4
+
+
+def loss_curves(runs: dict[str, list[dict]], metric: str | None = None) -> "Figure":
+    """Loss over steps, and beside it a metric; each stage begins with a dotted line (figures 2, 3).
+
+    The loss is that of one and the same batch, at the beginning of a stage too, so that what a
+    stage costs at first can be seen.
+
+    Args:
+        runs: title -> lines.
+        metric: name of a metric in `validation` or, if it is not there, in `training`.
+
+    Raises:
+        InputError: there are no lines.
+    """
+    from matplotlib.figure import Figure
+
+    _check(runs)
+    figure = Figure(figsize=(11 if metric else 6, 3.6), layout="constrained")
+    panels = figure.subplots(1, 2 if metric else 1, squeeze=False)[0]
+    for index, (title, lines) in enumerate(runs.items()):
+        curves = [[(line["step"], line["probe_loss"]) for line in lines if "probe_loss" in line]]
+        if metric:
+            curves.append(_values(lines, metric))
+        for axes, curve in zip(panels, curves, strict=True):
+            axes.plot(*_columns(curve), color=f"C{index}", label=title)
+            for step in _stage_begins(lines):
+                axes.axvline(step, color=f"C{index}", linestyle=":", linewidth=0.8)
+    for axes, label in zip(panels, ("loss", metric), strict=False):
+        axes.set_xlabel("step")
+        axes.set_ylabel(label)
+    panels[0].legend(fontsize="small")
+    return figure
+
+
+def leaf_distribution(lines: list[dict]) -> "Figure":
+    """Which share of the keys the leaves of each layer have in the end (figure 4).
+
+    Leaves are in the order of their shares, the fullest first.
+
+    Raises:
+        InputError: no layer has trees.
+    """
+    with_layers = [line for line in lines if "layers" in line]
+    layers = with_layers[-1]["layers"] if with_layers else []
+    of_trees = [number for number, layer in enumerate(layers, 1) if "leaf_shares" in layer]
+    if not of_trees:
+        raise InputError("leaf_distribution: no layer has decision trees")
+    figure, panels = _panels(of_trees)
+    for axes, number in zip(panels, of_trees, strict=True):
+        layer = layers[number - 1]
+        shares = layer["leaf_shares"]
+        axes.bar(range(1, len(shares) + 1), [100 * share for share in shares], width=0.9)
+        axes.axhline(100 / len(shares), color="black", linestyle=":", linewidth=0.8)
+        axes.set_title(f"layer {number}: {layer['attention']}", fontsize="medium")
+    figure.supxlabel("leaf")
+    figure.supylabel("% of the keys")
+    return figure
+
+
+def gradient_norms(
+    runs: dict[str, list[dict]], layers: list[int] | None = None, of_trees: bool = False
+) -> "Figure":
+    """Gradient norms over steps, a panel for each layer (figure 5).
+
+    Args:
+        runs: title -> lines.
+        layers: which, from 1; None: all.
+        of_trees: those of the trees alone, from where a layer has some.
+
+    Raises:
+        InputError: there are no lines, or no such layers.
+    """
+    _check(runs)
+    key = "tree_gradient_norm" if of_trees else "gradient_norm"
+    count = max(len(line.get("layers", ())) for lines in runs.values() for line in lines)
+    layers = list(range(1, count + 1)) if layers is None else layers
+    if not layers or not all(1 <= number <= count for number in layers):
+        raise InputError(f"gradient_norms: layers {layers} of {count}")
+    figure, panels = _panels(layers)
+    for axes, number in zip(panels, layers, strict=True):
+        for title, lines in runs.items():
+            curve = [
+                (line["step"], line["layers"][number - 1].get(key))
+                for line in lines
+                if "layers" in line
+            ]
+            axes.plot(*_columns(curve), label=title)
+        axes.set_yscale("log")
+        axes.set_title(f"layer {number}", fontsize="medium")
+    panels[0].legend(fontsize="small")
+    figure.supxlabel("step")
+    figure.supylabel("gradient norm" + (" of the trees" if of_trees else ""))
+    return figure
+
+
+def _panels(numbers):
+    """A figure with a panel for each number."""
+    from matplotlib.figure import Figure
+
+    columns = min(len(numbers), _PANELS_PER_ROW)
+    rows = math.ceil(len(numbers) / columns)
+    figure = Figure(figsize=(2.6 * columns + 1, 2.4 * rows + 0.6), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axes in panels[len(numbers) :]:
+        axes.remove()
+    return figure, panels[: len(numbers)]
+
+
+def _values(lines, metric):
+    for part in ("validation", "training"):
+        found = [
+            (line["step"], line[part][metric]) for line in lines if metric in line.get(part, {})
+        ]
+        if found:
+            return found
+    return []
+
+
+def _columns(curve):
+    """Steps and values, a gap where there is none."""
+    return (
+        [step for step, _ in curve],
+        [float("nan") if value is None else value for _, value in curve],
+    )
+
+
+def _stage_begins(lines):
+    """Steps at which another stage than the one before begins."""
+    pairs = itertools.pairwise(lines)
+    return [after["step"] for before, after in pairs if before.get("stage") != after.get("stage")]
+
+
+def _check(runs):
+    if not any(runs.values()):
+        raise InputError("there are no lines of layers.jsonl to plot")
