@@ -5,9 +5,11 @@ A new variant is one file, imported here and registered in one line.
 
 from mate_tf.attention import (
     full,
+    learned_mask,
     masks,
     mate,
     same_row_or_column,
+    static_masks,
     tree,
     tree_coarse,
     tree_fine,
@@ -28,6 +30,18 @@ register("full", full.FullPattern, full.MaskedAttention)
 register("same_row_or_column", same_row_or_column.SameRowOrColumnPattern, full.MaskedAttention)
 register("mate_exact", mate.MateExactPattern, mate.MateExact, mate.MateExactOptions)
 register("mate_efficient", mate.MateEfficientPattern, mate.MateEfficient, mate.MateOptions)
+register(
+    "learned_mask",
+    learned_mask.LearnedMaskPattern,
+    full.MaskedAttention,
+    learned_mask.LearnedMaskOptions,
+)
+register(
+    "static_mask",
+    static_masks.StaticMaskPattern,
+    static_masks.StaticMaskAttention,
+    static_masks.StaticMaskOptions,
+)
 register("tree_fine", tree.TreePattern, tree_fine.TreeFine, tree_fine.TreeFineOptions)
 register("tree_coarse", tree.TreePattern, tree_coarse.TreeCoarse, tree.TreeOptions)
 

@@ -82,6 +82,10 @@ class AttentionPattern(keras.layers.Layer):
         """Cuts off what `add_tokens` added, from <float>[batch, extended seq, hidden]."""
         return output
 
+    def variant_variables(self) -> dict:
+        """The pattern's own variables, by their names in checkpoints."""
+        return {}
+
     def get_config(self):
         return super().get_config() | {
             "config": self.config.as_dict(),

@@ -62,7 +62,8 @@ class TableEncoder(ConfiguredModel):
 
     def build(self, input_shape=None):
         hidden = self._config.hidden_size
-        build_child(self.embeddings, None)
+        for part in (self.embeddings, *self.patterns):
+            build_child(part, None)
         for block in self.blocks:
             build_child(block, [None, None, hidden])
         build_child(self.pooler, [None, hidden])
@@ -131,6 +132,9 @@ class TableEncoder(ConfiguredModel):
         for index, block in enumerate(self.blocks):
             for name, variable in block.bert_variables().items():
                 variables[f"encoder/layer_{index}/{name}"] = variable
+        for index, pattern in enumerate(self.patterns):
+            for name, variable in pattern.variant_variables().items():
+                variables[f"encoder/pattern_{index}/{name}"] = variable
         variables["pooler/dense/kernel"] = self.pooler.kernel
         variables["pooler/dense/bias"] = self.pooler.bias
         return {f"bert/{name}": variable for name, variable in variables.items()}

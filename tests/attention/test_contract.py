@@ -13,7 +13,7 @@ from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
 
 HIDDEN, SEQ = 16, 44
-SMALL = {"global_length": 10, "radius": 4, "tree_height": 2}
+SMALL = {"global_length": 10, "radius": 4, "tree_height": 2, "length": 64}
 
 pytestmark = pytest.mark.parametrize("name", attention.names())
 
@@ -225,7 +225,8 @@ def test_kernels_have_the_same_names_and_shapes_in_every_variant(name):
         }
 
     encoder = encoder_of(name)
-    own = [id(v) for block in encoder.blocks for v in block.attention.variant_variables().values()]
+    parts = (*encoder.patterns, *(block.attention for block in encoder.blocks))
+    own = [id(v) for part in parts for v in part.variant_variables().values()]
     assert shapes(encoder) == shapes(encoder_of("full"))
     assert {id(v) for v in encoder.reference_variables().values()} == set(
         map(id, encoder.variables)

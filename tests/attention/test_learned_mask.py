@@ -1,0 +1,332 @@
+"""Importance of positions and masks learned by Gumbel-sigmoid."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mate_tf.attention import (
+    AttentionConfig,
+    TableContext,
+    learned_mask,
+    mask_files,
+    mask_pruning,
+)
+from mate_tf.errors import InputError
+from mate_tf.layers.keras_namespace import keras
+
+HEADS, HIDDEN = 4, 16
+
+
+def config_of(**options):
+    return AttentionConfig(name="learned_mask", **({"length": 12} | options))
+
+
+def pattern_of(alpha=None, **options):
+    pattern = learned_mask.LearnedMaskPattern(config_of(**options), HEADS)
+    pattern.build()
+    if alpha == "random":
+        pattern.alpha.assign(np.random.default_rng(8).normal(size=pattern.alpha.shape))
+    elif alpha is not None:
+        pattern.alpha.assign(tf.fill(pattern.alpha.shape, alpha))
+    return pattern
+
+
+def context_of(seq, lengths=None):
+    lengths = np.array(lengths or [seq])[:, None]
+    zeros = tf.zeros([len(lengths), seq], tf.int32)
+    return TableContext(
+        zeros, zeros, zeros, tf.constant((np.arange(seq) < lengths).astype(np.int32))
+    )
+
+
+def drawn(pattern, seq=12):
+    """M of one batch of training, <float>[heads, seq, seq]."""
+    bias = pattern(context_of(seq), training=True)["bias"].numpy()[0].astype(np.float64)
+    return np.maximum(1 + bias / pattern.config.penalty, 0)
+
+
+@given(st.floats(-5, 5), st.floats(0.001, 0.999), st.floats(0.05, 5))
+def test_gumbel_sigmoid_by_its_definition(alpha, u, temperature):
+    """The logistic noise at u is the difference G1 - G2 of two Gumbel variables at its quantile."""
+    found = learned_mask.gumbel_sigmoid(tf.constant(alpha, tf.float64), u, temperature)
+    noise = np.log(u / (1 - u))
+    assert found.numpy() == pytest.approx(
+        1 / (1 + np.exp(-(alpha + noise) / temperature)), abs=1e-6
+    )
+
+
+def test_noise_is_distributed_as_the_difference_of_two_gumbel_variables():
+    rng = np.random.default_rng(2)
+    first, second = (-np.log(-np.log(rng.random(50_000))) for _ in range(2))
+    logistic = learned_mask.gumbel_sigmoid(tf.zeros([50_000]), rng.random(50_000), 1.0).numpy()
+    expected = 1 / (1 + np.exp(-(first - second)))
+    shares = np.linspace(0.05, 0.95, 19)
+    np.testing.assert_allclose(
+        np.quantile(logistic, shares), np.quantile(expected, shares), atol=0.01
+    )
+
+
+def test_gumbel_sigmoid_in_its_limits():
+    uniform = tf.constant(np.random.default_rng(3).random(20_000), tf.float32)
+    alpha = 0.8
+    cold = learned_mask.gumbel_sigmoid(alpha, uniform, 1e-4).numpy()
+    assert np.mean((cold > 0.01) & (cold < 0.99)) < 0.001
+    assert cold.mean() == pytest.approx(1 / (1 + np.exp(-alpha)), abs=0.01)
+    np.testing.assert_array_equal(learned_mask.gumbel_sigmoid(100.0, uniform, 1.0), 1)
+    np.testing.assert_allclose(learned_mask.gumbel_sigmoid(-100.0, uniform, 1.0), 0, atol=1e-30)
+    ends = learned_mask.gumbel_sigmoid(0.0, tf.constant([0.0, 1.0]), 1.0).numpy()
+    assert np.isfinite(ends).all()
+
+
+def test_straight_through_has_the_soft_gradient():
+    alpha = tf.constant([-1.0, 0.3, 2.0])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(alpha)
+        soft = learned_mask.gumbel_sigmoid(alpha, tf.constant([0.5, 0.5, 0.1]), 0.7)
+        hard = learned_mask.straight_through(soft)
+    np.testing.assert_array_equal(hard, [0, 1, 0])
+    np.testing.assert_array_equal(tape.gradient(hard, alpha), tape.gradient(soft, alpha))
+
+
+@pytest.mark.parametrize("structured", [False, True])
+@pytest.mark.parametrize("diagonal", [False, True])
+def test_drawn_masks_are_symmetric_and_structured(structured, diagonal):
+    pattern = pattern_of("random", objective="dam", structured=structured, diagonal=diagonal)
+    assert pattern.alpha.shape[1] == (10 if structured else 78)
+    mask = drawn(pattern)
+    np.testing.assert_allclose(mask, mask.transpose(0, 2, 1), atol=1e-5)
+    on_diagonal = np.diagonal(mask, axis1=1, axis2=2)
+    assert (on_diagonal > 0).all() == diagonal
+    inner = mask[:, 1:-1, 1:-1]
+    for head in inner:
+        for distance in range(10):
+            values = np.diagonal(head, distance)
+            assert (np.ptp(values) < 1e-5) == (structured or distance == 9 or not np.any(values))
+    off = ~np.eye(12, dtype=bool)
+    if structured:
+        for edge in (mask[:, 0], mask[:, -1]):
+            np.testing.assert_allclose(edge[:, 1:-1], 1)
+        np.testing.assert_allclose((mask[:, 0] * off[0])[:, -1], 1)
+    # of each batch anew, and not the same in all heads
+    assert np.abs(drawn(pattern) - mask).max() > 0.1
+    assert np.abs(mask[0] - mask[1]).max() > 0.1
+
+
+@pytest.mark.parametrize("structured", [False, True])
+def test_final_mask(structured):
+    pattern = pattern_of("random", objective="dam", structured=structured)
+    final = pattern.final_mask()
+    alpha = pattern.alpha.numpy()
+    i, j = 7, 4
+    number = i - j if structured else i * (i + 1) // 2 + j
+    np.testing.assert_array_equal(final[:, i, j], alpha[:, number] > 0)
+    np.testing.assert_array_equal(final[:, j, i], alpha[:, number] > 0)
+    used = pattern(context_of(12))["bias"].numpy()[0] == 0
+    np.testing.assert_array_equal(used, final)
+    np.testing.assert_array_equal(pattern.mask(context_of(12))[0], final)
+    np.testing.assert_array_equal(pattern.mask(context_of(5))[0], final[:, :5, :5])
+    assert float(pattern.sparsity()) == pytest.approx(1 - final.mean(), abs=1e-6)
+
+
+def test_the_price_of_a_mask_is_its_sum():
+    pattern = pattern_of(objective="dam", sparsity_weight=0.5)
+    mask = drawn(pattern)
+    (loss,) = pattern.losses
+    assert float(loss) == pytest.approx(0.5 * mask.sum(), rel=1e-4)
+    pattern(context_of(12))
+    assert not pattern.losses
+    assert float(pattern.sparsity_metric.result()) == 0
+    assert pattern.sparsity_metric in keras.Sequential([pattern]).metrics
+
+
+def test_temperature_falls_and_the_end_is_hard():
+    pattern = pattern_of(
+        "random", objective="dam", temperature=2.0, final_temperature=0.5, temperature_steps=2
+    )
+    temperatures, soft = [], []
+    for _ in range(4):
+        temperatures.append(float(pattern.temperature()))
+        mask = drawn(pattern)
+        soft.append(((mask > 0.01) & (mask < 0.99)).any())
+    np.testing.assert_allclose(temperatures, [2.0, 1.0, 0.5, 0.5], rtol=1e-5)
+    assert soft == [True, True, False, False]
+    assert int(pattern.step) == 4
+
+
+@pytest.mark.parametrize("structured", [False, True])
+@pytest.mark.parametrize("temperature_steps", [0, 100])
+def test_gradients_reach_alpha_through_the_drawn_mask(tables, structured, temperature_steps):
+    config = config_of(
+        objective="dam",
+        structured=structured,
+        penalty=5.0,
+        sparsity_weight=0.0,
+        temperature_steps=temperature_steps,
+    )
+    run = tables.layer_pair(config)
+    x = tf.random.stateless_normal([1, 12, HIDDEN], [1, 2])
+    with tf.GradientTape() as tape:
+        y = run(x, context_of(12), training=True)
+        loss = tf.reduce_sum(y * tf.random.stateless_normal(y.shape, [3, 4]))
+    gradient = tape.gradient(loss, run.pattern.alpha).numpy()
+    assert np.isfinite(gradient).all()
+    assert (np.abs(gradient) > 0).mean() > 0.9
+
+
+def test_importance_is_numerically_differentiable_and_shifts_scores(tables):
+    run = tables.layer_pair(config_of(penalty=3.0))
+    x = tf.random.stateless_normal([1, 12, HIDDEN], [1, 2])
+    run(x, context_of(12))
+    alpha = run.pattern.alpha
+    alpha.assign(tf.random.stateless_normal(alpha.shape, [5, 6]))
+    bias = run.pattern(context_of(12))["bias"][0]
+    np.testing.assert_allclose(bias, -3 * (1 - run.pattern.importance()), atol=1e-6)
+
+    def loss():
+        return tf.reduce_sum(tf.sin(run(x, context_of(12), training=True)))
+
+    with tf.GradientTape() as tape:
+        value = loss()
+    gradient = tape.gradient(value, alpha)
+    direction = tf.random.stateless_normal(alpha.shape, [7, 8])
+    start = tf.identity(alpha)
+    alpha.assign(start + 1e-2 * direction)
+    above = loss()
+    alpha.assign(start - 1e-2 * direction)
+    expected = (above - loss()) / 2e-2
+    np.testing.assert_allclose(tf.reduce_sum(gradient * direction), expected, rtol=2e-2)
+    assert not run.pattern.losses
+
+
+def test_pairs_at_the_ends_of_importance(tables):
+    """P = 1 everywhere is full attention; a pair of P = 0 is out."""
+    x = tf.random.stateless_normal([2, 12, HIDDEN], [1, 2])
+    context = context_of(12, [12, 7])
+    run, full = tables.layer_pair(config_of()), tables.layer_pair(AttentionConfig(name="full"))
+    run(x, context)
+    run.pattern.alpha.assign(tf.fill(run.pattern.alpha.shape, 50.0))
+    real = context.input_mask.numpy() == 1
+    np.testing.assert_allclose(run(x, context)[real], full(x, context)[real], atol=1e-5)
+    alpha = run.pattern.alpha.numpy()
+    alpha[:, 6 * 7 // 2 + 2] = -50.0
+    run.pattern.alpha.assign(alpha)
+    before = run(x, context).numpy()
+    changed = x.numpy()
+    changed[:, 6] += 1.0
+    after = run(tf.constant(changed), context).numpy()
+    np.testing.assert_array_equal(after[:, 2], before[:, 2])
+    assert np.abs(after[:, 3] - before[:, 3]).max() > 1e-3
+
+
+@pytest.mark.parametrize("objective", learned_mask.OBJECTIVES)
+def test_no_diagonal_against_numpy(tables, objective):
+    run = tables.layer_pair(config_of(objective=objective, diagonal=False))
+    x = tf.random.stateless_normal([2, 9, HIDDEN], [1, 2])
+    y = run(x, context_of(9, [9, 6])).numpy()
+    layer = run.layer
+
+    def heads(dense):
+        flat = x.numpy() @ dense.kernel.numpy() + dense.bias.numpy()
+        return flat.reshape(2, 9, HEADS, -1).transpose(0, 2, 1, 3)
+
+    scores = heads(layer.query) @ heads(layer.key).transpose(0, 1, 3, 2) / 2
+    seen = np.ones([2, 1, 9, 9]) - np.eye(9)
+    seen[1, :, 6:] = seen[1, :, :, 6:] = 0
+    weights = np.exp(scores) * seen
+    weights /= np.maximum(weights.sum(-1, keepdims=True), 1e-9)
+    expected = (weights @ heads(layer.value)).transpose(0, 2, 1, 3).reshape(2, 9, HIDDEN)
+    np.testing.assert_allclose(
+        y, expected @ layer.output_projection.kernel.numpy(), atol=1e-5, rtol=0
+    )
+
+
+def test_a_saved_mask_is_the_same_mask_elsewhere(tables, tmp_path):
+    path = tmp_path / "mask.npz"
+    run = tables.layer_pair(config_of(objective="dam", structured=True, diagonal=False))
+    x = tf.random.stateless_normal([2, 10, HIDDEN], [1, 2])
+    context = context_of(10, [10, 4])
+    run(x, context)
+    run.pattern.alpha.assign(tf.random.stateless_normal(run.pattern.alpha.shape, [5, 6]))
+    run.pattern.save_mask(path)
+    remembered = mask_files.made_by(path)
+    assert remembered["attention"] == run.pattern.config.as_dict()
+    assert remembered["step"] == 0
+    for form in ("masked", "blocks"):
+        config = AttentionConfig(name="static_mask", mask=str(path), form=form)
+        static = tables.layer_pair(config)
+        np.testing.assert_allclose(static(x, context), run(x, context), atol=1e-5)
+    with pytest.raises(InputError, match="a mask for 12 tokens, but the input is longer: 13"):
+        static(tf.zeros([1, 13, HIDDEN]), context_of(13))
+
+
+def test_longer_inputs_are_refused():
+    for objective in learned_mask.OBJECTIVES:
+        pattern = pattern_of(objective=objective)
+        for training in (False, True):
+            with pytest.raises(InputError, match=r"learned_mask: a mask for 12 tokens.*: 13"):
+                pattern(context_of(13), training=training)
+        dynamic = tf.function(
+            lambda context, pattern=pattern: pattern(context)["bias"],
+            input_signature=[TableContext(*[tf.TensorSpec([None, None], tf.int32)] * 4)],
+        )
+        assert dynamic(context_of(12)).shape[-1] == 12
+        with pytest.raises(tf.errors.InvalidArgumentError, match="a mask for 12 tokens"):
+            dynamic(context_of(13))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"objective": "both"}, "objective must be one of importance, dam"),
+        ({"length": 2, "structured": True}, "length must be 3 or more"),
+        ({"temperature": 0.0}, "temperature must be positive"),
+        ({"sparsity_weight": -1.0}, "sparsity_weight must not be negative"),
+    ],
+)
+def test_options_out_of_range(options, message):
+    with pytest.raises(InputError, match=message):
+        pattern_of(**options)
+
+
+def test_mask_is_learned_in_a_step_with_xla(tables):
+    """Where only the price counts, one step of descent makes every pair less likely."""
+    pattern = pattern_of(0.01, objective="dam", sparsity_weight=1.0, temperature_steps=0)
+    context = context_of(12)
+
+    @tf.function(jit_compile=True)
+    def gradient():
+        with tf.GradientTape() as tape:
+            pattern(context, training=True)
+            loss = tf.add_n(pattern.losses)
+        return tape.gradient(loss, pattern.alpha)
+
+    found = gradient().numpy()
+    assert (found > 0).all()
+    pattern.alpha.assign_sub(found / found.min())
+    assert float(pattern.sparsity()) == 1
+
+
+def test_pruning_takes_the_least_important_pairs_of_each_head():
+    importance = np.random.default_rng(4).random([3, 10, 10])
+    for share in (0.0, 0.1, 0.5, 0.9, 1.0):
+        mask = mask_pruning.prune(importance, share)
+        assert mask.sum(axis=(1, 2)).tolist() == [round(100 * (1 - share))] * 3
+        for head, kept in zip(importance, mask, strict=True):
+            assert not kept.any() or kept.all() or head[kept].min() > head[~kept].max()
+        random = mask_pruning.random_mask(10, 3, share, seed=1)
+        assert random.sum(axis=(1, 2)).tolist() == mask.sum(axis=(1, 2)).tolist()
+        assert mask_pruning.sparsity(random) == pytest.approx(share)
+    dropped = mask_pruning.randomly_dropped(10, 3, seed=1)
+    assert (~dropped).sum(axis=(1, 2)).tolist() == [10, 10, 10]
+    assert (dropped[0] != dropped[1]).any()
+    with pytest.raises(InputError, match="between 0 and 1, not"):
+        mask_pruning.prune(importance, 1.5)
+    with pytest.raises(InputError, match=r"\[heads, n, n\], not \[10, 10\]"):
+        mask_pruning.prune(importance[0], 0.5)
+
+
+def test_normalised_importance():
+    found = mask_pruning.normalised([[[2.0, 3.0], [3.0, 4.0]], [[1.0, 1.0], [1.0, 1.0]]])
+    np.testing.assert_allclose(found, [[[0, 0.5], [0.5, 1]], [[0, 0], [0, 0]]])
