@@ -1,0 +1,199 @@
+"""Do trees learn better when they are bootstrapped? ListOps, and recall of what stands far away.
+
+    python benchmarks/treeformer_learning.py
+    python benchmarks/treeformer_learning.py --tasks listops --seeds 0      # a part; the rest later
+
+Tree attention (TF-A and TC-A) in all layers from the first step on, the same with Treeformer's 2-D
+bootstrapping (paper, Algorithm 1), and full attention, all for the same number of steps. Sequences
+have up to 512 tokens. What is done already is not done again: killed, the same command goes on.
+`--threads 1` twice, with `--seeds 0 1` and with `--seeds 2`, uses two cores; once more with all
+seeds prints all results. `--params_override` goes to every run; others need another `--data`.
+`--plot out/treeformer_tf/model --metric masked_lm_accuracy` draws the same figures of any training.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+TASKS = {"listops": "listops_small.yaml", "recall": "associative_recall.yaml"}
+TREES = ("tree_fine", "tree_coarse")
+FULL = "full"
+BOOTSTRAPPED = "{}, bootstrapped"
+VARIANTS = (FULL, *(name for tree in TREES for name in (tree, BOOTSTRAPPED.format(tree))))
+METRIC = "class_accuracy"
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
+    parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=list(VARIANTS))
+    parser.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2))
+    parser.add_argument("--steps", type=int, default=2000, help="of each run, all stages together")
+    parser.add_argument("--steps_before", type=int, default=500, help="of them with full attention")
+    parser.add_argument("--tree_height", type=int, default=4)
+    parser.add_argument("--start_height", type=int, default=1)
+    parser.add_argument("--layer_width", type=int, default=1)
+    parser.add_argument("--params_override", action="append", default=[])
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument(
+        "--data", type=pathlib.Path, default=pathlib.Path("out/treeformer_learning")
+    )
+    parser.add_argument(
+        "--plot",
+        nargs="+",
+        type=pathlib.Path,
+        metavar="MODEL_DIR",
+        help="draw these trainings, of any task, and train nothing",
+    )
+    parser.add_argument("--metric", default=METRIC, help="that --plot draws beside the loss")
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
+    return parser.parse_args()
+
+
+def run(options, task: str, mode: str, *flags) -> None:
+    """One mode of the command line; trainings resume by themselves."""
+    threads = str(options.threads)
+    environment = os.environ | {
+        "TF_NUM_INTRAOP_THREADS": threads,
+        "TF_NUM_INTEROP_THREADS": threads,
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+    }
+    command = [
+        *(sys.executable, str(ROOT / "run_task_main.py"), f"--mode={mode}"),
+        *(f"--config_file={ROOT / 'configs' / TASKS[task]}", f"--output_dir={options.data / task}"),
+        *(f"--params_override={each}" for each in options.params_override),
+        *flags,
+    ]
+    print("run |", " ".join(command[1:]), flush=True)
+    subprocess.run(command, env=environment, check=True)
+
+
+def train(options, task: str, variant: str, seed: int) -> list[dict]:
+    """The lines of layers.jsonl of a run, which is trained as far as it is not yet."""
+    if not (options.data / task / "tf_examples" / "dev.tfrecord").exists():
+        run(options, task, "create_data")
+    name, _, bootstrapped = variant.partition(", ")
+    model_dir = options.data / task / "runs" / f"{variant.replace(', ', '_')}_{seed}"
+    lines = read_lines(model_dir)
+    if accuracy(lines, options.steps) is None:
+        height = f",task.model.encoder.attention.tree_height={options.tree_height}"
+        overrides = [
+            f"task.train_data.seed={seed},trainer.validation_interval={options.steps},"
+            f"trainer.layer_log_interval={max(1, options.steps // 40)}",
+            f"task.model.encoder.attention.name={name}{height if name in TREES else ''}",
+        ]
+        if bootstrapped:
+            overrides.append(
+                f"bootstrap.layer_width={options.layer_width},"
+                f"bootstrap.start_height={options.start_height},"
+                f"bootstrap.steps_before={options.steps_before}"
+            )
+        run(
+            options,
+            task,
+            "train",
+            f"--model_dir={model_dir}",
+            f"--num_train_steps={options.steps}",
+            f"--tf_random_seed={seed}",
+            *(f"--params_override={each}" for each in overrides),
+        )
+        lines = read_lines(model_dir)
+    return lines
+
+
+def read_lines(model_dir: pathlib.Path) -> list[dict]:
+    from mate_tf.training import bootstrap
+
+    return bootstrap.read_log(str(model_dir))
+
+
+def accuracy(lines: list[dict], steps: int) -> float | None:
+    """On the dev split after the last step; None before that."""
+    found = [line for line in lines if "validation" in line and line["step"] == steps]
+    return found[-1]["validation"][METRIC] if found else None
+
+
+def differences(results: dict[str, list[float]]) -> dict[str, list[float]]:
+    """With bootstrapping minus without, seed by seed."""
+    pairs = {tree: BOOTSTRAPPED.format(tree) for tree in TREES}
+    return {
+        tree: [a - b for a, b in zip(results[with_it], results[tree], strict=True)]
+        for tree, with_it in pairs.items()
+        if tree in results and with_it in results
+    }
+
+
+def row(title: str, values: list[float], sign: str = "") -> str:
+    deviation = statistics.stdev(values) if len(values) > 1 else 0.0
+    each = "  ".join(f"{100 * value:{sign}.1f}" for value in values)
+    return f"{title:36}{100 * statistics.mean(values):{sign}7.1f}{100 * deviation:7.1f}   {each}"
+
+
+def table(task: str, results: dict[str, list[float]], options) -> str:
+    """A line for each variant, and for what bootstrapping gives."""
+    seeds = ", ".join(map(str, options.seeds))
+    lines = [
+        f"{task}, % of the dev split after {options.steps} steps, seeds {seeds}",
+        f"{'':36}{'mean':>7}{'s.d.':>7}   each",
+        *(row(variant, values) for variant, values in results.items()),
+        *(
+            row(f"{tree}: with minus without", values, "+")
+            for tree, values in differences(results).items()
+        ),
+    ]
+    return "\n".join(lines)
+
+
+def plot(runs: dict[str, list[dict]], stem: str, metric: str = METRIC) -> None:
+    """Loss with the jumps at each stage, gradient norms, leaves: figures 2 to 5 of the paper."""
+    from mate_tf.analysis import training_plots
+
+    figures = {
+        "loss": training_plots.loss_curves(runs, metric),
+        "gradients": training_plots.gradient_norms(runs),
+    }
+    for title, lines in runs.items():
+        last = [line["layers"] for line in lines if "layers" in line][-1]
+        if any("leaf_shares" in layer for layer in last):
+            figures[f"{title.replace(', ', '_')}_leaves"] = training_plots.leaf_distribution(lines)
+    for name, figure in figures.items():
+        figure.savefig(f"{stem}_{name}.png", dpi=120)
+        print(f"written | {stem}_{name}.png")
+
+
+def main() -> None:
+    options = arguments()
+    options.output.mkdir(parents=True, exist_ok=True)
+    if options.plot:
+        runs = {path.name: read_lines(path) for path in options.plot}
+        plot(runs, str(options.output / options.plot[0].name), options.metric)
+        return
+    content = {"steps": options.steps, "seeds": list(options.seeds), "tasks": {}}
+    for task in options.tasks:
+        logs = {
+            variant: [train(options, task, variant, seed) for seed in options.seeds]
+            for variant in options.variants
+        }
+        results = {
+            variant: [accuracy(lines, options.steps) for lines in of_seeds]
+            for variant, of_seeds in logs.items()
+        }
+        print(f"\n{table(task, results, options)}\n", flush=True)
+        content["tasks"][task] = {METRIC: results, "with minus without": differences(results)}
+        stem = str(options.output / f"treeformer_learning_{task}")
+        first = {variant: of_seeds[0] for variant, of_seeds in logs.items()}
+        plot(first, stem)
+    path = options.output / "treeformer_learning.json"
+    path.write_text(json.dumps(content, indent=2))
+    print(f"written | {path}")
+
+
+if __name__ == "__main__":
+    main()
