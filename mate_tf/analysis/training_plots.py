@@ -24,7 +24,7 @@ def loss_curves(runs: dict[str, list[dict]], metric: str | None = None) -> "Figu
 
     Args:
         runs: title -> lines.
-        metric: name of a metric in `validation` or, if it is not there, in `training`.
+        metric: name of a metric in `training` or, if it is not there, in `validation`.
 
     Raises:
         InputError: there are no lines.
@@ -124,7 +124,7 @@ def _panels(numbers):
 
 
 def _values(lines, metric):
-    for part in ("validation", "training"):
+    for part in ("training", "validation"):
         found = [
             (line["step"], line[part][metric]) for line in lines if metric in line.get(part, {})
         ]

@@ -12,7 +12,9 @@ from mate_tf.data import features
 from mate_tf.errors import InputError
 
 # What a training leaves in a checkpoint beside the model: optimizer slots and counters.
-_TRAINING_STATE = re.compile(r"(/adam_[mv]|/accum)$|^(global_step|(save_)?counter)$|OPTIMIZER_SLOT")
+_TRAINING_STATE = re.compile(
+    r"(/adam_[mv]|/accum)$|^(global_step|(save_)?counter)$|^optimizer/|OPTIMIZER_SLOT"
+)
 
 BERT_SEGMENTS = "bert/embeddings/token_type_embeddings"
 """The one table of token types of BERT."""

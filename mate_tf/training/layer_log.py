@@ -1,9 +1,9 @@
 """layers.jsonl: how training goes in each layer, as in figures 2 to 5 of the Treeformer paper.
 
-Each line is a JSON object. `step` says when; `training` has the means since the line before, such
-as training_loss, accuracies and learning_rate (none in the first line of a training);
-`validation` has the metrics of an evaluation. Lines of training have besides what one batch, always
-the same, shows:
+Each line is a JSON object. `step` says when; `training` has the means over the steps of the last
+loop, such as training_loss and accuracies, and the learning_rate (none in the first line of a
+training); `validation` has the metrics of an evaluation. Lines of training have besides what one
+batch, always the same, shows:
 
     probe_loss: its loss.
     layers: for each layer, from the bottom,

@@ -58,9 +58,10 @@ def test_loss_jumps_where_a_stage_begins():
     assert list(begin.get_xdata()) == [5, 5]
     assert points(other) == [[9, 1.0]]
     assert [text.get_text() for text in loss.get_legend().get_texts()] == ["in stages", "at once"]
-    # evaluations count where there are some
-    assert points(accuracy.lines[0]) == [[5, 0.5]]
+    assert points(accuracy.lines[0]) == [[5, 0.25], [9, 0.375]]
     assert points(accuracy.lines[2]) == [[9, 1.0]]
+    evaluated = training_plots.loss_curves({"": [*STAGES[:1], STAGES[2]]}, "accuracy")
+    assert points(evaluated.axes[1].lines[0]) == [[5, 0.5]]
     assert len(training_plots.loss_curves({"a": STAGES}).axes) == 1
 
 
