@@ -154,7 +154,7 @@ def measure_speed(args) -> list[dict]:
         x = tf.random.stateless_normal([1, length, HIDDEN], [1, length])
         made = {name: make(name, case, x) for name, case in cases(args).items()}
         times = {name: [] for name in made}
-        for repeat in range(-2, args.repeats):  # the first two warm up
+        for repeat in range(-1, args.repeats):  # the first one warms up
             for name, (function, _) in made.items():
                 measured = side_by_side.seconds(function, x)
                 if repeat >= 0:

@@ -12,11 +12,14 @@ import tensorflow as tf
 
 from mate_tf.attention.base import shape_list
 
-BLOCK_SIZES = (8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 512)
-"""Sizes of blocks to choose from."""
+BLOCK_SIZES = (8, 16, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256, 320, 384, 512)
+"""Sizes of blocks to choose from, beside the one that lets every leaf be one block."""
 
 ROW_COST = 96
 """What gathering the vectors of a token costs, in pairs of tokens compared."""
+
+JOINT_COST = 1.3
+"""How much slower a softmax over several blocks is than one over a single one."""
 
 
 class Sorted(NamedTuple):
@@ -138,11 +141,14 @@ def _block(tokens: Sorted, group, number, size):
 
 
 def _cheapest_size(query_counts, key_counts):
-    sizes = tf.constant(BLOCK_SIZES)
+    largest = tf.maximum(tf.reduce_max(query_counts), tf.reduce_max(key_counts))
+    fitting = tf.maximum(_ceil_div(largest, 8) * 8, 8)
+    sizes = tf.concat([BLOCK_SIZES, tf.minimum(fitting, BLOCK_SIZES[-1])[None]], 0)
     blocks = [_ceil_div(counts[:, None], sizes) for counts in (query_counts, key_counts)]
     num_pairs = tf.cast(tf.reduce_sum(blocks[0] * blocks[1], 0), tf.float32)
     rows = tf.cast(sizes, tf.float32)
-    return tf.gather(sizes, tf.argmin(num_pairs * rows * (rows + ROW_COST)))
+    cost = num_pairs * rows * (rows + ROW_COST) * tf.where(sizes < largest, JOINT_COST, 1.0)
+    return tf.gather(sizes, tf.argmin(cost))
 
 
 def _before(counts):

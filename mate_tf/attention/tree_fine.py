@@ -106,8 +106,13 @@ class TreeFine(TreeAttention):
             lambda: self.softmax_attention(query, key, value, bias, training),
             lambda: self._joint_attention(query, key, value, bias, pairs, num_rows, training),
         )
+        context = tf.reshape(context, [-1, self.head_size])
         # queries that meet no key read the row of zeros behind all others
-        context = tf.pad(tf.reshape(context, [-1, self.head_size]), [[0, 1], [0, 0]])
+        context = tf.cond(
+            tf.reduce_max(pairs.places) < tf.shape(context)[0],
+            lambda: context,
+            lambda: tf.pad(context, [[0, 1], [0, 0]]),
+        )
         context = tf.add_n([tf.gather(context, of_tree) for of_tree in tf.unstack(pairs.places)])
         return tf.reshape(context, shape)
 

@@ -90,5 +90,6 @@ def test_blocks_grow_with_the_leaves():
         return int(leaf_blocks._cheapest_size(counts, counts))
 
     assert size(4) == 8
+    assert size(100) == 104
     assert size(128) == 128
     assert size(5000) == 512
