@@ -26,8 +26,13 @@ from mate_tf.attention.config import AttentionConfig
 from mate_tf.attention.coverage import coverage
 from mate_tf.attention.views import MultiViewEmbedding
 
-register("full", full.FullPattern, full.MaskedAttention)
-register("same_row_or_column", same_row_or_column.SameRowOrColumnPattern, full.MaskedAttention)
+register("full", full.FullPattern, full.MaskedAttention, full.FullOptions)
+register(
+    "same_row_or_column",
+    same_row_or_column.SameRowOrColumnPattern,
+    full.MaskedAttention,
+    full.FullOptions,
+)
 register("mate_exact", mate.MateExactPattern, mate.MateExact, mate.MateExactOptions)
 register("mate_efficient", mate.MateEfficientPattern, mate.MateEfficient, mate.MateOptions)
 register(

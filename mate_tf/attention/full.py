@@ -1,9 +1,22 @@
 """Dense attention under a mask: two matrix products with a softmax between them."""
 
+import dataclasses
+
 import tensorflow as tf
 
 from mate_tf.attention import masks
 from mate_tf.attention.base import AttentionPattern, TableAttention, mask_bias
+
+
+@dataclasses.dataclass(frozen=True)
+class FullOptions:
+    """Options of `full` and `same_row_or_column`.
+
+    Attributes:
+        diagonal: whether tokens see themselves (SparseBERT paper, section 3.2).
+    """
+
+    diagonal: bool = True
 
 
 class FullPattern(AttentionPattern):
@@ -18,7 +31,8 @@ class FullPattern(AttentionPattern):
         }
 
     def mask(self, context):
-        return masks.full(context)[:, None]
+        mask = masks.full(context)[:, None]
+        return mask if self.config.get("diagonal", True) else masks.without_diagonal(mask)
 
 
 class MaskedAttention(TableAttention):

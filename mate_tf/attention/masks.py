@@ -20,12 +20,14 @@ class HeadTokens(NamedTuple):
         question: <bool> tokens that attend to and are attended by all.
         real: <bool> tokens that are not padding.
         bucket: <int32> 0 in the global section, 1, 2, … in the buckets that follow it.
+        place: <int32> where in the input.
     """
 
     ids: tf.Tensor
     question: tf.Tensor
     real: tf.Tensor
     bucket: tf.Tensor
+    place: tf.Tensor
 
 
 def question_tokens(context) -> tf.Tensor:
@@ -84,17 +86,30 @@ def windowed(context, ids, global_length: int, radius: int) -> tf.Tensor:
 def head_tokens(context, ids, bucket=None) -> HeadTokens:
     """The tokens of `context` for heads that compare `ids`; without `bucket` all are near."""
     bucket = tf.zeros_like(ids) if bucket is None else bucket
-    return HeadTokens(ids, question_tokens(context), real_tokens(context), bucket)
+    place = tf.cumsum(tf.ones_like(ids), axis=-1, exclusive=True)
+    return HeadTokens(ids, question_tokens(context), real_tokens(context), bucket, place)
 
 
-def visible(queries: HeadTokens, keys: HeadTokens | None = None) -> tf.Tensor:
-    """<bool>[..., queries, keys]: which of `keys` (the queries themselves if None) are seen."""
+def visible(
+    queries: HeadTokens, keys: HeadTokens | None = None, diagonal: bool = True
+) -> tf.Tensor:
+    """<bool>[..., queries, keys]: which of `keys` (the queries themselves if None) are seen.
+
+    Without `diagonal`, tokens do not see themselves.
+    """
     keys = queries if keys is None else keys
     q = HeadTokens(*(part[..., :, None] for part in queries))
     k = HeadTokens(*(part[..., None, :] for part in keys))
     near = (tf.abs(q.bucket - k.bucket) <= 1) | (q.bucket == 0) | (k.bucket == 0)
     allowed = q.question | k.question | ((q.ids == k.ids) & near)
+    if not diagonal:
+        allowed &= q.place != k.place
     return allowed & q.real & k.real
+
+
+def without_diagonal(mask) -> tf.Tensor:
+    """The mask <bool>[..., 1 or seq, seq] without the pairs of a token and itself."""
+    return mask & ~tf.eye(tf.shape(mask)[-1], dtype=tf.bool)
 
 
 def same_leaf(query_leaves, key_leaves, real) -> tf.Tensor:

@@ -25,6 +25,8 @@ class MateOptions:
         row_radius: R of the row heads; None = `radius`.
         column_radius: R of the column heads; None = `radius`.
         row_heads_ratio: share of row heads, rounded down; they come first.
+        diagonal: whether tokens see themselves. If not, each example needs two tokens of the
+            question, as [CLS] and [SEP] are: then every token sees another one.
     """
 
     global_length: int = 116
@@ -32,6 +34,7 @@ class MateOptions:
     row_radius: int | None = None
     column_radius: int | None = None
     row_heads_ratio: float = 0.5
+    diagonal: bool = True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,14 +82,6 @@ def head_types(config, num_heads: int) -> list[HeadType]:
     return [head_type for head_type in both if head_type.count]
 
 
-def head_type_mask(head_type: HeadType, context, global_length: int | None) -> tf.Tensor:
-    """<bool>[batch, seq, seq] of one type of heads; windowed if `global_length` is given."""
-    ids = getattr(context, head_type.ids)
-    if global_length is not None:
-        return masks.windowed(context, ids, global_length, head_type.radius)
-    return masks.visible(masks.head_tokens(context, ids))
-
-
 class MatePattern(AttentionPattern):
     """What `mate_exact` and `mate_efficient` share: the two types of heads and their mask."""
 
@@ -97,22 +92,26 @@ class MatePattern(AttentionPattern):
         self.head_types = head_types(self.config, num_heads)
 
     def mask(self, context):
-        global_length = self.config.global_length if self.windowed else None
         parts = (
-            tf.repeat(head_type_mask(kind, context, global_length)[:, None], kind.count, axis=1)
-            for kind in self.head_types
+            tf.repeat(self._mask_of(kind, context), kind.count, axis=1) for kind in self.head_types
         )
         return tf.concat(list(parts), axis=1)
 
     def call(self, context, training=None):
-        global_length = self.config.global_length if self.windowed else None
         pattern = {
-            kind.ids: mask_bias(
-                head_type_mask(kind, context, global_length)[:, None], self.compute_dtype
-            )
+            kind.ids: mask_bias(self._mask_of(kind, context), self.compute_dtype)
             for kind in self.head_types
         }
         return pattern | {"real": self._real(context)}
+
+    def _mask_of(self, kind: HeadType, context):
+        """<bool>[batch, 1, seq, seq] of one type of heads."""
+        ids = getattr(context, kind.ids)
+        if self.windowed:
+            mask = masks.windowed(context, ids, self.config.global_length, kind.radius)
+        else:
+            mask = masks.visible(masks.head_tokens(context, ids))
+        return (mask if self.config.diagonal else masks.without_diagonal(mask))[:, None]
 
     def _real(self, context):
         """<float>[batch, seq, 1, 1]: 0 for padding, which must come out as zero."""
@@ -210,6 +209,10 @@ class MateEfficientPattern(MatePattern):
         in_window, in_first = _take(tokens, window, examples), _take(tokens, first, tf.range(batch))
         in_block = masks.HeadTokens(*(x[:, num_global + radius : -radius] for x in in_window))
 
+        def bias(queries, keys):
+            visible = masks.visible(queries, keys, self.config.diagonal)
+            return mask_bias(visible[:, None], self.compute_dtype)
+
         def rows(places, examples):
             in_batch = examples[:, None] * seq + tf.maximum(places, 0)
             return views.head_rows(in_batch, kind.first, kind.count, self.num_heads)
@@ -220,8 +223,8 @@ class MateEfficientPattern(MatePattern):
             "global_": rows(first, tf.range(batch)),
             "long": rows(own, examples),
             "window": rows(window, examples),
-            "bias": mask_bias(masks.visible(in_block, in_window)[:, None], self.compute_dtype),
-            "global_bias": mask_bias(masks.visible(in_first, tokens)[:, None], self.compute_dtype),
+            "bias": bias(in_block, in_window),
+            "global_bias": bias(in_first, tokens),
             "tokens": tokens._asdict(),
         }
         places, num_rows = self._places(rank, batch, num_blocks, block, kind)
@@ -283,7 +286,7 @@ class MateEfficient(MateExact):
             tokens = masks.HeadTokens(**pattern[kind.ids]["tokens"])
 
             def stretch(parts, tokens=tokens, k=k, v=v):
-                mask = masks.visible(masks.HeadTokens(*parts[1:]), tokens)
+                mask = masks.visible(masks.HeadTokens(*parts[1:]), tokens, self.config.diagonal)
                 bias = mask_bias(mask[:, None], k.dtype)
                 return self.softmax_attention(parts[0], k, v, bias, training)
 

@@ -8,4 +8,5 @@ class SameRowOrColumnPattern(FullPattern):
     """Tokens attend to their row, their column and the question; the question to everything."""
 
     def mask(self, context):
-        return masks.same_row_or_column(context)[:, None]
+        mask = masks.same_row_or_column(context)[:, None]
+        return mask if self.config.diagonal else masks.without_diagonal(mask)

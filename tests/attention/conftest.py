@@ -49,7 +49,7 @@ def layer_pair(config, num_heads=4, hidden_size=16, **kwargs):
     layer.build([None, None, hidden_size])
 
     def run(x, context, training=False):
-        return layer(x, pattern(context), training=training)
+        return layer(x, pattern(context, training=training), training=training)
 
     run.layer, run.pattern = layer, pattern
     return run

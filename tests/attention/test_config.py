@@ -21,6 +21,7 @@ def test_defaults_are_the_papers():
         "row_radius": None,
         "column_radius": None,
         "row_heads_ratio": 0.5,
+        "diagonal": True,
     }
 
 
@@ -39,7 +40,7 @@ def test_overriding_the_name_switches_options_and_keeps_common_ones():
     assert config.as_dict()["windowed"] is True
     assert config.radius == 7
     config.override({"name": "full"})
-    assert config.as_dict() == {"name": "full"}
+    assert config.as_dict() == {"name": "full", "diagonal": True}
     config.name = "mate_efficient"
     assert config.radius == 42
 
@@ -88,5 +89,5 @@ def test_configs_differ_by_options():
 
 
 def test_unregistered_variant():
-    with pytest.raises(InputError, match="known are full, mate_efficient"):
+    with pytest.raises(InputError, match="known are full, learned_mask, mate_efficient"):
         attention.get("fulll")

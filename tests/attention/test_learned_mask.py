@@ -163,6 +163,7 @@ def test_gradients_reach_alpha_through_the_drawn_mask(tables, structured, temper
         structured=structured,
         penalty=5.0,
         sparsity_weight=0.0,
+        final_temperature=1.0,
         temperature_steps=temperature_steps,
     )
     run = tables.layer_pair(config)
@@ -292,7 +293,9 @@ def test_options_out_of_range(options, message):
 
 def test_mask_is_learned_in_a_step_with_xla(tables):
     """Where only the price counts, one step of descent makes every pair less likely."""
-    pattern = pattern_of(0.01, objective="dam", sparsity_weight=1.0, temperature_steps=0)
+    pattern = pattern_of(
+        0.01, objective="dam", sparsity_weight=1.0, temperature_steps=0, final_temperature=1.0
+    )
     context = context_of(12)
 
     @tf.function(jit_compile=True)

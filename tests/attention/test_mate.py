@@ -44,13 +44,17 @@ def assert_equal_on_real_tokens(context, ours, expected):
     row_radius=st.integers(1, 30),
     column_radius=st.integers(1, 30),
     ratio=st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]),
+    diagonal=st.booleans(),
 )
 def test_equals_the_masked_layer(
-    tables, seed, seq, questions, columns, global_length, row_radius, column_radius, ratio
+    tables, seed, seq, questions, columns, global_length, row_radius, column_radius, ratio, diagonal
 ):
     """With any sizes it is the windowed mask; where the windows cover the table, MATE itself."""
+    if not diagonal:  # see the option: each token needs another one
+        seq, questions = max(seq, 2), [max(length, 2) for length in questions]
     context = tables.random_context(np.random.default_rng(seed), seq, questions, columns)
     options = {
+        "diagonal": diagonal,
         "global_length": global_length,
         "row_radius": row_radius,
         "column_radius": column_radius,

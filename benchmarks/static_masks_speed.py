@@ -1,0 +1,181 @@
+"""Time of attention under static masks against full attention, by blocks and by mask.
+
+    python benchmarks/static_masks_speed.py
+    python benchmarks/static_masks_speed.py --lengths 2048 --variants banded scattered
+
+The core of one layer alone, without its projections: 12 heads of 64, batch 1, float32. What is
+computed once a batch for all layers (the pattern) is timed apart. Variants take turns within each
+repetition and medians are compared, so that a busy machine slows all of them alike; processor time
+tells more than the clock there.
+
+Cases are the masks of figure 1 of the SparseBERT paper and masks such as DAM_s learns: first and
+last token, and diagonals that form a band (of one width, or of another in each head) or lie
+anywhere.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import sys
+import tempfile
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE)]
+
+import attention as side_by_side  # noqa: E402  the benchmark beside this one
+
+LENGTHS = (512, 1024, 2048, 4096)
+HEADS, HEAD_SIZE = 12, 64
+SEEN = 0.09
+"""Share of the pairs in the learned masks: a sparsity above 90 %."""
+
+NAMED = ("star", "logsparse", "strided", "fixed", "longformer", "bigbird")
+WANTED = {("banded", 2048): 1.8, ("banded", 4096): 2.5}
+WANTED |= {("scattered", length): 1 / 1.05 for length in LENGTHS}
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS)
+    parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--variants", nargs="+", help="only these, and full")
+    parser.add_argument("--form", default="auto", choices=("auto", "masked", "blocks"))
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
+    return parser.parse_args()
+
+
+def structured_mask(on):
+    """First and last token and the diagonals that are on; <bool>[heads, n, n] of [heads, n]."""
+    import numpy as np
+
+    n = on.shape[1]
+    i, j = np.indices([n, n])
+    return on[:, abs(i - j)] | (i % (n - 1) == 0) | (j % (n - 1) == 0)
+
+
+def learned_masks(n: int) -> dict:
+    """Name -> <bool>[1 or heads, n, n] with SEEN of the pairs seen, but for the ends."""
+    import numpy as np
+
+    # a band of half-width w has a share of about 2 w / n - (w / n)^2 of the pairs
+    half_width = n * (1 - np.sqrt(1 - SEEN))
+    distance = np.arange(n)
+    widths = half_width * np.linspace(0.5, 1.5, HEADS)
+    rng = np.random.default_rng(0)
+    return {
+        "banded": structured_mask((distance < half_width)[None]),
+        "banded by head": structured_mask(distance < widths[:, None]),
+        "scattered": structured_mask(rng.random([1, n]) < SEEN),
+        "scattered by head": structured_mask(rng.random([HEADS, n]) < SEEN),
+    }
+
+
+def cases(n: int, args, folder) -> dict:
+    """Name -> config."""
+    from mate_tf.attention import AttentionConfig, mask_files
+
+    found = {"full": AttentionConfig(name="full")}
+    masks = dict.fromkeys(NAMED) | learned_masks(n)
+    for name, mask in masks.items():
+        if args.variants and name not in args.variants:
+            continue
+        path = name
+        if mask is not None:
+            path = str(pathlib.Path(folder) / f"{name} {n}.npz")
+            mask_files.save(path, mask)
+        found[name] = AttentionConfig(name="static_mask", mask=path, form=args.form)
+    return found
+
+
+def make(config, n: int):
+    """(attention of projections under a pattern, its pattern, how it was computed)."""
+    import tensorflow as tf
+
+    from mate_tf import attention
+
+    variant = attention.get(config.name)
+    pattern = variant.pattern(config, HEADS)
+    layer = variant.attention(config, HEADS, hidden_size=HEADS * HEAD_SIZE)
+    ones = tf.ones([1, n], tf.int32)
+    context = attention.TableContext(0 * ones, 0 * ones, 0 * ones, ones)
+    prepare = tf.function(lambda: pattern(context))
+    blocks = config.name == "static_mask" and pattern.plan(n) is not None
+    return tf.function(layer.attend), prepare, "blocks" if blocks else "mask"
+
+
+def measure(args) -> list[dict]:
+    """Median seconds of each case and length."""
+    import tensorflow as tf
+
+    results = []
+    with tempfile.TemporaryDirectory() as folder:
+        for n in args.lengths:
+            projections = [
+                tf.random.stateless_normal([1, n, HEADS, HEAD_SIZE], [part, n]) for part in range(3)
+            ]
+            configs = cases(n, args, folder)
+            made = {name: make(config, n) for name, config in configs.items()}
+            patterns = {name: prepare() for name, (_, prepare, _) in made.items()}
+            times = {name: [] for name in made}
+            for repeat in range(-2, args.repeats):  # the first two warm up
+                for name, (attend, _, _) in made.items():
+                    measured = side_by_side.seconds(attend, *projections, patterns[name])
+                    if repeat >= 0:
+                        times[name].append(measured)
+            rows = []
+            for name, values in times.items():
+                clock, worked = (statistics.median(each) for each in zip(*values, strict=True))
+                preparing = side_by_side.seconds(
+                    lambda prepare=made[name][1]: list(prepare().values())
+                )[1]
+                rows.append(
+                    {
+                        "length": n,
+                        "variant": name,
+                        "form": made[name][2],
+                        "seconds": clock,
+                        "processor_seconds": worked,
+                        "pattern_processor_seconds": preparing,
+                    }
+                )
+            for row in rows:
+                row["speedup"] = rows[0]["seconds"] / row["seconds"]
+                row["processor_speedup"] = rows[0]["processor_seconds"] / row["processor_seconds"]
+            report(rows)
+            results += rows
+    return results
+
+
+def report(rows: list[dict]) -> None:
+    print(f"\n{rows[0]['length']} tokens")
+    for row in rows:
+        wanted = WANTED.get((row["variant"], row["length"]))
+        print(
+            f"  {row['variant']:18} {row['form']:6} {1e3 * row['seconds']:9.1f} ms"
+            f"  {row['speedup']:5.2f}x full ({row['processor_speedup']:.2f}x by processor time)"
+            f"  pattern {1e3 * row['pattern_processor_seconds']:.0f} ms"
+            + (f"  wanted {wanted:.2f}x" if wanted else ""),
+            flush=True,
+        )
+
+
+def main() -> None:
+    args = arguments()
+    import tensorflow as tf
+
+    tf.config.threading.set_intra_op_parallelism_threads(args.threads)
+    tf.config.threading.set_inter_op_parallelism_threads(1)
+    results = measure(args)
+    args.output.mkdir(parents=True, exist_ok=True)
+    (args.output / "static_masks_speed.json").write_text(json.dumps(results, indent=2))
+    side_by_side.plot(
+        results, "speedup", "times as fast as full", args.output / "static_masks_speed.png"
+    )
+
+
+if __name__ == "__main__":
+    main()
