@@ -6,7 +6,7 @@
 Each variant is a cell selection of its own (the ablations of the paper's Table 6), all share one
 reader. Hits@k stand beside a TF-IDF ranker's with the paired difference, exact match and F1 with
 their intervals. What is done already is not done again: killed, the same command goes on.
-`--seconds` prints how fast the trained variants select cells, side by side.
+`--seconds` prints how fast `mate_efficient` and `full` select cells, side by side.
 """
 
 import argparse
@@ -32,6 +32,7 @@ VARIANTS = {
     "no ambiguous": [f"--params_override={_POINT}discard_ambiguous=true"],
 }
 RANKER = "TF-IDF of cells"
+LENGTHS = (512, 2048)  # of the small configuration and of the paper's
 DIFFERENCE = "model minus ranker, 95 % interval"
 
 
@@ -93,8 +94,11 @@ def measure(options, name: str) -> dict:
     }
 
 
-def seconds(options, repeats: int = 5, batches: int = 4) -> dict:
-    """Questions a second that each variant selects cells for, in turns, at full length."""
+def seconds(options, length: int, repeats: int = 5, batches: int = 4) -> dict:
+    """Questions a second that either attention selects cells for, in turns.
+
+    Every question is padded to `length`, whatever the small configuration reads.
+    """
     import tensorflow as tf
 
     from mate_tf import tasks
@@ -109,9 +113,10 @@ def seconds(options, repeats: int = 5, batches: int = 4) -> dict:
         model = tasks.create(experiment.task).build_model()
         models[name] = tf.function(lambda batch, model=model: model(batch, training=False)["probs"])
     path = str(options.data / "point" / "tf_examples" / "dev.tfrecord")
-    length, size = experiment.task.conversion.max_seq_length, 8
-    dataset = records.dataset(path, size, seq_length=length).take(batches)
-    found = [{name: batch[name] for name in inputs} for batch in dataset]
+    shortest, size = experiment.task.conversion.max_seq_length, 8
+    missing = [[0, 0], [0, max(0, length - shortest)]]
+    dataset = records.dataset(path, size, seq_length=shortest).take(batches)
+    found = [{name: tf.pad(batch[name], missing) for name in inputs} for batch in dataset]
     for repeat in range(repeats + 1):
         for name, model in models.items():
             start = time.perf_counter()
@@ -163,7 +168,8 @@ def main() -> None:
     options.output.mkdir(parents=True, exist_ok=True)
     path = options.output / "pointr"
     if options.seconds:
-        path.with_name("pointr_speed.json").write_text(json.dumps(seconds(options), indent=2))
+        rates = {length: seconds(options, length) for length in LENGTHS}
+        path.with_name("pointr_speed.json").write_text(json.dumps(rates, indent=2))
         return
     results = {}
     for name in options.variants:
