@@ -1,1 +1,1 @@
-"""Training: experiments from YAML, optimizers, the trainer, predictions of a trained model."""
+"""Training: experiments from YAML, optimizers, the trainer, bootstrapping of trees, predictions."""

@@ -77,3 +77,30 @@ def test_killed_and_run_again(arguments, started, command, tmp_path):
     assert f"step: {last: 6d} of {last}" in output
     assert f"step: {before: 6d} of" not in output  # it did not begin before that
     assert trainer.global_step(str(model_dir)) == last
+
+
+def test_bootstrapping_is_a_matter_of_the_configuration(
+    command, refused, arguments, tmp_path, monkeypatch
+):
+    trees = (
+        "--attention=tree_coarse",
+        "--params_override=task.model.encoder.attention.tree_height=2",
+    )
+    trained = []
+
+    def train(experiment, folder):
+        (attention,) = experiment.task.model.encoder.attention_per_layer()
+        trained.append((folder, attention.tree_height, experiment.trainer.train_steps))
+        return {"global_step": experiment.trainer.train_steps}
+
+    monkeypatch.setattr(trainer, "train", train)
+    output = command(*arguments, *trees, "--params_override=bootstrap.layer_width=3")
+    model_dir = str(tmp_path / "model")
+    assert trained == [(f"{model_dir}/stage_1", 1, 1), (model_dir, 2, 2)]
+    assert "trained | global_step: 2" in output
+    command(*arguments, *trees)
+    assert trained[2:] == [(model_dir, 2, 2)]
+    message = refused(*arguments, "--params_override=bootstrap.layer_with=3")
+    assert "unknown key 'bootstrap.layer_with'; did you mean 'layer_width'?" in message
+    message = refused(*arguments, "--params_override=bootstrap.layer_width=3")
+    assert "no layer of task.model.encoder.attention has trees" in message
