@@ -11,7 +11,7 @@ leaf (skewed), or those of a trained layer, a JSON file with [heads][leaves].
 
 FLOPs are those of the attention without the projections, at the lengths and widths of Table 11,
 relative to full attention: by formula, where each node is scored only on the path taken; as done
-here, where the first levels are scored for all; and what TensorFlow's profiler counts.
+here, where `tree_fine` scores whole levels, as that is faster; and by TensorFlow's profiler.
 """
 
 import argparse
@@ -215,6 +215,7 @@ def flops(kind: str, length: int, hidden: int, at_once: bool = False, pairs=None
         at_once: whether to count the nodes off the path that are scored here nevertheless.
         pairs: share of the pairs that fall into one leaf; None: balanced leaves.
     """
+    from mate_tf import attention
     from mate_tf.attention.decision_trees import TreeShape
 
     if kind == "full":
@@ -222,7 +223,8 @@ def flops(kind: str, length: int, hidden: int, at_once: bool = False, pairs=None
     shape = TreeShape.of(HEIGHT)
     scored = sum(level.scores for level in shape.levels)
     if at_once:
-        first = shape.levels[: shape.levels_at_once]
+        limit = attention.get(kind).attention.scored_at_once
+        first = shape.levels[: shape.levels_at_once(limit)]
         scored += sum((level.nodes - 1) * level.scores for level in first)
     trees = 2 * 2 * length * hidden * scored  # queries and keys
     if kind == "tree_fine":

@@ -21,10 +21,6 @@ from mate_tf.attention.base import shape_list
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 
-SCORED_AT_ONCE = 7
-"""Scores of the first levels that are computed for every vector, whichever path it takes: up to
-this many a matrix product is faster than gathering weights (benchmarks/treeformer_speed.py)."""
-
 
 class Level(NamedTuple):
     """One level of nodes that decide.
@@ -94,12 +90,10 @@ class TreeShape:
             nodes *= children
         return levels
 
-    @property
-    def levels_at_once(self) -> int:
-        """How many of the first levels are scored whichever path a vector takes."""
-        small = (x.first + x.nodes * x.scores <= SCORED_AT_ONCE for x in self.levels)
-        # all scores of a root are on every path
-        return max(sum(small), min(self.height, 1))
+    def levels_at_once(self, limit: int) -> int:
+        """How many of the first levels have at most `limit` scores together, but the root's."""
+        small = (x.first + x.nodes * x.scores <= limit for x in self.levels)
+        return max(sum(small), min(self.height, 1))  # a root is on every path
 
     def descend(self, scores: tf.Tensor) -> tf.Tensor:
         """Leaves by the scores of all nodes: <float>[..., num_scores] -> <int32>[...]."""
@@ -166,9 +160,20 @@ class DecisionTrees(keras.layers.Layer):
         num_heads: number of heads.
         size: of the vectors.
         num_trees: trees of each head.
+        scored_at_once: `leaves` scores the first levels for every vector, whichever path it takes,
+            up to this many scores: a matrix product is faster than gathering weights, though it
+            has more to multiply (benchmarks/treeformer_speed.py); 0: nodes on the path only.
     """
 
-    def __init__(self, shape: TreeShape, num_heads: int, size: int, num_trees: int = 1, **kwargs):
+    def __init__(
+        self,
+        shape: TreeShape,
+        num_heads: int,
+        size: int,
+        num_trees: int = 1,
+        scored_at_once: int = 0,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         if num_trees < 1:
             raise InputError(f"num_trees must be positive, not {num_trees}")
@@ -176,6 +181,7 @@ class DecisionTrees(keras.layers.Layer):
         self.num_heads = num_heads
         self.size = size
         self.num_trees = num_trees
+        self.scored_at_once = scored_at_once
 
     def build(self, input_shape=None):
         rows, scores = self.num_trees * self.num_heads, self.shape.num_scores
@@ -214,7 +220,7 @@ class DecisionTrees(keras.layers.Layer):
         return tf.matmul(x, kernel, transpose_b=True) + bias[..., None, :]
 
     def leaves(self, x: tf.Tensor) -> tf.Tensor:
-        """Leaf of each vector, scoring nodes only where the path leads, but for the first levels.
+        """Leaf of each vector, scoring only nodes on its path beyond `scored_at_once`.
 
         Args:
             x: <float>[batch, seq, heads, size].
@@ -222,7 +228,7 @@ class DecisionTrees(keras.layers.Layer):
         Returns:
             <int32>[trees, batch, heads, seq]
         """
-        levels, at_once = self.shape.levels, self.shape.levels_at_once
+        levels, at_once = self.shape.levels, self.shape.levels_at_once(self.scored_at_once)
         x = tf.cast(x, tf.float32)
         node = self.shape._descend(self.scores(x, at_once), levels[:at_once])
         if at_once == len(levels):
@@ -254,6 +260,7 @@ class DecisionTrees(keras.layers.Layer):
             "num_heads": self.num_heads,
             "size": self.size,
             "num_trees": self.num_trees,
+            "scored_at_once": self.scored_at_once,
         }
 
     @classmethod

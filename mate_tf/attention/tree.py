@@ -42,6 +42,7 @@ class TreeAttention(TableAttention):
     """
 
     num_trees = 1
+    scored_at_once = 0
 
     def __init__(self, config, num_heads, **kwargs):
         super().__init__(config, num_heads, **kwargs)
@@ -49,7 +50,12 @@ class TreeAttention(TableAttention):
             self.config.tree_height, self.config.branching
         )
         self.tree = decision_trees.DecisionTrees(
-            self.tree_shape, num_heads, self.head_size, self.num_trees, name="tree"
+            self.tree_shape,
+            num_heads,
+            self.head_size,
+            self.num_trees,
+            self.scored_at_once,
+            name="tree",
         )
         self.tree.trainable = self.config.train_trees
 

@@ -1,7 +1,5 @@
 """Trees against walking down node by node, and their gradients against finite differences."""
 
-from unittest import mock
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -59,9 +57,9 @@ def test_leaves_are_where_the_path_ends(shape, num_trees):
         row = t * HEADS + h
         expected[t, b, h, s] = walk(shape, kernel[row], bias[row], x[b, s, h])
     for at_once in (0, 7, 10**6):
-        with mock.patch.object(decision_trees, "SCORED_AT_ONCE", at_once):
-            np.testing.assert_array_equal(layer.leaves(x), expected)
-            np.testing.assert_array_equal(tf.function(layer.leaves)(x), expected)
+        layer.scored_at_once = at_once
+        np.testing.assert_array_equal(layer.leaves(x), expected)
+        np.testing.assert_array_equal(tf.function(layer.leaves)(x), expected)
     np.testing.assert_array_equal(shape.descend(layer.scores(x)), expected)
     np.testing.assert_array_equal(layer.memberships(x), np.eye(shape.num_leaves)[expected])
 
