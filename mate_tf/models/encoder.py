@@ -8,8 +8,9 @@ from mate_tf.errors import InputError
 from mate_tf.layers.embeddings import TableEmbeddings
 from mate_tf.layers.encoder_block import EncoderBlock
 from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.pooling import pool
 from mate_tf.models.configured import ConfiguredModel
-from mate_tf.models.encoder_config import ALL, FIRST, EncoderConfig
+from mate_tf.models.encoder_config import EncoderConfig
 
 __all__ = ["EncoderConfig", "TableEncoder"]
 
@@ -95,9 +96,7 @@ class TableEncoder(ConfiguredModel):
         context = attention.TableContext(
             *(features[name] for name in attention.TableContext._fields)
         )
-        masks = attention.masks
-        pool = masks.real_tokens if self._config.pooling == ALL else masks.question_tokens
-        pooled = pool(context)
+        own = context
         for pattern in self.patterns:
             x, context = pattern.add_tokens(x, context)
         patterns = [pattern(context, training=training) for pattern in self.patterns]
@@ -108,18 +107,10 @@ class TableEncoder(ConfiguredModel):
         sequence_output = encoder_outputs[-1] if encoder_outputs else embedding_output
         return {
             "sequence_output": sequence_output,
-            "pooled_output": self.pooler(self._pooled(sequence_output, pooled)),
+            "pooled_output": self.pooler(pool(sequence_output, own, self._config.pooling)),
             "encoder_outputs": encoder_outputs,
             "embedding_output": embedding_output,
         }
-
-    def _pooled(self, x, tokens):
-        """<float>[batch, hidden]: the first token, or the mean of these <bool>[batch, seq]."""
-        if self._config.pooling == FIRST:
-            return x[:, 0]
-        asked = tf.cast(tokens, x.dtype)[:, :, None]
-        # Padding that fills up a batch asks nothing; its mean is zero.
-        return tf.math.divide_no_nan(tf.reduce_sum(x * asked, 1), tf.reduce_sum(asked, 1))
 
     def _without_added(self, x):
         for pattern in reversed(self.patterns):

@@ -7,6 +7,7 @@ from official.modeling.hyperparams import base_config
 from mate_tf.attention import AttentionConfig
 from mate_tf.data import features
 from mate_tf.errors import InputError
+from mate_tf.layers.pooling import FIRST, POOLINGS
 from mate_tf.models import huggingface
 
 BERT_FIELDS = (
@@ -26,8 +27,6 @@ BERT_FIELDS = (
 
 KEY_INITIALIZATIONS = ("independent", "query")
 
-FIRST, QUESTION, ALL = "first", "question", "all"
-POOLINGS = (FIRST, QUESTION, ALL)
 
 
 @dataclasses.dataclass
@@ -58,9 +57,9 @@ class EncoderConfig(base_config.Config):
             kernels.
         query_key_initializer_range: standard deviation of these kernels; None: initializer_range.
         word_embedding_scale: how many times larger word embeddings start than the others.
-        pooling: what the pooler reads: "first", the first token's output, as in BERT, or the mean
-            of the "question"'s, for encoders trained to mean something there, or of "all" tokens,
-            for pairs of sequences.
+        pooling: what the pooler reads: "first", the first token's output, as in BERT; for encoders
+            trained to mean something elsewhere the mean of the "question"'s or of "all" tokens, or
+            "max", the largest values of all tokens (`layers.pooling`).
     """
 
     vocab_size: int = 30522
