@@ -12,8 +12,8 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.attention import mask_files, masks
-from mate_tf.attention.base import AttentionPattern, shape_list
-from mate_tf.attention.static_masks import masked_pattern, refuse_longer
+from mate_tf.attention.base import AttentionPattern, mask_bias, shape_list
+from mate_tf.attention.static_masks import any_key, refuse_longer
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 
@@ -109,7 +109,7 @@ class LearnedMaskPattern(AttentionPattern):
 
     def call(self, context, training=None):
         if self.learns_mask and not training:
-            return masked_pattern(self.mask(context), self.compute_dtype)
+            return self._pattern(self.mask(context))
         if self.learns_mask:
             soft = self._of_pairs(self._draw())
             allowed = tf.cast(self._allowed(), soft.dtype)
@@ -118,10 +118,15 @@ class LearnedMaskPattern(AttentionPattern):
         else:
             soft = self._of_pairs(tf.sigmoid(self.alpha))
         mask = self._cut(self._allowed()[None], context) & _real_pairs(context)
-        pattern = masked_pattern(mask, self.compute_dtype)
+        pattern = self._pattern(mask)
         penalty = self.config.penalty * (1 - self._cut(soft[None], context))
         pattern["bias"] -= tf.cast(penalty, self.compute_dtype)
         return pattern
+
+    def _pattern(self, mask):
+        """What MaskedAttention reads."""
+        dtype = self.compute_dtype
+        return {"bias": mask_bias(mask, dtype), "any_key": any_key(mask, dtype)}
 
     def temperature(self) -> tf.Tensor:
         """tau of the next batch of training, <float32>[]."""

@@ -75,6 +75,7 @@ def plan(mask: np.ndarray) -> Plan:
     apart = of_query >= max(DENSE_SHARE * n, 2 * np.median(of_query))
     dense, others = np.flatnonzero(apart), np.flatnonzero(~apart)
     found = None
+    mask = np.pad(mask, [[0, 0], [0, 1], [0, 1]])  # position n, none
     for stride in STRIDES:
         order = others[np.argsort(others % stride, kind="stable")]
         for queries, seen_by_block in _blocks(mask, order):
@@ -86,19 +87,21 @@ def plan(mask: np.ndarray) -> Plan:
             break
     _, queries, seen_by_block = found
     keys, seen = _with_keys(mask, queries, seen_by_block)
-    return Plan(n, queries, keys, seen, dense, mask[:, dense])
+    return Plan(n, queries, keys, seen, dense, mask[:, dense, :n])
 
 
 def _blocks(mask, order):
-    """For each of BLOCK_SIZES: queries [blocks, size], and keys that a block sees at all."""
-    n = mask.shape[-1]
+    """For each of BLOCK_SIZES: queries [blocks, size], and keys that a block sees at all.
+
+    The mask is filled up with a row and a column of none.
+    """
+    n = mask.shape[-1] - 1
     smallest = BLOCK_SIZES[0]
     filled = -(-len(order) // BLOCK_SIZES[-1]) * BLOCK_SIZES[-1]
     queries = np.concatenate([order, np.full(filled - len(order), n)])
-    rows = np.concatenate([mask, np.zeros_like(mask[:, :1])], axis=1)
     by_block = np.zeros([len(mask), filled // smallest, n], bool)
     for index, part in enumerate(queries.reshape(-1, smallest)):
-        by_block[:, index] = rows[:, part].any(1)
+        by_block[:, index] = mask[:, part, :n].any(1)
     for size in BLOCK_SIZES:
         used = -(-len(order) // size)
         together = by_block.reshape(len(mask), -1, size // smallest, n).any(2)
@@ -111,9 +114,8 @@ def _with_keys(mask, queries, seen_by_block):
     counts = seen_by_block.sum(-1)
     keys = np.full([heads, blocks, int(counts.max(initial=0))], n)
     keys[np.arange(keys.shape[-1]) < counts[..., None]] = np.nonzero(seen_by_block)[2]
-    filled = np.pad(mask, [[0, 0], [0, 1], [0, 1]])
     head = np.arange(heads)[:, None, None, None]
-    return keys, filled[head, queries[None, :, :, None], keys[:, :, None, :]]
+    return keys, mask[head, queries[None, :, :, None], keys[:, :, None, :]]
 
 
 def pattern(plan: Plan, real: tf.Tensor, num_heads: int, dtype) -> dict:

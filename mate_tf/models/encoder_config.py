@@ -28,7 +28,6 @@ BERT_FIELDS = (
 KEY_INITIALIZATIONS = ("independent", "query")
 
 
-
 @dataclasses.dataclass
 class EncoderConfig(base_config.Config):
     """What a TableEncoder is made of; defaults are BERT-base with TAPAS's embeddings.

@@ -116,7 +116,7 @@ def both_forms(tables, x, context, **options):
     )
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(
     name=st.sampled_from(sorted(static_masks.MASKS)),
     seed=st.integers(0, 2**31),
@@ -129,7 +129,7 @@ def test_blocks_equal_the_mask(tables, name, seed, seq, diagonal):
     np.testing.assert_allclose(blocks, masked, atol=1e-5, rtol=0)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(
     seed=st.integers(0, 2**31),
     n=st.integers(1, 100),
