@@ -68,7 +68,9 @@ def test_equals_the_masked_layer(
         coverage(context, global_length, row_radius, column_radius, head_type=kind) for kind in used
     ]
     if min(covered) == 1:
-        exact = outputs(tables, context, "mate_exact", seed, row_heads_ratio=ratio)
+        exact = outputs(
+            tables, context, "mate_exact", seed, row_heads_ratio=ratio, diagonal=diagonal
+        )
         assert_equal_on_real_tokens(context, efficient, exact)
 
 
