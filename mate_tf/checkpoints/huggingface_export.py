@@ -14,6 +14,7 @@ from mate_tf.data.atomic import atomic_path
 from mate_tf.errors import InputError
 from mate_tf.models.huggingface import SEQUENCE_CLASSIFICATION, to_huggingface
 
+_OF_TREES = "/self/tree/"
 _SCORERS = ("output_weights", "output_bias", "column_output_weights", "column_output_bias")
 
 
@@ -22,8 +23,9 @@ def save_huggingface(model, folder, vocab_file=None) -> None:
 
     A TableEncoder becomes a TapasModel; a TableClassifier a TapasForSequenceClassification if it
     has classes, else a TapasForQuestionAnswering. Theirs attends to everything: a model with
-    sparse attention has the same weights there, but gives other outputs; the config says which
-    attention it was. Token types and positions that the model leaves out are zero there.
+    sparse attention has the same weights there, without its trees, but gives other outputs; the
+    config says which attention it was. Token types and positions that the model leaves out are
+    zero there.
 
     Args:
         model: the model.
@@ -45,7 +47,9 @@ def save_huggingface(model, folder, vocab_file=None) -> None:
     for path, variable in variable_paths(model).items():
         if id(variable) not in known:
             raise InputError(f"{path} has no counterpart in Hugging Face's TAPAS")
-    values = {name: variable.numpy() for name, variable in variables.items()}
+    values = {
+        name: variable.numpy() for name, variable in variables.items() if _OF_TREES not in name
+    }
     values |= _left_out(encoder, values)
     tensors = _tensors(values, config["architectures"][0])
     folder = pathlib.PurePath(folder)

@@ -1,6 +1,8 @@
 """Configs of Hugging Face's TAPAS and BERT models: what they mean here, and ours as theirs."""
 
+from mate_tf.attention import AttentionConfig
 from mate_tf.errors import InputError
+from mate_tf.layers.pooling import FIRST
 
 QUESTION_ANSWERING = "TapasForQuestionAnswering"
 SEQUENCE_CLASSIFICATION = "TapasForSequenceClassification"
@@ -132,6 +134,8 @@ def to_huggingface(encoder, classifier=None) -> dict:
     """
     if encoder.softmax_temperature != 1:
         raise _no_counterpart(f"softmax_temperature={encoder.softmax_temperature}")
+    if encoder.pooling != FIRST:
+        raise _no_counterpart(f"pooling={encoder.pooling}")
     theirs = {ours: name for name, ours in reversed(ACTIVATIONS.items())}
     config = {
         "architectures": ["TapasModel"],
@@ -141,7 +145,7 @@ def to_huggingface(encoder, classifier=None) -> dict:
     }
     fields = encoder.as_dict()
     config |= {name: fields[ours] for name, ours in (_ENCODER_FIELDS | _TAPAS_FIELDS).items()}
-    if fields["attention"] != {"name": "full"}:
+    if encoder.attention != AttentionConfig(name="full"):
         config[_ATTENTION] = fields["attention"]
     return config if classifier is None else config | _heads(classifier)
 
@@ -151,6 +155,10 @@ def _heads(classifier) -> dict:
         raise _no_counterpart("cell_cross_entropy")
     if classifier.span_prediction != "none":
         raise _no_counterpart(f"span_prediction={classifier.span_prediction}")
+    if classifier.num_towers > 1:
+        raise _no_counterpart(f"num_towers={classifier.num_towers}")
+    if classifier.classification_hidden_sizes:
+        raise _no_counterpart("classification_hidden_sizes")
     fields = classifier.as_dict()
     config = {name: fields[ours] for name, ours in _CLASSIFIER_FIELDS.items()}
     if not classifier.num_classification_labels:

@@ -96,6 +96,8 @@ def test_what_the_encoder_leaves_out_is_zero_there(tmp_path):
         ({"span_prediction": "span"}, "span_prediction=span has no counterpart"),
         ({"num_classification_labels": 2}, "classes and cells"),
         (CLASSES | {"num_aggregation_labels": 4}, "classes and aggregation"),
+        (CLASSES | {"classification_hidden_sizes": [4]}, "classification_hidden_sizes"),
+        (CLASSES | {"num_towers": 2}, "num_towers=2"),
     ],
 )
 def test_heads_without_counterpart(tmp_path, heads, what):
@@ -107,6 +109,8 @@ def test_heads_without_counterpart(tmp_path, heads, what):
 def test_encoders_and_variables_without_counterpart(tmp_path):
     with pytest.raises(InputError, match="softmax_temperature=2"):
         checkpoints.save_huggingface(classifier(CELLS, softmax_temperature=2.0), tmp_path)
+    with pytest.raises(InputError, match="pooling=max"):
+        checkpoints.save_huggingface(classifier(CELLS, pooling="max"), tmp_path)
     pretrainer = TablePretrainer(PretrainerConfig(encoder=EncoderConfig(**SIZES)))
     with pytest.raises(InputError, match="TablePretrainer has no counterpart there; save its enc"):
         checkpoints.save_huggingface(pretrainer, tmp_path)
@@ -130,6 +134,17 @@ def test_sparse_attention_is_in_the_config(tmp_path):
     checkpoints.save_huggingface(several, tmp_path)
     again = EncoderConfig.from_huggingface(read_config(tmp_path))
     assert [part.name for part in again.attention] == ["full", "mate_efficient"]
+
+
+def test_trees_stay_here(tmp_path):
+    attention = {"name": "tree_coarse", "tree_height": 2}
+    checkpoints.save_huggingface(
+        TableEncoder(EncoderConfig(**SIZES, attention=attention)), tmp_path
+    )
+    again = TableEncoder(EncoderConfig.from_huggingface(read_config(tmp_path)))
+    missing = checkpoints.load(again, tmp_path).missing
+    assert [name.split("/")[-1] for name in missing] == ["alpha", "bias", "kernel"]
+    assert all("/self/tree/" in name for name in missing)
 
 
 def test_same_model_same_files_and_the_tokenizers_files(tmp_path):
