@@ -66,11 +66,18 @@ def learned_masks(n: int) -> dict:
     distance = np.arange(n)
     widths = half_width * np.linspace(0.5, 1.5, HEADS)
     rng = np.random.default_rng(0)
+
+    def scattered(heads):
+        # one distance of each stretch: their diagonals have lengths of all kinds, so equal shares
+        stretches = np.arange(int(n * SEEN))
+        chosen = (stretches + rng.random([heads, len(stretches)])) / SEEN
+        return (chosen.astype(int)[:, :, None] == distance).any(1)
+
     return {
         "banded": structured_mask((distance < half_width)[None]),
         "banded by head": structured_mask(distance < widths[:, None]),
-        "scattered": structured_mask(rng.random([1, n]) < SEEN),
-        "scattered by head": structured_mask(rng.random([HEADS, n]) < SEEN),
+        "scattered": structured_mask(scattered(1)),
+        "scattered by head": structured_mask(scattered(HEADS)),
     }
 
 

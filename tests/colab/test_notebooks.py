@@ -38,12 +38,12 @@ def test_runs(path, project, monkeypatch, tmp_path):
     monkeypatch.setenv("PYTHONPATH", str(project), prepend=os.pathsep)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     notebook = nbformat.read(path, as_version=4)
-    where = "import sys, mate_tf\nsys.executable, mate_tf.__file__"
+    where = "import sys, mate_tf\nsys.prefix, mate_tf.__file__"
     notebook.cells.append(nbformat.v4.new_code_cell(where))
     folder = {"metadata": {"path": str(path.parent)}}
     NotebookClient(notebook, kernel_name="python3", resources=folder).execute()
     outputs = [each for cell in notebook.cells for each in cell.get("outputs", [])]
     assert not [each for each in outputs if each.output_type == "error"]
     assert any("image/png" in each.get("data", {}) for each in outputs)
-    expected = sys.executable, str(project / "mate_tf" / "__init__.py")
+    expected = sys.prefix, str(project / "mate_tf" / "__init__.py")
     assert outputs[-1].data["text/plain"] == repr(expected)
