@@ -1,0 +1,135 @@
+"""Scores and how sparse attention is: figures 3, 4 and 7 and table 4 of the SparseBERT paper.
+
+A point is (sparsity, mean, standard deviation): the share of pairs that are not in the mask, the
+score over some seeds, and its deviation, None where there was one seed. What JSON makes of them,
+lists, will do. Matplotlib is imported when a figure is drawn.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from mate_tf.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Point = Sequence[float | None]
+Series = Mapping[str, Sequence[Point]]
+
+_PANELS_PER_ROW = 3
+_MARKERS = "osD^vP*X<>"
+
+
+def score_against_sparsity(panels: Mapping[str, Series], score: str = "score") -> "Figure":
+    """A curve for each series, a panel for each task (figures 3, 4 and 7).
+
+        score_against_sparsity({"RTE": {"importance": [(0.1, 0.69, 0.01), …], "random": […]}})
+
+    A series of one point, such as a mask made by hand among learned ones (figure 4), is a marker
+    without a line. Points are drawn by sparsity, with their deviations as bars.
+
+    Args:
+        panels: title -> series -> points.
+        score: what the means are.
+
+    Raises:
+        InputError: there are no points, or one is none.
+    """
+    from matplotlib.figure import Figure
+
+    for title, series in panels.items():
+        for name, points in series.items():
+            _check(points, f"{title}, {name}")
+    if not any(panels.values()):
+        raise InputError("score_against_sparsity: there are no points to plot")
+    columns = min(len(panels), _PANELS_PER_ROW)
+    rows = math.ceil(len(panels) / columns)
+    figure = Figure(figsize=(4 * columns + 0.6, 3.4 * rows + 0.3), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    # one name, one look, in whichever panels it is
+    names = list(dict.fromkeys(name for series in panels.values() for name in series))
+    for panel, (title, series) in zip(axes, panels.items(), strict=False):
+        for name, points in series.items():
+            number = names.index(name)
+            sparsity, mean, deviation = _columns(sorted(points, key=lambda point: point[0]))
+            panel.errorbar(
+                [100 * each for each in sparsity],
+                mean,
+                yerr=deviation,
+                label=name,
+                color=f"C{number % 10}",
+                marker=_MARKERS[number % len(_MARKERS)],
+                linestyle="-" if len(points) > 1 else "none",
+                capsize=2,
+                markersize=4,
+            )
+        panel.set_title(title, fontsize="medium", parse_math=False)
+        panel.legend(fontsize="x-small")
+    for panel in axes[len(panels) :]:
+        panel.remove()
+    figure.supxlabel("sparsity in %")
+    figure.supylabel(score)
+    return figure
+
+
+def diagonal_ablation(masks: Mapping[str, Mapping[str, Point]], score: str = "score") -> "Figure":
+    """Each mask with and without its diagonal, side by side (table 4).
+
+        diagonal_ablation({"strided": {"with": (0.704, 0.795, 0.004), "without": (…)}, …})
+
+    Below the name of a mask stand its sparsities.
+
+    Args:
+        masks: name -> "with" and "without" -> point.
+        score: what the means are.
+
+    Raises:
+        InputError: there are no masks, one lacks either point, or a point is none.
+    """
+    from matplotlib.figure import Figure
+
+    if not masks:
+        raise InputError("diagonal_ablation: there are no masks to plot")
+    kinds = ("with", "without")
+    for name, points in masks.items():
+        if set(points) != set(kinds):
+            raise InputError(f"{name}: needs the points 'with' and 'without', not {list(points)}")
+        _check(list(points.values()), name)
+    figure = Figure(figsize=(1.3 * len(masks) + 1.5, 3.6), layout="constrained")
+    axes = figure.add_subplot()
+    for number, kind in enumerate(kinds):
+        _, mean, deviation = _columns([points[kind] for points in masks.values()])
+        places = [place + 0.24 * number - 0.12 for place in range(len(masks))]
+        axes.errorbar(
+            places, mean, yerr=deviation, fmt=_MARKERS[number], capsize=3, label=f"{kind} diagonal"
+        )
+    labels = [
+        f"{name}\n{100 * points['with'][0]:.1f} / {100 * points['without'][0]:.1f} %"
+        for name, points in masks.items()
+    ]
+    axes.set_xticks(range(len(masks)), labels, fontsize="small", parse_math=False)
+    axes.set_xlim(-0.5, len(masks) - 0.5)
+    axes.set_ylabel(score)
+    axes.legend(fontsize="small")
+    return figure
+
+
+def _columns(points):
+    """Sparsities, means, and deviations, 0 for those that are not known."""
+    sparsity, mean, deviation = zip(*points, strict=True)
+    return list(sparsity), list(mean), [each or 0.0 for each in deviation]
+
+
+def _check(points, where: str) -> None:
+    if not points:
+        raise InputError(f"{where}: there are no points to plot")
+    for point in points:
+        if len(point) != 3 or not all(_is_number(each) for each in point[:2]):
+            raise InputError(f"{where}: a point is (sparsity, mean, deviation), not {point!r}")
+        if not 0 <= point[0] <= 1:
+            raise InputError(f"{where}: sparsity is a share between 0 and 1, not {point[0]!r}")
+
+
+def _is_number(value) -> bool:
+    return value is not None and math.isfinite(value)
