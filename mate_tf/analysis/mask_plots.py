@@ -53,15 +53,50 @@ def importance_by_distance(importance) -> dict[str, float]:
     Groups that have no pairs are left out.
     """
     importance = np.asarray(importance)
-    place = np.arange(len(importance))
-    ends = (place == 0) | (place == len(place) - 1)
-    special = ends[:, None] | ends[None, :]
-    distance = abs(place[:, None] - place[None, :])
+    special, distance = _special(len(importance))
     groups = {str(d): ~special & (distance == d) for d in range(_MOST_DISTANCES)}
     groups |= {"more": ~special & (distance >= _MOST_DISTANCES)}
     # of the special pairs too, not those of a token with itself
     groups |= {"special": special & (distance > 0)}
     return {name: float(importance[group].mean()) for name, group in groups.items() if group.any()}
+
+
+def importance_by_position(importance) -> dict[str, float]:
+    """Mean of an <float>[n, n] over what section 3.1.2 tells apart.
+
+    "diagonal", "neighbours" (distance 1) and "elsewhere" are between tokens that are neither the
+    first nor the last, "special" are pairs with one of these two, which are [CLS] and [SEP] in
+    inputs that fill the length. Groups that have no pairs are left out.
+    """
+    importance = np.asarray(importance)
+    special, distance = _special(len(importance))
+    groups = {
+        "diagonal": ~special & (distance == 0),
+        "neighbours": ~special & (distance == 1),
+        "special": special & (distance > 0),
+        "elsewhere": ~special & (distance > 1),
+    }
+    return {name: float(importance[group].mean()) for name, group in groups.items() if group.any()}
+
+
+def head_importance(importance, title: str = "") -> "Figure":
+    """Importance of each head, normalised, as `importance_map` shows the mean over the heads.
+
+    Args:
+        importance: <float>[heads, n, n].
+        title: text above the plot.
+
+    Raises:
+        InputError: not of that shape.
+    """
+    _check(importance, "importance")
+    figure, panels = _panels(len(importance), title)
+    normalised = mask_pruning.normalised(importance)
+    for number, (axes, of_head) in enumerate(zip(panels, normalised, strict=True), 1):
+        image = axes.imshow(of_head, cmap="viridis", vmin=0, vmax=1)
+        axes.set_title(f"head {number}", fontsize="small")
+    figure.colorbar(image, ax=panels, label="importance", shrink=0.6)
+    return figure
 
 
 def head_masks(mask, title: str = "") -> "Figure":
@@ -74,25 +109,36 @@ def head_masks(mask, title: str = "") -> "Figure":
     Raises:
         InputError: not of that shape.
     """
+    _check(mask, "a mask")
+    figure, panels = _panels(len(mask), title)
+    for number, (axes, of_head) in enumerate(zip(panels, np.asarray(mask), strict=True), 1):
+        axes.imshow(of_head, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+        axes.set_title(f"head {number}: {mask_pruning.sparsity(of_head):.1%}", fontsize="small")
+    return figure
+
+
+def _panels(count: int, title: str):
+    """A figure with a panel for each head, without ticks."""
     from matplotlib.figure import Figure
 
-    _check(mask, "a mask")
-    count = len(mask)
     columns = min(count, _PANELS_PER_ROW)
     rows = math.ceil(count / columns)
     figure = Figure(figsize=(2.4 * columns, 2.6 * rows + 0.4), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
-    for number, axes in enumerate(panels, 1):
-        if number > count:
-            axes.remove()
-            continue
-        of_head = np.asarray(mask[number - 1])
-        axes.imshow(of_head, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
-        axes.set_title(f"head {number}: {mask_pruning.sparsity(of_head):.1%}", fontsize="small")
+    for axes in panels[count:]:
+        axes.remove()
+    for axes in panels[:count]:
         axes.set_xticks([])
         axes.set_yticks([])
     figure.suptitle(title, parse_math=False)
-    return figure
+    return figure, panels[:count]
+
+
+def _special(n: int):
+    """Pairs with the first or the last token, <bool>[n, n], and the distances, <int>[n, n]."""
+    place = np.arange(n)
+    ends = (place == 0) | (place == n - 1)
+    return ends[:, None] | ends[None, :], abs(place[:, None] - place[None, :])
 
 
 def _check(values, what: str) -> None:

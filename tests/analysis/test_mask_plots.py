@@ -32,6 +32,27 @@ def test_importance_map_shows_the_mean_over_heads():
     assert bars[1].get_height() > 0.2
 
 
+def test_importance_by_position():
+    n = 9
+    i, j = np.indices([n, n])
+    special = (i % (n - 1) == 0) | (j % (n - 1) == 0)
+    # the first and the last token with themselves are in no group
+    values = np.where(special, np.where(i == j, 100.0, 7.0), np.minimum(abs(i - j), 2))
+    expected = {"diagonal": 0, "neighbours": 1, "special": 7, "elsewhere": 2}
+    assert mask_plots.importance_by_position(values) == expected
+    assert list(mask_plots.importance_by_position(np.ones([3, 3]))) == ["diagonal", "special"]
+
+
+def test_head_importance_shows_each_head_by_itself():
+    heads = np.random.default_rng(0).random([3, 8, 8]) + np.array([0, 5, 9])[:, None, None]
+    *panels, bar = mask_plots.head_importance(heads, "pre-training").axes
+    assert [panel.get_title() for panel in panels] == ["head 1", "head 2", "head 3"]
+    for panel, of_head in zip(panels, heads, strict=True):
+        shown = np.asarray(panel.images[0].get_array())
+        np.testing.assert_allclose(shown, (of_head - of_head.min()) / np.ptp(of_head))
+    assert bar.get_ylabel() == "importance"
+
+
 def test_head_masks_are_white_where_there_is_attention():
     mask = np.zeros([5, 6, 6], bool)
     mask[2, 0] = True
@@ -48,3 +69,5 @@ def test_shapes_are_checked():
         mask_plots.head_masks(np.ones([3, 4], bool))
     with pytest.raises(InputError, match="importance to plot"):
         mask_plots.importance_map(np.ones([0, 4, 4]))
+    with pytest.raises(InputError, match="importance to plot"):
+        mask_plots.head_importance(np.ones([4, 4]))
