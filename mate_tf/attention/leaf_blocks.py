@@ -21,6 +21,13 @@ ROW_COST = 96
 JOINT_COST = 1.3
 """How much slower a softmax over several blocks is than one over a single one."""
 
+CLASSES = (0.3, 0.6, 0.85, 0.98)
+"""Shares of the groups, ordered by size, at which the next class of whole groups begins. The last
+class is small: one leaf that has many tokens must not make blocks of others large."""
+
+LARGEST_WHOLE = 1024
+"""Tokens of a group above which blocks of whole groups would take too much memory."""
+
 
 class Sorted(NamedTuple):
     """Tokens in the order of their groups: tree, leaf, example, head.
@@ -28,10 +35,12 @@ class Sorted(NamedTuple):
     Attributes:
         rows: <int32>[n], rows of a projection as [batch * seq * heads, head_size], without padding.
         counts: <int32>[groups], how many tokens each group has.
+        padding: <int32>[padding], the rows that are in no group.
     """
 
     rows: tf.Tensor
     counts: tf.Tensor
+    padding: tf.Tensor
 
 
 class Pairs(NamedTuple):
@@ -47,7 +56,6 @@ class Pairs(NamedTuple):
         num_query_blocks: <int32>[], how many there are.
         places: <int32>[trees, rows], where in [num_query_blocks * block] each query is; behind
             all of them if it meets no key.
-        single: <bool>[], whether no query is in two pairs.
     """
 
     queries: tf.Tensor
@@ -58,7 +66,22 @@ class Pairs(NamedTuple):
     query_block: tf.Tensor
     num_query_blocks: tf.Tensor
     places: tf.Tensor
-    single: tf.Tensor
+
+
+class Whole(NamedTuple):
+    """Groups that have queries and keys, with all of them in one block.
+
+    Attributes:
+        queries: <int32>[groups, query block], rows of the query projection.
+        keys: <int32>[groups, key block], rows of the key projection.
+        query_exists: <bool>[groups, query block], False where a block is not full.
+        key_exists: <bool>[groups, key block].
+    """
+
+    queries: tf.Tensor
+    keys: tf.Tensor
+    query_exists: tf.Tensor
+    key_exists: tf.Tensor
 
 
 def sort(leaves: tf.Tensor, real: tf.Tensor, num_leaves: int) -> Sorted:
@@ -77,11 +100,11 @@ def sort(leaves: tf.Tensor, real: tf.Tensor, num_leaves: int) -> Sorted:
     of_tree = tf.range(trees)[:, None, None, None] * num_leaves
     leaf = tf.where(real[:, None], of_tree + leaves, trees * num_leaves)
     # within a leaf, tokens keep their order: by example, head, place
-    *parts, _ = tf.dynamic_partition(rows, leaf, trees * num_leaves + 1)
+    *parts, padding = tf.dynamic_partition(rows, leaf, trees * num_leaves + 1)
     groups = tf.reshape(leaf * (batch * heads) + example_head, [-1])
     num_groups = trees * num_leaves * batch * heads
     counts = tf.math.bincount(groups, minlength=num_groups, maxlength=num_groups)
-    return Sorted(tf.concat(parts, 0), counts)
+    return Sorted(tf.concat(parts, 0), counts, padding)
 
 
 def pairs(queries: Sorted, keys: Sorted, num_trees: int, num_rows, size=None) -> Pairs:
@@ -126,8 +149,60 @@ def pairs(queries: Sorted, keys: Sorted, num_trees: int, num_rows, size=None) ->
         query_block=tf.gather(_before(query_blocks), group) + number // beside,
         num_query_blocks=num_query_blocks,
         places=places + behind,
-        single=(num_trees == 1) & (tf.reduce_max(key_blocks) <= 1),
     )
+
+
+def whole_groups(queries: Sorted, keys: Sorted) -> list[Whole]:
+    """Groups with a query and a key, in classes of like size, each with blocks of its own size.
+
+    Args:
+        queries: the sorted queries.
+        keys: the sorted keys, by the same groups.
+
+    Returns:
+        the classes; some may be empty.
+    """
+    classes = []
+    for group, query_size, key_size in _classes(queries.counts, keys.counts):
+        query_rows, query_exists = _block(queries, group, 0 * group, query_size)
+        key_rows, key_exists = _block(keys, group, 0 * group, key_size)
+        classes.append(Whole(query_rows, key_rows, query_exists, key_exists))
+    return classes
+
+
+def without_keys(queries: Sorted, keys: Sorted) -> tf.Tensor:
+    """Rows of the queries in no group with keys, padding among them; <int32>[n]."""
+    alone = tf.boolean_mask(queries.rows, tf.repeat(keys.counts == 0, queries.counts))
+    return tf.concat([alone, queries.padding], 0)
+
+
+def whole_groups_are_cheaper(queries: Sorted, keys: Sorted) -> tf.Tensor:
+    """Whether `whole_groups` leave less to compute than `pairs`, <bool>[]."""
+    classes = _classes(queries.counts, keys.counts)
+    whole = tf.add_n(
+        [_cost(tf.size(group), query_size, key_size) for group, query_size, key_size in classes]
+    )
+    largest = tf.reduce_max(tf.concat([queries.counts, keys.counts], 0))
+    _, in_pairs = _sizes_and_costs(queries.counts, keys.counts)
+    return (largest <= LARGEST_WHOLE) & (whole <= tf.reduce_min(in_pairs))
+
+
+def _classes(query_counts, key_counts):
+    """(groups <int32>[groups of the class], size of query blocks <int32>[], of key blocks)."""
+    order = tf.argsort(query_counts)
+    both = tf.minimum(tf.gather(query_counts, order), tf.gather(key_counts, order)) > 0
+    order = tf.boolean_mask(order, both)
+    count = tf.size(order)
+    begins = [tf.cast(share * tf.cast(count, tf.float32), tf.int32) for share in CLASSES]
+    classes = []
+    for first, end in zip([0, *begins], [*begins, count], strict=True):
+        group = order[first:end]
+        sizes = (
+            tf.maximum(_ceil_div(tf.reduce_max(tf.gather(counts, group)), 8), 1) * 8
+            for counts in (query_counts, key_counts)
+        )
+        classes.append((group, *sizes))
+    return classes
 
 
 def _block(tokens: Sorted, group, number, size):
@@ -141,14 +216,27 @@ def _block(tokens: Sorted, group, number, size):
 
 
 def _cheapest_size(query_counts, key_counts):
+    sizes, costs = _sizes_and_costs(query_counts, key_counts)
+    return tf.gather(sizes, tf.argmin(costs))
+
+
+def _sizes_and_costs(query_counts, key_counts):
+    """Sizes that blocks of `pairs` may have, and what each costs."""
     largest = tf.maximum(tf.reduce_max(query_counts), tf.reduce_max(key_counts))
     fitting = tf.maximum(_ceil_div(largest, 8) * 8, 8)
     sizes = tf.concat([BLOCK_SIZES, tf.minimum(fitting, BLOCK_SIZES[-1])[None]], 0)
     blocks = [_ceil_div(counts[:, None], sizes) for counts in (query_counts, key_counts)]
-    num_pairs = tf.cast(tf.reduce_sum(blocks[0] * blocks[1], 0), tf.float32)
-    rows = tf.cast(sizes, tf.float32)
-    cost = num_pairs * rows * (rows + ROW_COST) * tf.where(sizes < largest, JOINT_COST, 1.0)
-    return tf.gather(sizes, tf.argmin(cost))
+    num_pairs = tf.reduce_sum(blocks[0] * blocks[1], 0)
+    cost = _cost(num_pairs, sizes, sizes) * tf.where(sizes < largest, JOINT_COST, 1.0)
+    return sizes, cost
+
+
+def _cost(num_pairs, query_size, key_size):
+    """Of comparing blocks, in pairs of tokens."""
+    num_pairs, query_size, key_size = (
+        tf.cast(x, tf.float32) for x in (num_pairs, query_size, key_size)
+    )
+    return num_pairs * (query_size * key_size + ROW_COST * (query_size + key_size) / 2)
 
 
 def _before(counts):

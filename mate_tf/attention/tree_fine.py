@@ -94,29 +94,54 @@ class TreeFine(TreeAttention):
 
     def _sorted(self, query, key, value, pattern, training):
         shape = shape_list(query)
-        num_rows = shape[0] * shape[1] * shape[2]
         leaves = [self.tree.leaves(x) for x in (query, key)]
         by_leaf = [leaf_blocks.sort(x, pattern["real"], self.tree_shape.num_leaves) for x in leaves]
+        parts = [tf.reshape(x, [-1, self.head_size]) for x in (query, key, value)]
+
+        def in_pairs():
+            return self._in_pairs(*parts, by_leaf, leaves, training)
+
+        if self.num_trees > 1:
+            return tf.reshape(in_pairs(), shape)
+        context = tf.cond(
+            leaf_blocks.whole_groups_are_cheaper(*by_leaf),
+            lambda: self._in_whole_groups(*parts, by_leaf, training),
+            in_pairs,
+        )
+        return tf.reshape(context, shape)
+
+    def _in_whole_groups(self, query, key, value, by_leaf, training):
+        """Each leaf as one block; <float>[rows, head_size] each -> the same shape."""
+        num_rows = tf.shape(query)[0]
+        of_none = tf.concat([leaf_blocks.without_keys(*by_leaf), [num_rows]], 0)
+        rows, found = [of_none], [tf.zeros([tf.size(of_none), self.head_size], query.dtype)]
+        for whole in leaf_blocks.whole_groups(*by_leaf):
+            own = (
+                # one more axis, for which TensorFlow fuses the product with the bias
+                tf.gather(x, of_block)[:, None]
+                for x, of_block in (
+                    (query, whole.queries),
+                    (key, whole.keys),
+                    (value, whole.keys),
+                )
+            )
+            bias = mask_bias(whole.key_exists[:, None, None], query.dtype)
+            found.append(self.softmax_attention(*own, bias, training)[:, 0])
+            rows.append(tf.where(whole.query_exists, whole.queries, num_rows))
+        # what fills blocks goes behind all others
+        return tf.dynamic_stitch(rows, found)[:num_rows]
+
+    def _in_pairs(self, query, key, value, by_leaf, leaves, training):
+        """Leaves as several blocks, of one or more trees; shapes as of `_in_whole_groups`."""
+        num_rows = tf.shape(query)[0]
         pairs = leaf_blocks.pairs(*by_leaf, self.num_trees, num_rows)
-        query, key, value = (tf.reshape(x, [-1, self.head_size]) for x in (query, key, value))
-        # one more axis, for which TensorFlow fuses the product with the bias
         query = tf.gather(query, pairs.queries)[:, None]
         key, value = (tf.gather(x, pairs.keys)[:, None] for x in (key, value))
         bias = mask_bias(self._counted(pairs, leaves), query.dtype)
-        context = tf.cond(
-            pairs.single,
-            lambda: self.softmax_attention(query, key, value, bias, training),
-            lambda: self._joint_attention(query, key, value, bias, pairs, num_rows, training),
-        )
-        context = tf.reshape(context, [-1, self.head_size])
+        context = self._joint_attention(query, key, value, bias, pairs, num_rows, training)
         # queries that meet no key read the row of zeros behind all others
-        context = tf.cond(
-            tf.reduce_max(pairs.places) < tf.shape(context)[0],
-            lambda: context,
-            lambda: tf.pad(context, [[0, 1], [0, 0]]),
-        )
-        context = tf.add_n([tf.gather(context, of_tree) for of_tree in tf.unstack(pairs.places)])
-        return tf.reshape(context, shape)
+        context = tf.pad(tf.reshape(context, [-1, self.head_size]), [[0, 1], [0, 0]])
+        return tf.add_n([tf.gather(context, of_tree) for of_tree in tf.unstack(pairs.places)])
 
     def _counted(self, pairs, leaves):
         """Which pairs count: <bool>[pairs, 1, 1 or block, block], each once in a forest."""

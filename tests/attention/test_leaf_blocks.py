@@ -61,10 +61,6 @@ def test_every_pair_of_a_leaf_once(seed, trees, batch, seq, of_queries, of_keys,
         for t, b, h, q, k in np.argwhere(same)
     }
     assert found == expected
-    if pairs.single.numpy():
-        rows = pairs.queries[pairs.query_exists].numpy()
-        assert len(set(rows)) == len(rows)
-        np.testing.assert_array_equal(pairs.query_block, range(len(pairs.tree)))
     # queries are where their places say, and the others behind
     slots = np.full([int(pairs.num_query_blocks), pairs.queries.shape[1]], -1)
     for p, block in enumerate(pairs.query_block.numpy()):
@@ -74,6 +70,51 @@ def test_every_pair_of_a_leaf_once(seed, trees, batch, seq, of_queries, of_keys,
         meet = {q for t, q, _ in expected if t == tree}
         for row, place in enumerate(pairs.places[tree].numpy()):
             assert slots[place] == (row if row in meet else -1)
+
+
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 2**31),
+    batch=st.integers(1, 3),
+    seq=st.integers(1, 30),
+    of_queries=SKEWS,
+    of_keys=SKEWS,
+)
+def test_whole_groups_hold_each_pair_of_a_leaf_once(seed, batch, seq, of_queries, of_keys):
+    rng = np.random.default_rng(seed)
+    shape = [1, batch, HEADS, seq]
+    query_leaves, key_leaves = (assignment(rng, shape, skew) for skew in (of_queries, of_keys))
+    real = rng.random([batch, seq]) < rng.choice([0, 0.5, 1])
+    by_leaf = [
+        leaf_blocks.sort(tf.constant(x), tf.constant(real), LEAVES)
+        for x in (query_leaves, key_leaves)
+    ]
+    found, alone = set(), set(leaf_blocks.without_keys(*by_leaf).numpy())
+    for whole in leaf_blocks.whole_groups(*by_leaf):
+        for blocks in zip(*whole, strict=True):
+            queries, keys, query_exists, key_exists = (x.numpy() for x in blocks)
+            queries, keys = queries[query_exists], keys[key_exists]
+            block = {(q, k) for q in queries for k in keys}
+            assert len(block) == len(queries) * len(keys) > 0
+            assert not block & found
+            found |= block
+    same = query_leaves[0][..., :, None] == key_leaves[0][..., None, :]
+    same &= real[:, None, :, None] & real[:, None, None, :]
+    expected = {
+        ((b * seq + q) * HEADS + h, (b * seq + k) * HEADS + h) for b, h, q, k in np.argwhere(same)
+    }
+    assert found == expected
+    assert alone == set(range(batch * seq * HEADS)) - {q for q, _ in expected}
+
+
+def test_a_large_leaf_does_not_make_the_blocks_of_others_large():
+    leaves = np.repeat(np.arange(32), 4)
+    leaves = np.append(leaves, np.full(100, 32)).astype(np.int32)[None, None, None]
+    real = tf.ones([1, leaves.size], tf.bool)
+    by_leaf = leaf_blocks.sort(tf.constant(leaves), real, 33)
+    sizes = [whole.keys.shape for whole in leaf_blocks.whole_groups(by_leaf, by_leaf)]
+    assert [size for _, size in sizes] == [8, 8, 8, 8, 104]
+    assert [count for count, _ in sizes] == [9, 10, 9, 4, 1]
 
 
 def test_counts_by_tree_leaf_example_and_head():

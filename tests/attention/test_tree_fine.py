@@ -59,12 +59,14 @@ def assignments(draw):
 @settings(max_examples=30)
 @given(leaves=assignments(), size=st.sampled_from([None, 3]), seed=st.integers(0, 2**31))
 def test_sorted_equals_masked(tables, leaves, size, seed):
+    """Leaves as whole blocks, which is cheaper here; or with a size, in several blocks."""
     num_trees, _, _, seq = leaves[0].shape
     context, x = context_of(tables, seq, seed), normal(seed, 3, seq, HIDDEN)
     options = {"tree_height": 3, "num_trees": num_trees}
     masked = run_with(tables, x, context, leaves, form="masked", **options)
-    sizes = tree_fine.leaf_blocks.BLOCK_SIZES if size is None else (size,)
-    with mock.patch.object(tree_fine.leaf_blocks, "BLOCK_SIZES", sizes):
+    blocks = tree_fine.leaf_blocks
+    in_blocks = {"BLOCK_SIZES": (size,), "LARGEST_WHOLE": -1} if size else {}
+    with mock.patch.dict(vars(blocks), in_blocks):
         by_leaf = run_with(tables, x, context, leaves, form="sorted", **options)
     np.testing.assert_allclose(by_leaf, masked, atol=1e-5, rtol=0)
     mask = masks.same_leaf(*leaves, context.input_mask.numpy() > 0)
