@@ -8,6 +8,7 @@ from mate_tf.attention import (
     learned_mask,
     masks,
     mate,
+    relation_mask,
     same_row_or_column,
     static_masks,
     tree,
@@ -46,6 +47,12 @@ register(
     static_masks.StaticMaskPattern,
     static_masks.StaticMaskAttention,
     static_masks.StaticMaskOptions,
+)
+register(
+    "relation_mask",
+    relation_mask.RelationMaskPattern,
+    full.MaskedAttention,
+    relation_mask.RelationMaskOptions,
 )
 register("tree_fine", tree.TreePattern, tree_fine.TreeFine, tree_fine.TreeFineOptions)
 register("tree_coarse", tree.TreePattern, tree_coarse.TreeCoarse, tree.TreeOptions)
