@@ -8,6 +8,7 @@ from mate_tf.attention import (
     learned_mask,
     masks,
     mate,
+    mate_tree,
     relation_mask,
     same_row_or_column,
     static_masks,
@@ -56,6 +57,7 @@ register(
 )
 register("tree_fine", tree.TreePattern, tree_fine.TreeFine, tree_fine.TreeFineOptions)
 register("tree_coarse", tree.TreePattern, tree_coarse.TreeCoarse, tree.TreeOptions)
+register("mate_tree", mate_tree.MateTreePattern, mate_tree.MateTree, mate_tree.MateTreeOptions)
 
 __all__ = [
     "AttentionConfig",

@@ -71,7 +71,7 @@ def head_types(config, num_heads: int) -> list[HeadType]:
     rows = int(num_heads * config.row_heads_ratio)
     row_radius, column_radius = (
         config.radius if radius is None else radius
-        for radius in (config.row_radius, config.column_radius)
+        for radius in (config.get("row_radius"), config.get("column_radius"))
     )
     if min(row_radius, column_radius) < 1:
         raise InputError(f"radius must be positive, not {min(row_radius, column_radius)}")
@@ -111,7 +111,7 @@ class MatePattern(AttentionPattern):
             mask = masks.windowed(context, ids, self.config.global_length, kind.radius)
         else:
             mask = masks.visible(masks.head_tokens(context, ids))
-        return (mask if self.config.diagonal else masks.without_diagonal(mask))[:, None]
+        return (mask if _diagonal(self.config) else masks.without_diagonal(mask))[:, None]
 
     def _real(self, context):
         """<float>[batch, seq, 1, 1]: 0 for padding, which must come out as zero."""
@@ -210,7 +210,7 @@ class MateEfficientPattern(MatePattern):
         in_block = masks.HeadTokens(*(x[:, num_global + radius : -radius] for x in in_window))
 
         def bias(queries, keys):
-            visible = masks.visible(queries, keys, self.config.diagonal)
+            visible = masks.visible(queries, keys, _diagonal(self.config))
             return mask_bias(visible[:, None], self.compute_dtype)
 
         def rows(places, examples):
@@ -286,7 +286,8 @@ class MateEfficient(MateExact):
             tokens = masks.HeadTokens(**pattern[kind.ids]["tokens"])
 
             def stretch(parts, tokens=tokens, k=k, v=v):
-                mask = masks.visible(masks.HeadTokens(*parts[1:]), tokens, self.config.diagonal)
+                own = masks.HeadTokens(*parts[1:])
+                mask = masks.visible(own, tokens, _diagonal(self.config))
                 bias = mask_bias(mask[:, None], k.dtype)
                 return self.softmax_attention(parts[0], k, v, bias, training)
 
@@ -298,6 +299,10 @@ class MateEfficient(MateExact):
             context = tf.reshape(context, [batch, heads, count * STRETCH, size])
             contexts.append(context[:, :, : shape_list(q)[2]])
         return self._joined(contexts) * pattern["real"]
+
+
+def _diagonal(config) -> bool:
+    return config.get("diagonal", True)
 
 
 def dense_is_cheaper(seq: int | None, global_length: int, kinds: list[HeadType]) -> bool:

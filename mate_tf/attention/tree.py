@@ -38,11 +38,13 @@ class TreePattern(FullPattern):
 class TreeAttention(TableAttention):
     """Attention whose heads have decision trees, the same for projected queries and keys.
 
-    `tree` holds them (see DecisionTrees for its variables).
+    `tree` holds them (see DecisionTrees for its variables), those of the heads from
+    `first_tree_head` on.
     """
 
     num_trees = 1
     scored_at_once = 0
+    first_tree_head = 0
 
     def __init__(self, config, num_heads, **kwargs):
         super().__init__(config, num_heads, **kwargs)
@@ -51,7 +53,7 @@ class TreeAttention(TableAttention):
         )
         self.tree = decision_trees.DecisionTrees(
             self.tree_shape,
-            num_heads,
+            num_heads - self.first_tree_head,
             self.head_size,
             self.num_trees,
             self.scored_at_once,
@@ -72,7 +74,8 @@ class TreeAttention(TableAttention):
         Args:
             x: <float>[batch, seq, hidden], the input of the layer.
         """
-        return tuple(self.tree.leaves(part) for part in self.project(x, self.query, self.key))
+        projections = self.project(x, self.query, self.key)
+        return tuple(self.tree.leaves(part[:, :, self.first_tree_head :]) for part in projections)
 
     def occupancy(self, x: tf.Tensor, pattern: dict) -> dict:
         """How the keys of x spread over the leaves, see `decision_trees.occupancy`."""

@@ -1,0 +1,106 @@
+"""MATE's row heads beside Treeformer's TF-Attention: rows by the table, all else by content.
+
+Neither paper has this. A row is short, and where it is the table says: MATE's row heads find it in
+linear time. A column of a long table is longer than any window; here the heads that MATE has for
+columns have decision trees instead, which put together what belongs together, however far apart.
+"""
+
+import dataclasses
+
+import tensorflow as tf
+
+from mate_tf.attention import masks, mate
+from mate_tf.attention.base import AttentionPattern
+from mate_tf.attention.tree import TreePattern
+from mate_tf.attention.tree_fine import TreeFine, TreeFineOptions
+from mate_tf.errors import InputError
+
+
+@dataclasses.dataclass(frozen=True)
+class MateTreeOptions(TreeFineOptions):
+    """Options of `mate_tree`: those of `tree_fine` and those of MATE that are about row heads.
+
+    Attributes:
+        global_length: G of the row heads.
+        radius: R of the row heads.
+        row_heads_ratio: share of row heads, rounded down; they come first, the others have trees.
+    """
+
+    global_length: int = 116
+    radius: int = 42
+    row_heads_ratio: float = 0.5
+
+
+def row_heads(config, num_heads: int) -> mate.HeadType:
+    """The row heads; those behind them have trees.
+
+    Raises:
+        InputError: an option of MATE out of range, or no heads of one kind.
+    """
+    of_ids = {kind.ids: kind for kind in mate.head_types(config, num_heads)}
+    if len(of_ids) < 2:
+        raise InputError(
+            f"mate_tree needs row heads and heads with trees, but row_heads_ratio="
+            f"{config.row_heads_ratio} makes {'all' if 'row_ids' in of_ids else 'none'} of "
+            f"{num_heads} heads row heads; that is mate_efficient or tree_fine"
+        )
+    return of_ids["row_ids"]
+
+
+class RowHeadsPattern(mate.MateEfficientPattern):
+    """What `mate_efficient` knows of its row heads."""
+
+    def __init__(self, config, num_heads, **kwargs):
+        super().__init__(config, num_heads, **kwargs)
+        self.head_types = [row_heads(self.config, num_heads)]
+
+
+class MateTreePattern(AttentionPattern):
+    """The pattern of `tree_fine`, and in "rows" that of the row heads."""
+
+    def __init__(self, config, num_heads, **kwargs):
+        super().__init__(config, num_heads, **kwargs)
+        self.rows = RowHeadsPattern(config, num_heads, name="rows")
+        self.trees = TreePattern(config, num_heads, name="trees")
+
+    def call(self, context, training=None):
+        return self.trees(context) | {"rows": self.rows(context)}
+
+    def mask(self, context):
+        """All pairs of row heads, and all that trees could put together; see `MateTree.mask`."""
+        by_row = self.rows.mask(context)
+        by_leaf = tf.broadcast_to(self.trees.mask(context), tf.shape(by_row[:, :1]))
+        return tf.concat([by_row, tf.repeat(by_leaf, self.num_heads - by_row.shape[1], 1)], axis=1)
+
+
+class MateTree(mate.MateEfficient, TreeFine):
+    """Each head as in `mate_efficient` or as in `tree_fine`, on the projections they have there.
+
+    Row heads see the question and their row, and the question sees everything, within G and R.
+    Heads with trees see the keys of their leaf in the whole sequence, wherever these stand; of the
+    question too only what is in the leaf: all of it reaches each token through the row heads.
+    """
+
+    def __init__(self, config, num_heads, **kwargs):
+        super().__init__(config, num_heads, **kwargs)
+        self.head_types = [row_heads(self.config, num_heads)]
+
+    @property
+    def first_tree_head(self):
+        return row_heads(self.config, self.num_heads).count
+
+    def attend(self, query, key, value, pattern, training=None):
+        projections = (query, key, value)
+        by_row = mate.MateEfficient.attend(self, *projections, pattern["rows"], training)
+        of_trees = (x[:, :, self.first_tree_head :] for x in projections)
+        by_leaf = TreeFine.attend(self, *of_trees, pattern, training)
+        return tf.concat([by_row, by_leaf], axis=2)
+
+    def mask(self, x, pattern):
+        rows = pattern["rows"]["row_ids"]
+        if "overflow" in pattern["rows"]:
+            by_row = masks.visible(masks.HeadTokens(**rows["tokens"]))[:, None]
+        else:
+            by_row = rows == 0  # a bias
+        by_row = tf.repeat(by_row, self.first_tree_head, axis=1)
+        return tf.concat([by_row, TreeFine.mask(self, x, pattern)], axis=1)
