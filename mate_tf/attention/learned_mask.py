@@ -63,8 +63,8 @@ class LearnedMaskPattern(AttentionPattern):
     seen and sees nothing.
 
     Variables: alpha <float32>[heads, n (n + 1) / 2], pair i >= j at i (i + 1) / 2 + j; structured
-    [heads, n - 2], by distance. With "dam", step, the batches of training so far. The metric
-    `sparsity` is that of the final mask.
+    [heads, n - 2], by distance. With "dam", step, the batches of training so far, and the metrics
+    `sparsity`, that of the final mask, and `temperature`.
 
     Raises:
         InputError: an option out of range; when called, an input longer than `length`.
@@ -75,7 +75,10 @@ class LearnedMaskPattern(AttentionPattern):
         _check(self.config)
         self.learns_mask = self.config.objective == DAM
         if self.learns_mask:
-            self.sparsity_metric = keras.metrics.Mean("sparsity", dtype=tf.float32)
+            self.readings = [
+                _Reading("sparsity", self.sparsity),
+                _Reading("temperature", self.temperature),
+            ]
 
     def build(self, input_shape=None):
         n = self.config.length
@@ -98,6 +101,30 @@ class LearnedMaskPattern(AttentionPattern):
             )
         super().build(input_shape)
 
+    @classmethod
+    def restored(cls, config, variables) -> "LearnedMaskPattern":
+        """The pattern that a training ended with.
+
+        Args:
+            config: its AttentionConfig.
+            variables: name -> values, as `checkpoints.pattern_variables` gives them.
+
+        Raises:
+            InputError: alpha is not there, or of another shape than the config says.
+        """
+        alpha = np.asarray(variables.get("alpha", ()))
+        pattern = cls(config, len(alpha))
+        pattern.build()
+        if alpha.shape != pattern.alpha.shape:
+            raise InputError(
+                f"alpha of learned_mask has the shape {list(pattern.alpha.shape)} for "
+                f"length={config.length}, not {list(alpha.shape)}"
+            )
+        for name, variable in pattern.variant_variables().items():
+            if name in variables:
+                variable.assign(variables[name])
+        return pattern
+
     def variant_variables(self):
         step = {"step": self.step} if self.learns_mask else {}
         return {"alpha": self.alpha} | step
@@ -114,7 +141,6 @@ class LearnedMaskPattern(AttentionPattern):
             soft = self._of_pairs(self._draw())
             allowed = tf.cast(self._allowed(), soft.dtype)
             self.add_loss(self.config.sparsity_weight * tf.reduce_sum(soft * allowed))
-            self.sparsity_metric.update_state(self.sparsity())
         else:
             soft = self._of_pairs(tf.sigmoid(self.alpha))
         mask = self._cut(self._allowed()[None], context) & _real_pairs(context)
@@ -203,6 +229,26 @@ class LearnedMaskPattern(AttentionPattern):
         checked = refuse_longer(seq, self.config.length, "learned_mask")
         with tf.control_dependencies([] if checked is None else [checked]):
             return of_pairs[:, :, :seq, :seq]
+
+
+class _Reading(keras.metrics.Metric):
+    """A metric that is what a function without arguments gives, in training and evaluation alike.
+
+    Nothing is collected: calls to `update_state` change nothing.
+    """
+
+    def __init__(self, name, read):
+        super().__init__(name, dtype=tf.float32)
+        self._read = read
+
+    def update_state(self, *args, **kwargs):
+        del args, kwargs
+
+    def result(self):
+        return self._read()
+
+    def reset_state(self):
+        pass
 
 
 def gumbel_sigmoid(alpha, uniform, temperature):

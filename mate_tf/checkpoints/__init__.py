@@ -1,14 +1,16 @@
-"""Loading weights, `load(model, path)`, of TF1, tf-models, Hugging Face and our own; and
-`save_huggingface(model, folder)`."""
+"""Loading weights, `load(model, path)`, of TF1, tf-models, Hugging Face and our own;
+`save_huggingface(model, folder)`; and what attention patterns learnt, `pattern_variables(path)`."""
 
 from mate_tf.checkpoints.huggingface_export import save_huggingface
 from mate_tf.checkpoints.load import LoadReport, load
 from mate_tf.checkpoints.names import matching_variables, reference_variables
+from mate_tf.checkpoints.patterns import pattern_variables
 
 __all__ = [
     "LoadReport",
     "load",
     "matching_variables",
+    "pattern_variables",
     "reference_variables",
     "save_huggingface",
 ]

@@ -40,8 +40,7 @@ class Masking:
 
     A word is masked with all its pieces or not at all, in random order until no other word fits in
     the number of tokens to mask. What replaces a token is decided token by token. Special tokens
-    and padding are never chosen, nor is anything in an example without a table, as they fill up
-    batches.
+    and padding are never chosen, nor is anything in an example that only fills up a batch.
 
     Args:
         vocab_file: WordPiece vocabulary, one piece a line.
@@ -65,12 +64,13 @@ class Masking:
             np.int32,
         )
 
-    def __call__(self, batch: dict, seed) -> dict:
+    def __call__(self, batch: dict, seed, real=None) -> dict:
         """Masks a batch; the same seed gives the same masks.
 
         Args:
             batch: dict with input_ids, input_mask, column_ids and row_ids, <int32>[batch, seq].
             seed: <int>[2].
+            real: <bool>[batch], examples that do not only fill up; None: those with a table.
 
         Returns:
             the batch with other input_ids and with masked_lm_positions and masked_lm_ids
@@ -78,7 +78,9 @@ class Masking:
             masked_lm_weights <float32> of the same shape, 0 where nothing was masked.
         """
         seeds = tf.unstack(tf.random.experimental.stateless_split(seed, 3), num=3)
-        chosen = self._choose(batch, seeds[0])
+        if real is None:
+            real = tf.reduce_any(batch["column_ids"] > 0, axis=1)
+        chosen = self._choose(batch, real, seeds[0])
         positions, weights = self._positions(chosen)
         return {
             **batch,
@@ -91,11 +93,11 @@ class Masking:
             "masked_lm_weights": weights,
         }
 
-    def _choose(self, batch, seed):
+    def _choose(self, batch, real, seed):
         """<bool>[batch, seq]: the tokens to hide."""
         size, length = shape_list(batch["input_ids"])
         eligible = (batch["input_mask"] > 0) & ~tf.gather(self._special, batch["input_ids"])
-        eligible &= tf.reduce_any(batch["column_ids"] > 0, axis=1, keepdims=True)
+        eligible &= real[:, None]
         begins = eligible & ~(self._goes_on(batch) & _shifted(eligible))
         # The number of a token's word in its example; those of no word are not counted.
         word = tf.maximum(tf.cumsum(tf.cast(begins, tf.int32), axis=1) - 1, 0)

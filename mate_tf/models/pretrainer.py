@@ -1,4 +1,5 @@
-"""A table encoder with the heads of pre-training: masked words, and whether the table is random."""
+"""An encoder with the heads of pre-training: masked words, and whether text and table (or two
+texts) belong together."""
 
 import dataclasses
 
@@ -29,9 +30,12 @@ class PretrainerConfig(base_config.Config):
 
     Attributes:
         encoder: the encoder below the heads; the one that is fine-tuned later.
+        next_sentence: whether there is the second head, which says if the text and the table, or
+            two texts, belong together.
     """
 
     encoder: EncoderConfig = dataclasses.field(default_factory=EncoderConfig)
+    next_sentence: bool = True
 
     @classmethod
     def from_tapas(cls, bert_config, **flags):
@@ -62,12 +66,15 @@ class TablePretrainer(ConfiguredModel):
         super().__init__(config, name, **kwargs)
         self.encoder = TableEncoder(config.encoder, name="bert")
         self.masked_words = MaskedWordHead(config.encoder, name="masked_words")
-        self.random_table = RandomTableHead(config.encoder, name="random_table")
+        self.random_table = None
+        if config.next_sentence:
+            self.random_table = RandomTableHead(config.encoder, name="random_table")
         self.build(None)
 
     def build(self, input_shape=None):
         for head in (self.masked_words, self.random_table):
-            build_child(head, [None, self._config.encoder.hidden_size])
+            if head is not None:
+                build_child(head, [None, self._config.encoder.hidden_size])
         self.built = True
 
     def call(self, features, training=None):
@@ -78,7 +85,8 @@ class TablePretrainer(ConfiguredModel):
                 masked_lm_positions <int32>[batch, masked]: where words are to be guessed;
                 masked_lm_ids <int32>[batch, masked]: what stood there;
                 masked_lm_weights <float32>[batch, masked]: 1, or 0 where nothing is to be guessed;
-                next_sentence_labels <int32>[batch, 1]: 1 if the table is a random one, else 0.
+                next_sentence_labels <int32>[batch, 1]: 1 if the table is a random one, else 0;
+                not read without that head.
             training: with dropout, and without the log-probabilities, which only cost time then.
 
         Returns:
@@ -88,7 +96,7 @@ class TablePretrainer(ConfiguredModel):
             of both the `_example_loss` <float32>[batch * masked] and [batch], the most probable
             classes masked_lm_predictions <int32>[batch * masked] and next_sentence_predictions
             <int32>[batch] and, unless training, the `_log_probs` <float32>[batch * masked, vocab]
-            and [batch, 2].
+            and [batch, 2]. Without the second head all of next_sentence is missing.
         """
         encoded = self.encoder(features, training=training)
         masked = tf.gather(
@@ -98,17 +106,19 @@ class TablePretrainer(ConfiguredModel):
             tf.reshape(masked, [-1, self._config.encoder.hidden_size]),
             self.encoder.embeddings.word_embeddings,
         )
-        table_logits = self.random_table(encoded["pooled_output"])
         words = _classification(word_logits, features["masked_lm_ids"], training)
-        tables = _classification(table_logits, features["next_sentence_labels"], training)
         weights = tf.reshape(tf.cast(features["masked_lm_weights"], tf.float32), [-1])
         words["loss"] = tf.reduce_sum(weights * words["example_loss"]) / (
             tf.reduce_sum(weights) + _NO_WORDS
         )
+        outputs = encoded | {f"masked_lm_{name}": value for name, value in words.items()}
+        if self.random_table is None:
+            return outputs | {"total_loss": words["loss"]}
+        table_logits = self.random_table(encoded["pooled_output"])
+        tables = _classification(table_logits, features["next_sentence_labels"], training)
         tables["loss"] = tf.reduce_mean(tables["example_loss"])
-        return encoded | {
+        return outputs | {
             "total_loss": words["loss"] + tables["loss"],
-            **{f"masked_lm_{name}": value for name, value in words.items()},
             **{f"next_sentence_{name}": value for name, value in tables.items()},
         }
 

@@ -13,6 +13,7 @@ from mate_tf.tasks import (
     statements,
     synthetic,
     tabfact,
+    text_pretrain,
     wikisql,
     wtq,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "statements",
     "synthetic",
     "tabfact",
+    "text_pretrain",
     "wikisql",
     "wtq",
 ]

@@ -282,6 +282,8 @@ class TableTask(base_task.Task):
         del kwargs
         asked = tf.cast(self.asked(labels), tf.float32)
         for metric in metrics:
+            if metric.name not in _VALUES:
+                continue  # of a layer, which keeps it itself
             value = _VALUES[metric.name](labels, model_outputs)
             metric.update_state(tf.cast(value, tf.float32), asked)
 

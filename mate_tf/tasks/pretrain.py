@@ -83,30 +83,33 @@ class PretrainTask(base.TableTask):
             seed += input_context.input_pipeline_id
 
         def mask(batch, number):
-            tables = batch.pop(base.CLASS)
-            return masking(batch, tf.stack([seed, number])) | {"next_sentence_labels": tables}
+            labels = {"next_sentence_labels": batch.pop(base.CLASS)}
+            return masking(batch, tf.stack([seed, number]), self.asked(batch)) | labels
 
         batches = super().build_inputs(params, input_context)
         numbered = tf.data.Dataset.zip(batches, tf.data.Dataset.counter())
         return numbered.map(mask, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
 
     def build_metrics(self, training=True):
-        """Accuracy and loss of both heads."""
+        """Accuracy and loss of each head."""
         del training
-        return [keras.metrics.Mean(name, dtype=tf.float32) for name in METRICS]
+        heads = METRICS if self.task_config.model.next_sentence else METRICS[:2]
+        return [keras.metrics.Mean(name, dtype=tf.float32) for name in heads]
 
     def process_metrics(self, metrics, labels, model_outputs, **kwargs):
-        """Means over masked words and over examples with a table."""
+        """Means over masked words and over examples that do not only fill up a batch."""
         del kwargs
         weights = {
             "masked_lm": labels["masked_lm_weights"],
-            "next_sentence": tf.reduce_any(labels["column_ids"] > 0, axis=1),
+            "next_sentence": self.asked(labels),
         }
         gold = {
             "masked_lm": labels["masked_lm_ids"],
             "next_sentence": labels["next_sentence_labels"],
         }
         for metric in metrics:
+            if metric.name not in METRICS:
+                continue  # of a layer, which keeps it itself
             head, _, what = metric.name.rpartition("_")
             if what == "loss":
                 values = model_outputs[f"{head}_example_loss"]

@@ -111,8 +111,8 @@ class SequenceTask(base.TableTask):
         return super().build_inputs(params, input_context)
 
     def asked(self, features):
-        """<bool>[batch]: those that only fill up a batch have no token besides [CLS]."""
-        return tf.reduce_sum(features["input_mask"], axis=1) > 1
+        """<bool>[batch]: those that do not only fill up a batch."""
+        return has_text(features)
 
     def measure(self, interactions, predicted):
         """Metrics of all questions whose answer is known."""
@@ -123,6 +123,11 @@ class SequenceTask(base.TableTask):
                 interactions, predicted, self.class_names, self.further_metrics
             )
         return {self.name_in_tapas: found}
+
+
+def has_text(features):
+    """<bool>[batch]: examples that only fill up a batch have no token besides [CLS]."""
+    return tf.reduce_sum(features["input_mask"], axis=1) > 1
 
 
 def classifier(num_labels: int, *, segments: bool = False, **options) -> ClassifierConfig:

@@ -10,6 +10,7 @@ They become two more types beside tf-models' own, so a YAML file may ask for eit
 
 import dataclasses
 import functools
+import re
 
 import tensorflow as tf
 from official.core import config_definitions
@@ -20,6 +21,9 @@ from official.modeling.optimization.configs import optimization_config, optimize
 
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
+
+PATTERNS = r"\bpatterns_\d+/"
+"""In the names of what attention patterns learn, such as alpha of `learned_mask`."""
 
 _SUM = "gradient_sum"  # slot
 
@@ -60,6 +64,7 @@ class BertAdamW(legacy_adamw.AdamWeightDecay):
         gradient_clip_norm=1.0,
         gradient_accumulation_steps=1,
         bias_correction=False,
+        pattern_learning_rate_factor=1.0,
         name="BertAdamW",
         **kwargs,
     ):
@@ -73,6 +78,7 @@ class BertAdamW(legacy_adamw.AdamWeightDecay):
         self._accumulation_steps = gradient_accumulation_steps
         self._calls = None  # since the last step
         self._bias_correction = bias_correction
+        self._pattern_factor = pattern_learning_rate_factor
 
     def get_config(self):
         return {
@@ -82,6 +88,7 @@ class BertAdamW(legacy_adamw.AdamWeightDecay):
             "gradient_clip_norm": self._clip_norm,
             "gradient_accumulation_steps": self._accumulation_steps,
             "bias_correction": self._bias_correction,
+            "pattern_learning_rate_factor": self._pattern_factor,
         }
 
     def _create_slots(self, var_list):
@@ -108,6 +115,13 @@ class BertAdamW(legacy_adamw.AdamWeightDecay):
         zero = tf.zeros([], var_dtype)
         # Powers of zero make the correction sqrt(1 - beta_2^t) / (1 - beta_1^t) one.
         coefficients.update(lr=coefficients["lr_t"], beta_1_power=zero, beta_2_power=zero)
+
+    def _resource_apply_dense(self, grad, var, apply_state=None):
+        if apply_state and self._pattern_factor != 1 and re.search(PATTERNS, var.name):
+            key = var.device, var.dtype.base_dtype
+            rates = {name: apply_state[key][name] * self._pattern_factor for name in ("lr", "lr_t")}
+            apply_state = {**apply_state, key: {**apply_state[key], **rates}}
+        return super()._resource_apply_dense(grad, var, apply_state)
 
     def apply_gradients(self, grads_and_vars, **kwargs):
         present = [(gradient, var) for gradient, var in grads_and_vars if gradient is not None]
@@ -214,10 +228,11 @@ class BertAdamWConfig(optimizer_config.AdamWeightDecayConfig):
     name: str = "BertAdamW"
     gradient_accumulation_steps: int = 1
     bias_correction: bool = False
+    pattern_learning_rate_factor: float = 1.0
     epsilon: float = 1e-6
     weight_decay_rate: float = 0.01
     exclude_from_weight_decay: list[str] = dataclasses.field(
-        default_factory=lambda: ["LayerNorm", "layer_norm", "bias"]
+        default_factory=lambda: ["LayerNorm", "layer_norm", "bias", PATTERNS]
     )
 
 

@@ -13,7 +13,7 @@ from official.modeling import performance
 from mate_tf import tasks
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
-from mate_tf.training import accumulation, continuation, experiments, layer_log
+from mate_tf.training import accumulation, continuation, experiments, layer_log, learned_masks
 
 _GLOBAL_STEP = "global_step/.ATTRIBUTES/VARIABLE_VALUE"
 
@@ -22,10 +22,10 @@ def train(experiment, model_dir: str) -> dict:
     """Trains up to `trainer.train_steps`, from the last checkpoint in `model_dir` if there is one.
 
     Leaves in `model_dir`: checkpoints, params.yaml with the whole configuration, summaries for
-    TensorBoard in train/ and validation/, and layers.jsonl if that is asked for. Killed at any
-    moment, it goes on from the last checkpoint when called again. Evaluates on
-    `task.validation_data` every `trainer.validation_interval` steps and at the end, or not at all
-    if that has no input_path.
+    TensorBoard in train/ and validation/, layers.jsonl if that is asked for, and what masks were
+    learnt (`learned_masks`). Killed at any moment, it goes on from the last checkpoint when called
+    again. Evaluates on `task.validation_data` every `trainer.validation_interval` steps and at the
+    end, or not at all if that has no input_path.
 
     Args:
         experiment: a `TableExperiment`.
@@ -44,6 +44,7 @@ def train(experiment, model_dir: str) -> dict:
     evaluating = bool(experiment.task.validation_data.input_path)
     step = global_step(model_dir) or continuation.first_step(experiment)
     if step >= experiment.trainer.train_steps:
+        learned_masks.save(experiment, model_dir)
         return evaluate(experiment, model_dir) if evaluating else {"global_step": step}
     running = accumulation.split_batches(_continued(experiment, step))
     with _runtime(running) as strategy:
@@ -56,6 +57,7 @@ def train(experiment, model_dir: str) -> dict:
         log.start(runner.trainer)
         metrics = _run_training(runner.controller, experiment.trainer, evaluating)
         step = int(runner.trainer.global_step.numpy())
+    learned_masks.save(experiment, model_dir)
     return {**_floats(metrics), "global_step": step}
 
 

@@ -1,0 +1,191 @@
+"""Documents of plain text for pre-training, out of whatever files are in a folder.
+
+| file | documents |
+|---|---|
+| `*.txt` | what stands between blank lines; each line is a sentence or a paragraph |
+| `*.json` of SQuAD's layout | its articles, all paragraphs of one in their order |
+| `*.json` with texts by name | each text; HybridQA's `request_tok/` has such files |
+| `interactions/train*.tfrecord` | tables and linked passages of what create_data of a task left |
+
+Lines, paragraphs, texts and passages are cut into sentences by `tables.passages.split_sentences`,
+which leaves together what it is not sure of. A table's sentences are its titles, its header and its
+rows, the cells with commas between them.
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from mate_tf.data import records
+from mate_tf.errors import InputError
+from mate_tf.protos import annotated_text_pb2, interaction_pb2
+from mate_tf.tables.files import read_text
+from mate_tf.tables.passages import split_sentences
+
+TRAIN, DEV = "train", "dev"
+SPLITS = (TRAIN, DEV)
+
+OTHER_JSON = "JSON files that have neither SQuAD's layout nor texts by name"
+
+_BLANK_LINES = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
+_DESCRIPTIONS = annotated_text_pb2.AnnotationDescription.annotation_descriptions_ext
+_BUCKETS = 10_000
+
+
+class Document(NamedTuple):
+    """Sentences that follow each other.
+
+    Attributes:
+        source: the file it is from.
+        sentences: at least one, none of them blank.
+    """
+
+    source: str
+    sentences: tuple[str, ...]
+
+
+class Documents:
+    """The documents of a split, in the order of the files' names, each only once.
+
+    With folders `train/` and `dev/` in `input_dir` these are the splits. Otherwise a document's
+    own text decides, so that it is in the same split wherever and beside whatever it is found.
+
+    Args:
+        input_dir: a folder, which is searched with all folders below it.
+        split: one of `SPLITS`.
+        dev_share: of the documents in "dev" where no folder says it.
+        tables: whether to read tables, not only the passages that they link to.
+
+    Attributes:
+        defects: files that were left out, kind -> one message for each; complete at the end of an
+            iteration.
+
+    Raises:
+        InputError: an unknown split, a share that is none; in the iteration, a file that is
+            broken, or no documents at all.
+    """
+
+    def __init__(
+        self,
+        input_dir: str | os.PathLike,
+        split: str,
+        *,
+        dev_share: float = 0.05,
+        tables: bool = True,
+    ):
+        if split not in SPLITS:
+            raise InputError(f"text has no split {split!r}, only {', '.join(SPLITS)}")
+        if not 0 < dev_share < 1:
+            raise InputError(f"dev_share={dev_share}: is no share of documents")
+        self.defects: dict[str, list[str]] = {}
+        self._dir, self._split, self._tables = pathlib.Path(input_dir), split, tables
+        self._dev_share = dev_share
+        if all((self._dir / each).is_dir() for each in SPLITS):
+            self._dir, self._dev_share = self._dir / split, None
+
+    def __iter__(self) -> Iterator[Document]:
+        self.defects.clear()
+        seen, any_there = set(), False
+        for path in _files(self._dir):
+            for sentences in self._read(path):
+                key = hashlib.sha256("\n".join(sentences).encode("utf-8", "ignore")).digest()
+                if sentences and key not in seen:
+                    seen.add(key)
+                    if self._is_of_split(key):
+                        any_there = True
+                        yield Document(str(path), tuple(sentences))
+        if not any_there:
+            raise InputError(
+                f"{self._dir}: has no document for {self._split} among the {len(seen)} that were "
+                "found in .txt files, JSON of SQuAD's layout or with texts by name, and "
+                "interactions of create_data"
+            )
+
+    def _is_of_split(self, key: bytes) -> bool:
+        if self._dev_share is None:
+            return True
+        is_dev = int.from_bytes(key[:8], "big") % _BUCKETS < self._dev_share * _BUCKETS
+        return is_dev == (self._split == DEV)
+
+    def _read(self, path: pathlib.Path) -> Iterator[list[str]]:
+        if path.suffix == ".txt":
+            return _of_text(path)
+        if path.suffix == ".json":
+            return self._of_json(path)
+        if path.suffix == ".tfrecord" and path.parent.name == "interactions":
+            # What other tasks are evaluated on, no model should have seen.
+            return self._of_interactions(path) if path.name.startswith(TRAIN) else iter(())
+        return iter(())
+
+    def _of_json(self, path):
+        try:
+            content = json.loads(read_text(path))
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{path}: not valid JSON: {error}") from None
+        articles = _articles(content)
+        if articles is None:
+            self.defects.setdefault(OTHER_JSON, []).append(str(path))
+            return
+        for texts in articles:
+            yield [sentence for text in texts for sentence in _sentences(text)]
+
+    def _of_interactions(self, path):
+        for interaction in records.read_interactions(path):
+            if self._tables:
+                yield list(_of_table(interaction.table))
+            passages = interaction.Extensions[_DESCRIPTIONS].descriptions
+            for name in sorted(passages):
+                yield _sentences(passages[name])
+
+
+def _files(folder: pathlib.Path) -> Iterator[pathlib.Path]:
+    """All files, through links too, but not those that are hidden."""
+    seen = set()
+    for root, folders, names in os.walk(folder, followlinks=True):
+        if os.path.realpath(root) in seen:  # a link that leads back
+            folders.clear()
+            continue
+        seen.add(os.path.realpath(root))
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            if not name.startswith("."):
+                yield pathlib.Path(root, name)
+
+
+def _of_text(path):
+    for document in _BLANK_LINES.split(read_text(path).replace("\r\n", "\n")):
+        yield [sentence for line in document.split("\n") for sentence in _sentences(line)]
+
+
+def _articles(content) -> list[list[str]] | None:
+    """The paragraphs of each article or text in a JSON file; None if it is of another kind."""
+    if not isinstance(content, dict) or not content:
+        return None
+    if all(isinstance(text, str) for text in content.values()):
+        return [[text] for text in content.values()]
+    try:
+        found = [
+            [paragraph["context"] for paragraph in article["paragraphs"]]
+            for article in content["data"]
+        ]
+    except (KeyError, TypeError):
+        return None
+    return found if all(isinstance(text, str) for texts in found for text in texts) else None
+
+
+def _of_table(table: interaction_pb2.Table) -> Iterator[str]:
+    for title in (table.document_title, table.context_heading, table.caption):
+        if title.strip():
+            yield title
+    for cells in (table.columns, *(row.cells for row in table.rows)):
+        row = " , ".join(cell.text.strip() for cell in cells if cell.text.strip())
+        if row:
+            yield row
+
+
+def _sentences(text: str) -> list[str]:
+    return split_sentences(" ".join(text.split()))
