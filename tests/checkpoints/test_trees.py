@@ -12,7 +12,11 @@ from mate_tf.models.encoder import EncoderConfig, TableEncoder
 
 from .conftest import SIZES
 
-NODES = {"tree_fine": ("kernel", "bias"), "tree_coarse": ("kernel", "bias", "alpha")}
+NODES = {
+    "tree_fine": ("kernel", "bias"),
+    "tree_coarse": ("kernel", "bias", "alpha"),
+    "mate_tree": ("kernel", "bias"),
+}
 
 
 def encoder(*attention):
@@ -34,7 +38,7 @@ def tree(model, layer=0):
     return names | ({"alpha": attention.alpha} if hasattr(attention, "alpha") else {})
 
 
-@pytest.mark.parametrize("name", ["tree_fine", "tree_coarse"])
+@pytest.mark.parametrize("name", NODES)
 @pytest.mark.parametrize(
     ("low", "high", "kept"),
     [
@@ -76,12 +80,15 @@ def test_trees_of_another_shape_are_refused(tmp_path):
             checkpoints.load(encoder({"name": "tree_fine", **other}), path)
 
 
-def test_trees_come_into_layers_without(tmp_path):
-    before = filled(encoder({"name": "full"}))
+@pytest.mark.parametrize(
+    ("before", "name"), [("full", "tree_coarse"), ("mate_efficient", "mate_tree")]
+)
+def test_trees_come_into_layers_without(tmp_path, before, name):
+    before = filled(encoder({"name": before}))
     path = tf.train.Checkpoint(model=before).write(str(tmp_path / "model"))
-    model = encoder({"name": "tree_coarse", "tree_height": 2})
+    model = encoder({"name": name, "tree_height": 2})
     report = checkpoints.load(model, path)
-    assert {part.rsplit("/", 1)[1] for part in report.missing} == {"kernel", "bias", "alpha"}
+    assert {part.rsplit("/", 1)[1] for part in report.missing} == set(NODES[name])
     assert report.partial == ()
 
 
