@@ -1,9 +1,10 @@
-"""Importance of positions and learned masks: figures 2, 5 and 6 of the SparseBERT paper.
+"""Importance and learned masks: figures 2, 5 and 6 of the SparseBERT paper, and of relations.
 
 Matplotlib is imported when a figure is drawn.
 """
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -96,6 +97,46 @@ def head_importance(importance, title: str = "") -> "Figure":
         image = axes.imshow(of_head, cmap="viridis", vmin=0, vmax=1)
         axes.set_title(f"head {number}", fontsize="small")
     figure.colorbar(image, ax=panels, label="importance", shrink=0.6)
+    return figure
+
+
+def relation_importance(
+    importance, relations: Sequence[str], kept=None, title: str = ""
+) -> "Figure":
+    """How much each head attends to each relation, as numbers on a heat map.
+
+    Args:
+        importance: <float>[heads, relations], P, between 0 and 1.
+        relations: their names.
+        kept: <bool>[heads, relations], which get a frame; None: none do.
+        title: text above the plot.
+
+    Raises:
+        InputError: not of that shape.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
+
+    importance = np.asarray(importance)
+    if importance.ndim != 2 or not len(importance) or importance.shape[1] != len(relations):
+        raise InputError(
+            f"importance to plot is [heads, {len(relations)}], not {list(importance.shape)}"
+        )
+    heads = len(importance)
+    figure = Figure(figsize=(len(relations) + 2, 0.4 * heads + 1.6), layout="constrained")
+    axes = figure.add_subplot()
+    image = axes.imshow(importance, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+    figure.colorbar(image, label="importance")
+    for (head, relation), value in np.ndenumerate(importance):
+        color = "white" if value > 0.6 else "black"
+        axes.text(relation, head, f"{value:.2f}", ha="center", va="center", color=color)
+        if kept is not None and kept[head][relation]:
+            corner = (relation - 0.47, head - 0.45)
+            axes.add_patch(Rectangle(corner, 0.94, 0.9, fill=False, edgecolor="tab:orange"))
+    axes.set_xticks(range(len(relations)), relations)
+    axes.set_yticks(range(heads), [str(head) for head in range(1, heads + 1)])
+    axes.set_ylabel("head")
+    axes.set_title(title, fontsize="medium", parse_math=False)
     return figure
 
 

@@ -85,6 +85,30 @@ class DrawnMaskPattern(AttentionPattern):
             )
         super().build(input_shape)
 
+    @classmethod
+    def restored(cls, config, variables):
+        """The pattern that a training ended with.
+
+        Args:
+            config: its AttentionConfig.
+            variables: name -> values, as `checkpoints.pattern_variables` gives them.
+
+        Raises:
+            InputError: alpha is not there, or of another shape than the config says.
+        """
+        alpha = np.asarray(variables.get("alpha", ()))
+        pattern = cls(config, len(alpha))
+        pattern.build()
+        if alpha.shape != pattern.alpha.shape:
+            raise InputError(
+                f"alpha of {config.name} has the shape {list(pattern.alpha.shape)}, "
+                f"not {list(alpha.shape)}"
+            )
+        for name, variable in pattern.variant_variables().items():
+            if name in variables:
+                variable.assign(variables[name])
+        return pattern
+
     def variant_variables(self):
         step = {"step": self.step} if self.learns_mask else {}
         return {"alpha": self.alpha} | step

@@ -13,6 +13,7 @@ MODES = {
     "predict": "write predictions as TSV and JSON",
     "predict_and_evaluate": "predict, then score against the interactions, beside the baselines",
     "export": "write a SavedModel",
+    "analyze": "plot and print what a trained model attends to; write it as JSON",
     "ask": "answer --question about --table with an exported model",
 }
 

@@ -13,7 +13,7 @@ import os
 import time
 import types
 
-from mate_tf.cli import create_data, evaluate_pointr, export, predict_pointr, train
+from mate_tf.cli import analyze, create_data, evaluate_pointr, export, predict_pointr, train
 from mate_tf.cli import eval as evaluate
 from mate_tf.cli.config_files import find_config
 from mate_tf.cli.job import FLAG_OVERRIDES, Job
@@ -145,6 +145,7 @@ _MODES = {
     "predict": predict_pointr.predict,
     "predict_and_evaluate": evaluate_pointr.predict_and_evaluate,
     "export": export_both,
+    "analyze": _each(analyze.analyze),
 }
 
 

@@ -1,0 +1,203 @@
+"""--mode=analyze on checkpoints with known masks."""
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mate_tf import checkpoints, tasks
+from mate_tf.attention import TableContext, masks
+from mate_tf.data import records
+from mate_tf.training import experiments
+
+PNG = b"\x89PNG\r\n"
+ENCODER = "task.model.encoder"
+
+
+def attention(**options):
+    return "--params_override=" + json.dumps(
+        {"task": {"model": {"encoder": {"attention": options}}}}
+    )
+
+
+def encoder_layers(*names):
+    """Each layer with another variant, and an override for it."""
+    encoder = {"num_hidden_layers": len(names), "attention": [{"name": name} for name in names]}
+    return "--params_override=" + json.dumps({"task": {"model": {"encoder": encoder}}})
+
+
+@pytest.fixture
+def saved(config_file, created, tmp_path):
+    """saved(override, alpha): flags of a model with these weights, and its folder."""
+
+    def save(override, alpha=None):
+        config = experiments.load(config_file, [override.partition("=")[2]])
+        config.task.conversion.bert_vocab_file = str(created / "vocab.txt")
+        model = tasks.create(config.task).build_model()
+        if alpha is not None:
+            (variable,) = (v for v in model.encoder.patterns[0].variables if "alpha" in v.name)
+            variable.assign(alpha)
+        model_dir = tmp_path / "model"
+        manager = tf.train.CheckpointManager(
+            tf.train.Checkpoint(model=model), str(model_dir), max_to_keep=1, checkpoint_name="ckpt"
+        )
+        manager.save(checkpoint_number=3)
+        flags = (
+            "--mode=analyze",
+            f"--config_file={config_file}",
+            f"--output_dir={created}",
+            f"--model_dir={model_dir}",
+            override,
+        )
+        return flags, model_dir
+
+    return save
+
+
+def analysis_of(model_dir):
+    folder = model_dir / "analysis"
+    for path in folder.glob("*.png"):
+        assert path.read_bytes().startswith(PNG)
+    plots = sorted(path.name for path in folder.glob("*.png"))
+    return json.loads((folder / "analysis.json").read_text()), plots
+
+
+def triangle(n):
+    """Row and column of each parameter of an unstructured mask."""
+    return np.array([(i, j) for i in range(n) for j in range(i + 1)]).T
+
+
+def test_learned_mask(command, saved, files):
+    """Importance by position: nothing on the diagonal, most beside it."""
+    n = 12
+    i, j = triangle(n)
+    special = (j == 0) | (i == n - 1)
+    logits = np.select([i == j, special, i - j == 1], [-4.0, 1.0, 3.0], -1.0)
+    override = attention(name="learned_mask", objective="dam", length=n)
+    flags, model_dir = saved(override, np.stack([logits, np.where(i == j, -4.0, 0.5)]))
+    output = command(*flags)
+    found, plots = analysis_of(model_dir)
+    assert list(found) == ["learned masks"]
+    of_pattern = found["learned masks"]["patterns_0"]
+    p = {x: 1 / (1 + np.exp(-x)) for x in (-4.0, -1.0, 0.5, 1.0, 3.0)}
+    first, second = of_pattern["importance of each head"]
+    span = p[3.0] - p[-4.0]
+    assert first["diagonal"] == second["diagonal"] == 0
+    assert first["neighbours"] == 1
+    assert first["special"] == pytest.approx((p[1.0] - p[-4.0]) / span, abs=1e-5)
+    assert first["elsewhere"] == pytest.approx((p[-1.0] - p[-4.0]) / span, abs=1e-5)
+    assert second["elsewhere"] == second["neighbours"] == 1
+    mean = {name: (first[name] + second[name]) / 2 for name in first}
+    assert of_pattern["importance"] == pytest.approx(mean)
+    assert of_pattern["importance by distance"]["1"] == 1
+    pairs = 10 * 10 - 10 - 2 * 9  # inside, beyond the neighbours
+    assert of_pattern["sparsity of each head"] == pytest.approx([(12 + pairs) / 144, 12 / 144])
+    assert plots == [
+        f"patterns_0.{kind}.png" for kind in ("importance", "importance_by_head", "masks")
+    ]
+    neighbours = next(line for line in output.splitlines() if line.startswith("neighbours"))
+    assert neighbours.split()[1:] == ["100.0", "100.0", "100.0"]
+    elsewhere = next(line for line in output.splitlines() if line.startswith("elsewhere"))
+    assert elsewhere.split()[2:] == [f"{100 * first['elsewhere']:.1f}", "100.0"]
+    # nothing half-written is left
+    assert len(files(model_dir / "analysis")) == len(plots) + 1
+
+
+def test_learned_mask_of_an_initial_checkpoint(command, refused, saved, tmp_path):
+    """Importance alone has no masks to plot; a checkpoint without alpha has nothing."""
+    override = attention(name="learned_mask", length=12)
+    flags, source = saved(override, np.zeros([2, 78]))
+    elsewhere = f"--model_dir={tmp_path / 'elsewhere'}"
+    command(*flags, elsewhere, f"--init_checkpoint={source}")
+    _, plots = analysis_of(tmp_path / "elsewhere")
+    assert plots == ["patterns_0.importance.png", "patterns_0.importance_by_head.png"]
+    message = refused(*flags, f"--model_dir={tmp_path / 'none'}")
+    assert message == f"{tmp_path / 'none'}: no checkpoint here; train first"
+    flags, source = saved(attention(name="full"))
+    message = refused(*flags, override, elsewhere, f"--init_checkpoint={source}")
+    assert "without attention 'learned_mask': it has no patterns/0/alpha" in message
+
+
+def test_relation_mask(command, refused, saved, created):
+    override = attention(name="relation_mask", objective="dam", diagonal=False)
+    # same cell, same row, same column, header, question, elsewhere
+    row_head, column_head = [1.0, 2.0, -2.0, -1.0, 3.0, -3.0], [0.5, -1.0, 1.0, 1.0, -0.5, -3.0]
+    flags, model_dir = saved(override, [column_head, row_head])
+    output = command(*flags)
+    found, plots = analysis_of(model_dir)
+    assert plots == ["patterns_0.relations.png"]
+    of_pattern = found["relations"]["patterns_0"]
+    assert of_pattern["heads like"] == ["column", "row"]
+    assert of_pattern["kept by each head"] == [
+        ["same cell", "same column", "header"],
+        ["same cell", "same row", "question"],
+    ]
+    assert of_pattern["importance of each head"][1]["same row"] == pytest.approx(0.880797)
+    assert of_pattern["seen by MATE of what is kept"] == 1
+    assert min(of_pattern["reached with these radii"].values()) >= 0.99
+    context = _contexts(created)
+    question = (np.array(context.segment_ids) == 0) & (np.array(context.input_mask) == 1)
+    settings = of_pattern["mate_efficient"]
+    assert settings["global_length"] == question.sum(1).max()
+    assert settings["row_heads_ratio"] == 0.5
+    head = next(line for line in output.splitlines() if line.startswith("1  "))
+    assert head.split()[3] == f"{100 / (1 + np.exp(-1)):.1f}"
+    assert head.split()[-1] == "column"
+
+    # the configuration is the one that was given, but for the attention
+    configured = experiments.load(model_dir / "analysis" / "mate_efficient.yaml")
+    assert (
+        configured.task.model.encoder.attention.as_dict() == {"name": "mate_efficient"} | settings
+    )
+    assert configured.task.model.encoder.hidden_size == 16
+    assert configured.task.train_data.input_path == str(created / "tf_examples" / "train.tfrecord")
+
+    message = refused(*flags, "--params_override=task.validation_data.input_path=absent.tfrecord")
+    assert message == "absent.tfrecord: no such file; run --mode=create_data first"
+
+
+def _contexts(created):
+    batches = records.dataset(created / "tf_examples" / "dev.tfrecord", 100)
+    batch = next(batches.as_numpy_iterator())
+    with_table = (batch["column_ids"] > 0).any(1)
+    return TableContext(*(batch[name][with_table] for name in TableContext._fields))
+
+
+def test_masks_of_an_example(command, trained, created, tmp_path):
+    """Of MATE: what row heads see, and what column heads see."""
+    model_dir = tmp_path / "elsewhere"
+    checkpoint = trained[-1].partition("=")[2]
+    flags = (*trained[:-1], f"--model_dir={model_dir}", f"--init_checkpoint={checkpoint}")
+    wide = f"--params_override={ENCODER}.attention.radius=200"
+    output = command("--mode=analyze", *flags, wide)
+    found, plots = analysis_of(model_dir)
+    assert plots == ["patterns_0.example.png"]
+    of_pattern = found["masks of an example"]["patterns_0"]
+    context = TableContext(*(tf.constant(part[:1]) for part in _contexts(created)))
+    tokens = int(tf.reduce_sum(context.input_mask))
+    seen = [
+        int(tf.math.count_nonzero(mask(context))) for mask in (masks.same_row, masks.same_column)
+    ]
+    assert of_pattern["tokens"] == tokens
+    assert of_pattern["sparsity of each head"] == pytest.approx([1 - n / tokens**2 for n in seen])
+    assert f"{tokens} tokens" in output
+
+
+def test_masks_that_the_content_makes_are_of_layers(command, saved):
+    flags, model_dir = saved(encoder_layers("full", "tree_fine", "static_mask"))
+    command(*flags)
+    found, plots = analysis_of(model_dir)
+    assert plots == ["layer_2.example.png", "patterns_2.example.png"]
+    assert {name: of["attention"] for name, of in found["masks of an example"].items()} == {
+        "layer_2": "tree_fine",
+        "patterns_2": "static_mask",
+    }
+
+
+def test_nothing_to_analyze(refused, saved):
+    flags, model_dir = saved(attention(name="full"))
+    message = refused(*flags)
+    assert message.startswith(f"{model_dir}/ckpt-3: nothing to analyze: with attention full, every")
+    assert not (model_dir / "analysis").exists()
+    assert checkpoints.pattern_variables(str(model_dir)) == {}
