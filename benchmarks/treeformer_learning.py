@@ -5,9 +5,10 @@
 
 Tree attention (TF-A and TC-A) in all layers from the first step on, the same with Treeformer's 2-D
 bootstrapping (paper, Algorithm 1), and full attention, all for the same number of steps. Sequences
-have up to 512 tokens. What is done already is not done again: killed, the same command goes on.
-`--threads 1` twice, with `--seeds 0 1` and with `--seeds 2`, uses two cores; once more with all
-seeds prints all results. `--params_override` goes to every run; others need another `--data`.
+have up to 512 tokens in ListOps and 128 in the other task. What is done already is not done again:
+killed, the same command goes on. `--threads 1` twice, once for each of the `--tasks`, uses two
+cores; once more with both prints all results. `--params_override` goes to every run; others need
+another `--data`.
 `--plot out/treeformer_tf/model --metric masked_lm_accuracy` draws the same figures of any training.
 """
 
@@ -22,7 +23,10 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-TASKS = {"listops": "listops_small.yaml", "recall": "associative_recall.yaml"}
+TASKS = {"listops": ("listops_small.yaml", 400), "recall": ("associative_recall.yaml", 1000)}
+"""Configuration and steps of each run, all stages together."""
+BEFORE, PER_STAGE = 0.3, 0.06
+"""Shares of the steps with full attention first, and of each stage but the last."""
 TREES = ("tree_fine", "tree_coarse")
 FULL = "full"
 BOOTSTRAPPED = "{}, bootstrapped"
@@ -35,12 +39,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
     parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=list(VARIANTS))
     parser.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2))
-    parser.add_argument("--steps", type=int, default=2000, help="of each run, all stages together")
-    parser.add_argument("--steps_before", type=int, default=500, help="of them with full attention")
-    parser.add_argument("--steps_per_stage", type=int, default=0, help="0: all stages alike")
-    parser.add_argument("--tree_height", type=int, default=4)
-    parser.add_argument("--start_height", type=int, default=1)
-    parser.add_argument("--layer_width", type=int, default=1)
+    parser.add_argument("--steps", type=int, help="of each run instead of the task's")
+    parser.add_argument("--tree_height", type=int, default=6)
+    parser.add_argument("--start_height", type=int, default=0)
+    parser.add_argument("--layer_width", type=int, default=2)
     parser.add_argument("--params_override", action="append", default=[])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument(
@@ -68,7 +70,10 @@ def run(options, task: str, mode: str, *flags) -> None:
     }
     command = [
         *(sys.executable, str(ROOT / "run_task_main.py"), f"--mode={mode}"),
-        *(f"--config_file={ROOT / 'configs' / TASKS[task]}", f"--output_dir={options.data / task}"),
+        *(
+            f"--config_file={ROOT / 'configs' / TASKS[task][0]}",
+            f"--output_dir={options.data / task}",
+        ),
         *(f"--params_override={each}" for each in options.params_override),
         *flags,
     ]
@@ -82,32 +87,36 @@ def train(options, task: str, variant: str, seed: int) -> list[dict]:
         run(options, task, "create_data")
     name, _, bootstrapped = variant.partition(", ")
     model_dir = options.data / task / "runs" / f"{variant.replace(', ', '_')}_{seed}"
-    lines = read_lines(model_dir)
-    if accuracy(lines, options.steps) is None:
+    lines, steps = read_lines(model_dir), steps_of(options, task)
+    if accuracy(lines, steps) is None:
         height = f",task.model.encoder.attention.tree_height={options.tree_height}"
         overrides = [
-            f"task.train_data.seed={seed},trainer.validation_interval={options.steps},"
-            f"trainer.layer_log_interval={max(1, options.steps // 40)}",
+            f"task.train_data.seed={seed},trainer.validation_interval={steps},"
+            f"trainer.layer_log_interval={max(1, steps // 40)}",
             f"task.model.encoder.attention.name={name}{height if name in TREES else ''}",
         ]
         if bootstrapped:
             overrides.append(
                 f"bootstrap.layer_width={options.layer_width},"
                 f"bootstrap.start_height={options.start_height},"
-                f"bootstrap.steps_before={options.steps_before},"
-                f"bootstrap.steps_per_stage={options.steps_per_stage}"
+                f"bootstrap.steps_before={round(BEFORE * steps)},"
+                f"bootstrap.steps_per_stage={round(PER_STAGE * steps)}"
             )
         run(
             options,
             task,
             "train",
             f"--model_dir={model_dir}",
-            f"--num_train_steps={options.steps}",
+            f"--num_train_steps={steps}",
             f"--tf_random_seed={seed}",
             *(f"--params_override={each}" for each in overrides),
         )
         lines = read_lines(model_dir)
     return lines
+
+
+def steps_of(options, task: str) -> int:
+    return options.steps or TASKS[task][1]
 
 
 def read_lines(model_dir: pathlib.Path) -> list[dict]:
@@ -142,7 +151,7 @@ def table(task: str, results: dict[str, list[float]], options) -> str:
     """A line for each variant, and for what bootstrapping gives."""
     seeds = ", ".join(map(str, options.seeds))
     lines = [
-        f"{task}, % of the dev split after {options.steps} steps, seeds {seeds}",
+        f"{task}, % of the dev split after {steps_of(options, task)} steps, seeds {seeds}",
         f"{'':36}{'mean':>7}{'s.d.':>7}   each",
         *(row(variant, values) for variant, values in results.items()),
         *(
@@ -177,18 +186,22 @@ def main() -> None:
         runs = {path.name: read_lines(path) for path in options.plot}
         plot(runs, str(options.output / options.plot[0].name), options.metric)
         return
-    content = {"steps": options.steps, "seeds": list(options.seeds), "tasks": {}}
+    content = {"seeds": list(options.seeds), "tasks": {}}
     for task in options.tasks:
         logs = {
             variant: [train(options, task, variant, seed) for seed in options.seeds]
             for variant in options.variants
         }
         results = {
-            variant: [accuracy(lines, options.steps) for lines in of_seeds]
+            variant: [accuracy(lines, steps_of(options, task)) for lines in of_seeds]
             for variant, of_seeds in logs.items()
         }
         print(f"\n{table(task, results, options)}\n", flush=True)
-        content["tasks"][task] = {METRIC: results, "with minus without": differences(results)}
+        content["tasks"][task] = {
+            "steps": steps_of(options, task),
+            METRIC: results,
+            "with minus without": differences(results),
+        }
         stem = str(options.output / f"treeformer_learning_{task}")
         first = {variant: of_seeds[0] for variant, of_seeds in logs.items()}
         plot(first, stem)
