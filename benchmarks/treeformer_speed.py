@@ -1,13 +1,13 @@
 """Table 4 and Table 11 of the Treeformer paper: time and FLOPs of tree attention against full.
 
     python benchmarks/treeformer_speed.py
-    python benchmarks/treeformer_speed.py --shares out/occupancy.json   # a trained tree beside
+    python benchmarks/treeformer_speed.py --trained out/listops_small/model   # its trees beside
 
 The self-attention layer alone, with its projections: 8 heads, hidden size 768, batch 1, trees of
 height 6, one thread. Variants take turns within each repetition and medians are compared, so that
 a busy machine slows all of them alike; processor time tells more than the clock there. Trees get
 biases that spread the tokens over the leaves in the shares wanted: equal ones, half of them in one
-leaf (skewed), or those of a trained layer, a JSON file with [heads][leaves].
+leaf (skewed), or those that a training with tree attention left in its last layer.
 
 FLOPs are those of the attention without the projections, at the lengths and widths of Table 11,
 relative to full attention: by formula, where each node is scored only on the path taken; as done
@@ -47,7 +47,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--variants", nargs="+", help="only those whose names start so, and full")
-    parser.add_argument("--shares", type=pathlib.Path, help="leaf shares of a trained layer")
+    parser.add_argument("--trained", help="--model_dir of a training with binary trees")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
@@ -58,6 +58,16 @@ def skewed_shares(num_leaves: int):
 
     rest = 0.5 / (num_leaves - 1)
     return np.array([[rest] * (num_leaves - 1) + [0.5]])
+
+
+def trained_shares(model_dir: str):
+    """Shares of the leaves in the last layer after a training, means over heads, [1, leaves]."""
+    import numpy as np
+
+    from mate_tf.training import layer_log
+
+    last = [line["layers"] for line in layer_log.read(model_dir) if "layers" in line][-1]
+    return np.array([last[-1]["leaf_shares"]])
 
 
 def spread(layer, x, shares=None) -> None:
@@ -112,8 +122,8 @@ def cases(args) -> dict:
         found[f"tree_fine {options['branching']}"] = ("tree_fine", options, None)
     found["tree_coarse"] = ("tree_coarse", {"tree_height": HEIGHT}, None)
     found["tree_coarse folded"] = found["tree_coarse"]
-    if args.shares:
-        shares = json.loads(args.shares.read_text())
+    if args.trained:
+        shares = trained_shares(args.trained)
         height = (len(shares[0]) - 1).bit_length()
         found["tree_fine trained"] = ("tree_fine", {"tree_height": height}, shares)
     if args.variants:
