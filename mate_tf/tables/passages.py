@@ -51,7 +51,7 @@ def split_sentences(text: str) -> list[str]:
     """
     sentences, begin = [], 0
     for end in _END.finditer(text):
-        if _is_end(text[begin : end.start()], text[end.end() :][:40]):
+        if _is_end(text[begin : end.start()], text[end.end() : end.end() + 40]):
             sentences.append(text[begin : end.end()].strip())
             begin = end.end()
     sentences.append(text[begin:].strip())

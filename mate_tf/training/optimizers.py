@@ -33,7 +33,9 @@ class BertAdamW(legacy_adamw.AdamWeightDecay):
 
     A step is `var -= lr * (m / (sqrt(v) + epsilon) + weight_decay_rate * var)`, in this order:
 
-    1. Each replica clips the gradients of its batch together to `gradient_clip_norm`.
+    1. Each replica clips the gradients of its batch together to `gradient_clip_norm`; those of what
+       attention patterns learn (`PATTERNS`) for themselves, or the price of a mask would decide how
+       much is left of all others.
     2. The mean over the replicas is taken.
     3. Each element is clipped to `clipvalue`, if that is given.
     4. With `gradient_accumulation_steps` n, only every n-th call of `apply_gradients` steps, with
@@ -130,10 +132,13 @@ class BertAdamW(legacy_adamw.AdamWeightDecay):
     def _transform_unaggregated_gradients(self, grads_and_vars):
         if not self._clip_norm:
             return grads_and_vars
-        gradients, variables = zip(*grads_and_vars, strict=True)
         replicas = tf.distribute.get_strategy().num_replicas_in_sync
-        gradients, _ = tf.clip_by_global_norm(gradients, self._clip_norm / replicas)
-        return list(zip(gradients, variables, strict=True))
+        clipped = []
+        for group in _groups(grads_and_vars):
+            gradients, variables = zip(*group, strict=True)
+            gradients, _ = tf.clip_by_global_norm(gradients, self._clip_norm / replicas)
+            clipped += zip(gradients, variables, strict=True)
+        return clipped
 
     def _transform_gradients(self, grads_and_vars):
         if self._accumulation_steps > 1:
@@ -169,6 +174,15 @@ class BertAdamW(legacy_adamw.AdamWeightDecay):
                 return tf.group(*cleared, self._calls.assign(0, read_value=False))
 
         return tf.cond(calls >= self._accumulation_steps, step, tf.no_op)
+
+
+def _groups(grads_and_vars):
+    """Those of attention patterns and all others, as far as there are some."""
+    groups = {}
+    for gradient, var in grads_and_vars:
+        of_pattern = bool(re.search(PATTERNS, var.name))
+        groups.setdefault(of_pattern, []).append((gradient, var))
+    return groups.values()
 
 
 def _add(total, gradient):

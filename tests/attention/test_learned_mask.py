@@ -137,8 +137,34 @@ def test_the_price_of_a_mask_is_its_sum():
     assert float(loss) == pytest.approx(0.5 * mask.sum(), rel=1e-4)
     pattern(context_of(12))
     assert not pattern.losses
-    assert float(pattern.sparsity_metric.result()) == 0
-    assert pattern.sparsity_metric in keras.Sequential([pattern]).metrics
+
+
+def test_metrics_are_read_off():
+    """At any time, also in an evaluation that has just reset what others have collected."""
+    pattern = pattern_of(objective="dam", temperature=2.0, final_temperature=0.5)
+    metrics = keras.Sequential([pattern]).metrics
+    assert [metric.name for metric in metrics] == ["sparsity", "temperature"]
+    assert [float(metric.result()) for metric in metrics] == [0, 2]
+    pattern.alpha.assign(pattern.alpha * np.array([[-1.0]] + [[1.0]] * (HEADS - 1)))
+    pattern.step.assign(pattern.config.temperature_steps)
+    for metric in metrics:
+        metric.reset_state()
+    found = [float(metric.result()) for metric in metrics]
+    assert found == pytest.approx([1 / HEADS, 0.5])
+    assert not keras.Sequential([pattern_of(objective="importance")]).metrics
+
+
+def test_restored_from_its_variables():
+    config = config_of(objective="dam", structured=True)
+    alpha = np.random.default_rng(0).normal(size=[HEADS, 10]).astype(np.float32)
+    pattern = learned_mask.LearnedMaskPattern.restored(config, {"alpha": alpha, "step": 7})
+    np.testing.assert_array_equal(pattern.alpha, alpha)
+    assert int(pattern.step) == 7
+    i, j = 3, 8
+    np.testing.assert_array_equal(pattern.final_mask()[:, i, j], alpha[:, 5] > 0)
+    for variables in ({}, {"alpha": alpha[:, 1:]}, {"alpha": alpha[0]}):
+        with pytest.raises(InputError, match=r"length=12, not \["):
+            learned_mask.LearnedMaskPattern.restored(config, variables)
 
 
 def test_temperature_falls_and_the_end_is_hard():

@@ -128,3 +128,37 @@ def test_decayed_are_those_of_the_reference(heads):
     spared = ("LayerNorm", "layer_norm", "bias")
     assert decayed == {name for name in variables if not any(part in name for part in spared)}
     assert 0 < len(decayed) < len(variables)
+
+
+def test_alpha_of_learned_masks():
+    """Without decay, and at a rate of its own if that is asked for."""
+    attention = {"name": "learned_mask", "length": 4}
+    encoder = EncoderConfig(**SMALL | {"attention": attention})
+    model = TablePretrainer(PretrainerConfig(encoder=encoder))
+    alpha, kernel = model.encoder.patterns[0].alpha, model.encoder.pooler.kernel
+    rate = {"initial_learning_rate": 0.01, "decay_steps": 10**9, "warmup_steps": 0}
+    options = {"bias_correction": True, "weight_decay_rate": 0.5, "gradient_clip_norm": 0.0}
+    for factor in (1.0, 3.0):
+        optimizer = build(rate, pattern_learning_rate_factor=factor, **options)
+        assert optimizer.get_config()["pattern_learning_rate_factor"] == factor
+        before = alpha.numpy(), kernel.numpy()
+        ones = [(tf.ones_like(variable), variable) for variable in (alpha, kernel)]
+        optimizer.apply_gradients(ones)
+        # The first step of Adam is as long as its rate.
+        np.testing.assert_allclose(before[0] - alpha, 0.01 * factor, rtol=1e-3)
+        expected = 0.01 * (1 + 0.5 * before[1])
+        np.testing.assert_allclose(before[1] - kernel, expected, rtol=1e-3)
+
+
+def test_gradients_of_alpha_are_clipped_apart():
+    encoder = EncoderConfig(**SMALL | {"attention": {"name": "learned_mask", "length": 4}})
+    model = TablePretrainer(PretrainerConfig(encoder=encoder))
+    alpha, pooler = model.encoder.patterns[0].alpha, model.encoder.pooler
+    kernel, bias = pooler.kernel, pooler.bias
+    given = [(tf.fill(v.shape, size), v) for v, size in ((kernel, 3.0), (alpha, 50.0), (bias, 0.1))]
+    optimizer = build(gradient_clip_norm=1.0)
+    clipped = {v.ref(): g.numpy() for g, v in optimizer._transform_unaggregated_gradients(given)}
+    others = np.sqrt(9.0 * 64 + 0.01 * 8)
+    np.testing.assert_allclose(clipped[kernel.ref()], 3.0 / others, rtol=1e-5)
+    np.testing.assert_allclose(clipped[bias.ref()], 0.1 / others, rtol=1e-5)
+    np.testing.assert_allclose(clipped[alpha.ref()], 1 / np.sqrt(20), rtol=1e-5)
