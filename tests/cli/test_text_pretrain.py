@@ -58,7 +58,7 @@ trainer: {{train_steps: 2, steps_per_loop: 1, summary_interval: 1, checkpoint_in
 
 
 @pytest.fixture
-def files(tmp_path):
+def inputs(tmp_path):
     """Configurations, a vocabulary and text."""
     rng = np.random.default_rng(0)
     documents = ("\n".join(" ".join(rng.choice(WORDS, 4)) for _ in range(4)) for _ in range(40))
@@ -77,13 +77,13 @@ def files(tmp_path):
     return tmp_path
 
 
-def test_a_mask_is_learned_and_used(command, files):
-    model_dir, path = files / "out" / "model", files / "out" / "model" / "masks" / "patterns_0.npz"
+def test_a_mask_is_learned_and_used(command, inputs):
+    model_dir, path = inputs / "out" / "model", inputs / "out" / "model" / "masks" / "patterns_0.npz"
     arguments = (
-        f"--config_file={files / 'text.yaml'}",
-        f"--bert_vocab_file={files / 'vocab.txt'}",
-        f"--input_dir={files / 'text'}",
-        f"--output_dir={files / 'out'}",
+        f"--config_file={inputs / 'text.yaml'}",
+        f"--bert_vocab_file={inputs / 'vocab.txt'}",
+        f"--input_dir={inputs / 'text'}",
+        f"--output_dir={inputs / 'out'}",
         "--num_processes=1",
     )
     output = command("--mode=run", *arguments)
@@ -110,12 +110,12 @@ def test_a_mask_is_learned_and_used(command, files):
     assert f"mask | {path}" in output
     np.testing.assert_array_equal(mask_files.load(path), mask)
 
-    (files / "rte.yaml").write_text(RTE.replace("MASK", str(path)))
+    (inputs / "rte.yaml").write_text(RTE.replace("MASK", str(path)))
     arguments = (
-        f"--config_file={files / 'rte.yaml'}",
-        f"--bert_vocab_file={files / 'vocab.txt'}",
-        f"--input_dir={files / 'rte'}",
-        f"--output_dir={files / 'out_rte'}",
+        f"--config_file={inputs / 'rte.yaml'}",
+        f"--bert_vocab_file={inputs / 'vocab.txt'}",
+        f"--input_dir={inputs / 'rte'}",
+        f"--output_dir={inputs / 'out_rte'}",
         "--num_processes=1",
     )
     command("--mode=create_data", *arguments)
@@ -126,14 +126,14 @@ def test_a_mask_is_learned_and_used(command, files):
     assert "class_accuracy: " in output
 
 
-def test_no_text_there(refused, files, tmp_path):
+def test_no_text_there(refused, inputs, tmp_path):
     (tmp_path / "empty").mkdir()
     message = refused(
         "--mode=create_data",
-        f"--config_file={files / 'text.yaml'}",
-        f"--bert_vocab_file={files / 'vocab.txt'}",
+        f"--config_file={inputs / 'text.yaml'}",
+        f"--bert_vocab_file={inputs / 'vocab.txt'}",
         f"--input_dir={tmp_path / 'empty'}",
-        f"--output_dir={files / 'out'}",
+        f"--output_dir={inputs / 'out'}",
     )
     assert message.startswith(f"{tmp_path / 'empty'}: has no document for train")
-    assert not [path for path in (files / "out").rglob("*.tfrecord")]
+    assert not list((inputs / "out").rglob("*.tfrecord"))
