@@ -9,6 +9,7 @@ from google.protobuf import descriptor_pb2
 
 from mate_tf.protos import (
     annotated_text_pb2,
+    answer_spans_pb2,
     interaction_pb2,
     invalid_answer_pb2,
     second_text_pb2,
@@ -21,6 +22,7 @@ MODULES = (
     invalid_answer_pb2,
     second_text_pb2,
     table_selection_pb2,
+    answer_spans_pb2,
 )
 
 
@@ -67,7 +69,9 @@ def test_extensions_survive_a_round_trip():
     annotated = question.Extensions[annotated_text_pb2.AnnotatedText.annotated_question_ext]
     annotated.annotations.add(begin_byte_index=0, end_byte_index=3, identifier="/wiki/Who")
     question.Extensions[invalid_answer_pb2.InvalidAnswer.invalid_answer_ext].reason = "no text"
-    question.Extensions[second_text_pb2.SecondText.second_text_ext].text = "whom?"
+    question.Extensions[second_text_pb2.SecondText.second_text_ext].text.append("whom?")
+    spans = question.Extensions[answer_spans_pb2.AnswerSpans.answer_spans_ext].spans
+    spans.add(begin_index=0, end_index=3)
     described = interaction.Extensions[
         annotated_text_pb2.AnnotationDescription.annotation_descriptions_ext
     ]

@@ -61,6 +61,28 @@ class ClassificationHead(PooledHead):
         return per_example, {"classification_loss_per_example": per_example}
 
 
+class ChoiceHead(ClassificationHead):
+    """One of several choices, such as the most plausible of four endings of a story.
+
+    Each is scored by the same number from its own pooled output <float>[batch, choices, width];
+    the classes are the choices. The loss is that of classes.
+
+    Args:
+        config: a ClassifierConfig.
+
+    Raises:
+        InputError: as of classes.
+    """
+
+    def __init__(self, config, **kwargs):
+        super().__init__(config, **kwargs)
+        self._num_outputs = 1
+
+    def _logits(self, x):
+        """<float32>[batch, choices, width] -> <float32>[batch, choices]"""
+        return tf.squeeze(super()._logits(x), axis=-1)
+
+
 class RegressionHead(PooledHead):
     """A number for the whole example, such as how similar two texts are.
 
@@ -114,6 +136,8 @@ def squared_error(predicted, gold):
 
 def class_head(config):
     """The head that `num_classification_labels` asks for: of 1 label it is a number."""
+    if config.multiple_choice:
+        return ChoiceHead(config)
     one = config.num_classification_labels == 1
     return RegressionHead(config) if one else ClassificationHead(config)
 

@@ -90,9 +90,13 @@ class ClassifierConfig(base_config.Config):
             1: no class but a number (`classification.RegressionHead`).
         classification_hidden_sizes: widths of hidden layers before the class or number.
         classification_label_weight: weights of classes in the loss, such as "0:1.0,1:2.0".
+        multiple_choice: the classes are choices (`classification.ChoiceHead`): a sequence has an
+            equal part for each, which is encoded for itself (`towers`).
         span_prediction: "none", "span" or "boundary" (see `spans`), or "mlp" (see `reader`). With
             spans, they are what is learnt from label_ids.
         max_span_length: tokens of the longest span.
+        allow_empty_span: no span may be the answer, which [CLS] stands for: it is labelled where
+            there is none, and shares the distribution of the spans.
         span_hidden_size: width of the hidden layer of "mlp".
         span_activation: its activation, as the encoder's `hidden_act`.
         max_num_rows: rows told apart by the heads, the header's included.
@@ -132,14 +136,25 @@ class ClassifierConfig(base_config.Config):
     num_classification_labels: int = 0
     classification_hidden_sizes: list[int] = dataclasses.field(default_factory=list)
     classification_label_weight: str = ""
+    multiple_choice: bool = False
     span_prediction: str = spans.NO_SPANS
     max_span_length: int = 10
+    allow_empty_span: bool = False
     span_hidden_size: int = 256
     span_activation: str = "gelu"
     max_num_rows: int = 64
     max_num_columns: int = 32
     sequence_dropout_prob: float = 0.1
     num_towers: int = 1
+
+    def towers(self) -> towers.Towers:
+        """How the encoder is applied to sequences.
+
+        Raises:
+            InputError: towers and choices contradict each other.
+        """
+        choices = self.num_classification_labels if self.multiple_choice else 1
+        return towers.Towers(self.num_towers, choices)
 
     @classmethod
     def from_tapas(cls, bert_config, **flags):
@@ -194,7 +209,7 @@ def make_heads(config: ClassifierConfig) -> dict[str, Head]:
     made = []
     if config.num_aggregation_labels:
         made.append(aggregation.aggregation_head(config))
-    if config.num_classification_labels:
+    if config.num_classification_labels or config.multiple_choice:
         made.append(classification.class_head(config))
     if config.span_prediction != spans.NO_SPANS:
         made.append(reader.span_head(config))
@@ -237,7 +252,7 @@ class TableClassifier(ConfiguredModel):
     def __init__(self, config, name="table_classifier", **kwargs):
         super().__init__(config, name, **kwargs)
         self.encoder = TableEncoder(config.encoder, name="bert")
-        self.towers = towers.Towers(config.num_towers)
+        self.towers = config.towers()
         self.dropout = keras.layers.Dropout(config.sequence_dropout_prob)
         self._labels = label_features(config)
         # By name, so that checkpoints of models with other heads besides fit.
@@ -266,8 +281,9 @@ class TableClassifier(ConfiguredModel):
             heads', all <float32> or <int32>: token_logits, logits, probs, selected_tokens (see
             `heads`) and, with the options for them, column_logits, logits_aggregation, pred_aggr
             (`aggregation`), logits_cls, probs_cls, pred_cls (`classification`), span_logits,
-            span_indexes, pred_span, span_log_prob (`spans`). With labels also total_loss
-            <float32>[], a mean over the batch, and what it is made of, <float32>[batch] each.
+            span_indexes, pred_span, span_log_prob, empty_span_log_prob (`spans`). With labels also
+            total_loss <float32>[], a mean over the batch, and what it is made of, <float32>[batch]
+            each.
         """
         outputs = self.towers.encode(self.encoder, features, training)
         read = {

@@ -77,7 +77,7 @@ class PooledHead(Head):
         super().__init__(config, **kwargs)
         if num_labels < self.min_labels:
             raise InputError(f"{self.name}: {num_labels} classes leave nothing to choose")
-        self.num_labels = num_labels
+        self.num_labels = self._num_outputs = num_labels
         self._suffix = suffix
         self.hidden = [
             keras.layers.Dense(size, activation="relu", dtype="float32", name=f"hidden_{index}")
@@ -89,7 +89,7 @@ class PooledHead(Head):
         for layer in self.hidden:
             build_child(layer, [None, width])
             width = layer.units
-        self.output_weights, self.output_bias = self._linear("output", [self.num_labels, width])
+        self.output_weights, self.output_bias = self._linear("output", [self._num_outputs, width])
         super().build(input_shape)
 
     def reference_variables(self):
@@ -101,7 +101,7 @@ class PooledHead(Head):
         return {f"{name}_{self._suffix}": variable for name, variable in variables.items()}
 
     def _logits(self, x):
-        """<float32>[batch, width] -> <float32>[batch, labels]"""
+        """<float32>[..., width] -> <float32>[..., outputs]"""
         for layer in self.hidden:
             x = layer(x)
         return tf.matmul(x, self.output_weights, transpose_b=True) + self.output_bias

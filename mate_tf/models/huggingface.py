@@ -157,6 +157,8 @@ def _heads(classifier) -> dict:
         raise _no_counterpart(f"span_prediction={classifier.span_prediction}")
     if classifier.num_towers > 1:
         raise _no_counterpart(f"num_towers={classifier.num_towers}")
+    if classifier.multiple_choice:
+        raise _no_counterpart("multiple_choice")
     if classifier.classification_hidden_sizes:
         raise _no_counterpart("classification_hidden_sizes")
     fields = classifier.as_dict()

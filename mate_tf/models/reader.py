@@ -46,8 +46,8 @@ class ReaderHead(spans.SpansHead):
     lengths and a width of 256.
 
     The gold span is the first run of labelled tokens ("first appearance"), if it is a span at all:
-    no longer than `max_span_length` and within one data cell. The loss is the mean over the
-    examples with a gold span; the others add nothing and do not count.
+    no longer than `max_span_length` and within one data cell, or the empty one. The loss is the
+    mean over the examples with a gold span; the others add nothing and do not count.
 
     Args:
         config: a ClassifierConfig.
@@ -106,7 +106,9 @@ class ReaderHead(spans.SpansHead):
         del cells
         gold = first_labelled(features["label_ids"])[:, tf.newaxis]  # [batch, 1, 2]
         is_gold = tf.reduce_all(outputs["span_indexes"] == gold, axis=-1)  # [batch, spans]
-        is_gold &= spans.within_cells(features["row_ids"], features["column_ids"], self._max_length)
+        is_gold &= self._candidates(
+            spans.within_cells(features["row_ids"], features["column_ids"], self._max_length)
+        )
         is_gold = tf.cast(is_gold, tf.float32)
         per_example, parts = self._named(
             spans.summed_cross_entropy(is_gold, outputs["span_logits"])

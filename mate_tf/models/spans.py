@@ -89,6 +89,8 @@ def gold_boundaries(label_ids):
 class SpansHead(Head):
     """Chooses one of the spans that are part of a data cell. A subclass scores all of them.
 
+    With `allow_empty_span` the first token, [CLS], is one more span, and stands for none of them.
+
     Args:
         config: a ClassifierConfig.
 
@@ -101,22 +103,32 @@ class SpansHead(Head):
     def __init__(self, config, name="spans", **kwargs):
         super().__init__(config, name=name, **kwargs)
         self._max_length = config.max_span_length
+        self._allow_empty = config.allow_empty_span
         if self._max_length < 1:
             raise InputError(f"max_span_length: {self._max_length} leaves no span")
 
     def _outputs(self, logits, features):
         """What `SpanHead.call` returns, for the scores of all spans <float32>[batch, spans]."""
-        row_ids = features["row_ids"]
-        valid = within_cells(row_ids, features["column_ids"], self._max_length)
-        logits = tf.where(valid, logits, LOG_ZERO)
-        every = indexes(shape_list(row_ids)[1], self._max_length)
-        log_probs = tf.reduce_max(tf.nn.log_softmax(logits), axis=1)
-        return {
+        in_cells = within_cells(features["row_ids"], features["column_ids"], self._max_length)
+        every = indexes(shape_list(features["row_ids"])[1], self._max_length)
+        logits = tf.where(self._candidates(in_cells), logits, LOG_ZERO)
+        log_probs = tf.nn.log_softmax(logits)
+        best = tf.argmax(tf.where(in_cells, logits, LOG_ZERO), axis=1)
+        outputs = {
             "span_logits": logits,
             "span_indexes": every,
-            "pred_span": tf.gather(every, tf.argmax(logits, axis=1)),
-            "span_log_prob": tf.where(tf.reduce_any(valid, axis=1), log_probs, LOG_ZERO),
+            "pred_span": tf.gather(every, best),
+            "span_log_prob": tf.reduce_max(tf.where(in_cells, log_probs, LOG_ZERO), axis=1),
         }
+        if self._allow_empty:
+            outputs["empty_span_log_prob"] = log_probs[:, 0]
+        return outputs
+
+    def _candidates(self, in_cells):
+        """<bool>[batch, spans] of spans in cells -> the same with the empty one, the first."""
+        if not self._allow_empty:
+            return in_cells
+        return in_cells | (tf.range(shape_list(in_cells)[1]) == 0)[tf.newaxis]
 
     def _of_boundaries(self, starts, ends):
         """Spans score what their boundaries, <float32>[batch, seq], score together."""
@@ -165,7 +177,8 @@ class SpanHead(SpansHead):
             span_logits <float32>[batch, spans], -10000 outside of cells; span_indexes
             <int32>[spans, 2], the first and last token of each; of the best one pred_span
             <int32>[batch, 2], its first and last token, and span_log_prob <float32>[batch], the
-            logarithm of its probability, -10000 if no span is in a cell.
+            logarithm of its probability, -10000 if no span is in a cell. With `allow_empty_span`
+            also empty_span_log_prob <float32>[batch]; the best span is never the empty one.
         """
         del cells
         of_start, of_end = tf.split(self.span_output_weights, 2)

@@ -15,7 +15,7 @@ _sym_db = _symbol_database.Default()
 from mate_tf.protos import interaction_pb2 as mate__tf_dot_protos_dot_interaction__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n mate_tf/protos/second_text.proto\x12\x0elanguage.tapas\x1a mate_tf/protos/interaction.proto\"m\n\nSecondText\x12\x0c\n\x04text\x18\x01 \x01(\t2Q\n\x0fsecond_text_ext\x12\x18.language.tapas.Question\x18\xcd\xa0\xd4\xa7\x01 \x01(\x0b\x32\x1a.language.tapas.SecondText')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n mate_tf/protos/second_text.proto\x12\x0elanguage.tapas\x1a mate_tf/protos/interaction.proto\"m\n\nSecondText\x12\x0c\n\x04text\x18\x01 \x03(\t2Q\n\x0fsecond_text_ext\x12\x18.language.tapas.Question\x18\xcd\xa0\xd4\xa7\x01 \x01(\x0b\x32\x1a.language.tapas.SecondText')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)

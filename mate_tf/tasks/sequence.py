@@ -23,7 +23,8 @@ class SequenceConversionConfig(base_config.Config):
 
     Attributes:
         bert_vocab_file: vocabulary, one piece a line; tasks over bytes or symbols make their own.
-        max_seq_length: tokens per example, of both sequences together in a pair.
+        max_seq_length: tokens per example, of both sequences together in a pair and of all choices
+            together where there are some.
         tokens: "word_pieces", "bytes", or "symbols" between spaces.
     """
 
@@ -73,6 +74,7 @@ class SequenceTask(base.TableTask):
         return sequences.SequenceConverter(
             vocab_file,
             num_towers=self.task_config.model.num_towers,
+            num_choices=len(self.class_names) if self.task_config.model.multiple_choice else 1,
             **self.task_config.conversion.converter_options(),
         )
 
@@ -92,22 +94,25 @@ class SequenceTask(base.TableTask):
 
     def _check_length(self):
         length, model = self.task_config.conversion.max_seq_length, self.task_config.model
-        positions = model.encoder.max_position_embeddings * model.num_towers
+        parts = model.towers().num_parts
+        positions = model.encoder.max_position_embeddings * parts
         if length > positions and not model.encoder.disable_position_embeddings:
             raise InputError(
                 f"task.conversion.max_seq_length={length} is more than task.model.encoder."
                 f"max_position_embeddings={model.encoder.max_position_embeddings}"
-                + (f" for each of {model.num_towers} towers" if model.num_towers > 1 else "")
+                + (f" for each of {parts} parts" if parts > 1 else "")
             )
 
     def build_inputs(self, params, input_context=None):
-        """As of every task; with two towers all batches have the same length.
+        """As of every task; with towers or choices all batches have the same length.
 
         Raises:
-            InputError: buckets would cut between the towers.
+            InputError: buckets would cut between them.
         """
-        if self.task_config.model.num_towers > 1 and params.buckets:
-            raise InputError(f"buckets={list(params.buckets)}: there are none with two towers")
+        if params.buckets and self.task_config.model.towers().num_parts > 1:
+            raise InputError(
+                f"buckets={list(params.buckets)}: there are none with two towers or choices"
+            )
         return super().build_inputs(params, input_context)
 
     def asked(self, features):

@@ -17,6 +17,10 @@ def gelu(x):
     return x * 0.5 * (1 + np.vectorize(math.erf)(x / np.sqrt(2)))
 
 
+def gelu_tanh(x):
+    return x * 0.5 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
+
+
 ACTIVATIONS = {"gelu_exact": gelu, "relu": lambda x: np.maximum(x, 0), "tanh": np.tanh}
 
 
@@ -132,6 +136,29 @@ def test_what_is_no_span_is_no_gold_span(labelled):
     features["label_ids"][:] = 0
     features["label_ids"][1, labelled] = 1
     assert run(make(x), x, features)[1].tolist() == [0, 0, 0]
+
+
+def test_the_empty_span():
+    """[CLS] is one more span, and the answer where it is labelled."""
+    x, features = batch()
+    features["label_ids"][1, 0] = 1
+    head = make(x, allow_empty_span=True)
+    outputs, per_example, _ = run(head, x, features)
+    others = plain_log_probs(head, x, features, 10, gelu_tanh)
+    kernel, bias = head.span_hidden_kernel.numpy(), head.span_hidden_bias.numpy()
+    for example, spans_only in enumerate(others):
+        of_cls = np.concatenate([x[example, 0], x[example, 0]]).astype(np.float64)
+        score = head.span_output_weights.numpy() @ gelu_tanh(of_cls @ kernel + bias)
+        # What is left to the spans in cells, they share as before.
+        logits = outputs["span_logits"][example].numpy()
+        assert logits[0] == pytest.approx(score + float(head.span_output_bias), abs=1e-4)
+        empty = np.exp(outputs["empty_span_log_prob"][example])
+        best = max(spans_only.values()) + np.log1p(-empty)
+        assert float(outputs["span_log_prob"][example]) == pytest.approx(best, abs=1e-3)
+    # Two of three examples have a gold span.
+    want = -3 / 2 * float(outputs["empty_span_log_prob"][1])
+    assert per_example[1] == pytest.approx(want, rel=1e-4)
+    assert per_example[2] == 0
 
 
 def test_no_cell_no_span():

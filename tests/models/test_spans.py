@@ -137,3 +137,22 @@ def test_longest_span():
     outputs, loss = run(one_row([0, 1, 1, 1, 0, 0]), "span", STARTS, ENDS, max_span_length=2)
     assert outputs["span_logits"].shape == (1, 6 + 5)
     assert float(loss) == 0  # three tokens are no span
+
+
+@pytest.mark.parametrize("mode", ["span", "boundary"])
+def test_no_span_is_the_answer(mode):
+    """[CLS] scores 18 as a span of its own, and the best span is still one of the cells'."""
+    options = {"allow_empty_span": True}
+    outputs, loss = run(one_row([1, 0, 0, 0, 0, 0]), mode, STARTS, ENDS, **options)
+    scores = np.array([18.0, *VALID.values()])
+    total = np.log(np.exp(scores).sum())
+    assert float(outputs["empty_span_log_prob"][0]) == pytest.approx(18 - total, abs=1e-4)
+    assert float(outputs["span_log_prob"][0]) == pytest.approx(5 - total, abs=1e-4)
+    assert outputs["pred_span"][0].numpy().tolist() == [1, 2]
+    want = total - 18
+    if mode == "boundary":
+        want = sum(np.log(np.exp(each - each[0]).sum()) for each in (STARTS, ENDS))
+    assert float(loss) == pytest.approx(want, abs=1e-4)
+    without, _ = run(one_row([1, 0, 0, 0, 0, 0]), mode, STARTS, ENDS)
+    assert "empty_span_log_prob" not in without
+    assert float(without["span_logits"][0, 0]) == -10_000

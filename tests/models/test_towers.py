@@ -98,6 +98,39 @@ def test_hidden_layers_by_hand(model, pairs):
     np.testing.assert_allclose(outputs["logits_cls"], expected, atol=1e-5)
 
 
+def test_choices():
+    """Each is encoded for itself, segments and all, and scored by the same number."""
+    model = TableClassifier(config(num_classification_labels=3, multiple_choice=True))
+    ids = np.random.default_rng(1).integers(4, 20, [2, 12])
+    mask = np.array([[1, 1, 1, 1, 1, 1, 0, 0, 1, 1, 1, 0], [1] * 12])
+    features = batch(ids, mask)
+    features["segment_ids"] = tf.constant([[0, 1, 1, 0] * 3, [0, 0, 1, 1] * 3])
+    gold = tf.constant([[2], [0]])
+    outputs = model({**features, "classification_class_index": gold})
+    scores = []
+    for choice in range(3):
+        own = {name: value[:, 4 * choice : 4 * choice + 4] for name, value in features.items()}
+        alone = model.encoder(own)["pooled_output"]
+        np.testing.assert_allclose(outputs["pooled_output"][:, choice], alone, atol=1e-5)
+        names = reference_variables(model)
+        assert names["output_weights_cls"].shape == (1, 8)
+        scores.append(alone.numpy() @ names["output_weights_cls"].numpy()[0])
+    scores = np.stack(scores, axis=1) + names["output_bias_cls"].numpy()
+    np.testing.assert_allclose(outputs["logits_cls"], scores, atol=1e-5)
+    probs = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(outputs["probs_cls"], probs, atol=1e-5)
+    np.testing.assert_array_equal(outputs["pred_cls"], scores.argmax(axis=1))
+    want = -np.mean(np.log([probs[0, 2], probs[1, 0]]))
+    assert float(outputs["total_loss"]) == pytest.approx(want, rel=1e-4)
+
+
+def test_choices_that_make_no_sense():
+    with pytest.raises(InputError, match="num_towers=2 and multiple_choice exclude each other"):
+        TableClassifier(config(num_classification_labels=2, num_towers=2, multiple_choice=True))
+    with pytest.raises(InputError, match="0 classes leave nothing to choose"):
+        TableClassifier(config(multiple_choice=True))
+
+
 def test_other_numbers_of_towers():
     with pytest.raises(InputError, match="num_towers=3: there are 1 or 2"):
         TableClassifier(config(num_classification_labels=2, num_towers=3))

@@ -114,12 +114,12 @@ def test_padding_is_not_asked():
 def test_what_is_predicted():
     assert tasks.get("MRPC").further_metrics == ("F1",)
     assert tasks.get("COLA").further_metrics == ("Matthews correlation",)
-    for name in (*LRA, *GLUE, "ASSOCIATIVE_RECALL"):
+    for name in (*LRA, *GLUE, "SWAG", "ASSOCIATIVE_RECALL"):
         task = tasks.create(tasks.experiment(name).task)
         labels = task.task_config.model.num_classification_labels
         assert labels == (len(task.class_names) or 1)
         assert not task.reads_tables
-        assert task.makes_vocabulary == (name not in GLUE)
+        assert task.makes_vocabulary == (name not in (*GLUE, "SWAG"))
         if task.makes_vocabulary and task.symbols:
             assert task.task_config.model.encoder.vocab_size >= 4 + len(task.symbols)
     as_bytes = tiny("RTE", conversion={"tokens": "bytes"})
@@ -140,7 +140,7 @@ def test_another_number_of_classes():
 
 
 def test_too_long_for_the_positions():
-    with pytest.raises(InputError, match=r"=8194 is more than .*=4096 for each of 2 towers"):
+    with pytest.raises(InputError, match=r"=8194 is more than .*=4096 for each of 2 parts"):
         tiny("LRA_RETRIEVAL", conversion={"max_seq_length": 8194}).build_model()
     with pytest.raises(InputError, match=r"max_seq_length=2049 is more than .*=2048$"):
         tiny("LISTOPS", conversion={"max_seq_length": 2049}).build_model()
@@ -148,7 +148,9 @@ def test_too_long_for_the_positions():
 
 def test_buckets_with_towers():
     data = configs.TableDataConfig(input_path="x", buckets=[64])
-    with pytest.raises(InputError, match=r"buckets=\[64\]: there are none with two towers"):
+    with pytest.raises(
+        InputError, match=r"buckets=\[64\]: there are none with two towers or choices"
+    ):
         tiny("LRA_RETRIEVAL").build_inputs(data)
 
 

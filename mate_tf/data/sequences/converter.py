@@ -19,6 +19,7 @@ from mate_tf.tables.linearize import ConversionError, Cut
 
 NO_TEXT = "No text"
 NO_PAIR = "No pair of texts"
+NO_CHOICES = "Another number of choices"
 CUT = "sequence tokens"
 
 _PER_TOKEN = [feature.name for feature in SEQUENCE if feature.per_token]
@@ -32,7 +33,8 @@ class SequenceConverter:
     long loses its last tokens, of a pair the longer one first.
 
     With two towers each text has half of the length and a [CLS] for itself, because a model
-    encodes them one by one.
+    encodes them one by one. So it does with choices: each of them is a pair with the first text,
+    and has its share of the length.
 
     It has what `data.create_data` calls of an `ExampleConverter`, and can be sent to other
     processes.
@@ -42,6 +44,7 @@ class SequenceConverter:
         max_seq_length: length of every feature per token; shorter sequences are padded.
         tokens: what a text is cut into, a key of `TOKENS`.
         num_towers: 1 or 2.
+        num_choices: texts that go with the first one; 1: it stands alone or in a pair.
 
     Raises:
         InputError: the vocabulary cannot be used, or an argument makes no sense.
@@ -54,22 +57,26 @@ class SequenceConverter:
         *,
         tokens: str = "word_pieces",
         num_towers: int = 1,
+        num_choices: int = 1,
     ):
         if tokens not in TOKENS:
             raise InputError(f"conversion.tokens: {tokens!r} is none of {', '.join(TOKENS)}")
-        if max_seq_length % num_towers:
-            raise InputError(
-                f"max_seq_length={max_seq_length} cannot be divided among {num_towers} towers"
-            )
+        for number, of_what in ((num_towers, "towers"), (num_choices, "choices")):
+            if number < 1 or max_seq_length % number:
+                raise InputError(
+                    f"max_seq_length={max_seq_length} cannot be divided among {number} {of_what}"
+                )
         self._state = (
             (os.fspath(vocab_file), max_seq_length),
             {
                 "tokens": tokens,
                 "num_towers": num_towers,
+                "num_choices": num_choices,
             },
         )
         self.max_seq_length = max_seq_length
-        self._num_towers = num_towers
+        self._num_towers, self._num_choices = num_towers, num_choices
+        self._length = max_seq_length // (num_towers * num_choices)
         self._tokens = TOKENS[tokens](vocab_file)
         ids = {piece: index for index, piece in enumerate(self._tokens.pieces)}
         self._start = np.array([ids[CLS]], np.int32)
@@ -91,7 +98,8 @@ class SequenceConverter:
             example with all features of `features.SEQUENCE`, those per token [max_seq_length] long.
 
         Raises:
-            ConversionError: a text has no tokens, two towers have no pair, or the id is too long.
+            ConversionError: a text has no tokens, two towers have no pair, there are more or fewer
+                choices, or the id is too long.
         """
         question = interaction.questions[question_index]
         return self._conversion(question, self._tokens.encode(texts(question))).example
@@ -111,7 +119,7 @@ class SequenceConverter:
     def empty_example(self) -> tf.train.Example:
         """An example of one token, [CLS], to fill up batches."""
         question = interaction_pb2.Question(id=interactions.PADDING_QUESTION_ID)
-        return self._example(question, [self._start], [0])
+        return self._example(question, [[self._start]])
 
     def _conversion(self, question, encoded: Sequence[np.ndarray]) -> Conversion:
         where = f"question {question.id}"
@@ -119,40 +127,51 @@ class SequenceConverter:
             raise ConversionError(NO_TEXT, "", where)
         if len(encoded) < self._num_towers:
             raise ConversionError(NO_PAIR, "", where)
-        lengths = [len(ids) for ids in encoded]
-        kept = self._kept(lengths)
-        parts = [[ids[:count], self._end] for ids, count in zip(encoded, kept, strict=True)]
-        if self._num_towers == 1:
-            parts[0].insert(0, self._start)
-            padded = len(parts) * [0]
-        else:
-            parts = [[self._start, *part] for part in parts]
-            padded = len(parts) * [self.max_seq_length // self._num_towers]
-        example = self._example(question, [np.concatenate(part) for part in parts], padded)
-        lost = sum(lengths) - sum(kept)
-        return Conversion(example, (Cut(CUT, lost),) if lost else ())
-
-    def _kept(self, lengths: Sequence[int]) -> list[int]:
-        """How many tokens of each text fit."""
-        room = self.max_seq_length // self._num_towers - len(self._start)
+        if self._num_choices not in (1, len(encoded) - 1):
+            raise ConversionError(NO_CHOICES, f"{len(encoded) - 1}", where)
+        first, *others = encoded
         if self._num_towers > 1:
-            return [min(length, room - len(self._end)) for length in lengths]
-        room -= len(self._end) * len(lengths)
-        if len(lengths) == 1:
-            return [min(lengths[0], room)]
-        first, second = lengths
-        # Each may have what the other leaves, and half in any case.
-        first = min(first, max(room - second, room - room // 2))
-        return [first, min(second, room - first)]
+            sequences = [[ids] for ids in encoded]
+        elif self._num_choices > 1:
+            sequences = [[first, ids] for ids in others]
+        else:
+            sequences = [encoded]
+        cut = [self._fitted(texts) for texts in sequences]
+        lost = _num_tokens(sequences) - _num_tokens(cut)
+        parts = [self._delimited(texts) for texts in cut]
+        return Conversion(self._example(question, parts), (Cut(CUT, lost),) if lost else ())
 
-    def _example(self, question, parts: Sequence[np.ndarray], padded: Sequence[int]):
-        """The example of these parts, the first one of segment 0, each padded to a length."""
+    def _fitted(self, texts: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The tokens of one or two texts that fit into a sequence."""
+        room = self._length - len(self._start) - len(self._end) * len(texts)
+        if len(texts) == 1:
+            return [texts[0][:room]]
+        first, second = texts
+        # Each may have what the other leaves, and half in any case.
+        first = first[: max(room - len(second), room - room // 2)]
+        return [first, second[: room - len(first)]]
+
+    def _delimited(self, texts: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The texts of a sequence with the special tokens around them."""
+        first, *others = (np.concatenate([ids, self._end]) for ids in texts)
+        return [np.concatenate([self._start, first]), *others]
+
+    def _example(self, question, sequences: Sequence[Sequence[np.ndarray]]) -> tf.train.Example:
+        """The example of these sequences, each padded to its share of the length.
+
+        A text's segment is its place in the sequence, or with towers that of the sequence.
+        """
         values = {name: np.zeros(self.max_seq_length, np.int32) for name in _PER_TOKEN}
-        begin = 0
-        for segment, (ids, length) in enumerate(zip(parts, padded, strict=True)):
-            place = slice(begin, begin + len(ids))
-            values["input_ids"][place] = ids
-            values["input_mask"][place] = 1
-            values["segment_ids"][place] = segment
-            begin += max(len(ids), length)
+        for number, parts in enumerate(sequences):
+            begin = number * self._length
+            for place, ids in enumerate(parts):
+                tokens = slice(begin, begin + len(ids))
+                values["input_ids"][tokens] = ids
+                values["input_mask"][tokens] = 1
+                values["segment_ids"][tokens] = number if self._num_towers > 1 else place
+                begin += len(ids)
         return to_example(values | example_features(question), self.max_seq_length, SEQUENCE)
+
+
+def _num_tokens(sequences: Sequence[Sequence[np.ndarray]]) -> int:
+    return sum(len(ids) for texts in sequences for ids in texts)

@@ -1,4 +1,4 @@
-"""A sequence is a question without a table, a pair of sequences a question with a second text."""
+"""A sequence is a question without a table, a pair a question with a second text or several."""
 
 from collections.abc import Sequence
 
@@ -15,19 +15,19 @@ def interaction(
     class_index: int | None = None,
     value: float | None = None,
 ) -> interaction_pb2.Interaction:
-    """The interaction of one sequence or of a pair.
+    """The interaction of one sequence, of a pair, or of a text and choices for what goes with it.
 
     Args:
         name: tells it apart from others of the data set; the ids are made of it.
-        texts: one or two; symbols are separated by spaces.
+        texts: one, two, or the first and the choices; symbols are separated by spaces.
         class_index: the right class, None where it is not known.
         value: the right number, in tasks of regression.
     """
     first, *second = texts
     found = interaction_pb2.Interaction(id=create_interaction_id(name))
     question = found.questions.add(id=create_question_id(found.id, 0), original_text=first)
-    for text in second:
-        question.Extensions[_SECOND].text = text
+    if second:
+        question.Extensions[_SECOND].text.extend(second)
     question.answer.SetInParent()
     if class_index is not None:
         question.answer.class_index = class_index
@@ -37,6 +37,6 @@ def interaction(
 
 
 def texts(question: interaction_pb2.Question) -> list[str]:
-    """The one or two texts, as they were given."""
-    second = [question.Extensions[_SECOND].text] if question.HasExtension(_SECOND) else []
+    """The texts, as they were given."""
+    second = question.Extensions[_SECOND].text if question.HasExtension(_SECOND) else []
     return [question.original_text, *second]

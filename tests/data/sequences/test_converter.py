@@ -88,6 +88,24 @@ def test_two_towers(converted):
     assert [(cut.kind, cut.count) for cut in cuts] == [("sequence tokens", 1)]
 
 
+def test_choices(converted):
+    """Each is a pair with the first text, of which the longer one is cut."""
+    (ids, mask, segments), cuts = converted(
+        "word_pieces", "fly", "planes", "fly fly planes", length=12, num_choices=2
+    )
+    # [CLS] fly [SEP] plane ##s [SEP], and of the second choice two of four
+    assert ids == [2, 6, 3, 4, 5, 3, 2, 6, 3, 6, 6, 3]
+    assert mask == [1] * 12
+    assert segments == [0, 0, 0, 1, 1, 1] * 2
+    assert [(cut.kind, cut.count) for cut in cuts] == [("sequence tokens", 2)]
+    (ids, mask, _), cuts = converted(
+        "word_pieces", "fly", "fly", "planes", length=14, num_choices=2
+    )
+    assert ids == [2, 6, 3, 6, 3, 0, 0, 2, 6, 3, 4, 5, 3, 0]
+    assert mask == [1] * 5 + [0] * 2 + [1] * 6 + [0]
+    assert cuts == ()
+
+
 @given(
     lengths=st.lists(st.integers(1, 12), min_size=1, max_size=2),
     room=st.integers(8, 16),
@@ -118,6 +136,8 @@ def test_no_example(converted, vocabulary):
         converted("bytes", "a", "")
     with pytest.raises(ConversionError, match="No pair of texts"):
         converted("symbols", "a", num_towers=2)
+    with pytest.raises(ConversionError, match="question x-0_0: Another number of choices: 1"):
+        converted("symbols", "a", "b", num_choices=2)
     converter = sequences.SequenceConverter(vocabulary("symbols"), 8, tokens="symbols")
     with pytest.raises(ConversionError, match="Question id too long: 104 characters"):
         converter.convert(sequences.interaction("x" * 100, ["a"]))
@@ -129,6 +149,10 @@ def test_arguments_that_make_no_sense(vocabulary):
         sequences.SequenceConverter(path, tokens="chars")
     with pytest.raises(InputError, match="max_seq_length=9 cannot be divided among 2 towers"):
         sequences.SequenceConverter(path, 9, tokens="symbols", num_towers=2)
+    with pytest.raises(InputError, match="max_seq_length=8 cannot be divided among 3 choices"):
+        sequences.SequenceConverter(path, 8, tokens="symbols", num_choices=3)
+    with pytest.raises(InputError, match="cannot be divided among 0 choices"):
+        sequences.SequenceConverter(path, 8, tokens="symbols", num_choices=0)
     with pytest.raises(InputError, match="symbols: is no vocabulary of bytes, it lacks <0x00>"):
         sequences.SequenceConverter(path, tokens="bytes")
 
