@@ -78,7 +78,8 @@ def inputs(tmp_path):
 
 
 def test_a_mask_is_learned_and_used(command, inputs):
-    model_dir, path = inputs / "out" / "model", inputs / "out" / "model" / "masks" / "patterns_0.npz"
+    model_dir = inputs / "out" / "model"
+    path = model_dir / "masks" / "patterns_0.npz"
     arguments = (
         f"--config_file={inputs / 'text.yaml'}",
         f"--bert_vocab_file={inputs / 'vocab.txt'}",
@@ -91,7 +92,7 @@ def test_a_mask_is_learned_and_used(command, inputs):
     assert "'temperature': " in output
     (line,) = (line for line in output.splitlines() if line.startswith("mask | "))
     assert line.startswith(f"mask | {path}: sparsity ")
-    # The price pushes alpha down at 0.01 a step at first: no pair is left.
+    # The price pushes alpha below 0, from where it began.
     mask = mask_files.load(path, num_heads=2)
     assert mask.shape == (2, 16, 16)
     assert mask.mean() < 0.5
