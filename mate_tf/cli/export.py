@@ -14,6 +14,13 @@ def export(job: Job) -> str:
     """Writes the SavedModel and says where; returns the folder."""
     model = trainer.load_model(job.experiment, job.model_dir)
     options = job.experiment.task.conversion.converter_options()
-    path = saved_model.export(model, job.export_dir, job.vocab_file, options, job.task.class_names)
+    path = saved_model.export(
+        model,
+        job.export_dir,
+        job.vocab_file,
+        options,
+        job.task.class_names,
+        reads_tables=job.task.reads_tables,
+    )
     print(f"exported | {path}")
     return path

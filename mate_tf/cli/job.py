@@ -55,7 +55,7 @@ FLAG_OVERRIDES = {
 MODES_WITH_ANSWERS = ("predict", "predict_and_evaluate", "export", "ask")
 """Modes of tasks whose models answer questions."""
 
-MODES_WITH_TABLES = ("export", "ask")
+MODES_WITH_TABLES = ("ask",)
 """Modes of tasks whose questions are about tables."""
 
 

@@ -3,8 +3,9 @@
 import os
 
 from mate_tf.cli.job import Job, require_examples
-from mate_tf.data.create_data import examples_path
-from mate_tf.evaluation import predictions
+from mate_tf.data import records
+from mate_tf.data.create_data import examples_path, interactions_path
+from mate_tf.evaluation import metrics, predictions
 from mate_tf.training import prediction
 
 SEQUENCE = "_sequence"
@@ -12,7 +13,13 @@ SEQUENCE = "_sequence"
 
 def main(flags) -> None:
     """Writes the predictions of every split but train."""
-    predict(Job.from_flags(flags))
+    job = Job.from_flags(flags)
+    write_answers(job, predict(job))
+
+
+def evaluated(task) -> dict[str, str]:
+    """Split -> the one whose predictions it is evaluated with: all but train, and subsets."""
+    return {split: split for split in task.splits[1:]} | task.subsets
 
 
 def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
@@ -40,3 +47,18 @@ def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
             predictions.write_json(found[name], f"{target}.json")
             print(f"predicted | {len(found[name])} questions | {target}.tsv, .json")
     return found
+
+
+def write_answers(job: Job, predicted) -> None:
+    """Writes <split>.* for the data set's official evaluation into the model folder.
+
+    Args:
+        job: whose task may have such files, see `TableTask.write_answers`.
+        predicted: what `predict` returns.
+    """
+    for split, source in evaluated(job.task).items():
+        answers = metrics.by_question(predicted[source + SEQUENCE * job.task.sequential])
+        interactions = records.read_interactions(interactions_path(job.output_dir, split))
+        target = os.path.join(job.model_dir, split)
+        for path in job.task.write_answers(interactions, answers, target):
+            print(f"answered | {path}")

@@ -6,11 +6,10 @@ import json
 import os
 
 from mate_tf.cli.job import Job
-from mate_tf.cli.predict import SEQUENCE, predict
+from mate_tf.cli.predict import SEQUENCE, evaluated, predict, write_answers
 from mate_tf.data import records
-from mate_tf.data.atomic import atomic_path
 from mate_tf.data.create_data import interactions_path
-from mate_tf.evaluation import baselines, denotation, metrics
+from mate_tf.evaluation import baselines, metrics
 
 MAX_TRAIN_INTERACTIONS = 20_000
 """What baselines learn from at most; more changes little and takes minutes to read."""
@@ -40,15 +39,14 @@ def score(job: Job, predicted) -> dict[str, dict]:
         predicted: what `predict` returns.
     """
     results = {}
+    write_answers(job, predicted)
     fitted = _baselines(job)
-    for split, source in ({s: s for s in job.task.splits[1:]} | job.task.subsets).items():
+    for split, source in evaluated(job.task).items():
         interactions = list(records.read_interactions(interactions_path(job.output_dir, split)))
         files = {"model": source}
         if job.task.sequential:
             files = {"model": source + SEQUENCE, "given gold answers": source}
         systems = {name: metrics.by_question(predicted[file]) for name, file in files.items()}
-        if job.experiment.task.model.num_aggregation_labels:
-            _write_answers(interactions, systems["model"], os.path.join(job.model_dir, split))
         systems |= {name: predictor(interactions) for name, predictor in fitted.items()}
         results[split] = collections.defaultdict(dict)
         for name, answers in systems.items():
@@ -72,13 +70,3 @@ def _baselines(job):
         path = interactions_path(job.output_dir, job.task.splits[0])
         train = list(itertools.islice(records.read_interactions(path), MAX_TRAIN_INTERACTIONS))
     return {name: baselines.fit(name, train) for name in job.task.baselines}
-
-
-def _write_answers(interactions, predicted, target):
-    """The answers in words, in the submission format of WikiTableQuestions."""
-    path = f"{target}.answers.tsv"
-    with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        file.writelines(
-            f"{line}\n" for line in denotation.submission_lines(interactions, predicted)
-        )
-    print(f"answered | {path}")

@@ -41,12 +41,12 @@ class _Converted(NamedTuple):
     """What became of one question.
 
     Attributes:
-        example: serialized and compressed; many are in memory while a split is shuffled.
+        examples: serialized and compressed; many are in memory while a split is shuffled.
         error: reason and message if there is no example.
     """
 
     question_id: str
-    example: bytes | None
+    examples: tuple[bytes, ...]
     cuts: tuple[Cut, ...] = ()
     error: tuple[str, str] | None = None
 
@@ -57,7 +57,7 @@ class Report:
 
     Attributes:
         interactions, questions: how many there are.
-        examples: how many questions became examples.
+        examples: how many there are; a question may have several.
         padding_examples: examples that only fill the last batch.
         dropped: reason -> ids and messages of the questions that gave no example.
         cuts: kind -> in how many examples something was cut, and how much in all.
@@ -81,7 +81,7 @@ class Report:
             entry = {"question_id": converted.question_id, "message": message}
             self.dropped.setdefault(reason, []).append(entry)
             return
-        self.examples += 1
+        self.examples += len(converted.examples)
         for kind, count in converted.cuts:
             cut = self.cuts.setdefault(kind, {"examples": 0, "total": 0})
             cut["examples"] += 1
@@ -98,7 +98,8 @@ class Report:
             json.dump(content, file, indent=1, ensure_ascii=False, sort_keys=True)
 
     def __str__(self):
-        share = f" ({self.examples / self.questions:.1%})" if self.questions else ""
+        kept = self.questions - sum(map(len, self.dropped.values()))
+        share = f" ({kept / self.questions:.1%})" if self.questions else ""
         parts = [f"{self.examples} examples of {self.questions} questions{share}"]
         parts += [f"{len(found)} dropped ({reason})" for reason, found in self.dropped.items()]
         parts += [f"{len(messages)} {kind}" for kind, messages in self.defects.items()]
@@ -216,8 +217,7 @@ def _counted(chunks: Iterable[list[_Converted]], report: Report, progress) -> It
     for converted in itertools.chain.from_iterable(chunks):
         report.add(converted)
         progress.update()
-        if converted.example is not None:
-            yield converted.example
+        yield from converted.examples
 
 
 def _shuffled(examples: Iterator[bytes], seed: int | None) -> Iterable[bytes]:
@@ -305,9 +305,13 @@ def _convert_chunk(converter: ExampleConverter, chunk: list[bytes]) -> list[_Con
     for question, outcome in zip(questions, converter.convert_all(*found), strict=True):
         if isinstance(outcome, ConversionError):
             error = (outcome.reason, str(outcome))
-            results.append(_Converted(question.id, None, error=error))
+            results.append(_Converted(question.id, (), error=error))
         else:
-            # The fastest level: nearly all of it are zeros.
-            example = zlib.compress(outcome.example.SerializeToString(deterministic=True), 1)
-            results.append(_Converted(question.id, example, outcome.cuts))
+            examples = tuple(map(_compressed, (outcome.example, *outcome.further)))
+            results.append(_Converted(question.id, examples, outcome.cuts))
     return results
+
+
+def _compressed(example: tf.train.Example) -> bytes:
+    # The fastest level: nearly all of it are zeros.
+    return zlib.compress(example.SerializeToString(deterministic=True), 1)

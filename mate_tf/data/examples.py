@@ -25,10 +25,17 @@ _SELECTION = table_selection_pb2.TableSelection.table_selection_ext
 
 
 class Conversion(NamedTuple):
-    """An example and what of the question and the table is not in it."""
+    """An example and what of the question and the table is not in it.
+
+    Attributes:
+        example: of the question.
+        cuts: as above.
+        further: more examples of the same question, such as windows of a long text.
+    """
 
     example: tf.train.Example
     cuts: tuple[Cut, ...] = ()
+    further: tuple[tf.train.Example, ...] = ()
 
 
 class ExampleConverter:

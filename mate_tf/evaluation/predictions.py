@@ -42,6 +42,8 @@ class Prediction:
         probabilities: one per chosen cell, the mean over its tokens; empty if unknown.
         ranked: the most probable cells, best first, chosen or not.
         spans: runs of tokens in chosen words, as the reference writes them under "answers".
+        empty_span_log_prob: logarithm of the probability that no span is the answer, of models
+            with `allow_empty_span`.
         token_probabilities: (column, row, probability) of each token in a data cell.
         aggregation: operation over the chosen cells, one of AGGREGATIONS.
         class_index: the chosen class, in tasks that classify.
@@ -56,6 +58,7 @@ class Prediction:
     probabilities: tuple[float, ...] = ()
     ranked: tuple[tuple[int, int], ...] = ()
     spans: tuple[dict, ...] = ()
+    empty_span_log_prob: float | None = None
     token_probabilities: tuple[tuple[int, int, float], ...] = ()
     aggregation: str = AGGREGATIONS[0]
     class_index: int | None = None
@@ -97,6 +100,7 @@ def prediction(output: Mapping, threshold: float = 0.5) -> Prediction:
             with the highest of span_logits <[spans]> if there are any, of the tokens in
             span_indexes <[spans, 2]>; or pred_span <[2]>, the first and last token of the best
             one, with span_log_prob <[]> as its score; otherwise runs of tokens above the threshold.
+            empty_span_log_prob <[]> goes with pred_span.
             Where they are there, pred_aggr, pred_cls <[]> and logits_cls <[classes]> say the
             aggregation and the class, aggregation_function_id and classification_class_index
             the right ones.
@@ -120,12 +124,14 @@ def prediction(output: Mapping, threshold: float = 0.5) -> Prediction:
             found = _runs(in_table & (probs > threshold), probs)
         spans = tuple(_spans(found, rows, columns, np.asarray(output["input_ids"])))
     labels = _labels(output)
+    empty = output.get("empty_span_log_prob")
     return Prediction(
         question_id=output["question_id"],
         coordinates=_tuples(coordinates[chosen]),
         probabilities=tuple(means[chosen].tolist()),
         ranked=_tuples(coordinates[ranking]),
         spans=spans,
+        empty_span_log_prob=None if empty is None else float(empty),
         token_probabilities=tuple(
             zip(
                 (columns[in_table] - 1).tolist(),

@@ -24,18 +24,27 @@ def extras_dir(export_dir: str) -> str:
     return os.path.join(export_dir, "assets.extra")
 
 
-def export(model, export_dir: str, vocab_file: str, converter_options: dict, class_names=()) -> str:
+def export(
+    model,
+    export_dir: str,
+    vocab_file: str,
+    converter_options: dict,
+    class_names=(),
+    reads_tables=True,
+) -> str:
     """Writes `model` as a SavedModel; an earlier one at the same place is replaced at the end.
 
-    With it go the vocabulary and the settings of a converter, changed so that of every table it
-    takes as much as fits, and no more rows and columns than the model tells apart.
+    With it go the vocabulary and the settings of a converter; those of tables are changed so that
+    of every table it takes as much as fits, and no more rows and columns than the model tells
+    apart.
 
     Args:
         model: a `TableClassifier`.
         export_dir: folder to write.
         vocab_file: WordPiece vocabulary the model was trained with.
-        converter_options: keyword arguments of the `ExampleConverter` that made its examples.
+        converter_options: keyword arguments of the converter that made its examples.
         class_names: what the classes are called, if it classifies.
+        reads_tables: whether it can be asked about tables.
 
     Returns:
         export_dir.
@@ -45,7 +54,9 @@ def export(model, export_dir: str, vocab_file: str, converter_options: dict, cla
     """
     if os.path.isdir(export_dir) and os.listdir(export_dir) and not is_saved_model(export_dir):
         raise InputError(f"{export_dir}: exists and is no SavedModel; give another --export_dir")
-    options = converter_options | _FIT_ANY_TABLE | _told_apart(model.config, converter_options)
+    options = dict(converter_options)
+    if reads_tables:
+        options |= _FIT_ANY_TABLE | _told_apart(model.config, converter_options)
     # A killed run leaves its folder behind; the next one begins with removing it.
     partial = f"{export_dir.rstrip('/')}.partial"
     shutil.rmtree(partial, ignore_errors=True)
@@ -56,6 +67,7 @@ def export(model, export_dir: str, vocab_file: str, converter_options: dict, cla
         shutil.copyfile(vocab_file, os.path.join(extras_dir(partial), VOCABULARY_FILE))
         with open(os.path.join(extras_dir(partial), SETTINGS_FILE), "w", encoding="utf-8") as file:
             settings = {"converter": options, "class_names": list(class_names)}
+            settings["reads_tables"] = reads_tables
             json.dump(settings, file, indent=2, sort_keys=True)
         shutil.rmtree(export_dir, ignore_errors=True)
         os.replace(partial, export_dir)

@@ -23,11 +23,16 @@ class ExportedModel:
         class_names: what the classes are called, if it classifies.
 
     Raises:
-        InputError: if there is no SavedModel of mate-tf.
+        InputError: if there is no SavedModel of mate-tf, or it reads no tables.
     """
 
     def __init__(self, saved_model_dir: str):
         settings = _settings(saved_model_dir)
+        if not settings.get("reads_tables", True):
+            raise InputError(
+                f"{saved_model_dir}: its model reads no tables; it takes tf.train.Examples with "
+                f"the signature {SERVING_EXAMPLES}"
+            )
         try:
             self._model = tf.saved_model.load(saved_model_dir)
         except (OSError, ValueError, tf.errors.OpError) as error:

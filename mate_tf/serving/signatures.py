@@ -10,23 +10,33 @@ from mate_tf.layers.cells import Cells
 SERVING_EXAMPLES = "serving_examples"
 
 
-def parse_examples(serialized):
+def parse_examples(serialized, num_parts=1):
     """Reads model inputs from serialized tf.train.Examples of any length.
 
     Args:
-        serialized: <string>[batch], as `ExampleConverter` makes them.
+        serialized: <string>[batch], as `ExampleConverter` makes them, or of sequences, which lack
+            what only tables have.
+        num_parts: equal parts that a sequence has, such as choices.
 
     Returns:
         dict of <int32>[batch, seq] where seq is the number of tokens of the longest example:
-        padding that all examples share costs time and changes nothing.
+        padding that all examples share costs time and changes nothing. Of several parts each has
+        its padding, and nothing is cut.
     """
     names = feature_names.names(feature_names.MODEL_INPUTS)
     parsed = tf.io.parse_example(
         serialized,
         {name: tf.io.FixedLenSequenceFeature([], tf.int64, allow_missing=True) for name in names},
     )
-    length = tf.reduce_max(tf.reduce_sum(parsed["input_mask"], axis=1))
-    return {name: tf.cast(values[:, :length], tf.int32) for name, values in parsed.items()}
+    stored = tf.shape(parsed["input_ids"])[1]
+    length = tf.cast(tf.reduce_max(tf.reduce_sum(parsed["input_mask"], axis=1)), tf.int32)
+    length = stored if num_parts > 1 else length
+
+    def cut(values):
+        values = tf.pad(values, [[0, 0], [0, stored - tf.shape(values)[1]]])
+        return tf.cast(values[:, :length], tf.int32)
+
+    return {name: cut(values) for name, values in parsed.items()}
 
 
 class ServingModule(tf.Module):
@@ -42,6 +52,7 @@ class ServingModule(tf.Module):
         # that nobody calls.
         self._answer = functools.partial(model, training=False)
         self._weights = model.variables
+        self._num_parts = model.towers.num_parts
         self._max_num_rows = model.config.max_num_rows
         self._max_num_columns = model.config.max_num_columns
         self._distribution_over_cells = model.config.cell_cross_entropy
@@ -69,9 +80,10 @@ class ServingModule(tf.Module):
             class_probabilities: <float32>[batch, classes], of models that classify. One that does
                 nothing else chooses no cells.
             pred_span: <int32>[batch, 2], first and last token of the best span, and
-            span_log_prob: <float32>[batch], its log-probability, of models that choose spans.
+            span_log_prob: <float32>[batch], its log-probability, of models that choose spans;
+            empty_span_log_prob: <float32>[batch], the same of no span, of those that may.
         """
-        features = parse_examples(examples)
+        features = parse_examples(examples, self._num_parts)
         outputs = self._answer(features)
         cells = Cells(
             features["row_ids"],
@@ -100,7 +112,7 @@ class ServingModule(tf.Module):
             answer["aggregation_probabilities"] = tf.nn.softmax(outputs["logits_aggregation"])
         if "probs_cls" in outputs:
             answer["class_probabilities"] = outputs["probs_cls"]
-        for name in ("pred_span", "span_log_prob"):
+        for name in ("pred_span", "span_log_prob", "empty_span_log_prob"):
             if name in outputs:
                 answer[name] = outputs[name]
         return answer

@@ -9,10 +9,11 @@ from official.core import base_task
 from mate_tf import checkpoints
 from mate_tf.data import features as feature_names
 from mate_tf.data import records
+from mate_tf.data.atomic import atomic_path
 from mate_tf.data.examples import ExampleConverter
 from mate_tf.data.tokenizer import read_vocabulary
 from mate_tf.errors import InputError
-from mate_tf.evaluation import metrics
+from mate_tf.evaluation import denotation, metrics
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.classification import squared_error
 from mate_tf.models.classifier import TableClassifier, label_features
@@ -46,8 +47,7 @@ class TableTask(base_task.Task):
         class_names: what the classes are called, in tasks that classify.
         answers_questions: whether a trained model answers questions; only then can it predict, be
             exported and asked.
-        reads_tables: whether the questions are about tables; only then can it be exported and
-            asked.
+        reads_tables: whether the questions are about tables; only then can it be asked.
         makes_vocabulary: whether it comes with a vocabulary (`make_vocabulary`).
         needs_files: whether it cannot do without a folder of official files.
         example_table: path of a table to show what a trained model can do; None without one.
@@ -102,6 +102,26 @@ class TableTask(base_task.Task):
         """
         graded = metrics.grade(interactions, predicted)
         return {"questions": {"accuracy": metrics.accuracy(graded)}}
+
+    def write_answers(self, interactions, predicted, target):
+        """Writes answers in the form that the data set's official evaluation reads.
+
+        Args:
+            interactions: iterable of Interaction protos.
+            predicted: question id -> `evaluation.predictions.Prediction`.
+            target: path of the files, without ending.
+
+        Returns:
+            paths of what was written; most tasks have no such form.
+        """
+        if not self.task_config.model.num_aggregation_labels:
+            return ()
+        path = f"{target}.answers.tsv"
+        with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+            # Of WikiTableQuestions: the answers in words.
+            lines = denotation.submission_lines(interactions, predicted)
+            file.writelines(f"{line}\n" for line in lines)
+        return (path,)
 
     def compare(self, interactions, systems):
         """How sure it is that the model is better than what it is compared with.
@@ -308,9 +328,14 @@ def _cells_right(labels, outputs):
 
 
 def _span_right(labels, outputs):
-    """Whether the best span is exactly the gold one; without a gold one, none is right."""
+    """Whether the answer is exactly the gold span; without a gold one, none is right."""
     gold = first_labelled(labels[LABEL])
-    return tf.reduce_all(outputs["pred_span"] == gold, axis=1)
+    right = tf.reduce_all(outputs["pred_span"] == gold, axis=1)
+    if "empty_span_log_prob" not in outputs:
+        return right
+    # No span is the answer, which the first token stands for.
+    empty = outputs["empty_span_log_prob"] > outputs["span_log_prob"]
+    return tf.where(empty, tf.reduce_all(gold == 0, axis=1), right)
 
 
 _VALUES = {

@@ -14,7 +14,8 @@ _PER_TOKEN = (*_INPUTS, "label_ids")
 _IDENTIFIERS = ("question_id", "table_id")
 _LABELS = ("aggregation_function_id", "classification_class_index")
 _COPIED = (*_IDENTIFIERS, *_LABELS, "input_ids", "row_ids", "column_ids", "label_ids")
-_PER_EXAMPLE = ("pred_aggr", "logits_cls", "probs_cls", "pred_cls", "pred_span", "span_log_prob")
+_OF_SPANS = ("pred_span", "span_log_prob", "empty_span_log_prob")
+_PER_EXAMPLE = ("pred_aggr", "logits_cls", "probs_cls", "pred_cls", *_OF_SPANS)
 
 
 def predict(experiment, model_dir: str, records_path: str, sequential: bool = False):
@@ -37,7 +38,8 @@ def predict(experiment, model_dir: str, records_path: str, sequential: bool = Fa
             aggregation_function_id, classification_class_index: int, the gold ones.
             pred_aggr, pred_cls: int; logits_cls, probs_cls: <float32>[classes]; pred_span:
                 <int32>[2], first and last token of the best span, and span_log_prob: float, the
-                logarithm of its probability; of the heads that the model has.
+                logarithm of its probability, and empty_span_log_prob that of no span; of the heads
+                that the model has.
 
     Raises:
         InputError: if there is no checkpoint, or it is of another model, or no such file.

@@ -97,8 +97,6 @@ def test_bad_files(refused, arguments, tmp_path):
 
 
 def test_modes_it_does_not_have(refused, arguments, tmp_path):
-    message = refused("--mode=export", *arguments)
-    assert message == "task LISTOPS reads no tables: it has no --mode=export"
     table = tmp_path / "t.csv"
     table.write_text("a,b\n1,2\n")
     ask = ("--mode=ask", f"--table={table}", "--question=?")

@@ -14,8 +14,8 @@ from mate_tf.cli import flags, main
         (["--mode=dance"], ["mode", "dance"]),
         (["--radius=minus"], ["radius", "minus"]),
         (["stray"], ["stray"]),
-        ([], ["--config_file", "--task", "STATEMENTS, STS-B, SYNTHETIC"]),
-        (["--task=TABLES"], ["TABLES", "STATEMENTS, STS-B, SYNTHETIC"]),
+        ([], ["--config_file", "--task", "STATEMENTS, STS-B, SWAG, SYNTHETIC"]),
+        (["--task=TABLES"], ["TABLES", "STATEMENTS, STS-B, SWAG, SYNTHETIC"]),
         (["--config_file=absent.yaml"], ["--config_file=absent.yaml", "no such file"]),
         (["--task=SQA", "--attention=ful"], ["--attention", "'ful'", "mate_efficient"]),
         (

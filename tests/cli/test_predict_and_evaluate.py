@@ -1,5 +1,6 @@
 """--mode=predict_and_evaluate: scores of model and baselines, of splits and their subsets."""
 
+import functools
 import json
 import types
 
@@ -12,6 +13,7 @@ from mate_tf.data.interactions import Question, interaction_from_table
 from mate_tf.evaluation import metrics
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.tables.table import Table
+from mate_tf.tasks.base import TableTask
 
 
 def _interactions(prefix, classes):
@@ -49,9 +51,10 @@ def job(tmp_path, monkeypatch):
             "classes": metrics.classification_metrics(interactions, predicted)
         },
         compare=lambda interactions, systems: {},
+        task_config=types.SimpleNamespace(model=types.SimpleNamespace(num_aggregation_labels=4)),
     )
-    model = types.SimpleNamespace(num_aggregation_labels=4)
-    experiment = types.SimpleNamespace(task=types.SimpleNamespace(model=model))
+    task.write_answers = functools.partial(TableTask.write_answers, task)
+    experiment = types.SimpleNamespace(task=task.task_config)
     return types.SimpleNamespace(
         task=task, experiment=experiment, output_dir=str(tmp_path), model_dir=str(tmp_path)
     )
