@@ -9,8 +9,9 @@ import math
 import numpy as np
 import tensorflow as tf
 
-from mate_tf.attention.base import AttentionPattern
+from mate_tf.attention.base import AttentionPattern, mask_bias
 from mate_tf.attention.learned_mask import DAM, IMPORTANCE, gumbel_sigmoid, straight_through
+from mate_tf.attention.static_masks import any_key
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 
@@ -49,8 +50,8 @@ class DrawnMaskOptions:
 class DrawnMaskPattern(AttentionPattern):
     """Owns alpha, <float32>[heads, parameters], and draws masks from it.
 
-    Variables: alpha; with "dam", step, the batches of training so far. The metric `sparsity` is for
-    subclasses to update.
+    Variables: alpha; with "dam", step, the batches of training so far, and the metrics `sparsity`,
+    that of the final mask, and `temperature`.
 
     Raises:
         InputError: an option out of range.
@@ -64,7 +65,10 @@ class DrawnMaskPattern(AttentionPattern):
         _check(self.config)
         self.learns_mask = self.config.objective == DAM
         if self.learns_mask:
-            self.sparsity_metric = keras.metrics.Mean("sparsity", dtype=tf.float32)
+            self.readings = [
+                Reading("sparsity", self.sparsity),
+                Reading("temperature", self.temperature),
+            ]
 
     def build(self, input_shape=None):
         self.alpha = self.add_weight(
@@ -101,7 +105,7 @@ class DrawnMaskPattern(AttentionPattern):
         pattern.build()
         if alpha.shape != pattern.alpha.shape:
             raise InputError(
-                f"alpha of {config.name} has the shape {list(pattern.alpha.shape)}, "
+                f"alpha of {config} has the shape {list(pattern.alpha.shape)}, "
                 f"not {list(alpha.shape)}"
             )
         for name, variable in pattern.variant_variables().items():
@@ -113,13 +117,9 @@ class DrawnMaskPattern(AttentionPattern):
         step = {"step": self.step} if self.learns_mask else {}
         return {"alpha": self.alpha} | step
 
-    def importance(self) -> np.ndarray:
-        """P = sigmoid(alpha) (equation 3), <float32>[heads, parameters]."""
-        return tf.sigmoid(self.alpha).numpy()
-
-    def final(self) -> tf.Tensor:
-        """alpha > 0, what is in the mask in the end: <bool>[heads, parameters]."""
-        return self.alpha > 0
+    def sparsity(self) -> tf.Tensor:
+        """Share of the pairs of all heads that are not in the final mask, <float32>[]."""
+        raise NotImplementedError
 
     def draw(self) -> tf.Tensor:
         """M of the next batch of training (section 4.1), <float32>[heads, parameters]."""
@@ -139,9 +139,34 @@ class DrawnMaskPattern(AttentionPattern):
         fall = math.log(config.final_temperature / config.temperature)
         return config.temperature * tf.exp(passed * fall)
 
+    def read_by_layers(self, mask) -> dict:
+        """What MaskedAttention reads of <bool>[batch, 1 or heads, seq, seq]."""
+        dtype = self.compute_dtype
+        return {"bias": mask_bias(mask, dtype), "any_key": any_key(mask, dtype)}
+
     def _share_of_steps(self):
         steps = self.config.temperature_steps
         return tf.cast(self.step, tf.float32) / steps if steps else tf.constant(1.0)
+
+
+class Reading(keras.metrics.Metric):
+    """A metric that is what a function without arguments gives, in training and evaluation alike.
+
+    Nothing is collected: calls to `update_state` change nothing.
+    """
+
+    def __init__(self, name, read):
+        super().__init__(name, dtype=tf.float32)
+        self._read = read
+
+    def update_state(self, *args, **kwargs):
+        del args, kwargs
+
+    def result(self):
+        return self._read()
+
+    def reset_state(self):
+        pass
 
 
 def _check(config) -> None:

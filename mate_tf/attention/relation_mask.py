@@ -10,12 +10,12 @@ of the two a learned head is like.
 
 import dataclasses
 
+import numpy as np
 import tensorflow as tf
 
 from mate_tf.attention import masks
-from mate_tf.attention.base import mask_bias, shape_list
+from mate_tf.attention.base import shape_list
 from mate_tf.attention.drawn_mask import DrawnMaskOptions, DrawnMaskPattern
-from mate_tf.attention.static_masks import any_key
 
 RELATIONS = ("same cell", "same row", "same column", "header", "question", "elsewhere")
 """How two tokens stand to each other; of every pair, exactly one holds (`relations`)."""
@@ -43,15 +43,44 @@ class RelationMaskPattern(DrawnMaskPattern):
     pairs of a relation. Outside of training "dam" has the final mask, alpha > 0. Padding is not
     seen and sees nothing.
 
-    Variables: alpha <float32>[heads, relations], in the order of RELATIONS; with "dam", step. The
-    metric `sparsity` is the share of the pairs of the examples' real tokens that are not in the
-    final mask.
+    Variables: alpha <float32>[heads, relations], in the order of RELATIONS; with "dam", step and
+    pairs, <int64>[relations], one more than the pairs of real tokens that training has seen. By
+    these the metric `sparsity` weighs relations.
 
     Raises:
         InputError: an option out of range.
     """
 
     num_parameters = len(RELATIONS)
+
+    def build(self, input_shape=None):
+        if self.learns_mask:
+            self.pairs = self.add_weight(
+                name="pairs",
+                shape=[self.num_parameters],
+                dtype=tf.int64,
+                initializer="ones",
+                trainable=False,
+                aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
+            )
+        super().build(input_shape)
+
+    def variant_variables(self):
+        pairs = {"pairs": self.pairs} if self.learns_mask else {}
+        return super().variant_variables() | pairs
+
+    def importance(self) -> np.ndarray:
+        """P = sigmoid(alpha) (equation 3), <float32>[heads, relations]."""
+        return tf.sigmoid(self.alpha).numpy()
+
+    def final(self) -> tf.Tensor:
+        """alpha > 0, what is in the mask in the end: <bool>[heads, relations]."""
+        return self.alpha > 0
+
+    def sparsity(self):
+        pairs = tf.cast(self.pairs, tf.float32)
+        kept = tf.linalg.matvec(tf.cast(self.final(), tf.float32), pairs)
+        return 1 - tf.reduce_mean(kept) / tf.reduce_sum(pairs)
 
     def mask(self, context):
         """Final mask of "dam", outside of training; all pairs that there are of "importance"."""
@@ -62,33 +91,25 @@ class RelationMaskPattern(DrawnMaskPattern):
 
     def call(self, context, training=None):
         if self.learns_mask and not training:
-            return self._pattern(self.mask(context))
+            return self.read_by_layers(self.mask(context))
         allowed, one_hot = self._allowed(context), _one_hot(context)
         if self.learns_mask:
             soft = self.draw()
             self._pay(soft, one_hot * tf.cast(allowed, tf.float32))
         else:
             soft = tf.sigmoid(self.alpha)
-        pattern = self._pattern(allowed)
+        pattern = self.read_by_layers(allowed)
         penalty = self.config.penalty * (1 - self._of_pairs(soft, one_hot))
         pattern["bias"] -= tf.cast(penalty, self.compute_dtype)
         return pattern
 
     def _pay(self, soft, one_hot):
-        """Adds the price of the mask to the losses, and its sparsity to the metric."""
-        # <float32>[batch, relations], pairs; a float32 is exact up to 4096^2 of them
+        """Adds the price of the mask to the losses, and counts the pairs."""
+        # <float32>[batch, relations]; exact up to 4096^2 pairs
         pairs = tf.reduce_sum(one_hot, axis=[2, 3])
         paid = tf.reduce_mean(tf.matmul(pairs, soft, transpose_b=True), axis=0)
         self.add_loss(self.config.sparsity_weight * tf.reduce_sum(paid))
-        pairs = tf.reduce_sum(pairs, axis=0)
-        kept = tf.linalg.matvec(tf.cast(self.final(), tf.float32), pairs)
-        share = tf.math.divide_no_nan(tf.reduce_mean(kept), tf.reduce_sum(pairs))
-        self.sparsity_metric.update_state(1 - share)
-
-    def _pattern(self, mask):
-        """What MaskedAttention reads."""
-        dtype = self.compute_dtype
-        return {"bias": mask_bias(mask, dtype), "any_key": any_key(mask, dtype)}
+        self.pairs.assign_add(tf.reduce_sum(tf.cast(pairs, tf.int64), axis=0))
 
     def _of_pairs(self, x, one_hot):
         """From relations to pairs: [heads, relations] -> <float32>[batch, heads, seq, seq].
