@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import importlib.util
 import json
 import os
 
@@ -33,29 +34,35 @@ def main(flags) -> None:
     analyze(Job.from_flags(flags))
 
 
-def analyze(job: Job) -> dict[str, dict]:
+def analyze(*jobs: Job) -> list[dict[str, dict]]:
     """Prints what is found, and writes it to <model_dir>/analysis: plots and analysis.json.
 
     Returns:
-        name of the analysis -> what it found, as in the JSON file.
+        of each job: name of the analysis -> what it found, as in the JSON file; empty where there
+        is nothing to analyze.
 
     Raises:
         InputError: there is no checkpoint, or one of another model; the examples that are needed
-            are not there; or there is nothing to analyze.
+            are not there; there is nothing to analyze in any of the jobs; or no matplotlib.
     """
-    trained = Trained(job)
-    found = {name: results for name, run in ANALYSES.items() if (results := run(trained))}
-    if not found:
+    if importlib.util.find_spec("matplotlib") is None:
+        raise InputError("--mode=analyze needs matplotlib: pip install 'mate-tf[plots]'")
+    all_found = []
+    for trained in map(Trained, jobs):
+        found = {name: results for name, run in ANALYSES.items() if (results := run(trained))}
+        all_found.append(found)
+        if found:
+            path = trained.path("analysis.json")
+            with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+                json.dump(found, file, indent=2)
+            print(f"analyzed | {path}")
+    if not any(all_found):
         names = ", ".join(dict.fromkeys(config.name for config in trained.configs))
         raise InputError(
             f"{trained.checkpoint}: nothing to analyze: with attention {names}, every token sees "
             "every other one"
         )
-    path = trained.path("analysis.json")
-    with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        json.dump(found, file, indent=2)
-    print(f"analyzed | {path}")
-    return found
+    return all_found
 
 
 @dataclasses.dataclass(frozen=True)

@@ -145,7 +145,7 @@ _MODES = {
     "predict": predict_pointr.predict,
     "predict_and_evaluate": evaluate_pointr.predict_and_evaluate,
     "export": export_both,
-    "analyze": _each(analyze.analyze),
+    "analyze": lambda pipeline: analyze.analyze(*pipeline.jobs),
 }
 
 

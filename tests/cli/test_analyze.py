@@ -1,5 +1,6 @@
 """--mode=analyze on checkpoints with known masks."""
 
+import importlib.util
 import json
 
 import numpy as np
@@ -201,3 +202,12 @@ def test_nothing_to_analyze(refused, saved):
     assert message.startswith(f"{model_dir}/ckpt-3: nothing to analyze: with attention full, every")
     assert not (model_dir / "analysis").exists()
     assert checkpoints.pattern_variables(str(model_dir)) == {}
+
+
+def test_no_matplotlib(refused, config_file, monkeypatch):
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "matplotlib" else find_spec(name)
+    )
+    message = refused("--mode=analyze", f"--config_file={config_file}")
+    assert message == "--mode=analyze needs matplotlib: pip install 'mate-tf[plots]'"
