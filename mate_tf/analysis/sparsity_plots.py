@@ -111,7 +111,7 @@ def diagonal_ablation(masks: Mapping[str, Mapping[str, Point]], score: str = "sc
     axes.set_xticks(range(len(masks)), labels, fontsize="small", parse_math=False)
     axes.set_xlim(-0.5, len(masks) - 0.5)
     axes.set_ylabel(score)
-    axes.legend(fontsize="small")
+    figure.legend(loc="outside upper center", ncols=2, fontsize="small")
     return figure
 
 
