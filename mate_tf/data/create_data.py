@@ -307,7 +307,7 @@ def _convert_chunk(converter: ExampleConverter, chunk: list[bytes]) -> list[_Con
             error = (outcome.reason, str(outcome))
             results.append(_Converted(question.id, (), error=error))
         else:
-            examples = tuple(map(_compressed, (outcome.example, *outcome.further)))
+            examples = tuple(map(_compressed, outcome.examples))
             results.append(_Converted(question.id, examples, outcome.cuts))
     return results
 

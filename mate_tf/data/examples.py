@@ -25,17 +25,15 @@ _SELECTION = table_selection_pb2.TableSelection.table_selection_ext
 
 
 class Conversion(NamedTuple):
-    """An example and what of the question and the table is not in it.
-
-    Attributes:
-        example: of the question.
-        cuts: as above.
-        further: more examples of the same question, such as windows of a long text.
-    """
+    """An example and what of the question and the table is not in it."""
 
     example: tf.train.Example
     cuts: tuple[Cut, ...] = ()
-    further: tuple[tf.train.Example, ...] = ()
+
+    @property
+    def examples(self) -> tuple[tf.train.Example, ...]:
+        """All examples of the question."""
+        return (self.example,)
 
 
 class ExampleConverter:

@@ -6,12 +6,12 @@ A text is the only cell of a table. Its spans are found and learned as those of 
 import os
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
 from mate_tf.data import interactions
-from mate_tf.data.examples import Conversion
 from mate_tf.data.offsets import Offsets
 from mate_tf.data.packing import example_features, to_example
 from mate_tf.data.tokenizer import Tokenizer
@@ -47,6 +47,13 @@ def parse_window_id(text: str) -> tuple[str, int]:
     if match is None:
         raise InputError(f"question id {text!r} is not <example>/<first token>-<annotator>_<n>")
     return match["example"] + match["end"], int(match["start"])
+
+
+class Windows(NamedTuple):
+    """The examples of one question, a window each, and what of the question is not in them."""
+
+    examples: tuple[tf.train.Example, ...]
+    cuts: tuple[Cut, ...] = ()
 
 
 class WindowConverter:
@@ -113,12 +120,8 @@ class WindowConverter:
 
     def convert_all(
         self, *found: interaction_pb2.Interaction
-    ) -> Iterator[Conversion | ConversionError]:
-        """For each question of the interactions its windows, or why there are none.
-
-        Returns:
-            iterator over conversions; the second and further windows are in `further`.
-        """
+    ) -> Iterator[Windows | ConversionError]:
+        """For each question of the interactions its windows, or why there are none."""
         texts = [text_of(interaction) for interaction in found]
         questions = [
             [each.original_text for each in interaction.questions] for interaction in found
@@ -143,16 +146,16 @@ class WindowConverter:
         values = {"input_ids": [self._tokenizer.cls_id], "input_mask": [1]}
         return to_example(values | example_features(question), self.max_seq_length)
 
-    def _conversion(self, question, table_id, question_ids, text_ids, gold) -> Conversion:
+    def _conversion(self, question, table_id, question_ids, text_ids, gold) -> Windows:
         kept = question_ids[: self._max_question_length]
         lost = len(question_ids) - len(kept)
         room = self.max_seq_length - len(kept) - _NUM_SPECIAL
         beyond = max(len(text_ids) - room, 0)
-        examples = [
+        examples = tuple(
             self._window(question, table_id, kept, text_ids[start : start + room], start, gold)
             for start in range(0, beyond + self._stride, self._stride)
-        ]
-        return Conversion(examples[0], (Cut(CUT, lost),) if lost else (), tuple(examples[1:]))
+        )
+        return Windows(examples, (Cut(CUT, lost),) if lost else ())
 
     def _window(self, question, table_id, question_ids, window, start: int, gold):
         """The example of the window that begins with token `start` of the text."""

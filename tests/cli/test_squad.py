@@ -103,12 +103,10 @@ def test_squad(command, refused, flags, tmp_path):
     context = squad_file(0)["data"][0]["paragraphs"][0]["context"]
     assert all(text in context for text in answers.values())
     assert all((probabilities[name] > 0.5) == (text == "") for name, text in answers.items())
-    for threshold, given in (("-1000", False), ("1000", True)):
-        override = f"--params_override=task.null_score_diff_threshold={threshold}"
-        command("--mode=predict", *arguments, override)
-        answers = json.loads((model_dir / "dev.predictions.json").read_text())
-        assert all(bool(text) == given for text in answers.values())
-    assert "span_accuracy: " in command("--mode=eval", *arguments)
+    threshold = "--params_override=task.null_score_diff_threshold=-1000"
+    command("--mode=predict", *arguments, threshold)
+    answers = json.loads((model_dir / "dev.predictions.json").read_text())
+    assert set(answers.values()) == {""}
     command("--mode=export", *arguments)
     outputs = served(tmp_path, 2)
     assert outputs["pred_span"].shape == (2, 2)

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mate_tf.data import features, interactions, windows
@@ -50,7 +50,7 @@ def paragraph(text, *answers, question="who?"):
 def read(conversion):
     """(id, pieces, labelled places, row_ids, segment_ids) of each window, without padding."""
     found = []
-    for example in (conversion.example, *conversion.further):
+    for example in conversion.examples:
         values = {
             name: np.array(example.features.feature[name].int64_list.value)
             for name in ("input_ids", "input_mask", "label_ids", "row_ids", "segment_ids")
@@ -122,6 +122,7 @@ def test_which_answer_is_labelled(converter, answers, labels):
     assert read(conversion)[0][2] == labels
 
 
+@settings(max_examples=40)
 @given(
     text=st.text(alphabet="abcds -\u00e9.", min_size=1, max_size=30),
     length=st.integers(8, 14),
