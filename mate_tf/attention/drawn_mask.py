@@ -10,11 +10,11 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.attention.base import AttentionPattern, mask_bias
-from mate_tf.attention.learned_mask import DAM, IMPORTANCE, gumbel_sigmoid, straight_through
 from mate_tf.attention.static_masks import any_key
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 
+IMPORTANCE, DAM = "importance", "dam"
 OBJECTIVES = (IMPORTANCE, DAM)
 
 
@@ -147,6 +147,31 @@ class DrawnMaskPattern(AttentionPattern):
     def _share_of_steps(self):
         steps = self.config.temperature_steps
         return tf.cast(self.step, tf.float32) / steps if steps else tf.constant(1.0)
+
+
+def gumbel_sigmoid(alpha, uniform, temperature):
+    """sigmoid((alpha + G1 - G2) / temperature), section 4.1.
+
+    The difference of two Gumbel variables has the logistic distribution, for which one uniform
+    number is enough: log(u) - log(1 - u).
+
+    Args:
+        alpha: <float>[...].
+        uniform: <float>[...], numbers drawn from [0, 1).
+        temperature: above 0; the result tends to 1 or 0, with probabilities sigmoid(alpha) and the
+            rest, as it tends to 0.
+    """
+    tiny = 1e-6  # both logarithms finite, in float32 too
+    alpha = tf.convert_to_tensor(alpha)
+    uniform = tf.clip_by_value(tf.cast(uniform, alpha.dtype), tiny, 1 - tiny)
+    noise = tf.math.log(uniform) - tf.math.log1p(-uniform)
+    return tf.sigmoid((alpha + noise) / temperature)
+
+
+def straight_through(soft):
+    """1 where `soft` is above a half, else 0, with the gradient of `soft`."""
+    hard = tf.cast(soft > 0.5, soft.dtype)
+    return hard + (soft - tf.stop_gradient(soft))
 
 
 class Reading(keras.metrics.Metric):

@@ -5,57 +5,33 @@ pattern. The learned mask goes into a file, which `static_mask` takes.
 """
 
 import dataclasses
-import math
 import os
 
 import numpy as np
 import tensorflow as tf
 
 from mate_tf.attention import mask_files, masks
-from mate_tf.attention.base import AttentionPattern, mask_bias, shape_list
-from mate_tf.attention.static_masks import any_key, refuse_longer
+from mate_tf.attention.base import shape_list
+from mate_tf.attention.drawn_mask import DrawnMaskOptions, DrawnMaskPattern
+from mate_tf.attention.static_masks import refuse_longer
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
-
-IMPORTANCE, DAM = "importance", "dam"
-OBJECTIVES = (IMPORTANCE, DAM)
 
 
 @dataclasses.dataclass(frozen=True)
-class LearnedMaskOptions:
-    """Options of `learned_mask`.
+class LearnedMaskOptions(DrawnMaskOptions):
+    """Options of `learned_mask`, beside those of DrawnMaskOptions.
 
     Attributes:
-        objective: "importance", how much each pair matters, which leaves all pairs in; or "dam", a
-            mask by Gumbel-sigmoid, with a price for each pair that is in it.
         length: n, the largest length; shorter inputs use the first rows and columns.
         structured: first and last row and column always on, one parameter for each distance of the
             other positions; otherwise one for each pair.
-        diagonal: whether tokens may see themselves.
-        penalty: c, what is taken off the score of a pair that is wholly out.
-        initial_alpha: of all pairs.
-        sparsity_weight: lambda, the price of each pair in the mask of each head; of "dam".
-        temperature: of the Gumbel-sigmoid at first; of "dam", as all that follows.
-        final_temperature: that of the end.
-        temperature_steps: batches over which it falls, each by the same factor.
-        straight_through: from then on, each drawn mask is all zeros and ones, with the gradients of
-            the soft one.
     """
 
-    objective: str = IMPORTANCE
     length: int = 128
     structured: bool = False
-    diagonal: bool = True
-    penalty: float = 100.0
-    initial_alpha: float = 1.0
-    sparsity_weight: float = 1e-4
-    temperature: float = 1.0
-    final_temperature: float = 0.1
-    temperature_steps: int = 10_000
-    straight_through: bool = True
 
 
-class LearnedMaskPattern(AttentionPattern):
+class LearnedMaskPattern(DrawnMaskPattern):
     """Owns alpha; what it makes of it is P or a drawn mask M, for scores minus c (1 - M).
 
     A drawn mask is of the batch: its noise is shared by the layers, the examples and, like alpha,
@@ -72,62 +48,10 @@ class LearnedMaskPattern(AttentionPattern):
 
     def __init__(self, config, num_heads, **kwargs):
         super().__init__(config, num_heads, **kwargs)
-        _check(self.config)
-        self.learns_mask = self.config.objective == DAM
-        if self.learns_mask:
-            self.readings = [
-                _Reading("sparsity", self.sparsity),
-                _Reading("temperature", self.temperature),
-            ]
-
-    def build(self, input_shape=None):
-        n = self.config.length
-        count = n - 2 if self.config.structured else n * (n + 1) // 2
-        self.alpha = self.add_weight(
-            name="alpha",
-            shape=[self.num_heads, count],
-            dtype=tf.float32,
-            initializer=keras.initializers.Constant(self.config.initial_alpha),
-            experimental_autocast=False,
-        )
-        if self.learns_mask:
-            self.step = self.add_weight(
-                name="step",
-                shape=[],
-                dtype=tf.int64,
-                initializer="zeros",
-                trainable=False,
-                aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
-            )
-        super().build(input_shape)
-
-    @classmethod
-    def restored(cls, config, variables) -> "LearnedMaskPattern":
-        """The pattern that a training ended with.
-
-        Args:
-            config: its AttentionConfig.
-            variables: name -> values, as `checkpoints.pattern_variables` gives them.
-
-        Raises:
-            InputError: alpha is not there, or of another shape than the config says.
-        """
-        alpha = np.asarray(variables.get("alpha", ()))
-        pattern = cls(config, len(alpha))
-        pattern.build()
-        if alpha.shape != pattern.alpha.shape:
-            raise InputError(
-                f"alpha of learned_mask has the shape {list(pattern.alpha.shape)} for "
-                f"length={config.length}, not {list(alpha.shape)}"
-            )
-        for name, variable in pattern.variant_variables().items():
-            if name in variables:
-                variable.assign(variables[name])
-        return pattern
-
-    def variant_variables(self):
-        step = {"step": self.step} if self.learns_mask else {}
-        return {"alpha": self.alpha} | step
+        n, least = self.config.length, 3 if self.config.structured else 1
+        if n < least:
+            raise InputError(f"length must be {least} or more, not {n}")
+        self.num_parameters = n - 2 if self.config.structured else n * (n + 1) // 2
 
     def mask(self, context):
         """Final mask of "dam", outside of training; all pairs that there are of "importance"."""
@@ -136,30 +60,18 @@ class LearnedMaskPattern(AttentionPattern):
 
     def call(self, context, training=None):
         if self.learns_mask and not training:
-            return self._pattern(self.mask(context))
+            return self.read_by_layers(self.mask(context))
         if self.learns_mask:
-            soft = self._of_pairs(self._draw())
+            soft = self._of_pairs(self.draw())
             allowed = tf.cast(self._allowed(), soft.dtype)
             self.add_loss(self.config.sparsity_weight * tf.reduce_sum(soft * allowed))
         else:
             soft = self._of_pairs(tf.sigmoid(self.alpha))
         mask = self._cut(self._allowed()[None], context) & _real_pairs(context)
-        pattern = self._pattern(mask)
+        pattern = self.read_by_layers(mask)
         penalty = self.config.penalty * (1 - self._cut(soft[None], context))
         pattern["bias"] -= tf.cast(penalty, self.compute_dtype)
         return pattern
-
-    def _pattern(self, mask):
-        """What MaskedAttention reads."""
-        dtype = self.compute_dtype
-        return {"bias": mask_bias(mask, dtype), "any_key": any_key(mask, dtype)}
-
-    def temperature(self) -> tf.Tensor:
-        """tau of the next batch of training, <float32>[]."""
-        config = self.config
-        passed = tf.minimum(self._share_of_steps(), 1.0)
-        fall = math.log(config.final_temperature / config.temperature)
-        return config.temperature * tf.exp(passed * fall)
 
     def sparsity(self) -> tf.Tensor:
         """Share of the pairs of all heads that are not in the final mask, <float32>[]."""
@@ -191,21 +103,6 @@ class LearnedMaskPattern(AttentionPattern):
     def _final(self):
         return (self._of_pairs(self.alpha) > 0) & self._allowed()
 
-    def _draw(self):
-        """M of each parameter; <float32>[heads, count]."""
-        uniform = tf.random.uniform(tf.shape(self.alpha))
-        temperature = self.temperature()
-        at_end = self._share_of_steps() >= 1
-        self.step.assign_add(1)
-        soft = gumbel_sigmoid(self.alpha, uniform, temperature)
-        if not self.config.straight_through:
-            return soft
-        return tf.where(at_end, straight_through(soft), soft)
-
-    def _share_of_steps(self):
-        steps = self.config.temperature_steps
-        return tf.cast(self.step, tf.float32) / steps if steps else tf.constant(1.0)
-
     def _of_pairs(self, x):
         """From parameters to pairs: <float>[heads, count] -> [heads, n, n]; what is on gets 1."""
         i, j = _positions(self.config.length)
@@ -231,51 +128,6 @@ class LearnedMaskPattern(AttentionPattern):
             return of_pairs[:, :, :seq, :seq]
 
 
-class _Reading(keras.metrics.Metric):
-    """A metric that is what a function without arguments gives, in training and evaluation alike.
-
-    Nothing is collected: calls to `update_state` change nothing.
-    """
-
-    def __init__(self, name, read):
-        super().__init__(name, dtype=tf.float32)
-        self._read = read
-
-    def update_state(self, *args, **kwargs):
-        del args, kwargs
-
-    def result(self):
-        return self._read()
-
-    def reset_state(self):
-        pass
-
-
-def gumbel_sigmoid(alpha, uniform, temperature):
-    """sigmoid((alpha + G1 - G2) / temperature), section 4.1.
-
-    The difference of two Gumbel variables has the logistic distribution, for which one uniform
-    number is enough: log(u) - log(1 - u).
-
-    Args:
-        alpha: <float>[...].
-        uniform: <float>[...], numbers drawn from [0, 1).
-        temperature: above 0; the result tends to 1 or 0, with probabilities sigmoid(alpha) and the
-            rest, as it tends to 0.
-    """
-    tiny = 1e-6  # both logarithms finite, in float32 too
-    alpha = tf.convert_to_tensor(alpha)
-    uniform = tf.clip_by_value(tf.cast(uniform, alpha.dtype), tiny, 1 - tiny)
-    noise = tf.math.log(uniform) - tf.math.log1p(-uniform)
-    return tf.sigmoid((alpha + noise) / temperature)
-
-
-def straight_through(soft):
-    """1 where `soft` is above a half, else 0, with the gradient of `soft`."""
-    hard = tf.cast(soft > 0.5, soft.dtype)
-    return hard + (soft - tf.stop_gradient(soft))
-
-
 def _real_pairs(context):
     real = masks.real_tokens(context)
     return real[:, None, :, None] & real[:, None, None, :]
@@ -284,19 +136,3 @@ def _real_pairs(context):
 def _positions(n):
     positions = np.arange(n)
     return positions[:, None], positions[None, :]
-
-
-def _check(config) -> None:
-    if config.objective not in OBJECTIVES:
-        raise InputError(
-            f"objective must be one of {', '.join(OBJECTIVES)}, not {config.objective!r}"
-        )
-    least = 3 if config.structured else 1
-    if config.length < least:
-        raise InputError(f"length must be {least} or more, not {config.length}")
-    for name in ("temperature", "final_temperature", "penalty"):
-        if getattr(config, name) <= 0:
-            raise InputError(f"{name} must be positive, not {getattr(config, name)}")
-    for name in ("sparsity_weight", "temperature_steps"):
-        if getattr(config, name) < 0:
-            raise InputError(f"{name} must not be negative, but is {getattr(config, name)}")
