@@ -5,14 +5,15 @@
 <output_dir>/tf_examples/<split>.tfrecord            what the model reads
 <output_dir>/tf_examples/<split>.report.json         see `Report`
 ```
+
+A conversion that is killed goes on, when it is started again, with the parts that are not finished.
+Those that are finished are in <output_dir>/tf_examples/.parts until all splits are converted.
 """
 
 import collections
 import concurrent.futures
 import contextlib
-import dataclasses
 import itertools
-import json
 import multiprocessing
 import os
 import pickle
@@ -20,94 +21,20 @@ import random
 import threading
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 import tensorflow as tf
 from tqdm import tqdm
 
 from mate_tf.data import records
-from mate_tf.data.atomic import atomic_path
 from mate_tf.data.examples import ExampleConverter
+from mate_tf.data.parts import PART, Parts, chunks
+from mate_tf.data.report import Converted, Report
 from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2
-from mate_tf.tables.linearize import ConversionError, Cut
 
 TRAIN = "train"
-_CHUNK = 32  # interactions sent to a process at once
-_CHUNKS_AHEAD = 4  # per process, so that none waits and memory stays bounded
-
-
-class _Converted(NamedTuple):
-    """What became of one question.
-
-    Attributes:
-        examples: serialized and compressed; many are in memory while a split is shuffled.
-        error: reason and message if there is no example.
-    """
-
-    question_id: str
-    examples: tuple[bytes, ...]
-    cuts: tuple[Cut, ...] = ()
-    error: tuple[str, str] | None = None
-
-
-@dataclasses.dataclass
-class Report:
-    """What became of the questions of a split.
-
-    Attributes:
-        interactions, questions: how many there are.
-        examples: how many there are; a question may have several.
-        padding_examples: examples that only fill the last batch.
-        dropped: reason -> ids and messages of the questions that gave no example.
-        cuts: kind -> in how many examples something was cut, and how much in all.
-        defects: what is wrong with the official files, kind -> messages; questions that are left
-            out for that are not among `questions`.
-    """
-
-    interactions: int = 0
-    questions: int = 0
-    examples: int = 0
-    padding_examples: int = 0
-    dropped: dict[str, list[dict[str, str]]] = dataclasses.field(default_factory=dict)
-    cuts: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
-    defects: dict[str, list[str]] = dataclasses.field(default_factory=dict)
-
-    def add(self, converted: _Converted) -> None:
-        """Counts one question."""
-        self.questions += 1
-        if converted.error is not None:
-            reason, message = converted.error
-            entry = {"question_id": converted.question_id, "message": message}
-            self.dropped.setdefault(reason, []).append(entry)
-            return
-        self.examples += len(converted.examples)
-        for kind, count in converted.cuts:
-            cut = self.cuts.setdefault(kind, {"examples": 0, "total": 0})
-            cut["examples"] += 1
-            cut["total"] += count
-
-    def write(self, path: str | os.PathLike) -> None:
-        """Writes all of it as JSON, the reasons with their counts first."""
-        content = dataclasses.asdict(self)
-        content["dropped"] = {reason: len(found) for reason, found in self.dropped.items()}
-        content["dropped_questions"] = self.dropped
-        content["defects"] = {kind: len(messages) for kind, messages in self.defects.items()}
-        content["defect_messages"] = self.defects
-        with atomic_path(path) as temporary, tf.io.gfile.GFile(temporary, "w") as file:
-            json.dump(content, file, indent=1, ensure_ascii=False, sort_keys=True)
-
-    def __str__(self):
-        kept = self.questions - sum(map(len, self.dropped.values()))
-        share = f" ({kept / self.questions:.1%})" if self.questions else ""
-        parts = [f"{self.examples} examples of {self.questions} questions{share}"]
-        parts += [f"{len(found)} dropped ({reason})" for reason, found in self.dropped.items()]
-        parts += [f"{len(messages)} {kind}" for kind, messages in self.defects.items()]
-        parts += [
-            f"{Cut(kind, cut['total'])} in {cut['examples']} examples"
-            for kind, cut in self.cuts.items()
-        ]
-        return "; ".join(parts)
+_PARTS_AHEAD = 2  # per process, so that none waits and memory stays bounded
+_PARTS = ".parts"
 
 
 def interactions_path(output_dir: str | os.PathLike, split: str) -> str:
@@ -118,6 +45,11 @@ def interactions_path(output_dir: str | os.PathLike, split: str) -> str:
 def examples_path(output_dir: str | os.PathLike, split: str) -> str:
     """Where the examples of a split are."""
     return os.path.join(output_dir, "tf_examples", f"{split}.tfrecord")
+
+
+def report_path(path: str | os.PathLike) -> str:
+    """Where the report about a file of examples is."""
+    return f"{os.path.splitext(path)[0]}.report.json"
 
 
 def create_data(
@@ -150,7 +82,8 @@ def create_data(
         InputError: a split has no interactions, or none of its questions gives an example.
     """
     reports = {}
-    with _workers(converter, processes) as convert:
+    parts = _parts_beside(examples_path(output_dir, TRAIN), converter)
+    with _workers(converter, processes, parts) as convert:
         for split, found in splits.items():
             source = interactions_path(output_dir, split)
             records.write_interactions(found, source)
@@ -163,6 +96,7 @@ def create_data(
                 multiple_of=1 if split == TRAIN else test_batch_size,
                 defects=getattr(found, "defects", {}),
             )
+    parts.remove()
     return reports
 
 
@@ -188,8 +122,21 @@ def convert_split(
     Raises:
         InputError: there is no interaction, or no question gives an example.
     """
-    with _workers(converter, processes) as convert:
-        return _convert(interactions, converter, path, convert, shuffle_seed, multiple_of)
+    parts = _parts_beside(path, converter)
+    with _workers(converter, processes, parts) as convert:
+        report = _convert(interactions, converter, path, convert, shuffle_seed, multiple_of)
+    parts.remove()
+    return report
+
+
+def refuse_empty(report: Report, path: str | os.PathLike) -> None:
+    """Raises InputError if no question gives an example."""
+    if not report.examples:
+        raise InputError(f"{path}: no question gives an example: {report}")
+
+
+def _parts_beside(path: str | os.PathLike, converter: ExampleConverter) -> Parts:
+    return Parts.of(converter, os.path.join(os.path.dirname(os.fspath(path)), _PARTS))
 
 
 def _convert(
@@ -198,23 +145,23 @@ def _convert(
     """As `convert_split`, with workers that are running already."""
     path, report = os.fspath(path), Report(defects=dict(defects))
     progress = tqdm(desc=os.path.basename(path), unit=" questions", disable=None)
-    chunks = convert(_serialized(interactions, report))
-    examples = _shuffled(_counted(chunks, report, progress), shuffle_seed)
+    converted = convert(_serialized(interactions, report))
+    examples = _shuffled(_counted(converted, report, progress), shuffle_seed)
     with progress:
         records.write_examples(_padded(examples, converter, report, path, multiple_of), path)
-    report.write(f"{os.path.splitext(path)[0]}.report.json")
+    report.write(report_path(path))
     return report
 
 
 def _serialized(interactions, report: Report) -> Iterator[bytes]:
     for interaction in interactions:
         report.interactions += 1
-        yield interaction.SerializeToString()
+        yield interaction.SerializeToString(deterministic=True)
 
 
-def _counted(chunks: Iterable[list[_Converted]], report: Report, progress) -> Iterator[bytes]:
+def _counted(parts: Iterable[list[Converted]], report: Report, progress) -> Iterator[bytes]:
     """The examples, each question being counted."""
-    for converted in itertools.chain.from_iterable(chunks):
+    for converted in itertools.chain.from_iterable(parts):
         report.add(converted)
         progress.update()
         yield from converted.examples
@@ -232,60 +179,53 @@ def _padded(examples, converter, report: Report, path: str, multiple_of: int) ->
     """Uncompressed examples and, behind them, what fills the last batch."""
     for example in examples:
         yield zlib.decompress(example)
-    if not report.examples:
-        raise InputError(f"{path}: no question gives an example: {report}")
+    refuse_empty(report, path)
     report.padding_examples = -report.examples % multiple_of
     yield from itertools.repeat(converter.empty_example(), report.padding_examples)
 
 
 @contextlib.contextmanager
-def _workers(converter: ExampleConverter, processes: int):
-    """A function from serialized interactions to lists of `_Converted`, in order."""
+def _workers(converter: ExampleConverter, processes: int, parts: Parts):
+    """A function from serialized interactions to lists of `Converted`, in order."""
     if processes == 1:
-        yield lambda found: (_convert_chunk(converter, chunk) for chunk in _chunks(found))
+        yield lambda found: (parts.convert(converter, part) for part in chunks(found, PART))
         return
     executor = concurrent.futures.ProcessPoolExecutor(
         processes,
         # TensorFlow does not survive a fork.
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_start_worker,
-        initargs=(pickle.dumps(converter),),
+        initargs=(pickle.dumps(converter), parts),
     )
     with executor:
         try:
-            yield lambda found: _in_order(executor, _chunks(found), processes * _CHUNKS_AHEAD)
+            yield lambda found: _in_order(executor, chunks(found, PART), processes * _PARTS_AHEAD)
         except BaseException:
             executor.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-def _chunks(found: Iterable[bytes]) -> Iterator[list[bytes]]:
-    found = iter(found)
-    while chunk := list(itertools.islice(found, _CHUNK)):
-        yield chunk
-
-
-def _in_order(executor, chunks: Iterator[list[bytes]], ahead: int) -> Iterator[list[_Converted]]:
+def _in_order(executor, found: Iterator[list[bytes]], ahead: int) -> Iterator[list[Converted]]:
     waiting = collections.deque()
-    for chunk in chunks:
-        waiting.append(executor.submit(_convert_in_worker, chunk))
+    for part in found:
+        waiting.append(executor.submit(_convert_in_worker, part))
         if len(waiting) >= ahead:
             yield waiting.popleft().result()
     while waiting:
         yield waiting.popleft().result()
 
 
-_worker_converter: ExampleConverter | None = None
+_of_worker: tuple[ExampleConverter, Parts] | None = None
 
 
-def _start_worker(pickled_converter: bytes) -> None:
+def _start_worker(pickled_converter: bytes, parts: Parts) -> None:
     """Builds the converter of this process; its siblings use the other cores."""
-    global _worker_converter
+    global _of_worker
     threading.Thread(target=_end_with_parent, daemon=True).start()
     tf.config.set_visible_devices([], "GPU")
     tf.config.threading.set_intra_op_parallelism_threads(1)
     tf.config.threading.set_inter_op_parallelism_threads(1)
-    _worker_converter = pickle.loads(pickled_converter)
+    _of_worker = pickle.loads(pickled_converter), parts
 
 
 def _end_with_parent() -> None:
@@ -294,24 +234,6 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _convert_in_worker(chunk: list[bytes]) -> list[_Converted]:
-    return _convert_chunk(_worker_converter, chunk)
-
-
-def _convert_chunk(converter: ExampleConverter, chunk: list[bytes]) -> list[_Converted]:
-    found = [interaction_pb2.Interaction.FromString(serialized) for serialized in chunk]
-    questions = (question for interaction in found for question in interaction.questions)
-    results = []
-    for question, outcome in zip(questions, converter.convert_all(*found), strict=True):
-        if isinstance(outcome, ConversionError):
-            error = (outcome.reason, str(outcome))
-            results.append(_Converted(question.id, (), error=error))
-        else:
-            examples = tuple(map(_compressed, outcome.examples))
-            results.append(_Converted(question.id, examples, outcome.cuts))
-    return results
-
-
-def _compressed(example: tf.train.Example) -> bytes:
-    # The fastest level: nearly all of it are zeros.
-    return zlib.compress(example.SerializeToString(deterministic=True), 1)
+def _convert_in_worker(part: list[bytes]) -> list[Converted]:
+    converter, parts = _of_worker
+    return parts.convert(converter, part)

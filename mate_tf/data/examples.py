@@ -119,6 +119,11 @@ class ExampleConverter:
         """Length of every feature per token."""
         return self.limits.max_length
 
+    @property
+    def vocab_file(self) -> str:
+        """The vocabulary."""
+        return self.tokenizer.vocab_file
+
     def __getstate__(self):
         """What `__setstate__` needs to build an equal converter in another process."""
         limits = vars(self.limits).copy()

@@ -106,6 +106,11 @@ class WindowConverter:
         self._tokenizer = Tokenizer(vocab_file)
         self._offsets = Offsets(self._tokenizer)
 
+    @property
+    def vocab_file(self) -> str:
+        """The vocabulary."""
+        return self._arguments[0]
+
     def __getstate__(self):
         return self._arguments
 

@@ -82,6 +82,11 @@ class SequenceConverter:
         self._start = np.array([ids[CLS]], np.int32)
         self._end = np.array([ids[SEP]] if self._tokens.ends_with_sep else [], np.int32)
 
+    @property
+    def vocab_file(self) -> str:
+        """The vocabulary."""
+        return self._state[0][0]
+
     def __getstate__(self):
         return self._state
 
