@@ -40,6 +40,11 @@ _FILES = {
 _RAW_FILES = ("r1_training_all.json", "r2_training_all.json")  # of all splits
 
 
+def tables_path(input_dir: str | os.PathLike, split: str) -> pathlib.Path:
+    """The official list of a split's tables."""
+    return pathlib.Path(input_dir) / "data" / f"{_FILES[split][-1]}_id.json"
+
+
 class Statements(NamedTuple):
     """What is said about one table.
 
@@ -85,7 +90,7 @@ def read(
     statements = {}
     for source in sources:  # the two rounds of collection had other tables
         statements.update(_read_json(source, dict))
-    list_path = input_dir / "data" / f"{official[-1]}_id.json"
+    list_path = tables_path(input_dir, split)
     for table_id in _read_json(list_path, list):
         if table_id not in statements:
             named = " and ".join(map(str, sources))

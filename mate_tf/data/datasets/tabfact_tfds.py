@@ -1,0 +1,44 @@
+"""TabFact for TensorFlow Datasets, from the same official files as `tabfact.read`.
+
+See `tables_tfds`.
+"""
+
+import tensorflow_datasets as tfds
+
+from mate_tf.data.datasets import tabfact
+from mate_tf.data.datasets.tables_tfds import TableBuilder
+
+LABELS = ("refuted", "entailed")
+"""What `tabfact.REFUTED` and `tabfact.ENTAILED` are called."""
+
+
+class TabFact(TableBuilder):
+    """Statements about tables, and whether these entail them.
+
+    Splits are those whose list of tables is in the folder. Statements are as people wrote them, or
+    lemmatised if only those are there.
+    """
+
+    MANUAL_DOWNLOAD_INSTRUCTIONS = """
+    manual_dir is the folder of the official repository: data/ with the tables, and collected_data/
+    or tokenized_data/ with the statements (github.com/wenhuchen/Table-Fact-Checking).
+    """
+    DESCRIPTION = "Statements that Wikipedia tables entail or refute (Chen et al., 2020)."
+    HOMEPAGE = "https://tabfact.github.io"
+
+    def _answer_features(self):
+        return {
+            "label": tfds.features.ClassLabel(
+                names=LABELS, doc="Whether the table entails the statement."
+            )
+        }
+
+    def _read(self, folder):
+        return {
+            split: tabfact.read(folder, split)
+            for split in tabfact.SPLITS
+            if tabfact.tables_path(folder, split).exists()
+        }
+
+    def _answer(self, interaction, question):
+        return {"label": question.answer.class_index}
