@@ -25,8 +25,11 @@ sys.path.insert(0, str(ROOT))
 
 TASKS = {"listops": ("listops_small.yaml", 400), "recall": ("associative_recall.yaml", 1000)}
 """Configuration and steps of each run, all stages together."""
-BEFORE, PER_STAGE = 0.3, 0.06
-"""Shares of the steps with full attention first, and of each stage but the last."""
+BEFORE = {"tree_fine": 0.3, "tree_coarse": 0.0}
+"""Share of the steps with full attention first: TF-A chooses among what full attention compares, so
+it goes on from there; TC-A compares nothing and has to learn anew (chosen with seed 9)."""
+PER_STAGE = 0.06
+"""Share of the steps of each stage but the last."""
 TREES = ("tree_fine", "tree_coarse")
 FULL = "full"
 BOOTSTRAPPED = "{}, bootstrapped"
@@ -99,7 +102,7 @@ def train(options, task: str, variant: str, seed: int) -> list[dict]:
             overrides.append(
                 f"bootstrap.layer_width={options.layer_width},"
                 f"bootstrap.start_height={options.start_height},"
-                f"bootstrap.steps_before={round(BEFORE * steps)},"
+                f"bootstrap.steps_before={round(BEFORE[name] * steps)},"
                 f"bootstrap.steps_per_stage={round(PER_STAGE * steps)}"
             )
         run(
