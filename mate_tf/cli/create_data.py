@@ -1,5 +1,6 @@
 """--mode=create_data."""
 
+import functools
 import os
 import shutil
 
@@ -7,6 +8,7 @@ from mate_tf.cli.job import VOCABULARY_FILE, Job
 from mate_tf.data import create_data as conversion
 from mate_tf.data import records
 from mate_tf.data.atomic import atomic_path
+from mate_tf.data.report import Report
 from mate_tf.errors import InputError
 
 
@@ -15,8 +17,9 @@ def main(flags) -> None:
     create_data(Job.from_flags(flags))
 
 
-def create_data(job: Job) -> dict[str, conversion.Report]:
+def create_data(job: Job) -> dict[str, Report]:
     """Converts all splits; says what was dropped and cut, and where the whole report is."""
+    convert = _conversion(job)
     if not job.input_dir and job.task.needs_files:
         raise InputError(f"task {job.task.name_in_tapas} needs --input_dir=FOLDER of its files")
     if job.input_dir and not os.path.isdir(job.input_dir):
@@ -34,18 +37,27 @@ def create_data(job: Job) -> dict[str, conversion.Report]:
     for subset in job.task.subsets:
         path = conversion.interactions_path(job.output_dir, subset)
         records.write_interactions(job.task.interactions(source, subset), path)
-    reports = conversion.create_data(
+    reports = convert(
         {split: job.task.interactions(source, split) for split in job.task.splits},
         job.output_dir,
         converter,
         test_batch_size=job.experiment.task.validation_data.global_batch_size,
-        processes=job.num_processes,
         seed=job.experiment.tf_random_seed or 0,
     )
     for split, report in reports.items():
         print(f"created | {split}: {report}")
     print(f"created | reports: {conversion.examples_path(job.output_dir, '*')[:-9]}.report.json")
     return reports
+
+
+def _conversion(job: Job):
+    """What converts: processes of this machine, or a Beam runner."""
+    if job.runner_type is None:
+        return functools.partial(conversion.create_data, processes=job.num_processes)
+    # Imported here: it is an extra.
+    from mate_tf.data import beam
+
+    return functools.partial(beam.create_data, runner=job.runner_type, options=job.beam_options)
 
 
 def _keep_vocabulary(job: Job) -> None:

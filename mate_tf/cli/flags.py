@@ -87,6 +87,15 @@ flags.DEFINE_integer("num_train_steps", None, "Training steps.", lower_bound=1)
 flags.DEFINE_float("learning_rate", None, "Peak learning rate.", lower_bound=0)
 flags.DEFINE_integer("tf_random_seed", None, "Seed of data order and initial weights.")
 flags.DEFINE_integer("num_processes", 2, "Processes that convert examples.", lower_bound=1)
+flags.DEFINE_enum(
+    "runner_type",
+    None,
+    ["DIRECT", "DATAFLOW", "FLINK", "SPARK", "PORTABLE"],
+    "Convert examples with Apache Beam, on this runner, instead of --num_processes.",
+)
+flags.DEFINE_string(
+    "beam_options", "", "Options of --runner_type, for example '--project=p --region=r'."
+)
 
 flags.DEFINE_string("table", None, "CSV, TSV or JSON table to ask about.")
 flags.DEFINE_string(

@@ -4,6 +4,7 @@ import dataclasses
 import glob
 import json
 import os
+import shlex
 
 from mate_tf import tasks
 from mate_tf.cli.config_files import find_config
@@ -71,6 +72,8 @@ class Job:
         model_dir: checkpoints, summaries and predictions.
         export_dir: the SavedModel.
         num_processes: processes that convert examples.
+        runner_type: the Beam runner that converts them instead, a key of `data.beam.RUNNERS`.
+        beam_options: what that runner is told.
         decisions: what of the experiment follows from the data (`TableTask.decided_by_data`).
     """
 
@@ -81,6 +84,8 @@ class Job:
     model_dir: str
     export_dir: str
     num_processes: int
+    runner_type: str | None = None
+    beam_options: tuple[str, ...] = ()
     decisions: dict = dataclasses.field(default_factory=dict)
 
     @classmethod
@@ -132,6 +137,8 @@ class Job:
             model_dir=model_dir,
             export_dir=export_dir,
             num_processes=flags.num_processes,
+            runner_type=flags.runner_type,
+            beam_options=_beam_options(flags),
             decisions=decisions,
         )
 
@@ -176,6 +183,15 @@ def _check_mode(task: str, mode: str) -> None:
         )
     if mode in MODES_WITH_TABLES and not tasks.get(task).reads_tables:
         raise InputError(f"task {task} reads no tables: it has no --mode={mode}")
+
+
+def _beam_options(flags) -> tuple[str, ...]:
+    if flags.beam_options and not flags.runner_type:
+        raise InputError(f"--beam_options={flags.beam_options}: of which --runner_type?")
+    try:
+        return tuple(shlex.split(flags.beam_options))
+    except ValueError as error:
+        raise InputError(f"--beam_options={flags.beam_options}: {error}") from error
 
 
 def _fill_paths(task: TableTask, output_dir: str) -> None:

@@ -1,8 +1,12 @@
 """--mode=create_data: what it leaves behind, and what it needs."""
 
+import collections
+import sys
+
 import psutil
 import pytest
 
+import mate_tf.data
 from mate_tf.data import records
 
 SPECIAL = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n"
@@ -79,6 +83,47 @@ def test_output_dir_is_a_file(refused, config_file, tmp_path):
     path.write_text("")
     message = refused("--mode=create_data", f"--config_file={config_file}", f"--output_dir={path}")
     assert str(path) in message
+
+
+def test_beam(created, config_file, command, files, tmp_path):
+    """The same files, with the same examples in another order."""
+    pytest.importorskip("apache_beam", reason="needs the extra beam")
+    printed = command(*create_data(config_file, tmp_path), "--runner_type=DIRECT")
+    assert "created | train: " in printed
+    assert files(tmp_path) == files(created)
+    for name in files(created):
+        ours, beams = (folder / name for folder in (created, tmp_path))
+        if "tf_examples" in name and name.endswith(".tfrecord"):
+            ours, beams = (
+                collections.Counter(
+                    example.SerializeToString(deterministic=True)
+                    for example in records.read_examples(path)
+                )
+                for path in (ours, beams)
+            )
+            assert beams == ours
+        else:
+            assert beams.read_bytes() == ours.read_bytes()
+
+
+def test_without_beam(refused, config_file, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "apache_beam", None)
+    monkeypatch.delitem(sys.modules, "mate_tf.data.beam", raising=False)
+    monkeypatch.delattr(mate_tf.data, "beam", raising=False)
+    message = refused(*create_data(config_file, tmp_path / "out"), "--runner_type=DIRECT")
+    assert message.startswith("Beam cannot be imported (")
+    assert message.endswith("pip install 'mate-tf[beam]'")
+    assert not (tmp_path / "out").exists()
+
+
+def test_beam_options(refused, config_file, tmp_path):
+    flags = create_data(config_file, tmp_path / "out")
+    assert "DIRECT|DATAFLOW" in refused(*flags, "--runner_type=SPORK")
+    message = refused(*flags, "--beam_options=--region=x")
+    assert message == "--beam_options=--region=x: of which --runner_type?"
+    message = refused(*flags, "--runner_type=FLINK", "--beam_options=--name='x")
+    assert message == "--beam_options=--name='x: No closing quotation"
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.slow

@@ -1,0 +1,214 @@
+"""The conversion of `create_data` as an Apache Beam pipeline, for one machine or many.
+
+Interactions are read in the process that starts the pipeline and written to
+<output_dir>/interactions; everything behind that is done by the pipeline. Examples and reports are
+those of `create_data`, byte for byte, but the examples are in another order.
+
+Needs the extra `beam`.
+"""
+
+import contextlib
+import hashlib
+import io
+import os
+import pickle
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import tensorflow as tf
+
+from mate_tf.data import create_data as in_process
+from mate_tf.data import parts, records
+from mate_tf.data.atomic import atomic_path
+from mate_tf.data.examples import ExampleConverter
+from mate_tf.data.report import Report
+from mate_tf.errors import InputError
+from mate_tf.protos import interaction_pb2
+
+try:
+    import apache_beam as beam
+    from apache_beam.io.filesystem import CompressionTypes
+    from apache_beam.options.pipeline_options import PipelineOptions
+except ImportError as error:
+    raise InputError(f"Beam cannot be imported ({error}): pip install 'mate-tf[beam]'") from error
+
+RUNNERS = {
+    # By Beam's own name, "DirectRunner", it may first try to download another runner.
+    "DIRECT": "apache_beam.runners.portability.fn_api_runner.FnApiRunner",
+    "DATAFLOW": "DataflowRunner",
+    "FLINK": "FlinkRunner",
+    "SPARK": "SparkRunner",
+    "PORTABLE": "PortableRunner",
+}
+"""What the runners are called in Beam."""
+
+_WORKING = ".beam"  # folder, beside the examples, of what is not finished
+_REPORT = "report"
+_BUCKETS = 64  # of examples that are shuffled together, each in the memory of one worker
+
+
+def create_data(
+    splits: Mapping[str, Iterable[interaction_pb2.Interaction]],
+    output_dir: str | os.PathLike,
+    converter: ExampleConverter,
+    *,
+    test_batch_size: int = 32,
+    seed: int = 0,
+    runner: str = "DIRECT",
+    options: Sequence[str] = (),
+) -> dict[str, Report]:
+    """Writes the interactions, examples and reports of all splits, as `create_data.create_data`.
+
+    The examples of "train" are shuffled; those of other splits are in any order and filled up with
+    empty ones to a multiple of the batch size.
+
+    Args:
+        splits, output_dir, converter, test_batch_size: see `create_data.create_data`. Every worker
+            reads the vocabulary and the interactions under the paths that are given here.
+        seed: of the shuffling.
+        runner: one of `RUNNERS`.
+        options: for the runner, as on a command line, for example "--region=europe-west1".
+
+    Raises:
+        InputError: a split has no interactions, or none of its questions gives an example; the
+            runner is not there or refuses the options.
+    """
+    pipeline = _pipeline(runner, options)
+    known = {}
+    for split, found in splits.items():
+        source = in_process.interactions_path(output_dir, split)
+        count = records.write_interactions(found, source)
+        known[split] = Report(interactions=count, defects=dict(getattr(found, "defects", {})))
+    multiples = {split: 1 if split == in_process.TRAIN else test_batch_size for split in splits}
+    with _working_folder(output_dir) as folder:
+        with pipeline:
+            for split, multiple_of in multiples.items():
+                source = in_process.interactions_path(output_dir, split)
+                shuffle_seed = seed if split == in_process.TRAIN else None
+                target = os.path.join(folder, split)
+                _ = pipeline | split >> _Split(source, target, converter, shuffle_seed, multiple_of)
+        reports = {}
+        for split, multiple_of in multiples.items():
+            with tf.io.gfile.GFile(os.path.join(folder, split + ".json")) as file:
+                reports[split] = Report.merged([known[split], Report.from_json(file.read())])
+            in_process.refuse_empty(reports[split], in_process.examples_path(output_dir, split))
+            reports[split].padding_examples = _num_padding(reports[split], multiple_of)
+        for split, report in reports.items():
+            path = in_process.examples_path(output_dir, split)
+            with atomic_path(path) as temporary:
+                tf.io.gfile.rename(os.path.join(folder, split), temporary, overwrite=True)
+            report.write(in_process.report_path(path))
+    return reports
+
+
+def _pipeline(runner: str, options: Sequence[str]) -> beam.Pipeline:
+    if runner not in RUNNERS:
+        raise InputError(f"runner {runner!r} is none of {', '.join(RUNNERS)}")
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):
+            parsed = PipelineOptions(list(options))
+            parsed.get_all_options(retain_unknown_options=True)  # which raises for wrong values
+        return beam.Pipeline(RUNNERS[runner], parsed)
+    except (ImportError, ValueError, SystemExit) as error:
+        if isinstance(error, SystemExit):  # of argparse, which has printed its usage and why
+            error = said.getvalue().strip().rpartition(": error: ")[2]
+        given = f" with {' '.join(options)}" if options else ""
+        raise InputError(f"Beam's {runner} runner{given}: {error}") from None
+
+
+@contextlib.contextmanager
+def _working_folder(output_dir: str | os.PathLike) -> Iterator[str]:
+    """A new folder, which is removed at the end; one that a killed process left, at the start."""
+    path = os.path.join(os.path.dirname(in_process.examples_path(output_dir, "")), _WORKING)
+    if tf.io.gfile.exists(path):
+        tf.io.gfile.rmtree(path)
+    tf.io.gfile.makedirs(path)
+    try:
+        yield path
+    finally:
+        tf.io.gfile.rmtree(path)
+
+
+def _num_padding(report: Report, multiple_of: int) -> int:
+    return -report.examples % multiple_of
+
+
+class _Split(beam.PTransform):
+    """From a file of interactions to one of examples, `target`, and a report, `target`.json."""
+
+    def __init__(self, source, target, converter, shuffle_seed, multiple_of):
+        super().__init__()
+        self._source, self._target, self._converter = source, target, converter
+        self._seed, self._multiple_of = shuffle_seed, multiple_of
+
+    def expand(self, pipeline):
+        converted = (
+            pipeline
+            | "read" >> beam.io.ReadFromTFRecord(self._source)
+            | "distribute" >> beam.Reshuffle()
+            | "chunks" >> beam.BatchElements(parts.CHUNK, parts.CHUNK)
+            | "convert" >> beam.ParDo(_Convert(self._converter)).with_outputs(_REPORT, main="it")
+        )
+        report = converted[_REPORT] | "merge" >> beam.CombineGlobally(Report.merged)
+        _ = (
+            report
+            | "to json" >> beam.Map(Report.to_json)
+            | "write report"
+            >> beam.io.WriteToText(f"{self._target}.json", num_shards=1, shard_name_template="")
+        )
+        empty = self._converter.empty_example().SerializeToString(deterministic=True)
+        padding = report | "pad" >> beam.FlatMap(_padding, zlib.compress(empty), self._multiple_of)
+        examples = (converted["it"], padding) | beam.Flatten()
+        if self._seed is not None:
+            examples = (
+                examples
+                | "key" >> beam.Map(_keyed, self._seed)
+                | "group" >> beam.GroupByKey()
+                | "shuffle" >> beam.FlatMap(_in_order_of_keys)
+            )
+        return (
+            examples
+            | "decompress" >> beam.Map(zlib.decompress)
+            | "write"
+            >> beam.io.WriteToTFRecord(
+                self._target,
+                num_shards=1,
+                shard_name_template="",
+                compression_type=CompressionTypes.GZIP,
+            )
+        )
+
+
+class _Convert(beam.DoFn):
+    """Lists of interactions to examples, compressed, and to a report for each list."""
+
+    def __init__(self, converter: ExampleConverter):
+        self._pickled = pickle.dumps(converter)
+
+    def setup(self):
+        self._converter = pickle.loads(self._pickled)
+
+    def process(self, chunk: list[bytes]):
+        report = Report()
+        for converted in parts.convert(self._converter, chunk):
+            report.add(converted)
+            yield from converted.examples
+        yield beam.pvalue.TaggedOutput(_REPORT, report)
+
+
+def _padding(report: Report, empty: bytes, multiple_of: int) -> list[bytes]:
+    return [empty] * _num_padding(report, multiple_of)
+
+
+def _keyed(example: bytes, seed: int) -> tuple[int, tuple[bytes, bytes]]:
+    """A bucket, and what decides about the place in it.
+
+    Neither has to do with what the example is about, so that the buckets may be in any order.
+    """
+    key = hashlib.sha256(b"%d " % seed + example).digest()
+    return int.from_bytes(key[:4], "big") % _BUCKETS, (key, example)
+
+
+def _in_order_of_keys(bucket: tuple[int, Iterable[tuple[bytes, bytes]]]) -> list[bytes]:
+    return [example for _, example in sorted(bucket[1])]

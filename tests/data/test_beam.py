@@ -1,0 +1,182 @@
+"""The pipeline gives what the conversion in this process gives, up to the order of examples."""
+
+import collections
+import itertools
+import json
+import pathlib
+from typing import ClassVar
+
+import pytest
+
+from mate_tf.cli import flags
+from mate_tf.data import create_data, records
+from mate_tf.data.datasets import hybridqa, sqa
+from mate_tf.data.examples import ExampleConverter
+from mate_tf.data.interactions import Question, interaction_from_table
+from mate_tf.data.windows import WindowConverter
+from mate_tf.errors import InputError
+from mate_tf.tables.table import Table
+
+pytest.importorskip("apache_beam", reason="needs the extra beam")
+
+from mate_tf.data import beam
+
+VOCABULARY = ["[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "red", "blue", "who"]
+BATCH = 8
+
+
+@pytest.fixture(scope="module")
+def vocabulary(vocabulary_file):
+    return vocabulary_file(VOCABULARY)
+
+
+@pytest.fixture(scope="module")
+def converter(vocabulary):
+    return ExampleConverter(vocabulary, 16, drop_rows_to_fit=True)
+
+
+def interaction(number, rows=2, is_valid=True):
+    table = Table.from_rows(["red"], [["blue red"]] * rows, table_id=f"table{number}")
+    name = f"n{number}-0"
+    questions = [
+        Question(f"{name}_0", "who", is_valid=is_valid),
+        Question(f"{name}_1", "who", coordinates=[(rows - 1, 0)], is_valid=is_valid),
+    ]
+    return interaction_from_table(table, name, questions)
+
+
+class Read(list):
+    """Interactions of a reader that knows what is wrong with its files."""
+
+    defects: ClassVar = {"tables without a header": ["x.csv", "a.csv"]}
+
+
+def serialized(path):
+    return [
+        example.SerializeToString(deterministic=True) for example in records.read_examples(path)
+    ]
+
+
+def in_order_of(interactions, converter):
+    return [
+        conversion.example.SerializeToString(deterministic=True)
+        for conversion in converter.convert_all(*interactions)
+    ]
+
+
+def same(splits, converter, folder):
+    """Converts in both ways; the examples of each split, in both orders, and the reports."""
+    ours, pipeline = folder / "in_process", folder / "beam"
+    settings = {"test_batch_size": BATCH, "seed": 3}
+    expected = create_data.create_data(splits, ours, converter, **settings)
+    reports = beam.create_data(splits, pipeline, converter, **settings)
+    names = sorted(str(path.relative_to(ours)) for path in ours.rglob("*"))
+    assert sorted(str(path.relative_to(pipeline)) for path in pipeline.rglob("*")) == names
+    orders = {}
+    for split in splits:
+        paths = [create_data.examples_path(root, split) for root in (ours, pipeline)]
+        orders[split] = [serialized(path) for path in paths]
+        assert len(orders[split][0]) == expected[split].examples + expected[split].padding_examples
+        assert collections.Counter(orders[split][1]) == collections.Counter(orders[split][0])
+        assert len(orders[split][1]) % (1 if split == "train" else BATCH) == 0
+        path = create_data.interactions_path(pipeline, split)
+        assert list(records.read_interactions(path)) == list(splits[split])
+        ours_says, beam_says = (
+            pathlib.Path(create_data.report_path(path)).read_text(encoding="utf-8")
+            for path in paths
+        )
+        assert beam_says == ours_says
+        assert str(reports[split]).split(";")[0] == str(expected[split]).split(";")[0]
+    return orders, ours_says
+
+
+def test_same_examples_and_reports(converter, tmp_path):
+    splits = {
+        "train": [interaction(number) for number in range(150)],
+        "dev": Read(
+            [interaction(0), interaction(1, 30), interaction(2, 31), interaction(3, 2, False)]
+        ),
+    }
+    orders, report = same(splits, converter, tmp_path)
+    report = json.loads(report)
+    assert report["dropped"] == {"Couldn't find all answers": 2, "Invalid answer": 2}
+    assert report["defects"] == {"tables without a header": 2}
+    assert (report["interactions"], report["examples"], report["padding_examples"]) == (4, 4, 4)
+    in_order = sorted(orders["train"][1])
+    assert orders["train"][1] not in (in_order, orders["train"][0])
+    assert len(set(orders["train"][1])) == 300
+    # The two questions of an interaction do not stay beside each other, apart from chance.
+    position = {example: index for index, example in enumerate(orders["train"][1])}
+    unshuffled = in_order_of(splits["train"], converter)
+    pairs = zip(unshuffled[::2], unshuffled[1::2], strict=True)
+    assert sum(abs(position[a] - position[b]) == 1 for a, b in pairs) < 15
+
+
+def test_questions_with_several_examples(vocabulary, tmp_path):
+    converter = WindowConverter(vocabulary, 16, doc_stride=4, max_question_length=4)
+    splits = {
+        "train": [
+            interaction_from_table(
+                Table.from_rows([""], [["red blue " * length]], table_id=f"t{length}"),
+                f"n{length}-0",
+                [Question(f"n{length}-0_0", "who", texts=["red"])],
+            )
+            for length in (1, 10, 20)
+        ]
+    }
+    orders, _ = same(splits, converter, tmp_path)
+    assert len(orders["train"][1]) > 3
+
+
+def test_nothing_to_write(converter, tmp_path):
+    splits = {"dev": [interaction(0, is_valid=False)]}
+    with pytest.raises(InputError, match=r"dev\.tfrecord: no question gives an example: 0 examp"):
+        beam.create_data(splits, tmp_path, converter)
+    with pytest.raises(InputError, match="0 examples of 0 questions"):
+        beam.create_data({"dev": []}, tmp_path, converter)
+    assert list((tmp_path / "tf_examples").iterdir()) == []
+
+
+def test_what_a_killed_pipeline_left(converter, tmp_path):
+    abandoned = tmp_path / "tf_examples" / ".beam" / "beam-temp-dev" / "dev"
+    abandoned.parent.mkdir(parents=True)
+    abandoned.write_bytes(b"half")
+    beam.create_data({"dev": [interaction(0)]}, tmp_path, converter, test_batch_size=2)
+    names = sorted(path.name for path in (tmp_path / "tf_examples").iterdir())
+    assert names == ["dev.report.json", "dev.tfrecord"]
+
+
+def test_runners():
+    assert flags.FLAGS["runner_type"].parser.enum_values == list(beam.RUNNERS)
+
+
+def test_options(converter, tmp_path):
+    splits = {"dev": [interaction(0)]}
+    with pytest.raises(InputError, match="'SPORK' is none of DIRECT, DATAFLOW"):
+        beam.create_data(splits, tmp_path, converter, runner="SPORK")
+    options = ["--direct_num_workers=many"]
+    with pytest.raises(InputError, match=r"DIRECT runner with --direct_num_.*: invalid int value"):
+        beam.create_data(splits, tmp_path, converter, options=options)
+    with pytest.raises(InputError, match="DATAFLOW runner"):
+        beam.create_data(splits, tmp_path, converter, runner="DATAFLOW")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_part_of_sqa(sqa_dir, bert_vocab, tmp_path):
+    part = list(itertools.islice(sqa.read(sqa_dir, "random-split-1-dev"), 40))
+    converter = ExampleConverter(bert_vocab, 512, drop_rows_to_fit=True)
+    orders, _ = same({"dev": part}, converter, tmp_path)
+    assert len(orders["dev"][0]) >= 80
+
+
+def test_part_of_hybridqa(goldens, bert_vocab, tmp_path):
+    raw = goldens / "metrics" / "open" / "hybridqa" / "raw"
+    part = list(itertools.islice(hybridqa.read(raw, "dev"), 40))
+    converter = ExampleConverter(
+        bert_vocab,
+        1024,
+        drop_rows_to_fit=True,
+        expand_entity_descriptions=True,
+        entity_descriptions_sentence_limit=5,
+    )
+    same({"dev": part}, converter, tmp_path)
