@@ -69,7 +69,8 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
 
     Whatever of the model is missing there keeps its values. BERT has one table of two token types
     where a table encoder has seven: it goes into the first rows of that of segment_ids. Decision
-    trees that are lower there become the upper levels of the model's; the levels below keep theirs.
+    trees that are lower there become the upper levels of the model's, see `trees.lower`; the levels
+    below keep theirs.
 
     Args:
         model: a TableEncoder, or a model that holds one; its variables must exist.
@@ -90,7 +91,9 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
         named = [*variables.items(), *by_reference.items()]
         kept = {id(variable) for name, variable in named if re.search(exclude, name)}
         variables = {name: v for name, v in variables.items() if id(v) not in kept}
-    axes = dict.fromkeys(trees.lower(model, tensors, variables), 1)
+    lower = trees.lower(model, tensors, variables)
+    tensors |= {name: tensors[name].scaled(factor) for name, factor in lower.items()}
+    axes = dict.fromkeys(lower, 1)
     if TABLE_SEGMENTS in variables and tensors.keys() & _SEGMENTS == {BERT_SEGMENTS}:
         tensors[TABLE_SEGMENTS] = tensors.pop(BERT_SEGMENTS)
         axes[TABLE_SEGMENTS] = 0

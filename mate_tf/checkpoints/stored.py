@@ -29,6 +29,10 @@ class StoredTensor:
         """The same values in another shape."""
         return StoredTensor(self.name, shape, lambda: self.read().reshape(shape))
 
+    def scaled(self, factor: float) -> "StoredTensor":
+        """The values multiplied."""
+        return StoredTensor(self.name, self.shape, lambda: self.read() * factor)
+
     def padded(self, variable: tf.Variable, axis: int) -> "StoredTensor":
         """These values, and the variable's own behind them as far as it is longer on `axis`.
 
