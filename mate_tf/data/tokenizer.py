@@ -68,6 +68,8 @@ class Tokenizer(tf.Module):
         vocab_file: path the vocabulary was read from.
         pieces: the vocabulary, a tuple of strings.
         pad_id, unk_id, cls_id, sep_id, empty_id, mask_id: ids; mask_id is None if there is none.
+        empty_piece: the piece of `empty_id`.
+        continues: <bool>[pieces], True for those that continue a word.
 
     Raises:
         InputError: the file is missing, not text, empty, has duplicates or lacks special pieces.
@@ -82,9 +84,9 @@ class Tokenizer(tf.Module):
         self.pad_id, self.unk_id, self.cls_id, self.sep_id = self.ids(REQUIRED_PIECES)
         self.mask_id = self._id_of.get(MASK)
         unused = (piece for piece in self.pieces if piece.startswith("[unused"))
-        self._empty_piece = EMPTY if EMPTY in self._id_of else next(unused, UNK)
-        self.empty_id = self._id_of[self._empty_piece]
-        self._continues = np.array([piece.startswith(CONTINUATION) for piece in self.pieces])
+        self.empty_piece = EMPTY if EMPTY in self._id_of else next(unused, UNK)
+        self.empty_id = self._id_of[self.empty_piece]
+        self.continues = np.array([piece.startswith(CONTINUATION) for piece in self.pieces])
         self._wordpiece = tf_text.FastWordpieceTokenizer(
             list(self.pieces),
             suffix_indicator=CONTINUATION,
@@ -108,7 +110,7 @@ class Tokenizer(tf.Module):
         # What the words are made of never contains a bracketed piece, since brackets are words by
         # themselves: [EMPTY] and [UNK] can stand among the words and come out as themselves.
         words = tf.strings.split(
-            tf.where(_is_empty(texts), self._empty_piece, _separate_words(_clean(texts)))
+            tf.where(is_empty(texts), self.empty_piece, separate_words(clean(texts)))
         )
         too_long = tf.strings.length(words.flat_values, "UTF8_CHAR") > MAX_WORD_CHARACTERS
         words = words.with_flat_values(tf.where(too_long, UNK, words.flat_values))
@@ -124,12 +126,12 @@ class Tokenizer(tf.Module):
         with tf.device("CPU:0"):
             ragged = self.to_ids(tf.constant(encoded, tf.string, shape=[len(encoded)]))
         ids = ragged.flat_values.numpy()
-        return Encoding(ids, ragged.row_splits.numpy(), ~self._continues[ids])
+        return Encoding(ids, ragged.row_splits.numpy(), ~self.continues[ids])
 
     def normalize(self, texts: Iterable[str]) -> list[str]:
         """What the words of each text are found in: cleaned, with spaces between them."""
         encoded = [text.encode("utf-8", "ignore") for text in texts]
-        normal = _separate_words(_clean(tf.constant(encoded, tf.string, shape=[len(encoded)])))
+        normal = separate_words(clean(tf.constant(encoded, tf.string, shape=[len(encoded)])))
         return [text.decode("utf-8") for text in normal.numpy()]
 
     def encode_groups(self, groups: Iterable[Iterable[str]]) -> list[Encoding]:
@@ -200,22 +202,36 @@ def _check_pieces(name: str, pieces: Sequence[str]) -> None:
         raise InputError(f"{name}: the vocabulary lacks {', '.join(missing)}")
 
 
-def _clean(texts):
-    """Spaces for white space, no control characters, lower case, no accents."""
+def decompose(texts):
+    """Accents as characters of their own."""
+    return tf_text.normalize_utf8(texts, "NFD")
+
+
+def clean(texts, decompose=decompose):
+    """Spaces for white space, no control characters, lower case, no accents.
+
+    Args:
+        texts: <string>[...], UTF-8.
+        decompose: what takes the accents off their letters; they may be gone afterwards.
+    """
     texts = tf.strings.regex_replace(texts, _REPLACEMENT_CHARACTER, "")
     texts = tf.strings.regex_replace(texts, _SPACES, " ")
     texts = tf.strings.regex_replace(texts, _INVISIBLE, "")
     texts = tf.strings.lower(texts, encoding="utf-8")
-    texts = tf_text.normalize_utf8(texts, "NFD")
+    return without_accents(decompose(texts))
+
+
+def without_accents(texts):
+    """Drops accents that are characters of their own."""
     return tf.strings.regex_replace(texts, _ACCENTS, "")
 
 
-def _separate_words(texts):
+def separate_words(texts):
     """Puts spaces around each punctuation sign and each ideograph."""
     return tf.strings.regex_replace(texts, _WORDS_BY_THEMSELVES, r" \1 ")
 
 
-def _is_empty(texts):
+def is_empty(texts):
     """Whether `tables.text.format_text` would find nothing: no letter and no digit, or "n/a"."""
     return tf.logical_or(
         tf.logical_not(tf.strings.regex_full_match(texts, _HAS_CONTENT)),

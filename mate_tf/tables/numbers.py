@@ -69,14 +69,14 @@ _MONTHS = (
 )
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 # fmt: on
-_NUMBER_WORDS = {
+NUMBER_WORDS = {
     word: float(number) for words in (_CARDINALS, _ORDINALS) for number, word in enumerate(words)
 }
-_MONTH_NUMBERS = {month[:3]: number for number, month in enumerate(_MONTHS, start=1)}
+MONTH_NUMBERS = {month[:3]: number for number, month in enumerate(_MONTHS, start=1)}
 
 _DATE_PARTS = {
     "YEAR": r"(?P<year>\d{4})",
-    "MONTH": rf"(?P<month>(?ai:{'|'.join([*_MONTHS, *_MONTH_NUMBERS])})|Sept)",
+    "MONTH": rf"(?P<month>(?ai:{'|'.join([*_MONTHS, *MONTH_NUMBERS])})|Sept)",
     "FULLMONTH": rf"(?P<month>(?ai:{'|'.join(_MONTHS)}))",
     "MM": r"(?P<month>1[0-2]|0?[1-9])",
     "DAY": r"(?P<day>3[01]|[12]\d|0?[1-9])",
@@ -85,7 +85,7 @@ _DATE_PARTS = {
     ".": r"\.",
 }
 # No text matches two of these, and no two matches of one form overlap.
-_DATE_FORMS = (
+DATE_FORMS = (
     "FULLMONTH",
     "YEAR",
     "YEARs",
@@ -102,15 +102,15 @@ _DATE_FORMS = (
 )
 
 
-def _compile_date_form(form: str) -> re.Pattern[str]:
+def date_pattern(form: str) -> str:
+    """Regular expression with the groups year, month and day, as far as the form has them."""
     names = re.compile("|".join(sorted(map(re.escape, _DATE_PARTS), key=len, reverse=True)))
-    pattern = names.sub(lambda name: _DATE_PARTS[name.group()], form)
-    return re.compile(rf"(?<![^\W_]){pattern}(?![^\W_])")
+    return names.sub(lambda name: _DATE_PARTS[name.group()], form)
 
 
-_DATES = tuple(_compile_date_form(form) for form in _DATE_FORMS)
+_DATES = tuple(re.compile(rf"(?<![^\W_]){date_pattern(form)}(?![^\W_])") for form in DATE_FORMS)
 # What a text must contain for any number or date to be found: saves the work for most cells.
-_WORTH_PARSING = re.compile(rf"\d|(?ai:{'|'.join([*_NUMBER_WORDS, *_MONTHS])})")
+_WORTH_PARSING = re.compile(rf"\d|(?ai:{'|'.join([*NUMBER_WORDS, *_MONTHS])})")
 
 
 def to_float32(value: float) -> float:
@@ -133,7 +133,7 @@ def _parse_date(match: re.Match[str]) -> Date | None:
     parts = match.groupdict()
     month = parts.get("month")
     if month:
-        month = int(month) if month.isdecimal() else _MONTH_NUMBERS[month[:3].lower()]
+        month = int(month) if month.isdecimal() else MONTH_NUMBERS[month[:3].lower()]
     year, day = (int(parts[name]) if name in parts else None for name in ("year", "day"))
     try:
         checked = datetime.date(_YEAR_OF_UNDATED if year is None else year, month or 1, day or 1)
@@ -153,7 +153,7 @@ def _numeric_spans(text: str) -> tuple[NumericSpan, ...]:
             found[match.span()] = [number]
     for match in WORD.finditer(text):
         if match.span() not in found:
-            number = _NUMBER_WORDS.get(match.group(), _parse_number(match.group()))
+            number = NUMBER_WORDS.get(match.group(), _parse_number(match.group()))
             if number is not None:
                 found[match.span()] = [number]
     for form in _DATES:
