@@ -5,9 +5,10 @@ import os
 import shutil
 
 import tensorflow as tf
+from absl import logging
 
 from mate_tf.errors import InputError
-from mate_tf.serving import signatures
+from mate_tf.serving import reading, signatures
 
 SETTINGS_FILE = "mate_tf.json"
 VOCABULARY_FILE = "vocab.txt"
@@ -34,6 +35,9 @@ def export(
 ) -> str:
     """Writes `model` as a SavedModel; an earlier one at the same place is replaced at the end.
 
+    It has the signature `serving_default`, on strings, unless it reads no tables or its converter
+    has a setting that a graph does not have (`reading.not_in_graph`); the log says so.
+
     With it go the vocabulary and the settings of a converter; those of tables are changed so that
     of every table it takes as much as fits, and no more rows and columns than the model tells
     apart.
@@ -54,19 +58,19 @@ def export(
     """
     if os.path.isdir(export_dir) and os.listdir(export_dir) and not is_saved_model(export_dir):
         raise InputError(f"{export_dir}: exists and is no SavedModel; give another --export_dir")
-    options = dict(converter_options)
+    options, names = dict(converter_options), list(class_names)
     if reads_tables:
         options |= _FIT_ANY_TABLE | _told_apart(model.config, converter_options)
     # A killed run leaves its folder behind; the next one begins with removing it.
     partial = f"{export_dir.rstrip('/')}.partial"
     shutil.rmtree(partial, ignore_errors=True)
     try:
-        module = signatures.ServingModule(model)
+        module = signatures.ServingModule(model, _reader(vocab_file, options, reads_tables), names)
         tf.saved_model.save(module, partial, signatures=module.signatures())
         os.makedirs(extras_dir(partial))
         shutil.copyfile(vocab_file, os.path.join(extras_dir(partial), VOCABULARY_FILE))
         with open(os.path.join(extras_dir(partial), SETTINGS_FILE), "w", encoding="utf-8") as file:
-            settings = {"converter": options, "class_names": list(class_names)}
+            settings = {"converter": options, "class_names": names}
             settings["reads_tables"] = reads_tables
             json.dump(settings, file, indent=2, sort_keys=True)
         shutil.rmtree(export_dir, ignore_errors=True)
@@ -74,6 +78,21 @@ def export(
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return export_dir
+
+
+def _reader(vocab_file, options, reads_tables) -> reading.TableReader | None:
+    """What makes features of strings in the graph; None if it cannot as the settings want it."""
+    if not reads_tables:
+        return None
+    missing = reading.not_in_graph(options)
+    if missing:
+        logging.warning(
+            "no %s: strings are not read with %s in the graph; mate_tf.Predictor does",
+            signatures.SERVING_DEFAULT,
+            ", ".join(missing),
+        )
+        return None
+    return reading.TableReader(vocab_file, options)
 
 
 def _told_apart(config, options) -> dict:

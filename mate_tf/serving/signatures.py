@@ -5,8 +5,12 @@ import functools
 import tensorflow as tf
 
 from mate_tf.data import features as feature_names
+from mate_tf.evaluation.predictions import AGGREGATIONS
 from mate_tf.layers.cells import Cells
+from mate_tf.serving import answers
+from mate_tf.serving.reading import TableReader, checked
 
+SERVING_DEFAULT = "serving_default"
 SERVING_EXAMPLES = "serving_examples"
 
 
@@ -44,13 +48,16 @@ class ServingModule(tf.Module):
 
     Args:
         model: a `TableClassifier`.
+        reader: makes its features of strings; without it there are only `serving_examples`.
+        class_names: what the classes are called, if it classifies.
     """
 
-    def __init__(self, model):
+    def __init__(self, model, reader: TableReader | None = None, class_names=()):
         super().__init__(name="mate_tf")
         # Not the model itself: Keras would trace every layer of it several times over, for copies
         # that nobody calls.
-        self._answer = functools.partial(model, training=False)
+        self._model = functools.partial(model, training=False)
+        self._reader, self._class_names = reader, tuple(class_names)
         self._weights = model.variables
         self._num_parts = model.towers.num_parts
         self._max_num_rows = model.config.max_num_rows
@@ -83,8 +90,69 @@ class ServingModule(tf.Module):
             span_log_prob: <float32>[batch], its log-probability, of models that choose spans;
             empty_span_log_prob: <float32>[batch], the same of no span, of those that may.
         """
-        features = parse_examples(examples, self._num_parts)
-        outputs = self._answer(features)
+        return self._answers(parse_examples(examples, self._num_parts))
+
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec([None], tf.string, name="question"),
+            tf.TensorSpec([None, None], tf.string, name="header"),
+            tf.TensorSpec([None, None, None], tf.string, name="cells"),
+        ]
+    )
+    def serving_default(self, question, header, cells):
+        """Answers questions about tables, all as they are typed.
+
+        Tables of different sizes are padded with the text "[PAD]". Bytes that are not UTF-8 are
+        dropped. What does not fit is not read, as the settings of the export have it.
+
+        Args:
+            question: <string>[batch].
+            header: <string>[batch, columns], names of the columns.
+            cells: <string>[batch, rows, columns], the data cells.
+
+        Returns:
+            cells: <int32>[batch, rows, columns], 1 for the cells of the answer.
+            probabilities: <float32>[batch, rows, columns], of the cells; 0 if they are not read.
+            probability: <float32>[batch], of the answer, as in `serving_examples`; of a class.
+            aggregation: <string>[batch], "NONE" for the cells themselves, or the operation.
+            value: <float64>[batch], the number that it gives; NaN without one.
+            text: <string>[batch], the answer in words, as in `mate_tf.Answer`.
+            class_probabilities: <float32>[batch, classes], of models that classify.
+        """
+        question, header, cells = (
+            tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="ignore")
+            for texts in checked(question, header, cells)
+        )
+        features, values = self._reader(question, header, cells)
+        outputs = self._answers(features)
+        selected = _of_request(outputs["selected"], cells)
+        if "aggregation_probabilities" in outputs:
+            aggregation = tf.argmax(
+                outputs["aggregation_probabilities"], axis=-1, output_type=tf.int32
+            )
+        else:
+            aggregation = tf.zeros_like(question, tf.int32)
+        value, text = answers.result(cells, selected > 0, aggregation, values)
+        answer = {
+            "cells": selected,
+            "probabilities": _of_request(outputs["cell_probabilities"], cells),
+            "probability": outputs["probability"],
+            "aggregation": tf.gather(AGGREGATIONS, aggregation),
+            "value": value,
+            "text": text,
+        }
+        if "class_probabilities" in outputs:
+            probabilities = outputs["class_probabilities"]
+            names = self._class_names or tuple(map(str, range(probabilities.shape[-1])))
+            answer["class_probabilities"] = probabilities
+            answer["probability"] = tf.reduce_max(probabilities, axis=-1)
+            answer["text"] = tf.gather(names, tf.argmax(probabilities, axis=-1))
+        return answer
+
+    @tf.function
+    def _answers(self, features):
+        """What `serving_examples` returns, of features."""
+        outputs = self._model(features)
         cells = Cells(
             features["row_ids"],
             features["column_ids"],
@@ -119,4 +187,16 @@ class ServingModule(tf.Module):
 
     def signatures(self):
         """The signatures by name, for `tf.saved_model.save`."""
-        return {SERVING_EXAMPLES: self.serving_examples}
+        found = {SERVING_EXAMPLES: self.serving_examples}
+        if self._reader is not None:
+            found[SERVING_DEFAULT] = self.serving_default
+        return found
+
+
+def _of_request(values, cells):
+    """Values of the cells of a model, [batch, rows, columns], for those of a request."""
+    wanted = tf.shape(cells)
+    values = values[:, : wanted[1], : wanted[2]]
+    missing = wanted - tf.shape(values)
+    padded = tf.pad(values, tf.stack([tf.zeros_like(missing), missing], axis=1))
+    return tf.ensure_shape(padded, [None, None, None])

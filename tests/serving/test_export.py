@@ -71,7 +71,7 @@ def test_failure_leaves_the_old_one(no_tensorflow, model, tmp_path):
     path = tmp_path / "export"
     path.mkdir()
     (path / "saved_model.pb").write_text("old")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(InputError, match="cannot read the vocabulary"):
         export.export(model, str(path), str(tmp_path / "absent.txt"), {})
     assert (path / "saved_model.pb").read_text() == "old"
     assert os.listdir(tmp_path) == ["export"]

@@ -1,9 +1,5 @@
 """The signature's outputs, and that it needs nothing but TensorFlow."""
 
-import json
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -73,35 +69,3 @@ def test_outputs(make_model, examples, head):
     assert outputs["selected"].any()
     if "cell_cross_entropy" in head:
         np.testing.assert_allclose(outputs["cell_probabilities"].sum(axis=(1, 2)), 1, atol=1e-5)
-
-
-ALONE = """
-import json, sys
-import tensorflow as tf
-serve = tf.saved_model.load(sys.argv[1]).signatures["serving_examples"]
-(_, inputs) = serve.structured_input_signature
-with open(sys.argv[2]) as file:
-    examples = [bytes.fromhex(line) for line in json.load(file)]
-outputs = serve(**{next(iter(inputs)): tf.constant(examples)})
-assert not {"mate_tf", "tensorflow_text", "tf_keras", "official"} & set(sys.modules)
-print(json.dumps({name: value.numpy().tolist() for name, value in outputs.items()}))
-"""
-
-
-def test_loads_with_tensorflow_alone(saved_model, predictor, table, examples, tmp_path):
-    path = tmp_path / "examples.json"
-    path.write_text(json.dumps([example.hex() for example in examples[:2]]))
-    result = subprocess.run(
-        [sys.executable, "-c", ALONE, saved_model, str(path)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    outputs = json.loads(result.stdout.splitlines()[-1])
-    for index, question in enumerate(QUESTIONS):
-        answer = predictor.ask(table, question)
-        selected = np.argwhere(outputs["selected"][index])
-        assert [tuple(cell) for cell in selected.tolist()] == answer.coordinates
-        assert outputs["probability"][index] == pytest.approx(answer.probability, abs=1e-5)

@@ -1,0 +1,80 @@
+"""From chosen cells and an operation to the answer in words, as part of a graph.
+
+What `mate_tf.evaluation.denotation.result` does. It differs for cells such as "1_000" or "inf",
+which are numbers in Python only.
+"""
+
+import tensorflow as tf
+
+from mate_tf.evaluation import denotation
+from mate_tf.evaluation.predictions import AGGREGATIONS
+
+_FLOAT = r"[+-]?(?:\d{1,300}\.?\d{0,300}|\.\d{1,300})(?:[eE][+-]?\d{1,2})?"
+_COUNT, _AVERAGE = map(AGGREGATIONS.index, (denotation.COUNT, denotation.AVERAGE))
+
+
+def result(cells, selected, aggregation, values):
+    """The answer for people.
+
+    Args:
+        cells: <string>[batch, rows, columns].
+        selected: <bool>[batch, rows, columns].
+        aggregation: <int32>[batch], index in `AGGREGATIONS`.
+        values: the `ColumnValues` of the cells.
+
+    Returns:
+        value: <float64>[batch], the number that the operation gives, NaN if there is none.
+        text: <string>[batch], that number, or the cells, separated by commas.
+    """
+    own, is_number = _own_numbers(cells)
+    numbers = tf.where(is_number, own, _shortest(values.number))
+    used = tf.cast(selected & (is_number | values.has_number), tf.float64)
+    number_of = tf.reduce_sum(used, axis=[1, 2])
+    total = tf.reduce_sum(numbers * used, axis=[1, 2])
+    total = tf.where(aggregation == _AVERAGE, tf.math.divide_no_nan(total, number_of), total)
+    count = tf.reduce_sum(tf.cast(selected, tf.float64), axis=[1, 2])
+    counts = aggregation == _COUNT
+    value = tf.where(counts, count, tf.strings.to_number(_digits(total), tf.float64))
+    there = (aggregation != 0) & (counts | (number_of > 0)) & tf.math.is_finite(value)
+    whole = tf.strings.as_string(value + 0.0, precision=0)
+    written = tf.where(value == tf.round(value), whole, _digits(value))
+    return tf.where(there, value, float("nan")), tf.where(there, written, _join(cells, selected))
+
+
+def _digits(values):
+    """As many digits as mean something."""
+    return tf.strings.as_string(values, precision=15, shortest=True)
+
+
+def _shortest(values):
+    """1.1 for the float32 nearest to it."""
+    short = tf.strings.to_number(
+        tf.strings.as_string(values, precision=7, shortest=True), tf.float64
+    )
+    return tf.where(tf.cast(short, tf.float32) == tf.cast(values, tf.float32), short, values)
+
+
+def _own_numbers(texts):
+    """<float64> and <bool>: cells that are numbers, as `text.convert_to_float` reads them."""
+    decimal = tf.strings.regex_full_match(texts, r"(?s)[^,.]*,[^,.]*")
+    grouped = tf.strings.regex_full_match(texts, r"(?s).{3},.*|.*,.{3}")
+    has_comma = tf.strings.regex_full_match(texts, r"(?s).*,.*")
+    points = tf.strings.regex_full_match(texts, r"(?s)[^,]*\.[^,]*\.[^,]*")
+    without = tf.strings.regex_replace(texts, ",", "")
+    texts = tf.where(
+        decimal & ~grouped,
+        tf.strings.regex_replace(texts, ",", "."),
+        tf.where(
+            has_comma, without, tf.where(points, tf.strings.regex_replace(texts, r"\.", ""), texts)
+        ),
+    )
+    texts = tf.strings.strip(texts)
+    is_number = tf.strings.regex_full_match(texts, _FLOAT)
+    return tf.strings.to_number(tf.where(is_number, texts, "0"), tf.float64), is_number
+
+
+def _join(cells, selected):
+    """<string>[batch]: the texts of the chosen cells in table order."""
+    chosen = tf.ragged.boolean_mask(", " + cells, selected).merge_dims(1, 2)
+    # With a separator, empty texts in front would get none.
+    return tf.strings.regex_replace(tf.strings.reduce_join(chosen, axis=-1), "^, ", "")

@@ -1,0 +1,52 @@
+"""An encoder as a LiteRT (TensorFlow Lite) model, for devices without TensorFlow."""
+
+import re
+
+import tensorflow as tf
+
+from mate_tf.data import features as feature_names
+from mate_tf.errors import InputError
+
+_FLEX = re.compile(r"tf\.\w+|Flex\w+")
+
+
+def encoder_to_lite(encoder, length: int, select_tf_ops: bool = False) -> bytes:
+    """Converts an encoder for one example of a fixed length.
+
+    Args:
+        encoder: a `TableEncoder`.
+        length: tokens of the example, padding included.
+        select_tf_ops: allow operations that LiteRT lacks; the device then needs its library of
+            TensorFlow's.
+
+    Returns:
+        The content of a .tflite file. Its signature `serving_default` takes <int32>[1, length]
+        by the names of `features.MODEL_INPUTS` and gives sequence_output
+        <float32>[1, length, hidden] and pooled_output <float32>[1, hidden].
+
+    Raises:
+        InputError: the attention has operations that LiteRT lacks; it names them.
+    """
+    names = feature_names.names(feature_names.MODEL_INPUTS)
+    module = tf.Module()
+    module.weights = encoder.variables
+
+    @tf.function(
+        input_signature=[tf.TensorSpec([1, length], tf.int32, name=name) for name in names]
+    )
+    def encode(*values):
+        outputs = encoder(dict(zip(names, values, strict=True)), training=False)
+        return {name: outputs[name] for name in ("sequence_output", "pooled_output")}
+
+    converter = tf.lite.TFLiteConverter.from_concrete_functions(
+        [encode.get_concrete_function()], module
+    )
+    operations = [tf.lite.OpsSet.TFLITE_BUILTINS]
+    if select_tf_ops:
+        operations.append(tf.lite.OpsSet.SELECT_TF_OPS)
+    converter.target_spec.supported_ops = operations
+    try:
+        return converter.convert()
+    except Exception as error:  # the converter has an error class of its own for each version
+        missing = ", ".join(sorted(set(_FLEX.findall(str(error))))) or str(error)
+        raise InputError(f"LiteRT lacks operations of this encoder: {missing}") from error
