@@ -230,7 +230,10 @@ class DecisionTrees(keras.layers.Layer):
         """
         levels, at_once = self.shape.levels, self.shape.levels_at_once(self.scored_at_once)
         x = tf.cast(x, tf.float32)
-        node = self.shape._descend(self.scores(x, at_once), levels[:at_once])
+        if self.shape.binary and at_once:
+            node = self._below_first_levels(x, at_once)
+        else:
+            node = self.shape._descend(self.scores(x, at_once), levels[:at_once])
         if at_once == len(levels):
             return node
         num_scores = self.shape.num_scores
@@ -250,6 +253,27 @@ class DecisionTrees(keras.layers.Layer):
                 node = node * level.children + tf.argmax(score, -1, output_type=tf.int32)
         return tf.transpose(node, [0, 1, 3, 2])
 
+    def _below_first_levels(self, x, count: int):
+        """Nodes reached below the first levels of binary trees, <int32>[trees, batch, heads, seq].
+
+        From the last of these levels up to the root, each node takes over what its right or its
+        left child has found. That is cheaper than to look up scores along each path, if nodes are
+        ordered so that all left children of a level stand before all right ones.
+        """
+        order = _left_children_first(count)
+        per_tree = [self.num_trees, 1, self.num_heads, len(order)]
+        kernel = tf.reshape(tf.gather(self.kernel, order, axis=1), [*per_tree, self.size])
+        bias = tf.reshape(tf.gather(self.bias, order, axis=1), [*per_tree, 1])
+        x = tf.transpose(x, [0, 2, 1, 3])
+        goes_right = tf.cast(tf.matmul(kernel, x, transpose_b=True) > -bias, tf.int32)
+        *above, found = tf.split(goes_right, [2**level for level in range(count)], axis=3)
+        nodes_below = 2
+        for of_level in reversed(above):
+            left, right = tf.split(found, 2, axis=3)
+            found = left + of_level * (right - left + nodes_below)  # faster than tf.where
+            nodes_below *= 2
+        return found[..., 0, :]
+
     def memberships(self, x: tf.Tensor) -> tf.Tensor:
         """One-hot leaves with dense gradients: <float32>[trees, batch, heads, seq, leaves]."""
         return self.shape.memberships(self.scores(x))
@@ -268,6 +292,15 @@ class DecisionTrees(keras.layers.Layer):
         shape = config["shape"]
         shape = TreeShape(tuple(shape["branching"]), shape["binary"])
         return cls(**config | {"shape": shape})
+
+
+def _left_children_first(num_levels: int) -> list[int]:
+    """Nodes of the first levels, level by level, left children of a level before the right ones."""
+    order, level = [], [0]
+    for _ in range(num_levels):
+        order += level
+        level = [2 * node + 1 for node in level] + [2 * node + 2 for node in level]
+    return order
 
 
 def occupancy(leaves: tf.Tensor, real: tf.Tensor, num_leaves: int) -> dict:
