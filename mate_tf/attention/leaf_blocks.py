@@ -21,7 +21,7 @@ ROW_COST = 96
 JOINT_COST = 1.3
 """How much slower a softmax over several blocks is than one over a single one."""
 
-CLASSES = (0.3, 0.6, 0.85, 0.98)
+CLASSES = (0.5, 0.95)
 """Shares of the groups, ordered by size, at which the next class of whole groups begins. The last
 class is small: one leaf that has many tokens must not make blocks of others large."""
 
