@@ -58,6 +58,8 @@ class ServingModule(tf.Module):
         # that nobody calls.
         self._model = functools.partial(model, training=False)
         self._reader, self._class_names = reader, tuple(class_names)
+        if reader is None:
+            self.serving_default = None  # or it would be traced when the module is saved
         self._weights = model.variables
         self._num_parts = model.towers.num_parts
         self._max_num_rows = model.config.max_num_rows

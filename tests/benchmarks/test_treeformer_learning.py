@@ -71,8 +71,8 @@ def test_each_training_runs_once(benchmark, tmp_path, monkeypatch, capsys):
     assert len(runs) == 10
     bootstrapped = [flags for flags in runs if any("bootstrap." in flag for flag in flags)]
     assert len(bootstrapped) == 4
-    assert all("bootstrap.layer_width=1" in flags[-1] for flags in bootstrapped)
-    trees = [flags for flags in runs if any("tree_height=4" in flag for flag in flags)]
+    assert all("bootstrap.layer_width=2" in flags[-1] for flags in bootstrapped)
+    trees = [flags for flags in runs if any("tree_height=6" in flag for flag in flags)]
     assert len(trees) == 8
 
     found = json.loads((tmp_path / "out" / "treeformer_learning.json").read_text())
@@ -113,9 +113,9 @@ def test_its_configurations_and_overrides_fit(benchmark, project, monkeypatch, t
     def run(options, task, mode, *flags):
         if mode == "train":
             texts = [f.partition("=")[2] for f in flags if f.startswith("--params_override")]
-            path = str(project / "configs" / benchmark.TASKS[task])
+            path = str(project / "configs" / benchmark.TASKS[task][0])
             experiment = experiments.load(path, texts)
-            experiment.trainer.train_steps = options.steps
+            experiment.trainer.train_steps = benchmark.steps_of(options, task)
             found[task, flags[0].rpartition("/")[2]] = experiment
         raise KeyboardInterrupt
 
@@ -129,13 +129,21 @@ def test_its_configurations_and_overrides_fit(benchmark, project, monkeypatch, t
             with pytest.raises(KeyboardInterrupt):
                 benchmark.train(options, task, variant, seed=2)
     assert len(found) == 10
-    for (_, name), experiment in found.items():
-        attention = experiment.task.model.encoder.attention
+    before = {
+        ("recall", "tree_fine"): [300],  # with full attention
+        ("recall", "tree_coarse"): [],
+        ("listops", "tree_fine"): [120],
+        ("listops", "tree_coarse"): [],
+    }
+    for (task, name), experiment in found.items():
+        attention, steps = experiment.task.model.encoder.attention, experiment.trainer.train_steps
         assert attention.name in name
         if "bootstrapped" in name:
-            stages = bootstrap.stages(experiment)
-            # without trees, and then heights 2 to 4 in each of the two layers
-            assert [stage.last_step for stage in stages] == [500, 750, 1000, 1250, 1500, 1750, 2000]
+            # heights 1 to 6 in both layers at once
+            first, each = before[task, attention.name], 60 if task == "recall" else 24
+            growing = [sum(first) + each * stage for stage in range(1, 6)]
+            expected = [*first, *growing, steps]
+            assert [stage.last_step for stage in bootstrap.stages(experiment)] == expected
         else:
             assert experiment.bootstrap.layer_width == 0
-        assert experiment.trainer.layer_log_interval == 50
+        assert experiment.trainer.layer_log_interval == steps // 40

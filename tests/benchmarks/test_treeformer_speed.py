@@ -25,9 +25,9 @@ def test_flops_by_hand(benchmark):
 
 
 def test_measures_and_plots(benchmark, tmp_path, capsys):
-    shares = tmp_path / "shares.json"
-    shares.write_text(json.dumps([[0.7, 0.1, 0.1, 0.1], [0.0, 0.0, 0.0, 1.0]]))
-    args = argparse.Namespace(lengths=[80], repeats=1, variants=None, shares=shares)
+    layers = [{"leaf_shares": [0.4, 0.3, 0.2, 0.1]}, {"leaf_shares": [1.0, 0.0, 0.0, 0.0]}]
+    (tmp_path / "layers.jsonl").write_text(json.dumps({"step": 1, "layers": layers}) + "\n")
+    args = argparse.Namespace(lengths=[80], repeats=1, variants=None, trained=str(tmp_path))
     results = benchmark.measure_speed(args)
     by_name = {row["variant"]: row for row in results}
     assert next(iter(by_name)) == "full"
