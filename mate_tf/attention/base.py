@@ -203,6 +203,26 @@ class TableAttention(keras.layers.Layer):
         """
         return None
 
+    def scores(self, x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+        """How much each token attends to each other one, for analysis: quadratic in the length.
+
+        A softmax over the pairs of `mask`, written out. With the variant's own mask these are the
+        weights of the values in all variants that compare queries with keys, whichever way they
+        compute it; `mate_tf.analysis.attention_flow` finds out which those are.
+
+        Args:
+            x: <float>[batch, seq, hidden], what the layer gets.
+            mask: <bool>[batch, 1 or heads, 1 or seq, seq], as `mask` of the layer or, if that
+                gives None, of the pattern has it.
+
+        Returns:
+            <float>[batch, heads, queries, keys]; zero for a query without keys.
+        """
+        query, key = self.project(x, self.query, self.key)
+        scores = tf.einsum("bqhd,bkhd->bhqk", query, key) * self.scale(query.dtype)
+        probabilities = tf.nn.softmax(scores + mask_bias(mask, scores.dtype))
+        return probabilities * tf.cast(mask, probabilities.dtype)
+
     def variant_variables(self) -> dict:
         """Variables beyond the four projections, by their names in checkpoints."""
         return {}

@@ -93,16 +93,28 @@ class Predictor:
         Raises:
             InputError: if question and table cannot be brought into the model's length.
         """
+        interaction, example, notes = self._convert(table, question, previous)
+        (outputs,) = self._model(example)
+        if "class_probabilities" in outputs:
+            return self._class(outputs["class_probabilities"], notes)
+        return _cells(interaction.table, table, outputs, notes)
+
+    def example(
+        self, table: Table, question: str, previous: Answer | None = None
+    ) -> tf.train.Example:
+        """What the model reads when it is asked; arguments and errors are those of `ask`."""
+        _, example, _ = self._convert(table, question, previous)
+        return example
+
+    def _convert(self, table, question, previous):
+        """Interaction, example, and what is to be said of what is not in the example."""
         asked = interactions.Question(id="ask-0_0", text=question)
         interaction = interactions.interaction_from_table(table, "ask-0", [asked])
         example, cuts = self._model.converter.conversion(interaction, 0)
         notes = [str(cut) for cut in cuts] + _unknown_words(table)
         if previous is not None:
             notes += _refer_to(previous, example)
-        (outputs,) = self._model(example)
-        if "class_probabilities" in outputs:
-            return self._class(outputs["class_probabilities"], notes)
-        return _cells(interaction.table, table, outputs, notes)
+        return interaction, example, notes
 
     def _class(self, probabilities: np.ndarray, cuts: list[str]) -> Answer:
         index = int(np.argmax(probabilities))
