@@ -29,8 +29,8 @@ def render(
       max_width: characters of a cell shown at most, without its marks.
     """
     marked = set(marked_cells)
-    shown_rows = _kept(len(rows), {row for row, _ in marked}, max_rows)
-    shown_columns = _kept(len(columns), {column for _, column in marked}, max_columns)
+    shown_rows = kept(len(rows), {row for row, _ in marked}, max_rows)
+    shown_columns = kept(len(columns), {column for _, column in marked}, max_columns)
 
     def cells_of(texts: Sequence[str], row: int | None) -> list[str]:
         cells = []
@@ -64,7 +64,7 @@ def render(
     return "\n".join(lines)
 
 
-def _kept(count: int, important: Collection[int], limit: int) -> list[int]:
+def kept(count: int, important: Collection[int], limit: int) -> list[int]:
     """At most `limit` of `range(count)`: the important ones, then those closest to them."""
     if count <= limit:
         return list(range(count))
