@@ -28,6 +28,7 @@ EXTRAS = {
         *("ipykernel", "nbclient", "nbformat"),
     ],
     "plots": ["matplotlib"],
+    "demo": ["gradio~=6.31"],
     # For what builds on these; listed from the start, so that all are known to fit together.
     "beam": ["apache-beam[tfrecord]~=2.77.0"],
     "colab": ["ipykernel", "nbclient", "matplotlib", "pandas"],
@@ -44,7 +45,11 @@ setuptools.setup(
     # configs/ stands at the top of the checkout, and in the package once it is installed.
     packages=[*setuptools.find_packages(include=["mate_tf", "mate_tf.*"]), "mate_tf.configs"],
     package_dir={"mate_tf.configs": "configs"},
-    package_data={"mate_tf.configs": ["*.yaml"], "mate_tf.data.synthetic": ["*.csv"]},
+    package_data={
+        "mate_tf.configs": ["*.yaml"],
+        "mate_tf.data.synthetic": ["*.csv"],
+        "mate_tf.demo": ["*.css"],
+    },
     install_requires=REQUIRED,
     extras_require=EXTRAS,
     entry_points={"console_scripts": ["mate-tf = mate_tf.cli.main:run"]},

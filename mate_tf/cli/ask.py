@@ -62,4 +62,4 @@ def export_dir_of(flags) -> str:
         return flags.export_dir
     if flags.model_dir or flags.output_dir:
         return os.path.join(flags.model_dir or os.path.join(flags.output_dir, "model"), "export")
-    raise InputError("--mode=ask needs --export_dir=FOLDER of an exported model")
+    raise InputError(f"--mode={flags.mode} needs --export_dir=FOLDER of an exported model")

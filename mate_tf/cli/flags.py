@@ -15,6 +15,7 @@ MODES = {
     "export": "write a SavedModel",
     "analyze": "plot and print what a trained model attends to; write it as JSON",
     "ask": "answer --question about --table with an exported model",
+    "demo": "a web page on --port to ask an exported model about tables",
 }
 
 FLAGS = flags.FLAGS
@@ -102,3 +103,4 @@ flags.DEFINE_string(
     "passages", None, "JSON of the passages that --table links to; both in HybridQA's format."
 )
 flags.DEFINE_multi_string("question", [], "Question about --table; repeat it for a conversation.")
+flags.DEFINE_integer("port", 7860, "Where --mode=demo serves.", lower_bound=1, upper_bound=65535)

@@ -53,10 +53,10 @@ FLAG_OVERRIDES = {
 }
 """Which key of the experiment each flag sets."""
 
-MODES_WITH_ANSWERS = ("predict", "predict_and_evaluate", "export", "ask")
+MODES_WITH_ANSWERS = ("predict", "predict_and_evaluate", "export", "ask", "demo")
 """Modes of tasks whose models answer questions."""
 
-MODES_WITH_TABLES = ("ask",)
+MODES_WITH_TABLES = ("ask", "demo")
 """Modes of tasks whose questions are about tables."""
 
 

@@ -102,6 +102,8 @@ def main(flags) -> None:
         from mate_tf.cli import ask_pointr
 
         ask_pointr.main(flags)
+    elif flags.mode not in _MODES:
+        raise InputError(f"task POINTR has no --mode={flags.mode}")
     else:
         _MODES[flags.mode](Pipeline.from_flags(flags))
 

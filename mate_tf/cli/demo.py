@@ -1,0 +1,39 @@
+"""--mode=demo: a web page to ask an exported model about tables."""
+
+import importlib.util
+import os
+import socket
+
+from mate_tf.cli.ask import export_dir_of
+from mate_tf.errors import InputError
+
+
+def main(flags) -> None:
+    """Serves the page until it is interrupted."""
+    if importlib.util.find_spec("gradio") is None:
+        raise InputError("--mode=demo needs gradio: pip install -e '.[demo]'")
+    _check_port(flags.port)
+    if not (flags.task or flags.config_file):
+        export_dir = export_dir_of(flags)  # said before TensorFlow takes its seconds to load
+    from mate_tf.cli.job import Job
+    from mate_tf.demo import page, session
+
+    if flags.task or flags.config_file:
+        job = Job.from_flags(flags)
+        export_dir, model_dir = job.export_dir, job.model_dir
+    else:
+        model_dir = flags.model_dir or os.path.dirname(os.path.abspath(export_dir))
+    if not flags.model_dir and not session.has_checkpoint(model_dir):
+        model_dir = None
+    page.serve(session.Demo.load(export_dir, model_dir), flags.port)
+
+
+def _check_port(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise InputError(
+                f"--port={port}: cannot be used ({error.strerror}); give another"
+            ) from error

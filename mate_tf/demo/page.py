@@ -1,0 +1,242 @@
+"""The page itself, made with gradio; it asks nothing of other machines."""
+
+import functools
+import os
+from importlib import resources
+
+from absl import logging
+
+# Before gradio is imported, which reads these: no telemetry, no look-ups.
+os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+
+import gradio as gr
+
+from mate_tf.analysis import attention_flow
+from mate_tf.demo import reading, rendering, session, speed
+from mate_tf.errors import InputError
+
+TITLE = "mate-tf: ask a table"
+HOST = "127.0.0.1"
+MAX_UPLOAD = "20mb"
+
+_AS_IT_IS = "as it is"
+_NO_MODEL = (
+    "Attention and speeds are shown for a model with the folder of its training: start the page "
+    "with --model_dir."
+)
+_UNEXPECTED = "This went wrong, and it should not have; the server's terminal says more."
+
+
+def serve(demo: session.Demo, port: int) -> None:
+    """Serves the page to this machine until it is interrupted, and says where.
+
+    Raises:
+        OSError: the port is in use.
+    """
+    blocks = page(demo)
+    blocks.launch(
+        server_name=HOST,
+        server_port=port,
+        prevent_thread_lock=True,
+        share=False,
+        quiet=True,
+        footer_links=[],
+        run_history=False,
+        enable_monitoring=False,
+        ssr_mode=False,
+        mcp_server=False,
+        max_file_size=MAX_UPLOAD,
+        theme=gr.themes.Base(font=["system-ui", "sans-serif"], font_mono=["monospace"]),
+        css=(resources.files("mate_tf.demo") / "page.css").read_text("utf-8"),
+    )
+    print(f"demo | http://{HOST}:{port}", flush=True)
+    blocks.block_thread()
+
+
+def page(demo: session.Demo) -> gr.Blocks:
+    """The page of one model."""
+    with gr.Blocks(title=TITLE, analytics_enabled=False, delete_cache=(3600, 3600)) as blocks:
+        gr.HTML(f"<h1>{TITLE}</h1>", elem_id="title")
+        talk = gr.State(session.Conversation())
+        with gr.Row(equal_height=False):
+            with gr.Column(scale=2, min_width=320):
+                inputs = _inputs(demo)
+            with gr.Column(scale=5, min_width=420):
+                message = gr.HTML(elem_id="message")
+                answer = gr.HTML(elem_id="answer")
+                view = _view_controls(demo)
+                shown = gr.HTML(rendering.note_html("No table yet."), elem_id="table")
+        _speed(demo, talk)
+        _connect(demo, talk, inputs, view, [talk, message, answer, shown])
+    return blocks
+
+
+def _inputs(demo) -> dict:
+    """What a visitor gives: table and question."""
+    text, question = session.example_table()
+    inputs = {}
+    with gr.Tabs():
+        with gr.Tab("Paste"):
+            inputs["text"] = gr.Textbox(
+                text, lines=8, max_lines=14, label="CSV or TSV, header first", elem_id="pasted"
+            )
+            inputs["read"] = gr.Button("Show the table", size="sm", elem_id="read")
+        with gr.Tab("Upload"):
+            inputs["file"] = gr.File(
+                label="CSV, TSV or JSON",
+                file_types=[".csv", ".tsv", ".json", ".txt"],
+                type="filepath",
+                height=160,
+                elem_id="file",
+            )
+    inputs["question"] = gr.Textbox(
+        label="Question", placeholder=question, max_lines=4, elem_id="question"
+    )
+    inputs["follow_up"] = gr.Checkbox(
+        demo.conversational, label="refers to the answer before", elem_id="follow-up"
+    )
+    with gr.Row():
+        inputs["ask"] = gr.Button("Ask", variant="primary", elem_id="ask")
+        inputs["reset"] = gr.Button("Reset", elem_id="reset")
+    return inputs
+
+
+def _view_controls(demo) -> list:
+    """Switches of the attention heat map: on or off, from where, which heads, which layer."""
+    if not demo.has_model:
+        gr.HTML(rendering.note_html(_NO_MODEL))
+        return []
+    with gr.Row(elem_id="view"):
+        return [
+            gr.Checkbox(label="attention heat map", elem_id="heat", min_width=160),
+            gr.Radio(
+                [session.CHOSEN, session.QUESTION],
+                value=session.CHOSEN,
+                label="from the",
+                elem_id="source",
+            ),
+            gr.Radio(
+                demo.head_types, value=attention_flow.ALL_HEADS, label="heads", elem_id="heads"
+            ),
+            gr.Dropdown(
+                demo.layers,
+                value=session.ALL_LAYERS,
+                label="layer",
+                filterable=False,
+                min_width=120,
+                elem_id="layer",
+            ),
+        ]
+
+
+def _speed(demo, talk) -> None:
+    """Variants side by side, on the last question."""
+    if not demo.has_model:
+        return
+    with gr.Accordion("Compare speed", open=False, elem_id="speed"):
+        with gr.Row():
+            names = gr.CheckboxGroup(
+                demo.variants, value=["full", "mate_efficient"], label="attention", scale=3
+            )
+            length = gr.Dropdown(
+                [_AS_IT_IS, *map(str, speed.LENGTHS)],
+                value=_AS_IT_IS,
+                label="padded to tokens",
+                filterable=False,
+                elem_id="length",
+            )
+            compare = gr.Button("Compare", elem_id="compare")
+        timings = gr.HTML(elem_id="timings")
+
+    def run(talk, names, length):
+        tokens = 0 if length == _AS_IT_IS else int(length)
+        with _Told() as told:
+            for state in demo.compare(talk, names, tokens):
+                yield rendering.timings_html(*state)
+        if told.message:
+            yield rendering.error_html(told.message)
+
+    compare.click(run, [talk, names, length], timings, **_EVENT)
+
+
+def _connect(demo, talk, inputs, view, outputs) -> None:
+    """What happens when something is clicked; every change draws answer and table anew."""
+
+    def event(change):
+        @functools.wraps(change)
+        def run(talk, *values):
+            own, switches = values[: len(values) - len(view)], values[len(values) - len(view) :]
+            with _Told() as told:
+                talk = change(talk, *own)
+            shown = ""
+            with _Told() as told_of_view:
+                talk, shown = _shown(demo, talk, *switches)
+            message = told.message or told_of_view.message
+            turns = [(turn.question, turn.answer) for turn in talk.turns]
+            return talk, rendering.error_html(message), rendering.answer_html(turns), shown
+
+        return run
+
+    def read(talk, text):
+        return session.Conversation(reading.pasted(text), text)
+
+    def upload(talk, path):
+        # An empty field: the file was taken away again.
+        return session.Conversation(reading.uploaded(path)) if path else session.Conversation()
+
+    def ask(talk, text, question, follow_up):
+        # What was pasted since the last time counts, whether it was looked at or not.
+        if text.strip() and text != talk.pasted and (talk.pasted or talk.table is None):
+            talk = read(talk, text)
+        return demo.ask(talk, question, follow_up)
+
+    def reset(talk):
+        return session.Conversation(talk.table, talk.pasted)
+
+    text, question = inputs["text"], [inputs["text"], inputs["question"], inputs["follow_up"]]
+    for listen, change, values in (
+        (inputs["read"].click, read, [text]),
+        (inputs["file"].change, upload, [inputs["file"]]),
+        (inputs["ask"].click, ask, question),
+        (inputs["question"].submit, ask, question),
+        (inputs["reset"].click, reset, []),
+        *((control.input, lambda talk: talk, []) for control in view),
+    ):
+        listen(event(change), [talk, *values, *view], outputs, **_EVENT)
+
+
+def _shown(demo, talk, heat=False, *switches) -> tuple[session.Conversation, str]:
+    """The table as the switches have it; with attention computed, if it had to be."""
+    if talk.table is None:
+        return talk, rendering.note_html("No table yet.")
+    if not talk.turns:
+        return talk, rendering.table_html(talk.table)
+    if heat:
+        talk = demo.attend(talk)
+        shading = demo.attention_shading(talk.turns[-1], *switches)
+    else:
+        shading = rendering.answer_shading(talk.table, talk.turns[-1].answer)
+    return talk, rendering.table_html(talk.table, talk.turns[-1].answer.coordinates, shading)
+
+
+class _Told:
+    """Turns what is raised within it into a message for the visitor."""
+
+    message = ""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if isinstance(error, InputError):
+            self.message = str(error)
+        elif isinstance(error, Exception):
+            logging.exception("the page shows: %s", _UNEXPECTED)
+            self.message = _UNEXPECTED
+        return isinstance(error, Exception)
+
+
+_EVENT = {"api_visibility": "private", "concurrency_id": "model", "concurrency_limit": 1}
+"""Of every event: for this page only, and one at a time, since timings suffer from company."""

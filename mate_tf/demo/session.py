@@ -1,0 +1,232 @@
+"""What the page does, without the page: questions, attention and timings of one loaded model."""
+
+import dataclasses
+import os
+from collections.abc import Iterator
+
+import numpy as np
+import tensorflow as tf
+
+from mate_tf.analysis import attention_flow
+from mate_tf.demo import rendering, speed
+from mate_tf.errors import InputError
+from mate_tf.serving.predictor import Answer, Predictor
+from mate_tf.tables.table import Table
+from mate_tf.training import experiments, trainer
+
+CHOSEN, QUESTION = "chosen cells", "question"
+"""Where attention is shown from."""
+
+ALL_LAYERS = "all layers"
+LONGEST = 4096
+"""Tokens up to which attention is shown: it takes memory that grows with the square of them."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Turn:
+    """A question and its answer.
+
+    Attributes:
+        question: the question.
+        answer: the answer.
+        features: what the model read, <int32>[1, seq] each.
+        flow: where attention goes, from `CHOSEN` and `QUESTION`; None while nobody asked.
+    """
+
+    question: str
+    answer: Answer
+    features: dict[str, np.ndarray]
+    flow: dict[str, attention_flow.CellAttention] | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Conversation:
+    """What one visitor has done.
+
+    Attributes:
+        table: the table, None before there is one.
+        pasted: the text that it was read from, "" if it was uploaded.
+        turns: the questions about it.
+    """
+
+    table: Table | None = None
+    pasted: str = ""
+    turns: tuple[Turn, ...] = ()
+
+
+class Demo:
+    """An exported model and, for what is within it, the model as it was trained.
+
+    Args:
+        predictor: answers questions.
+        model: the same model from its training's folder, None without one.
+        conversational: whether it was trained on questions that refer to the one before.
+    """
+
+    def __init__(self, predictor: Predictor, model=None, conversational: bool = False):
+        self._predictor = predictor
+        self._model = model
+        self.conversational = conversational
+
+    @classmethod
+    def load(cls, export_dir: str, model_dir: str | None = None) -> "Demo":
+        """Reads a SavedModel and, if given, the last checkpoint of its training.
+
+        Raises:
+            InputError: if either is not there.
+        """
+        predictor = Predictor(export_dir)
+        if model_dir is None:
+            return cls(predictor)
+        path = os.path.join(model_dir, experiments.PARAMS_FILE)
+        if not os.path.exists(path):
+            raise InputError(f"{path}: no such file; --mode=train writes it")
+        experiment = experiments.load(path)
+        model = trainer.load_model(experiment, model_dir)
+        return cls(predictor, model, conversational=experiment.task.name.upper() == "SQA")
+
+    @property
+    def has_model(self) -> bool:
+        """Whether there are attention and timings to show."""
+        return self._model is not None
+
+    @property
+    def attention(self) -> str:
+        """The trained model's variant; those of a list joined by commas."""
+        configs = self._model.encoder.config.attention_per_layer()
+        return ", ".join(dict.fromkeys(config.name for config in configs))
+
+    @property
+    def layers(self) -> list[str]:
+        """What can be chosen: all, or one of them."""
+        return [ALL_LAYERS, *map(str, range(1, len(self._model.encoder.blocks) + 1))]
+
+    @property
+    def head_types(self) -> list[str]:
+        """What can be chosen: all heads, and the types that there are."""
+        return list(attention_flow.head_groups(self._model.encoder))
+
+    def ask(self, talk: Conversation, question: str, follow_up: bool = False) -> Conversation:
+        """Answers a question about the table; with `follow_up` it refers to the answer before.
+
+        Raises:
+            InputError: no table, no question, or they are too much for the model.
+        """
+        if talk.table is None:
+            raise InputError("paste a table first, or upload one")
+        if not question.strip():
+            raise InputError("type a question first")
+        previous = talk.turns[-1].answer if talk.turns and follow_up else None
+        answer = self._predictor.ask(talk.table, question, previous)
+        example = self._predictor.example(talk.table, question, previous)
+        turn = Turn(question, answer, attention_flow.example_features(example))
+        return dataclasses.replace(talk, turns=(*talk.turns, turn))
+
+    def attend(self, talk: Conversation) -> Conversation:
+        """The same conversation with the attention of its last turn.
+
+        Raises:
+            InputError: no question yet; the variant has no attention to show; too many tokens.
+        """
+        if not talk.turns:
+            raise InputError("ask a question first: its attention is shown")
+        *before, turn = talk.turns
+        if turn.flow is not None:
+            return talk
+        tokens = turn.features["input_mask"].shape[1]
+        if tokens > LONGEST:
+            raise InputError(f"{tokens} tokens: attention is shown up to {LONGEST}")
+        rows, columns = (turn.features[name][0] for name in ("row_ids", "column_ids"))
+        chosen = np.zeros_like(rows, bool)
+        for row, column in turn.answer.coordinates:
+            chosen |= (rows == row + 1) & (columns == column + 1)
+        sources = {CHOSEN: chosen, QUESTION: turn.features["segment_ids"][0] == 0}
+        shape = talk.table.num_rows, talk.table.num_columns
+        flow = attention_flow.to_cells(self._model.encoder, turn.features, sources, shape)
+        turn = dataclasses.replace(turn, flow=flow)
+        return dataclasses.replace(talk, turns=(*before, turn))
+
+    def attention_shading(
+        self,
+        turn: Turn,
+        source: str = CHOSEN,
+        heads: str = attention_flow.ALL_HEADS,
+        layer=ALL_LAYERS,
+    ) -> rendering.Shading:
+        """The mean attention of some heads, from the chosen cells or the question to each cell.
+
+        Args:
+            turn: one with its `flow`.
+            source: CHOSEN or QUESTION; the latter in place of the former if no cell is chosen.
+            heads: one of `head_types`.
+            layer: one of `layers`.
+
+        Raises:
+            InputError: the layer has no such heads.
+        """
+        source = source if source in turn.flow else QUESTION
+        flow = turn.flow[source]
+        used = attention_flow.head_groups(self._model.encoder)[heads].copy()
+        if layer != ALL_LAYERS:
+            used[np.arange(len(used)) != int(layer) - 1] = False
+        if not used.any():
+            raise InputError(f"layer {layer} has no {heads}")
+        cells, question = flow.cells[used].mean(0), float(flow.question[used].mean())
+        where = ALL_LAYERS if layer == ALL_LAYERS else f"layer {layer}"
+        own = (
+            f"{self.attention}, {where}, {heads}: {rendering.percent(question)} go to the question"
+        )
+        return rendering.Shading(
+            "attention",
+            cells,
+            float(cells.max()) or 1.0,
+            f"attention from the {source} to each cell",
+            f"{own}. Written out under the mask of this attention, which gives what it computes.",
+        )
+
+    def compare(
+        self, talk: Conversation, names: list[str], length: int = 0
+    ) -> Iterator[tuple[list[speed.Timing], str, str]]:
+        """Times variants with the weights of this model on the last question.
+
+        Yields:
+            before each and at the end: the timings so far, what is timed, and what runs now.
+
+        Raises:
+            InputError: no question yet, no variants, or too many tokens for this model.
+        """
+        if not talk.turns:
+            raise InputError("ask a question first: it is what is timed")
+        if not names:
+            raise InputError("choose the variants to compare")
+        features, encoder = talk.turns[-1].features, self._model.encoder
+        own = features["input_mask"].shape[1]
+        caption = (
+            f"Median forward pass of the encoder, {len(encoder.blocks)} layers of width "
+            f"{encoder.config.hidden_size}, for one example of {max(own, length)} tokens ({own} of "
+            f"them question and table), float32, {os.cpu_count()} processors. All variants have "
+            "this model's weights."
+        )
+        timings, measured = [], speed.compare(encoder, features, names, length)
+        for name in names:
+            yield timings, caption, name
+            timings = [*timings, next(measured)]
+        yield timings, caption, ""
+
+    @property
+    def variants(self) -> list[str]:
+        """What can be compared: variants without weights of their own, and the model's."""
+        return list(dict.fromkeys([*speed.VARIANTS, *self.attention.split(", ")]))
+
+
+def example_table() -> tuple[str, str]:
+    """The text of a table to begin with, and a question about it."""
+    from mate_tf.data.synthetic import example
+
+    return example.EXAMPLE_TABLE.read_text("utf-8"), example.EXAMPLE_QUESTIONS[0][0]
+
+
+def has_checkpoint(model_dir: str) -> bool:
+    """Whether a training has left its configuration and a checkpoint in a folder."""
+    configured = os.path.exists(os.path.join(model_dir, experiments.PARAMS_FILE))
+    return configured and tf.train.latest_checkpoint(model_dir) is not None
