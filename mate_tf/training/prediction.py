@@ -9,13 +9,20 @@ from mate_tf.data.interactions import PADDING_QUESTION_ID
 from mate_tf.evaluation.sequential import predict_in_sequence
 from mate_tf.training import trainer
 
-_INPUTS = feature_names.names(feature_names.MODEL_INPUTS)
-_PER_TOKEN = (*_INPUTS, "label_ids")
+INPUTS = {
+    name: tf.TensorSpec([None, None], tf.int32)
+    for name in feature_names.names(feature_names.MODEL_INPUTS)
+}
+"""What a model reads, <int32>[batch, seq] each."""
+
+_PER_TOKEN = (*INPUTS, "label_ids")
 _IDENTIFIERS = ("question_id", "table_id")
 _LABELS = ("aggregation_function_id", "classification_class_index")
 _COPIED = (*_IDENTIFIERS, *_LABELS, "input_ids", "row_ids", "column_ids", "label_ids")
 _OF_SPANS = ("pred_span", "span_log_prob", "empty_span_log_prob")
 _PER_EXAMPLE = ("pred_aggr", "logits_cls", "probs_cls", "pred_cls", *_OF_SPANS)
+OUTPUTS = ("probs", "selected_tokens", *_PER_EXAMPLE)
+"""What of a model's outputs is predicted, as far as its heads give it."""
 
 
 def predict(experiment, model_dir: str, records_path: str, sequential: bool = False):
@@ -44,7 +51,26 @@ def predict(experiment, model_dir: str, records_path: str, sequential: bool = Fa
     Raises:
         InputError: if there is no checkpoint, or it is of another model, or no such file.
     """
-    predictor = _Predictor(experiment, trainer.load_model(experiment, model_dir))
+    model = trainer.load_model(experiment, model_dir)
+    compiled = tf.function(lambda inputs: model(inputs, training=False), input_signature=[INPUTS])
+
+    def run(batches):
+        for batch in batches:
+            outputs = compiled({name: batch[name] for name in INPUTS})
+            yield batch, {name: outputs[name].numpy() for name in OUTPUTS if name in outputs}
+
+    return predict_with(run, experiment, records_path, sequential)
+
+
+def predict_with(run, experiment, records_path: str, sequential: bool = False):
+    """As `predict`, with a model that is run elsewhere.
+
+    Args:
+        run: from an iterator over batches, dicts of arrays with `INPUTS` and more, to one over
+            pairs of a batch and the `OUTPUTS` for it, in the same order.
+        experiment, records_path, sequential: as of `predict`.
+    """
+    predictor = _Predictor(experiment, run)
     if sequential:
         examples = predictor.examples(records_path)
         return predict_in_sequence(examples, predictor.in_batches)
@@ -54,22 +80,18 @@ def predict(experiment, model_dir: str, records_path: str, sequential: bool = Fa
 class _Predictor:
     """Batches of examples in, one dict of arrays per example out."""
 
-    def __init__(self, experiment, model):
+    def __init__(self, experiment, run):
         data = experiment.task.validation_data
         self._batch_size = data.global_batch_size
         self._length = experiment.task.conversion.max_seq_length
         self._buckets = list(data.buckets)
-        self._model = tf.function(
-            lambda inputs: model(inputs, training=False),
-            input_signature=[{name: tf.TensorSpec([None, None], tf.int32) for name in _INPUTS}],
-        )
+        self._run_batches = run
 
     def streamed(self, records_path):
         """Outputs for all examples of a file, one batch in memory at a time."""
-        for batch in self._batches(records_path):
-            for output in self._run(batch):
-                if output["question_id"] != PADDING_QUESTION_ID:
-                    yield output
+        for output in self._run(self._batches(records_path)):
+            if output["question_id"] != PADDING_QUESTION_ID:
+                yield output
 
     def examples(self, records_path):
         """The examples of a file, without padding."""
@@ -81,6 +103,9 @@ class _Predictor:
 
     def in_batches(self, examples):
         """Outputs for single examples; those of similar length are run together."""
+        return self._run(self._grouped(examples))
+
+    def _grouped(self, examples):
         examples = sorted(examples, key=lambda example: len(example["input_ids"]))
         for start in range(0, len(examples), self._batch_size):
             group = examples[start : start + self._batch_size]
@@ -90,25 +115,23 @@ class _Predictor:
             batch = {name: [example[name] for example in group] for name in group[0]}
             for name in _PER_TOKEN:
                 batch[name] = np.stack([_padded(values, length) for values in batch[name]])
-            yield from self._run(batch)
+            yield batch
 
     def _batches(self, records_path):
         return records.dataset(
             records_path, self._batch_size, seq_length=self._length, buckets=self._buckets
         ).as_numpy_iterator()
 
-    def _run(self, batch):
-        outputs = self._model({name: batch[name] for name in _INPUTS})
-        wanted = ("probs", "selected_tokens", *_PER_EXAMPLE)
-        outputs = {name: outputs[name].numpy() for name in wanted if name in outputs}
-        for index in range(len(outputs["probs"])):
-            example = _example(batch, index)
-            tokens = len(example["input_ids"])
-            output = {name: example[name] for name in _COPIED}
-            for name, values in outputs.items():
-                value = values[index]
-                output[name] = value if name in _PER_EXAMPLE else value[:tokens]
-            yield output
+    def _run(self, batches):
+        for batch, outputs in self._run_batches(batches):
+            for index in range(len(outputs["probs"])):
+                example = _example(batch, index)
+                tokens = len(example["input_ids"])
+                output = {name: example[name] for name in _COPIED}
+                for name, values in outputs.items():
+                    value = values[index]
+                    output[name] = value if name in _PER_EXAMPLE else value[:tokens]
+                yield output
 
 
 def _example(batch, index):

@@ -46,8 +46,8 @@ def train(experiment, model_dir: str) -> dict:
     if step >= experiment.trainer.train_steps:
         learned_masks.save(experiment, model_dir)
         return evaluate(experiment, model_dir) if evaluating else {"global_step": step}
-    running = accumulation.split_batches(_continued(experiment, step))
-    with _runtime(running) as strategy:
+    running = accumulation.split_batches(continued(experiment, step))
+    with runtime(running) as strategy:
         progress = Progress(experiment.trainer.train_steps)
         log = layer_log.LayerLog(model_dir, experiment.trainer.layer_log_interval)
         mode = "train_and_eval" if evaluating else "train"
@@ -75,7 +75,7 @@ def evaluate(experiment, model_dir: str) -> dict:
         raise InputError("task.validation_data.input_path is empty: nothing to evaluate on")
     latest_checkpoint(model_dir)
     experiments.check_same_model(experiment, model_dir, "encoder")
-    with _runtime(experiment) as strategy:
+    with runtime(experiment) as strategy:
         runner = _runner(strategy, experiment, "eval", model_dir)
         metrics = runner.controller.evaluate(steps=experiment.trainer.validation_steps)
         step = int(runner.trainer.global_step.numpy())
@@ -93,12 +93,32 @@ def load_model(experiment, model_dir: str):
     """
     path = latest_checkpoint(model_dir)
     experiments.check_same_model(experiment, model_dir, "encoder")
-    with _runtime(experiment):
+    with runtime(experiment):
         model = tasks.create(experiment.task).build_model()
-        _check_size(model, path)
-        with _reading(path):
+        check_size(model, path)
+        with reading(path):
             tf.train.Checkpoint(model=model).restore(path).expect_partial()
     return model
+
+
+def save_start(experiment, model_dir: str) -> None:
+    """Leaves in `model_dir` the checkpoint that a training begins with, for another trainer.
+
+    It has all that later ones have: `task.init_checkpoint` has been read, the optimizer's moments
+    are there, and the step is 0 or what `trainer.continue_steps` says.
+
+    Args:
+        experiment: a resolved `TableExperiment` without bootstrapping.
+        model_dir: folder without a checkpoint.
+
+    Raises:
+        InputError: as `train`.
+    """
+    with runtime(experiment) as strategy:
+        runner = _runner(strategy, experiment, "train", model_dir)
+        optimizer, model = runner.trainer.optimizer, runner.trainer.model
+        optimizer._create_all_weights(model.trainable_variables)
+        runner.checkpoint_manager.save(checkpoint_number=runner.trainer.global_step)
 
 
 def global_step(model_dir: str) -> int:
@@ -106,7 +126,7 @@ def global_step(model_dir: str) -> int:
     path = tf.train.latest_checkpoint(model_dir)
     if path is None:
         return 0
-    with _reading(path):
+    with reading(path):
         return int(tf.train.load_checkpoint(path).get_tensor(_GLOBAL_STEP))
 
 
@@ -135,11 +155,18 @@ class Progress:
     def start(self, global_step):
         """Starts the clock; `global_step` is read at each call from then on."""
         self._step = global_step
-        self._first_step, self._first_time = int(global_step.numpy()), time.monotonic()
+        self.begin(int(global_step.numpy()))
+
+    def begin(self, step: int):
+        """Starts the clock where there is no variable to read."""
+        self._first_step, self._first_time = step, time.monotonic()
 
     def __call__(self, output):
         del output
-        step = int(self._step.numpy())
+        self.show(int(self._step.numpy()))
+
+    def show(self, step: int):
+        """Prints that the training is at this step."""
         rate = (step - self._first_step) / (time.monotonic() - self._first_time)
         left = datetime.timedelta(seconds=round((self._train_steps - step) / rate))
         print(
@@ -149,24 +176,24 @@ class Progress:
 
 
 @contextlib.contextmanager
-def _runtime(experiment):
+def runtime(experiment):
     """Seed, precision policy and strategy of an experiment; the policy is put back afterwards."""
-    runtime = experiment.runtime
+    config = experiment.runtime
     before = keras.mixed_precision.global_policy()
     if experiment.tf_random_seed is not None:
         keras.utils.set_random_seed(experiment.tf_random_seed)
     try:
         strategy = distribute_utils.get_distribution_strategy(
-            distribution_strategy=runtime.distribution_strategy,
-            all_reduce_alg=runtime.all_reduce_alg,
-            num_gpus=runtime.num_gpus or len(tf.config.list_physical_devices("GPU")),
-            tpu_address=runtime.tpu,
+            distribution_strategy=config.distribution_strategy,
+            all_reduce_alg=config.all_reduce_alg,
+            num_gpus=config.num_gpus or len(tf.config.list_physical_devices("GPU")),
+            tpu_address=config.tpu,
         )
     except ValueError as error:
-        name = runtime.distribution_strategy
+        name = config.distribution_strategy
         raise InputError(f"runtime.distribution_strategy={name}: {error}") from error
-    if runtime.mixed_precision_dtype:
-        performance.set_mixed_precision_policy(runtime.mixed_precision_dtype)
+    if config.mixed_precision_dtype:
+        performance.set_mixed_precision_policy(config.mixed_precision_dtype)
     try:
         with strategy.scope():
             yield strategy
@@ -191,17 +218,17 @@ class _Runner(train_lib.OrbitExperimentRunner):
     def _maybe_build_checkpoint_manager(self):
         path = tf.train.latest_checkpoint(self.model_dir)
         if path:
-            _check_size(self.trainer.model, path)
+            check_size(self.trainer.model, path)
         if "train" in self._mode:
             return super()._maybe_build_checkpoint_manager()
         # Orbit would warn about the optimizer's slots, which evaluation has no use for.
-        with _reading(path):
+        with reading(path):
             self.trainer.checkpoint.restore(path).expect_partial()
         return None
 
     def _build_controller(self, *args, **kwargs):
         # This is where Orbit restores the checkpoint for training.
-        with _reading(self.model_dir):
+        with reading(self.model_dir):
             return super()._build_controller(*args, **kwargs)
 
 
@@ -218,7 +245,7 @@ def _runner(strategy, experiment, mode, model_dir, train_actions=None, eval_acti
     )
 
 
-def _continued(experiment, step: int):
+def continued(experiment, step: int):
     """A copy that goes on at `step`: in the curriculum, and with seeds of this step.
 
     The seeds of the start would shuffle the data, mask words and drop units as they did then.
@@ -245,9 +272,9 @@ def _run_training(controller, config, evaluating):
     )
 
 
-def _check_size(model, path):
+def check_size(model, path):
     """Raises InputError unless the checkpoint's variables have the shapes of the model's."""
-    with _reading(path):
+    with reading(path):
         shapes = tf.train.load_checkpoint(path).get_variable_to_shape_map()
     expected = collections.Counter(tuple(variable.shape) for variable in model.variables)
     saved = {name: tuple(shape) for name, shape in shapes.items() if _is_of_model(name)}
@@ -261,7 +288,7 @@ def _check_size(model, path):
 
 
 @contextlib.contextmanager
-def _reading(path):
+def reading(path):
     """Says which checkpoint it is that TensorFlow finds damaged or of another program."""
     try:
         yield

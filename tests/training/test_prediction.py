@@ -76,8 +76,10 @@ def test_sequential_feeds_back_the_models_own_answers(trained, model_dir, toy_re
     given = {}
     run = prediction._Predictor._run
 
-    def spy(self, batch):
-        for output, previous in zip(run(self, batch), batch["prev_label_ids"], strict=True):
+    def spy(self, batches):
+        batches = list(batches)
+        labels = [row for batch in batches for row in batch["prev_label_ids"]]
+        for output, previous in zip(run(self, iter(batches)), labels, strict=True):
             given[output["question_id"]] = previous[: len(output["probs"])]
             yield output
 
