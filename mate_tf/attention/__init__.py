@@ -4,14 +4,19 @@ A new variant is one file, imported here and registered in one line.
 """
 
 from mate_tf.attention import (
+    bigbird,
     full,
+    kernel,
     learned_mask,
+    linformer,
     masks,
     mate,
     mate_tree,
     relation_mask,
     same_row_or_column,
     static_masks,
+    table_bias,
+    table_etc,
     tree,
     tree_coarse,
     tree_fine,
@@ -58,6 +63,13 @@ register(
 register("tree_fine", tree.TreePattern, tree_fine.TreeFine, tree_fine.TreeFineOptions)
 register("tree_coarse", tree.TreePattern, tree_coarse.TreeCoarse, tree.TreeOptions)
 register("mate_tree", mate_tree.MateTreePattern, mate_tree.MateTree, mate_tree.MateTreeOptions)
+register("linformer", linformer.LinformerPattern, linformer.Linformer, linformer.LinformerOptions)
+register("table_etc", table_etc.TableETCPattern, table_etc.TableETC, table_etc.TableETCOptions)
+register("bigbird", bigbird.BigBirdPattern, bigbird.BigBird, bigbird.BigBirdOptions)
+register("kernel", kernel.KernelPattern, kernel.KernelAttention, kernel.KernelOptions)
+register(
+    "table_bias", table_bias.TableBiasPattern, table_bias.TableBias, table_bias.TableBiasOptions
+)
 
 __all__ = [
     "AttentionConfig",

@@ -245,6 +245,17 @@ class TableAttention(keras.layers.Layer):
         probabilities = tf.nn.softmax(scores)
         return tf.matmul(self.dropout(probabilities, training=training), value)
 
+    def drop_keys(self, value: tf.Tensor, training=None) -> tf.Tensor:
+        """Dropout where there are no probabilities: whole keys, the same ones for all queries.
+
+        Args:
+            value: <float>[batch, seq, heads, head_size].
+            training: whether dropout is on.
+        """
+        if not (self.dropout_rate and training):
+            return value
+        return value * self.dropout(tf.ones_like(value[..., :1]), training=training)
+
     def get_config(self):
         return super().get_config() | {
             "config": self.config.as_dict(),

@@ -123,7 +123,7 @@ class LearnedMaskPattern(DrawnMaskPattern):
         if len(of_pairs.shape) == 3:
             of_pairs = of_pairs[None]
         _, seq = shape_list(context.input_mask)
-        checked = refuse_longer(seq, self.config.length, "learned_mask")
+        checked = refuse_longer(seq, self.config.length, "learned_mask: a mask")
         with tf.control_dependencies([] if checked is None else [checked]):
             return of_pairs[:, :, :seq, :seq]
 

@@ -107,6 +107,37 @@ def visible(
     return allowed & q.real & k.real
 
 
+def bigbird(context, random_blocks, block_size: int) -> tf.Tensor:
+    """What BigBird sees by blocks of tokens: the first one, those beside it and random ones.
+
+    Args:
+        context: the TableContext.
+        random_blocks: <int>[heads, blocks, random]: which ones block 1, 2, … sees in each head;
+            those behind the last see what that one sees.
+        block_size: tokens of a block.
+
+    Returns:
+        <bool>[batch, heads, queries, keys]
+    """
+    real = real_tokens(context)
+    block = tf.range(tf.shape(real)[1]) // block_size
+    q, k = block[:, None], block[None, :]
+    row = tf.clip_by_value(block - 1, 0, random_blocks.shape[1] - 1)
+    chosen = tf.gather(random_blocks, row, axis=1)  # [heads, queries, random]
+    random = tf.reduce_any(chosen[..., None, :] == k[None, ..., None], axis=-1)
+    seen = (tf.abs(q - k) <= 1) | (q == 0) | (k == 0) | random
+    return seen & real[:, None, :, None] & real[:, None, None, :]
+
+
+def table_etc(context, num_global: int, radius: int) -> tf.Tensor:
+    """The first `num_global` tokens see and are seen by all, others those up to `radius` away."""
+    real = real_tokens(context)
+    place = tf.range(tf.shape(real)[1])
+    q, k = place[:, None], place[None, :]
+    seen = (tf.abs(q - k) <= radius) | (q < num_global) | (k < num_global)
+    return seen & real[:, :, None] & real[:, None, :]
+
+
 def without_diagonal(mask) -> tf.Tensor:
     """The mask <bool>[..., 1 or seq, seq] without the pairs of a token and itself."""
     return mask & ~tf.eye(tf.shape(mask)[-1], dtype=tf.bool)

@@ -151,6 +151,7 @@ class StaticMaskPattern(AttentionPattern):
             if not self.config.diagonal:
                 saved = saved & ~np.eye(own, dtype=bool)
             self._made = lambda n: saved[:, :n, :n]
+        self._what = f"{self.config.mask}: a mask"
         self._plans = {}
 
     def static_mask(self, n: int) -> np.ndarray:
@@ -161,7 +162,7 @@ class StaticMaskPattern(AttentionPattern):
         """
         if self.length is None:
             return self._made(n)
-        refuse_longer(n, self.length, self.config.mask)
+        refuse_longer(n, self.length, self._what)
         return self._made(self.length)[:, :n, :n]
 
     def mask(self, context):
@@ -175,7 +176,7 @@ class StaticMaskPattern(AttentionPattern):
             return tf.constant(self.static_mask(seq))[None]
         if self.length is None:
             return self._made(seq)[None]
-        with tf.control_dependencies([refuse_longer(seq, self.length, self.config.mask)]):
+        with tf.control_dependencies([refuse_longer(seq, self.length, self._what)]):
             return tf.constant(self.static_mask(self.length))[None, :, :seq, :seq]
 
     def call(self, context, training=None):
@@ -187,7 +188,7 @@ class StaticMaskPattern(AttentionPattern):
             return {"mask": mask, "any_key": any_key(mask, self.compute_dtype)}
         if seq is None:
             with tf.control_dependencies(
-                [refuse_longer(tf.shape(real)[1], self.length, self.config.mask)]
+                [refuse_longer(tf.shape(real)[1], self.length, self._what)]
             ):
                 real = tf.identity(real)
         return mask_blocks.pattern(plan, real, self.num_heads, self.compute_dtype)
@@ -232,7 +233,7 @@ def any_key(mask, dtype) -> tf.Tensor:
 
 def refuse_longer(n, length: int, what: str):
     """Raises InputError if n > length; the operation that does when it runs if n is a tensor."""
-    message = f"{what}: a mask for {length} tokens, but the input is longer"
+    message = f"{what} for {length} tokens, but the input is longer"
     if not isinstance(n, int):
         return tf.debugging.assert_less_equal(n, length, message)
     if n > length:

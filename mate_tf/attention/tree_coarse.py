@@ -46,7 +46,7 @@ class TreeCoarse(TreeAttention):
         return super().variant_variables() | {"tree/alpha": self.alpha}
 
     def attend(self, query, key, value, pattern, training=None):
-        value = self._without_some_keys(value, training)
+        value = self.drop_keys(value, training)
         if not self._learns_trees(training):
             return self._by_segments(*map(self.tree.leaves, (query, key)), value, pattern)
         real = tf.cast(pattern["real"], value.dtype)[:, None, :, None]
@@ -138,9 +138,3 @@ class TreeCoarse(TreeAttention):
         for level, branching in enumerate(self.tree_shape.branching, start=1):
             result = tf.repeat(result, branching, axis=2) + alpha[:, level] * means.pop()
         return result
-
-    def _without_some_keys(self, value, training):
-        if not (self.dropout_rate and training):
-            return value
-        kept = self.dropout(tf.ones_like(value[..., :1]), training=training)
-        return value * kept

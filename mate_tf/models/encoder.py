@@ -29,7 +29,8 @@ class TableEncoder(ConfiguredModel):
         config: EncoderConfig, or the dict of one.
 
     Raises:
-        InputError: if the config's fields contradict each other.
+        InputError: if the config's fields contradict each other; if several of its attention
+            variants have tokens of their own.
     """
 
     config_type = EncoderConfig
@@ -48,6 +49,9 @@ class TableEncoder(ConfiguredModel):
             )
             for index, part in enumerate(distinct)
         ]
+        no_tokens = attention.AttentionPattern.add_tokens
+        if sum(type(pattern).add_tokens is not no_tokens for pattern in self.patterns) > 1:
+            raise InputError("attention lists several variants with tokens of their own")
         self.blocks = [
             EncoderBlock(config, part, name=f"blocks_{index}")
             for index, part in enumerate(per_layer)

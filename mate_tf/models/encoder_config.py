@@ -144,13 +144,14 @@ class EncoderConfig(base_config.Config):
         proj_value_length: int | None = None,
         attention_bias_disabled: int = 0,
         attention_bias_use_relative_scalar_only: bool = True,
+        max_seq_length: int | None = None,
     ):
         """The config of a model of google-research/tapas.
 
         Args:
             bert_config: contents of its bert_config.json.
-            restrict_attention_mode: full, same_colum_or_row, headwise_same_colum_or_row or
-                headwise_efficient (the reference's spelling).
+            restrict_attention_mode: full, same_colum_or_row, headwise_same_colum_or_row,
+                headwise_efficient (the reference's spelling) or table_attention.
             restrict_attention_bucket_size: R; 0 in the headwise mode: no buckets.
             restrict_attention_header_size: G; None: R.
             restrict_attention_row_heads_ratio: share of row heads.
@@ -158,17 +159,19 @@ class EncoderConfig(base_config.Config):
             reset_position_index_per_cell: see the attributes.
             disable_position_embeddings: see the attributes.
             disabled_features: see the attributes.
-            proj_value_length: Linformer; only None or a negative number, for now.
-            attention_bias_disabled: of table_attention only.
-            attention_bias_use_relative_scalar_only: of table_attention only.
+            proj_value_length: projected length of Linformer, with the mode full only; None or a
+                negative number: no Linformer.
+            attention_bias_disabled: number of a relation without bias, of table_attention only.
+            attention_bias_use_relative_scalar_only: of table_attention; True, as nothing else
+                runs in the reference.
+            max_seq_length: the length of Linformer's inputs, to which its variables are tied;
+                None: max_position_embeddings.
 
         Raises:
-            InputError: for a mode that is unknown or not there yet, and for incomplete configs.
+            InputError: for a mode that is unknown, flags that exclude each other, and incomplete
+                configs.
         """
         del restrict_attention_sort_after_projection
-        del attention_bias_disabled, attention_bias_use_relative_scalar_only
-        if proj_value_length is not None and proj_value_length > 0:
-            raise InputError(f"proj_value_length={proj_value_length} (Linformer) comes later")
         type_vocab_sizes = bert_config.get("type_vocab_size")
         if not isinstance(type_vocab_sizes, list):
             raise InputError(
@@ -177,7 +180,7 @@ class EncoderConfig(base_config.Config):
             )
         bucket_size = restrict_attention_bucket_size
         header_size = restrict_attention_header_size
-        return cls(
+        config = cls(
             type_vocab_sizes=list(type_vocab_sizes),
             reset_position_index_per_cell=reset_position_index_per_cell,
             disable_position_embeddings=disable_position_embeddings,
@@ -190,6 +193,24 @@ class EncoderConfig(base_config.Config):
             ),
             **{name: bert_config[name] for name in BERT_FIELDS if name in bert_config},
         )
+        if proj_value_length is not None and proj_value_length > 0:
+            if restrict_attention_mode != "full":
+                raise InputError(
+                    f"proj_value_length={proj_value_length} (Linformer) goes with "
+                    f"restrict_attention_mode full, not {restrict_attention_mode}"
+                )
+            length = max_seq_length or config.max_position_embeddings
+            config.attention = AttentionConfig(
+                name="linformer", projected_length=proj_value_length, length=length
+            )
+        if restrict_attention_mode == "table_attention":
+            if not attention_bias_use_relative_scalar_only:
+                raise InputError(
+                    "attention_bias_use_relative_scalar_only must be true: nothing else runs in "
+                    "google-research/tapas"
+                )
+            config.attention.disabled_relation = attention_bias_disabled
+        return config
 
     @classmethod
     def from_huggingface(cls, config: dict, **fields):
@@ -223,8 +244,8 @@ def _tapas_attention(mode: str, bucket_size: int, header_size: int, ratio: float
             raise InputError("headwise_efficient needs restrict_attention_bucket_size of 1 or more")
         return AttentionConfig(name="mate_efficient", **buckets, **ratio)
     if mode == "table_attention":
-        raise InputError("restrict_attention_mode 'table_attention' (TableFormer) comes later")
+        return AttentionConfig(name="table_bias")
     raise InputError(
         f"unknown restrict_attention_mode {mode!r}; known are full, same_colum_or_row, "
-        "headwise_same_colum_or_row, headwise_efficient"
+        "headwise_same_colum_or_row, headwise_efficient, table_attention"
     )

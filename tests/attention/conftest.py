@@ -49,7 +49,9 @@ def layer_pair(config, num_heads=4, hidden_size=16, **kwargs):
     layer.build([None, None, hidden_size])
 
     def run(x, context, training=False):
-        return layer(x, pattern(context, training=training), training=training)
+        x, context = run.pattern.add_tokens(x, context)
+        y = run.layer(x, run.pattern(context, training=training), training=training)
+        return run.pattern.remove_tokens(y)
 
     run.layer, run.pattern = layer, pattern
     return run

@@ -13,7 +13,21 @@ from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
 
 HIDDEN, SEQ = 16, 44
-SMALL = {"global_length": 10, "radius": 4, "tree_height": 2, "length": 64}
+SMALL = {
+    "global_length": 10,
+    "radius": 4,
+    "tree_height": 2,
+    "length": 64,
+    "projected_length": 8,
+    "num_global": 12,
+    "max_distance": 2,
+    "block_size": 4,
+    "num_random": 2,
+    "random_within": 32,
+    "num_random_features": 16,
+}
+ALWAYS_DIAGONAL = ("bigbird", "kernel", "linformer", "table_etc")
+"""Beside trees: variants in which tokens see themselves, whatever the options."""
 
 pytestmark = pytest.mark.parametrize("name", attention.names())
 
@@ -79,7 +93,68 @@ def mean_weights(run, x, context, query, key):
     return total
 
 
-WEIGHTS = {"tree_coarse": mean_weights}
+def projected_weights(run, x, context, query, key):
+    """Of Linformer: to mixtures of tokens, and so to the tokens in them."""
+    mixtures = run.layer.proj_seq_length.kernel.numpy()[:SEQ] * real_tokens(context)[..., None]
+    key = np.einsum("bhsd,bsk->bhkd", key, mixtures)
+    return softmax(query @ key.transpose(0, 1, 3, 2) / 2) @ mixtures[:, None].transpose(0, 1, 3, 2)
+
+
+def feature_weights(run, x, context, query, key):
+    """Of Performer: products of random features."""
+
+    def features(x):
+        x = x / np.sqrt(2)  # the fourth root of the head size
+        return np.exp(x @ run.layer.directions.T - np.square(x).sum(-1, keepdims=True) / 2)
+
+    weights = features(query) @ features(key).transpose(0, 1, 3, 2)
+    weights *= real_tokens(context)[:, None, None]
+    total = weights.sum(-1, keepdims=True)
+    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+
+
+def softmax(scores):
+    weights = np.exp(scores)
+    return weights / weights.sum(-1, keepdims=True)
+
+
+def real_tokens(context):
+    return context.input_mask.numpy().astype(np.float64)
+
+
+def relative_weights(run, x, context, query, key):
+    """Of TableETC: each pair of tokens has a relative position, a vector that is added to the key.
+
+    Here they are written out pair by pair, from what the tokens are.
+    """
+    num_global, most = SMALL["num_global"], SMALL["max_distance"]
+    half, size = num_global // 2, num_global + SEQ
+    rows, columns = context.row_ids.numpy(), context.column_ids.numpy()
+    positions = np.zeros([3, size, size], int)
+    for b, q, k in np.ndindex(3, size, size):
+        if q >= num_global and k >= num_global:
+            positions[b, q, k] = 9 + most + np.clip(k - q, -most, most)
+        elif q < num_global and k < num_global:
+            positions[b, q, k] = 8 if q == k else 6 + ((q < half) == (k < half))
+        else:
+            long, which = max(q, k), min(q, k)
+            row, column = rows[b, long] % half, (columns[b, long] - 1) % half + half
+            own = columns[b, long] > 0 and which in (row, column)
+            positions[b, q, k] = 3 * (q < num_global) + own * (1 + (which >= half))
+    relative = np.einsum("bhqd,phd->bhqp", query, run.layer.relative_position_embeddings)
+    scores = query @ key.transpose(0, 1, 3, 2)
+    scores += np.take_along_axis(relative, positions[:, None], axis=-1)
+    weights = np.exp(scores / 2) * run.pattern.mask(context).numpy()
+    total = weights.sum(-1, keepdims=True)
+    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+
+
+WEIGHTS = {
+    "tree_coarse": mean_weights,
+    "linformer": projected_weights,
+    "kernel": feature_weights,
+    "table_etc": relative_weights,
+}
 
 
 def test_equals_its_mask(name, tables, x, context):
@@ -87,9 +162,9 @@ def test_equals_its_mask(name, tables, x, context):
 
 
 def test_equals_its_mask_without_the_diagonal(name, tables, x, context):
-    """Where that is an option of the variant; trees do not have it."""
+    """Where that is an option of the variant."""
     config, with_diagonal = small(name), tables.layer_pair(small(name))
-    assert ("diagonal" in config) == ("tree" not in name)
+    assert ("diagonal" in config) == ("tree" not in name and name not in ALWAYS_DIAGONAL)
     if "diagonal" in config:
         config.override({"diagonal": False})
         run = tables.layer_pair(config)
@@ -101,15 +176,17 @@ def test_equals_its_mask_without_the_diagonal(name, tables, x, context):
 def check_equals_its_mask(name, run, x, context):
     """Attention under the variant's own mask, written out in float64."""
 
+    y, layer = run(x, context).numpy(), run.layer
+    x, context = run.pattern.add_tokens(x, context)
+
     def heads(dense):
         flat = x.numpy().astype(np.float64) @ dense.kernel.numpy() + dense.bias.numpy()
-        return flat.reshape(3, SEQ, 4, -1).transpose(0, 2, 1, 3)
+        return flat.reshape(3, x.shape[1], 4, -1).transpose(0, 2, 1, 3)
 
-    y, layer = run(x, context).numpy(), run.layer
     query, key, value = heads(layer.query), heads(layer.key), heads(layer.value)
     weights = WEIGHTS.get(name, softmax_weights)(run, x, context, query, key)
-    expected = (weights @ value).transpose(0, 2, 1, 3).reshape(3, SEQ, HIDDEN)
-    expected = expected @ layer.output_projection.kernel.numpy()
+    expected = (weights @ value).transpose(0, 2, 1, 3).reshape(x.shape)
+    expected = run.pattern.remove_tokens(expected @ layer.output_projection.kernel.numpy())
     np.testing.assert_allclose(y, expected, atol=1e-5, rtol=0)
 
 
@@ -156,7 +233,7 @@ def test_gradients_are_finite_and_numerically_right(name, tables, x, context):
     gradients = tape.gradient(value, variables)
     assert all(np.isfinite(gradient).all() for gradient in gradients)
     for variable, gradient in zip(variables, gradients, strict=True):
-        if run.layer.variant_variables() and re.search("query|key|tree", variable.name):
+        if "tree" in name and re.search("query|key|tree", variable.name):
             continue  # hard decisions have no slope; what stands in for it, their tests compare
         direction = tf.random.stateless_normal(variable.shape, [3, 3])
         start, step = tf.identity(variable), 4e-3
@@ -192,7 +269,7 @@ def test_bfloat16(name, features):
     assert output.dtype == tf.bfloat16
     assert {variable.dtype for variable in low.variables} == {tf.float32}
     difference = np.abs(tf.cast(output, tf.float32) - expected)
-    if low.blocks[0].attention.variant_variables():
+    if "tree" in name:
         # a token near the border of its leaf may end up in the next one
         difference = np.quantile(difference, 0.8)
     np.testing.assert_array_less(difference, 0.15)
@@ -214,12 +291,14 @@ def test_saved_model_takes_any_length(name, features, tmp_path):
 
 def test_config_round_trip(name, tables, x, context, features):
     run = tables.layer_pair(small(name))
+    expected = run(x, context)
     variant = attention.get(name)
     pattern = variant.pattern.from_config(run.pattern.get_config())
     layer = variant.attention.from_config(run.layer.get_config())
     layer.build([None, None, HIDDEN])
     layer.set_weights(run.layer.get_weights())
-    np.testing.assert_array_equal(layer(x, pattern(context)), run(x, context))
+    run.layer, run.pattern = layer, pattern
+    np.testing.assert_array_equal(run(x, context), expected)
     encoder = encoder_of(name)
     twin = TableEncoder.from_config(encoder.get_config())
     twin.set_weights(encoder.get_weights())
