@@ -3,7 +3,8 @@
 tf-models' KernelAttention computes the same, but could not be wrapped: it has projections of its
 own names; "exp" fails in mixed_bfloat16; and it subtracts one maximum for all tokens of an example,
 padding among them, and adds 1e-6 to the denominators, below which those of many queries lie. A test
-compares the two where this does not matter.
+compares the two where this does not matter. Its random directions are not used either, as they
+are not uniform (`orthogonal_features`): with more of them the estimate does not converge.
 """
 
 import dataclasses
@@ -89,12 +90,14 @@ def orthogonal_features(count: int, size: int, seed: int) -> np.ndarray:
     """Random directions, orthogonal in groups of `size`, as long as normal vectors are.
 
     As tf-models' create_projection_matrix, but a constant, also where a graph is built: no QR
-    decomposition has to run in each step.
+    decomposition has to run in each step. And every direction is as likely as any other: those of
+    a QR decomposition are not, unless the diagonal of R is made positive.
 
     Returns:
         <float32>[count, size]
     """
     rng = np.random.default_rng(seed)
-    groups = [np.linalg.qr(rng.normal(size=[size, size]))[0] for _ in range(-(-count // size))]
+    decompositions = (np.linalg.qr(rng.normal(size=[size, size])) for _ in range(-(-count // size)))
+    groups = [(q * np.sign(np.diag(r))).T for q, r in decompositions]
     lengths = np.linalg.norm(rng.normal(size=[count, size]), axis=1, keepdims=True)
     return (np.concatenate(groups)[:count] * lengths).astype(np.float32)

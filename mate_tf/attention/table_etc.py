@@ -37,12 +37,12 @@ class TableETCOptions:
     Attributes:
         num_global: global tokens; the first half for rows, the second half for columns. Where a
             table has more rows than that, row r shares its token with row r + num_global / 2.
-        radius: long tokens see those up to this far away.
+        local_radius: long tokens see those up to this far away.
         max_distance: distances between long tokens beyond this one count as this one.
     """
 
     num_global: int = 256
-    radius: int = 84
+    local_radius: int = 84
     max_distance: int = 12
 
 
@@ -57,7 +57,7 @@ class TableETCPattern(AttentionPattern):
         super().__init__(config, num_heads, **kwargs)
         if self.config.num_global < 2 or self.config.num_global % 2:
             raise InputError(f"num_global must be even and positive, not {self.config.num_global}")
-        for name in ("radius", "max_distance"):
+        for name in ("local_radius", "max_distance"):
             if self.config.get(name) < 1:
                 raise InputError(f"{name} must be 1 or more, not {self.config.get(name)}")
 
@@ -87,10 +87,10 @@ class TableETCPattern(AttentionPattern):
 
     def mask(self, context):
         """Of a context that `add_tokens` gave, <bool>[batch, 1, num_global + seq, the same]."""
-        return masks.table_etc(context, self.config.num_global, self.config.radius)[:, None]
+        return masks.table_etc(context, self.config.num_global, self.config.local_radius)[:, None]
 
     def call(self, context, training=None):
-        num_global, radius = self.config.num_global, self.config.radius
+        num_global, radius = self.config.num_global, self.config.local_radius
         real = masks.real_tokens(context)
         long_context = TableContext(*(part[:, num_global:] for part in context))
         of_global, of_long = real[:, :num_global], real[:, num_global:]
@@ -170,7 +170,7 @@ class TableETC(TableAttention):
         self, query, of_positions, key, value, global_key, global_value, pattern, training
     ):
         """Others see the global tokens and their surroundings; <float>[batch, heads, seq, size]."""
-        num_global, radius = self.config.num_global, self.config.radius
+        num_global, radius = self.config.num_global, self.config.local_radius
         batch, heads, seq, size = shape_list(query)
         num_blocks = shape_list(pattern["window_bias"])[2]
         filling = num_blocks * radius - seq
@@ -209,7 +209,7 @@ class TableETC(TableAttention):
         Returns:
             <float>[batch, heads, blocks, radius, 3 * radius]; without meaning beyond the radius.
         """
-        radius, most = self.config.radius, self.config.max_distance
+        radius, most = self.config.local_radius, self.config.max_distance
         batch, heads, num_blocks, _, _ = shape_list(of_distances)
         # the distances from -radius to radius
         beyond = radius - most

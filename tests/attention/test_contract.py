@@ -20,6 +20,7 @@ SMALL = {
     "length": 64,
     "projected_length": 8,
     "num_global": 12,
+    "local_radius": 4,
     "max_distance": 2,
     "block_size": 4,
     "num_random": 2,

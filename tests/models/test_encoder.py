@@ -239,7 +239,7 @@ def test_linformer_has_the_length_of_its_inputs():
 @pytest.mark.parametrize("mixed", [False, True])
 def test_tokens_of_a_variants_own_do_not_come_out(mixed):
     """In all layers or in one of them: as many outputs as inputs, and the pooler's first token."""
-    etc = AttentionConfig(name="table_etc", num_global=4, radius=3)
+    etc = AttentionConfig(name="table_etc", num_global=4, local_radius=3)
     encoder = TableEncoder(tiny(attention=[AttentionConfig(name="full"), etc] if mixed else etc))
     outputs = encoder(some_features())
     assert [output.shape for output in outputs["encoder_outputs"]] == [[2, 12, 8]] * 2
