@@ -5,12 +5,12 @@ and buckets that reach only so far. What share of row heads, what radii and what
 learned heads ask for, follows from their alpha and from the tables of a data set.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from mate_tf.attention import AttentionConfig, TableContext, coverage
+from mate_tf.analysis.mate_settings import longest_question, smallest_radius
+from mate_tf.attention import AttentionConfig, TableContext
 from mate_tf.attention.relation_mask import (
     CELL,
     COLUMN,
@@ -23,9 +23,6 @@ from mate_tf.attention.relation_mask import (
 
 SEEN_BY_ROW_HEADS = (CELL, ROW, QUESTION)
 SEEN_BY_COLUMN_HEADS = (CELL, COLUMN, HEADER, QUESTION)
-
-MIN_RADIUS = 8
-"""Smaller buckets save nothing."""
 
 _AT_A_TIME = 32
 
@@ -67,8 +64,7 @@ def suggest(alpha, context: TableContext, share: float = 0.99) -> MateSettings:
     context = TableContext(*(np.asarray(part) for part in context))
     kept = alpha > 0
     row_heads = alpha[:, ROW] > alpha[:, COLUMN]
-    question = (context.segment_ids == 0) & (context.input_mask > 0)
-    global_length = max(int(question.sum(1).max()), 1)
+    global_length = longest_question(context)
     radii, reached = {}, {}
     for kind, heads, lines in (
         ("row", row_heads, [ROW]),
@@ -76,7 +72,7 @@ def suggest(alpha, context: TableContext, share: float = 0.99) -> MateSettings:
     ):
         if heads.any():
             groups = _grouped(context, kind, by_cell=not kept[heads][:, lines].any())
-            radii[kind], reached[kind] = _smallest_radius(groups, kind, global_length, share)
+            radii[kind], reached[kind] = smallest_radius(groups, kind, global_length, share)
     smallest = min(radii.values())
     return MateSettings(
         row_heads,
@@ -124,26 +120,6 @@ def _grouped(context, kind: str, by_cell: bool) -> dict:
         own, other = features[f"{kind}_ids"], {"row": context.column_ids, "column": context.row_ids}
         features[f"{kind}_ids"] = own.astype(np.int64) * (other[kind].max() + 1) + other[kind]
     return features
-
-
-def _smallest_radius(features, kind: str, global_length: int, share: float) -> tuple[int, float]:
-    """The radius, and what share it reaches."""
-
-    def reach(radius: int) -> float:
-        return coverage(features, global_length, radius, radius, head_type=kind)
-
-    # a window of that many tokens holds any row and any column
-    longest = int((features["input_mask"] > 0).sum(1).max())
-    radius = _bisect(lambda radius: reach(radius) >= share, MIN_RADIUS, max(longest, MIN_RADIUS))
-    return radius, reach(radius)
-
-
-def _bisect(enough: Callable[[int], bool], low: int, high: int) -> int:
-    """The smallest number that is enough, between one that may be and one that is."""
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle + 1, high)
-    return low
 
 
 def _seen(kept, row_heads, context) -> float:

@@ -1,32 +1,38 @@
 """--mode=analyze: what a trained model attends to, as tables, JSON and plots."""
 
-import dataclasses
-import functools
 import importlib.util
+import itertools
 import json
-import os
 
 import numpy as np
 import tensorflow as tf
 from official.modeling import hyperparams
 
-from mate_tf import attention, checkpoints
-from mate_tf.analysis import mask_plots, mate_from_relations
+from mate_tf import attention
+from mate_tf.analysis import (
+    flow_by_type,
+    flow_plots,
+    mask_plots,
+    mate_from_relations,
+    mate_settings,
+)
 from mate_tf.attention import mask_pruning
 from mate_tf.attention.learned_mask import LearnedMaskPattern
 from mate_tf.attention.relation_mask import RELATIONS, RelationMaskPattern
-from mate_tf.cli.job import Job, require_examples
-from mate_tf.data import features as feature_names
+from mate_tf.cli.job import Job
+from mate_tf.cli.trained import Trained, model_inputs
 from mate_tf.data.atomic import atomic_path
 from mate_tf.errors import InputError
 from mate_tf.evaluation.metrics import comparison
-from mate_tf.training import experiments, trainer
-
-FOLDER = "analysis"
-"""In the model folder."""
 
 MAX_EXAMPLES = 2000
-"""Of the evaluation data that settings are fitted to; more change little."""
+"""Of the evaluation data that learned relations are fitted to; more change little."""
+
+MAX_FLOW_EXAMPLES, MAX_COVERAGE_EXAMPLES = 200, 500
+"""The same for the attention flow, all of whose probabilities are written out, and for coverage."""
+
+COVERAGES = (0.9, 0.95, 0.99, 1.0)
+"""Shares of what `mate_exact` sees for which the cheapest settings are looked for."""
 
 
 def main(flags) -> None:
@@ -63,81 +69,6 @@ def analyze(*jobs: Job) -> list[dict[str, dict]]:
             "every other one"
         )
     return all_found
-
-
-@dataclasses.dataclass(frozen=True)
-class Trained:
-    """What is analyzed: the model of a job with the weights of a checkpoint.
-
-    Attributes:
-        job: the job.
-    """
-
-    job: Job
-
-    @functools.cached_property
-    def checkpoint(self) -> str:
-        """The last one in the model folder, or `init_checkpoint` if there is none."""
-        folder, initial = self.job.model_dir, self.job.experiment.task.init_checkpoint
-        if initial and not tf.train.latest_checkpoint(folder):
-            return initial
-        experiments.check_same_model(self.job.experiment, folder, "encoder")
-        return trainer.latest_checkpoint(folder)
-
-    @functools.cached_property
-    def configs(self) -> list:
-        """The distinct AttentionConfigs, in the order of the encoder's patterns."""
-        encoder = self.job.experiment.task.model.encoder
-        return list(dict.fromkeys(encoder.attention_per_layer()))
-
-    @functools.cached_property
-    def model(self):
-        """The whole model, for what depends on more than the patterns."""
-        if self.checkpoint != self.job.experiment.task.init_checkpoint:
-            return trainer.load_model(self.job.experiment, self.job.model_dir)
-        model = self.job.task.build_model()
-        print(f"loaded | {self.checkpoint}: {checkpoints.load(model, self.checkpoint)}")
-        return model
-
-    def learned(self, pattern_type) -> dict[str, attention.AttentionPattern]:
-        """What of one type of patterns was learned: "patterns_<number>" -> pattern.
-
-        Raises:
-            InputError: the checkpoint is of a model that learned none.
-        """
-        wanted = {
-            index: config
-            for index, config in enumerate(self.configs)
-            if attention.get(config.name).pattern is pattern_type
-        }
-        stored = checkpoints.pattern_variables(self.checkpoint) if wanted else {}
-        for index, config in wanted.items():
-            if "alpha" not in stored.get(index, ()):
-                raise InputError(
-                    f"{self.checkpoint}: is of a model without attention {config.name!r}: it has "
-                    f"no patterns/{index}/alpha"
-                )
-        return {
-            f"patterns_{index}": pattern_type.restored(config, stored[index])
-            for index, config in wanted.items()
-        }
-
-    def examples(self) -> tf.data.Dataset:
-        """Batches of the evaluation data; InputError if it is not there."""
-        data = self.job.experiment.task.validation_data
-        require_examples(data.input_path)
-        return self.job.task.build_inputs(data)
-
-    def path(self, name: str) -> str:
-        """Of a file in the folder of the analysis."""
-        return os.path.join(self.job.model_dir, FOLDER, name)
-
-    def save_plot(self, figure, name: str) -> str:
-        """Writes a figure, and says so; returns its path."""
-        with atomic_path(self.path(name)) as temporary:
-            figure.savefig(temporary, format="png", dpi=120)
-        print(f"plotted | {self.path(name)}")
-        return self.path(name)
 
 
 def learned_masks(trained: Trained) -> dict:
@@ -247,23 +178,22 @@ def example_masks(trained: Trained) -> dict:
     encoder = model.encoder
     parts = model.towers.num_parts if hasattr(model, "towers") else 1
     example = {
-        name: tf.reshape(example[name][:1], [parts, -1])[:1]
-        for name in feature_names.names(feature_names.MODEL_INPUTS)
-        if name in example
+        name: tf.reshape(example[name][:1], [parts, -1])[:1] for name in model_inputs(example)
     }
     context = attention.TableContext(*(example[name] for name in attention.TableContext._fields))
-    real = np.flatnonzero(context.input_mask[0])
     outputs = encoder(example, training=False)
     inputs = [outputs["embedding_output"], *outputs["encoder_outputs"][:-1]]
     for index, config in others.items():
         pattern = encoder.patterns[index]
-        computed, masks = pattern(context, training=False), {}
+        _, seen = pattern.add_tokens(inputs[0], context)
+        real = np.flatnonzero(seen.input_mask[0])
+        computed, masks = pattern(seen, training=False), {}
         for number, (block, x) in enumerate(zip(encoder.blocks, inputs, strict=True), 1):
             mask = block.attention.mask(x, computed) if block.attention_config == config else None
             if mask is not None:
                 masks[f"layer_{number}"] = mask
-        for name, mask in (masks or {f"patterns_{index}": pattern.mask(context)}).items():
-            seq = len(context.input_mask[0])
+        for name, mask in (masks or {f"patterns_{index}": pattern.mask(seen)}).items():
+            seq = len(seen.input_mask[0])
             shown = np.broadcast_to(mask[0], [mask.shape[1], seq, seq])[:, real[:, None], real]
             if shown.all():
                 continue
@@ -279,21 +209,66 @@ def example_masks(trained: Trained) -> dict:
     return results
 
 
-def _context(trained: Trained) -> attention.TableContext:
-    """Where tokens stand in the tables of the evaluation data, up to MAX_EXAMPLES of them."""
-    length = trained.job.experiment.task.conversion.max_seq_length
-    found = {name: [] for name in attention.TableContext._fields}
-    for batch in trained.examples().as_numpy_iterator():
-        with_table = (batch["column_ids"] > 0).any(1)
-        for name, rows in found.items():
-            ids = batch[name][with_table]
-            rows.append(np.pad(ids, [[0, 0], [0, length - ids.shape[1]]]))
-        if sum(map(len, found["input_mask"])) >= MAX_EXAMPLES:
-            break
-    context = attention.TableContext(
-        *(np.concatenate(rows)[:MAX_EXAMPLES] for rows in found.values())
+def attention_flow(trained: Trained) -> dict:
+    """Where the attention of table tokens goes (table 7), and which heads look along rows."""
+    examples = trained.examples_with_tables() if trained.has_examples else iter(())
+    first = next(examples, None)
+    if first is None:
+        return {}
+    flow, overall = flow_by_type.measure(
+        trained.model.encoder, itertools.chain([first], examples), MAX_FLOW_EXAMPLES
     )
-    if not len(context.input_mask):
+    table = flow.table() | overall.table()
+    title = f"from table tokens of {overall.examples} examples to"
+    print(f"\n{comparison(table, title)}\n")
+    results = {"examples": overall.examples, "table 7": table}
+    if not flow.examples:
+        return results
+    print(f"attention | mean over {flow.examples} of the examples, all layers and heads")
+    likeness = flow.head_likeness()
+    for number, heads in enumerate(likeness, 1):
+        counts = ", ".join(f"{heads.count(kind)} {kind}" for kind in dict.fromkeys(heads))
+        print(f"heads | layer {number} is like: {counts}")
+    trained.save_plot(
+        flow_plots.row_and_column_heads(flow, "from the tokens of data cells"), "heads.png"
+    )
+    return results | {
+        "examples with attention": flow.examples,
+        "by layer and head": flow.by_head.tolist(),
+        "heads like": likeness,
+    }
+
+
+def coverage(trained: Trained) -> dict:
+    """What the attention of MATE reaches, and the cheapest settings for some coverages."""
+    options = {c.name: c for c in trained.configs if hasattr(c, "global_length")}
+    context = trained.context(MAX_COVERAGE_EXAMPLES) if options and trained.has_examples else None
+    if context is None:
+        return {}
+    results = {}
+    for name, config in options.items():
+        radii = [config.get(f"{kind}_radius") or config.radius for kind in ("row", "column")]
+        reached = attention.coverage(context, config.global_length, *radii)
+        print(f"coverage | {name}, G {config.global_length}, R {radii}: {reached:.2%}")
+        results[name] = {"global_length": config.global_length, "radii": radii, "reached": reached}
+    rows = {}
+    for share in COVERAGES:
+        found = mate_settings.cheapest(context, share)
+        rows[f"{share:.0%}"] = found._asdict()
+    columns = {
+        title: {name: str(row[key]) for name, row in rows.items()}
+        for title, key in (("G", "global_length"), ("R rows", "row_radius"))
+    }
+    columns["R columns"] = {name: str(row["column_radius"]) for name, row in rows.items()}
+    columns["pairs of full attention"] = {name: row["compared"] for name, row in rows.items()}
+    print(f"\n{comparison(columns, 'coverage')}\n")
+    return results | {"cheapest": rows}
+
+
+def _context(trained: Trained) -> attention.TableContext:
+    """The tables that settings are fitted to; InputError if there is none."""
+    context = trained.context(MAX_EXAMPLES)
+    if context is None:
         path = trained.job.experiment.task.validation_data.input_path
         raise InputError(f"{path}: has no example with a table, whose relations these are")
     return context
@@ -303,6 +278,8 @@ ANALYSES = {
     "learned masks": learned_masks,
     "relations": relation_masks,
     "masks of an example": example_masks,
+    "attention flow": attention_flow,
+    "coverage": coverage,
 }
 """Each takes a `Trained`, writes its plots, and returns what goes into analysis.json: empty where
 the model has nothing of the kind."""

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mate_tf.analysis import mate_from_relations
+from mate_tf.analysis.mate_settings import MIN_RADIUS
 from mate_tf.attention import TableContext, mate
 from mate_tf.attention.relation_mask import CELL, COLUMN, HEADER, QUESTION, RELATIONS, ROW
 
@@ -78,11 +79,11 @@ def test_suggested_settings_see_what_the_heads_keep_and_no_smaller_ones_do():
     np.testing.assert_array_equal(mate_mask(settings, context), exact)
     for name in ("row_radius", "column_radius"):
         radius = settings.attention.get(name)
-        assert radius >= mate_from_relations.MIN_RADIUS
-        if radius > mate_from_relations.MIN_RADIUS:
+        assert radius >= MIN_RADIUS
+        if radius > MIN_RADIUS:
             smaller = settings._replace(attention=settings.attention.replace(**{name: radius - 1}))
             assert (mate_mask(smaller, context) != exact).any()
-    assert settings.attention.column_radius > mate_from_relations.MIN_RADIUS
+    assert settings.attention.column_radius > MIN_RADIUS
 
 
 def test_radii_follow_rows_and_columns():

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf import checkpoints, tasks
-from mate_tf.attention import TableContext, masks
+from mate_tf.attention import TableContext, coverage, masks
 from mate_tf.data import records
 from mate_tf.training import experiments
 
@@ -79,7 +79,9 @@ def test_learned_mask(command, saved, files):
     flags, model_dir = saved(override, np.stack([logits, np.where(i == j, -4.0, 0.5)]))
     output = command(*flags)
     found, plots = analysis_of(model_dir)
-    assert list(found) == ["learned masks"]
+    assert list(found) == ["learned masks", "attention flow"]
+    # the tables are longer than the mask
+    assert list(found["attention flow"]["table 7"]) == ["uniform"]
     of_pattern = found["learned masks"]["patterns_0"]
     p = {x: 1 / (1 + np.exp(-x)) for x in (-4.0, -1.0, 0.5, 1.0, 3.0)}
     first, second = of_pattern["importance of each head"]
@@ -127,7 +129,7 @@ def test_relation_mask(command, refused, saved, created):
     flags, model_dir = saved(override, [column_head, row_head])
     output = command(*flags)
     found, plots = analysis_of(model_dir)
-    assert plots == ["patterns_0.relations.png"]
+    assert plots == ["heads.png", "patterns_0.relations.png"]
     of_pattern = found["relations"]["patterns_0"]
     assert of_pattern["heads like"] == ["column", "row"]
     assert of_pattern["kept by each head"] == [
@@ -173,7 +175,7 @@ def test_masks_of_an_example(command, trained, created, tmp_path):
     wide = f"--params_override={ENCODER}.attention.radius=200"
     output = command("--mode=analyze", *flags, wide)
     found, plots = analysis_of(model_dir)
-    assert plots == ["patterns_0.example.png"]
+    assert plots == ["heads.png", "patterns_0.example.png"]
     of_pattern = found["masks of an example"]["patterns_0"]
     context = TableContext(*(tf.constant(part[:1]) for part in _contexts(created)))
     tokens = int(tf.reduce_sum(context.input_mask))
@@ -189,17 +191,50 @@ def test_masks_that_the_content_makes_are_of_layers(command, saved):
     flags, model_dir = saved(encoder_layers("full", "tree_fine", "static_mask"))
     command(*flags)
     found, plots = analysis_of(model_dir)
-    assert plots == ["layer_2.example.png", "patterns_2.example.png"]
+    assert plots == ["heads.png", "layer_2.example.png", "patterns_2.example.png"]
     assert {name: of["attention"] for name, of in found["masks of an example"].items()} == {
         "layer_2": "tree_fine",
         "patterns_2": "static_mask",
     }
 
 
+def test_attention_flow_and_coverage(command, trained, created, tmp_path):
+    """Of MATE without its own settings: what is reached, and what would reach more."""
+    model_dir = tmp_path / "elsewhere"
+    checkpoint = trained[-1].partition("=")[2]
+    flags = (*trained[:-1], f"--model_dir={model_dir}", f"--init_checkpoint={checkpoint}")
+    output = command("--mode=analyze", *flags, f"--params_override={ENCODER}.attention.radius=8")
+    found, _ = analysis_of(model_dir)
+    flow = found["attention flow"]
+    for name in ("attention", "uniform"):
+        assert sum(flow["table 7"][name].values()) == pytest.approx(1)
+    context = _contexts(created)
+    assert flow["examples"] == len(context.input_mask)
+    assert np.shape(flow["by layer and head"]) == (1, 2, 8)
+    # no row head sees the other rows, no column head the other columns
+    first, second = np.array(flow["by layer and head"]).mean(0)
+    assert first[4] == first[6] == 0
+    assert second[4] == second[5] == 0
+    assert first[5] > 0
+    assert second[6] > 0
+    reached = found["coverage"]["mate_efficient"]["reached"]
+    settings = found["coverage"]["mate_efficient"]
+    assert reached == pytest.approx(coverage(context, settings["global_length"], 8))
+    cheapest = found["coverage"]["cheapest"]
+    assert list(cheapest) == ["90%", "95%", "99%", "100%"]
+    everything = cheapest["100%"]
+    radii = everything["row_radius"], everything["column_radius"]
+    assert coverage(context, everything["global_length"], *radii) == 1
+    (line,) = (line for line in output.splitlines() if line.startswith("100%"))
+    assert line.split()[1:4] == [str(everything["global_length"]), *map(str, radii)]
+
+
 def test_nothing_to_analyze(refused, saved):
+    """Full attention, and no tables that it could be seen on."""
     flags, model_dir = saved(attention(name="full"))
-    message = refused(*flags)
-    assert message.startswith(f"{model_dir}/ckpt-3: nothing to analyze: with attention full, every")
+    absent = "--params_override=task.validation_data.input_path=absent.tfrecord"
+    message = refused(*flags, absent)
+    assert message == "absent.tfrecord: no such file; run --mode=create_data first"
     assert not (model_dir / "analysis").exists()
     assert checkpoints.pattern_variables(str(model_dir)) == {}
 
