@@ -1,6 +1,5 @@
 """The page itself, made with gradio; it asks nothing of other machines."""
 
-import functools
 import os
 from importlib import resources
 
@@ -165,7 +164,6 @@ def _connect(demo, talk, inputs, view, outputs) -> None:
     """What happens when something is clicked; every change draws answer and table anew."""
 
     def event(change):
-        @functools.wraps(change)
         def run(talk, *values):
             own, switches = values[: len(values) - len(view)], values[len(values) - len(view) :]
             with _Told() as told:

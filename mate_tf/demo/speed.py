@@ -48,7 +48,7 @@ def compare(encoder: TableEncoder, features: dict, names, length: int = 0) -> It
     """
     features = padded(features, length)
     for name in names:
-        yield _time(name, _with_attention(encoder, name), features)
+        yield _time(name, with_attention(encoder, name), features)
 
 
 def padded(features: dict, length: int) -> dict:
@@ -57,7 +57,7 @@ def padded(features: dict, length: int) -> dict:
     return {name: np.pad(ids, [[0, 0], [0, missing]]) for name, ids in features.items()}
 
 
-def _with_attention(encoder: TableEncoder, name: str) -> TableEncoder:
+def with_attention(encoder: TableEncoder, name: str) -> TableEncoder:
     """The same encoder, all of its layers with one variant; options that both have stay."""
     attention = AttentionConfig(encoder.config.attention_per_layer()[0])
     attention.override({"name": name})
