@@ -164,6 +164,33 @@ def test_what_a_run_leaves(finished, data):
         assert (folder / "model" / "export" / stage / "saved_model.pb").exists()
 
 
+@pytest.mark.parametrize(
+    "attention",
+    [
+        "{name: linformer, projected_length: 8, length: 64}",
+        "{name: table_etc, num_global: 8, local_radius: 8}",
+    ],
+)
+def test_baselines_of_the_first_stage(finished, data, invoked, attention, tmp_path):
+    """From training to EM and F1, with the reader that is there already."""
+    folder, arguments = finished
+    before = "{name: mate_efficient, global_length: 16, radius: 8}"
+    config = write(tmp_path / "tiny.yaml", CONFIG.replace(before, attention))
+    shutil.copytree(folder / "model" / "read", tmp_path / "model" / "read")
+    own = (f"--config_file={config}", f"--model_dir={tmp_path / 'model'}")
+    for mode in ("train", "predict_and_evaluate"):
+        assert invoked(f"--mode={mode}", f"--input_dir={data}", *arguments, *own) == 0
+    assert (tmp_path / "model" / "point" / "ckpt-2.index").exists()
+    answers = hybridqa_answers.read_predictions(tmp_path / "model" / "dev.predictions.json")
+    assert answers.keys() == {each["question_id"] for each in questions([4, 5])}
+    assert all(answers.values())
+    metrics = json.loads((tmp_path / "model" / "metrics.json").read_text())["dev"]["total"]
+    assert metrics["questions"] == 7
+    assert 0 <= metrics["EM"] <= metrics["F1"] <= 1
+    trained = experiments.load(str(tmp_path / "model" / "point" / "params.yaml"))
+    assert trained.task.model.encoder.attention.name in attention
+
+
 def test_the_exported_models_answer_as_predicted(finished, data):
     folder, _ = finished
     predictor = PointrPredictor(str(folder / "model" / "export"))
