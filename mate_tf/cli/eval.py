@@ -1,7 +1,6 @@
 """--mode=eval."""
 
 from mate_tf.cli.job import Job, require_examples
-from mate_tf.training import trainer
 
 
 def main(flags) -> None:
@@ -12,6 +11,6 @@ def main(flags) -> None:
 def evaluate(job: Job) -> dict:
     """Prints the metrics of one job; returns them."""
     require_examples(job.experiment.task.validation_data.input_path)
-    metrics = trainer.evaluate(job.experiment, job.model_dir)
+    metrics = job.trainer.evaluate(job.experiment, job.model_dir)
     print("evaluated |", " | ".join(f"{name}: {value:.4g}" for name, value in metrics.items()))
     return metrics

@@ -86,6 +86,21 @@ flags.DEFINE_integer(
 )
 flags.DEFINE_integer("num_train_steps", None, "Training steps.", lower_bound=1)
 flags.DEFINE_float("learning_rate", None, "Peak learning rate.", lower_bound=0)
+flags.DEFINE_enum(
+    "trainer",
+    "strategy",
+    ["strategy", "tpu_estimator"],
+    "tf.distribute, or TPUEstimator in an environment with TensorFlow 2.15.",
+)
+flags.DEFINE_boolean("use_tpu", False, "Train on a TPU.")
+flags.DEFINE_string("tpu_name", None, "The TPU; by default the one of this machine.")
+flags.DEFINE_string("tpu_zone", None, "Its zone; by default this machine's.")
+flags.DEFINE_string("gcp_project", None, "Its project; by default this machine's.")
+flags.DEFINE_string("master", "", "tpu_estimator: address of the session, instead of --tpu_name.")
+flags.DEFINE_integer("num_tpu_cores", 8, "tpu_estimator: cores of the TPU.", lower_bound=1)
+flags.DEFINE_integer(
+    "iterations_per_loop", 1000, "tpu_estimator: steps on the TPU at a time.", lower_bound=1
+)
 flags.DEFINE_integer("tf_random_seed", None, "Seed of data order and initial weights.")
 flags.DEFINE_integer("num_processes", 2, "Processes that convert examples.", lower_bound=1)
 flags.DEFINE_enum(

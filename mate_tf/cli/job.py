@@ -7,6 +7,7 @@ import os
 import shlex
 
 from mate_tf import tasks
+from mate_tf.cli import trainers
 from mate_tf.cli.config_files import find_config
 from mate_tf.data.atomic import atomic_path
 from mate_tf.data.create_data import examples_path
@@ -75,6 +76,7 @@ class Job:
         runner_type: the Beam runner that converts them instead, a key of `data.beam.RUNNERS`.
         beam_options: what that runner is told.
         decisions: what of the experiment follows from the data (`TableTask.decided_by_data`).
+        trainer: what trains, evaluates and predicts.
     """
 
     experiment: TableExperiment
@@ -87,6 +89,7 @@ class Job:
     runner_type: str | None = None
     beam_options: tuple[str, ...] = ()
     decisions: dict = dataclasses.field(default_factory=dict)
+    trainer: trainers.Trainer = trainers.STRATEGY
 
     @classmethod
     def from_flags(cls, flags) -> "Job":
@@ -140,6 +143,7 @@ class Job:
             runner_type=flags.runner_type,
             beam_options=_beam_options(flags),
             decisions=decisions,
+            trainer=trainers.chosen(flags),
         )
 
     @property

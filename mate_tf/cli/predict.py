@@ -6,7 +6,6 @@ from mate_tf.cli.job import Job, require_examples
 from mate_tf.data import records
 from mate_tf.data.create_data import examples_path, interactions_path
 from mate_tf.evaluation import metrics, predictions
-from mate_tf.training import prediction
 
 SEQUENCE = "_sequence"
 
@@ -38,7 +37,7 @@ def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
         require_examples(path)
         for sequential in (False, True) if job.task.sequential else (False,):
             name = split + SEQUENCE * sequential
-            outputs = prediction.predict(job.experiment, job.model_dir, path, sequential)
+            outputs = job.trainer.predict(job.experiment, job.model_dir, path, sequential)
             found[name] = sorted(
                 map(predictions.prediction, outputs), key=lambda each: each.question_id
             )

@@ -14,7 +14,6 @@ from mate_tf.evaluation import hybridqa, hybridqa_answers
 from mate_tf.evaluation.hybridqa_answers import Reading
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.protos import interaction_pb2
-from mate_tf.training import prediction
 
 Cells = Mapping[str, list[tuple[tuple[int, int], float]]]
 """Question id -> its cells with their probabilities, the best first."""
@@ -111,7 +110,7 @@ def _outputs(job, asked: list[interaction_pb2.Interaction], split: str) -> dict[
         multiple_of=job.experiment.task.validation_data.global_batch_size,
     )
     print(f"reading | {split}: {report}")
-    outputs = prediction.predict(job.experiment, job.model_dir, path)
+    outputs = job.trainer.predict(job.experiment, job.model_dir, path)
     wanted = ("pred_span", "span_log_prob", "row_ids")
     return {each["question_id"]: {name: each[name] for name in wanted} for each in outputs}
 

@@ -1,7 +1,6 @@
 """--mode=train."""
 
 from mate_tf.cli.job import Job, require_examples
-from mate_tf.training import bootstrap
 
 
 def main(flags) -> None:
@@ -13,6 +12,6 @@ def train(job: Job) -> dict:
     """Trains and prints the last metrics; returns them."""
     task = job.experiment.task
     require_examples(task.train_data.input_path, task.validation_data.input_path)
-    metrics = bootstrap.train(job.experiment, job.model_dir)
+    metrics = job.trainer.train(job.experiment, job.model_dir)
     print("trained |", " | ".join(f"{name}: {value:.4g}" for name, value in metrics.items()))
     return metrics

@@ -1,0 +1,40 @@
+"""--trainer: what trains, evaluates and predicts. Both leave and read the same checkpoints."""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from mate_tf.training import bootstrap, estimator, prediction, trainer
+
+TPU_ESTIMATOR = "tpu_estimator"
+
+
+class Trainer(NamedTuple):
+    """Functions as `trainer.train`, `trainer.evaluate` and `prediction.predict`."""
+
+    train: Callable
+    evaluate: Callable
+    predict: Callable
+
+
+STRATEGY = Trainer(bootstrap.train, trainer.evaluate, prediction.predict)
+
+
+def chosen(flags) -> Trainer:
+    """What --trainer names.
+
+    Raises:
+        InputError: this TensorFlow does not have it.
+    """
+    if flags.trainer != TPU_ESTIMATOR:
+        return STRATEGY
+    estimator.check_available()
+    # At every call it says that it will be removed.
+    tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.ERROR)
+    names = [field.name for field in dataclasses.fields(estimator.Options)]
+    options = estimator.Options(**{name: getattr(flags, name) for name in names})
+    functions = (estimator.train, estimator.evaluate, estimator.predict)
+    return Trainer(*(functools.partial(each, options=options) for each in functions))

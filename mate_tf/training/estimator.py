@@ -1,0 +1,360 @@
+"""Training, evaluation and prediction with TPUEstimator, which TensorFlow has up to 2.15.
+
+`requirements-estimator.txt` lists an environment that has it. Model, losses, metrics, optimizer
+and data are those of `training.trainer`, and so are the checkpoints: TPUEstimator saves and
+restores its variables by the paths of attributes of the same objects, not by their names. Each of
+the two trainers goes on with, evaluates and exports what the other has trained.
+
+Training runs on a TPU's cores if it is to; evaluation and prediction always run on its host.
+"""
+
+import collections
+import contextlib
+import dataclasses
+import functools
+
+import tensorflow as tf
+
+from mate_tf import tasks
+from mate_tf.checkpoints import bundle
+from mate_tf.errors import InputError
+from mate_tf.tasks.configs import TableExperiment
+from mate_tf.training import accumulation, experiments, learned_masks, prediction, trainer
+
+REQUIREMENTS = "requirements-estimator.txt"
+_LOSS = "validation_loss"
+_WITHOUT_ESTIMATOR = (2, 16)
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """Where TPUEstimator runs; google-research/tapas's flags of the same names.
+
+    Attributes:
+        use_tpu: train on a TPU.
+        tpu_name, tpu_zone, gcp_project: which one; None finds what can be found.
+        master: address of the session instead of a name; "" for this process.
+        num_tpu_cores: the TPU's; a training batch is divided among them.
+        iterations_per_loop: steps on a TPU before the host looks at it again.
+    """
+
+    use_tpu: bool = False
+    tpu_name: str | None = None
+    tpu_zone: str | None = None
+    gcp_project: str | None = None
+    master: str = ""
+    num_tpu_cores: int = 8
+    iterations_per_loop: int = 1000
+
+
+def check_available() -> None:
+    """Raises InputError if this TensorFlow has no TPUEstimator."""
+    version = tuple(int(part) for part in tf.__version__.split(".")[:2])
+    if version >= _WITHOUT_ESTIMATOR:
+        raise InputError(
+            f"--trainer=tpu_estimator needs TensorFlow 2.15, the last with Estimator, and this is "
+            f"{tf.__version__}: install {REQUIREMENTS} into an environment of its own (README)"
+        )
+
+
+def train(experiment: TableExperiment, model_dir: str, options: Options = Options()) -> dict:
+    """Trains up to `trainer.train_steps`, from the last checkpoint in `model_dir` if there is one.
+
+    Leaves there what `trainer.train` does, but for its summaries, which are Estimator's, and
+    layers.jsonl.
+
+    Args:
+        experiment: a `TableExperiment`.
+        model_dir: folder to write to.
+        options: where it runs.
+
+    Returns:
+        dict of floats: the last metrics, and global_step.
+
+    Raises:
+        InputError: as `trainer.train`; also for what this trainer cannot do.
+    """
+    check_available()
+    experiment = _supported(experiment)
+    if not experiment.task.train_data.input_path:
+        raise InputError("task.train_data.input_path is empty: nothing to train on")
+    experiments.check_same_model(experiment, model_dir)
+    if tf.train.latest_checkpoint(model_dir) is None:
+        trainer.save_start(accumulation.split_batches(experiment), model_dir)
+    experiments.save(experiment, model_dir)
+    config = experiment.trainer
+    evaluating = bool(experiment.task.validation_data.input_path)
+    step, metrics = trainer.global_step(model_dir), None
+    progress = trainer.Progress(config.train_steps)
+    while step < config.train_steps:
+        end = config.train_steps
+        if evaluating:
+            end = min(end, (step // config.validation_interval + 1) * config.validation_interval)
+        _train_until(end, experiment, model_dir, options, progress)
+        step = trainer.global_step(model_dir)
+        metrics = evaluate(experiment, model_dir, options) if evaluating else None
+    if evaluating and metrics is None:
+        metrics = evaluate(experiment, model_dir, options)
+    learned_masks.save(experiment, model_dir)
+    return metrics or {"global_step": step}
+
+
+def evaluate(experiment: TableExperiment, model_dir: str, options: Options = Options()) -> dict:
+    """Loss and metrics of the last checkpoint on `task.validation_data`; see `trainer.evaluate`."""
+    check_available()
+    experiment = _supported(experiment)
+    data = experiment.task.validation_data
+    if not data.input_path:
+        raise InputError("task.validation_data.input_path is empty: nothing to evaluate on")
+    trainer.latest_checkpoint(model_dir)
+    experiments.check_same_model(experiment, model_dir, "encoder")
+    steps = experiment.trainer.validation_steps
+    batches = tasks.create(experiment.task).build_inputs(data)
+    with trainer.runtime(experiment):
+        metrics = _estimator(experiment, model_dir, options).evaluate(
+            _input_fn(batches.as_numpy_iterator, batches.element_spec),
+            steps=steps if steps > 0 else None,
+        )
+    metrics[_LOSS] = metrics.pop("loss")
+    return {name: float(value) for name, value in metrics.items()} | {
+        "global_step": int(metrics["global_step"])
+    }
+
+
+def predict(
+    experiment: TableExperiment,
+    model_dir: str,
+    records_path: str,
+    sequential: bool = False,
+    options: Options = Options(),
+):
+    """Runs the last checkpoint in `model_dir` over examples; see `prediction.predict`."""
+    check_available()
+    experiment = _supported(experiment)
+    trainer.latest_checkpoint(model_dir)
+    experiments.check_same_model(experiment, model_dir, "encoder")
+    estimator = _estimator(experiment, model_dir, options)
+
+    def run(batches):
+        sent = collections.deque()
+
+        def inputs():  # read in a thread of TensorFlow's, some batches ahead
+            for batch in batches:
+                sent.append(batch)
+                yield {name: batch[name] for name in prediction.INPUTS}
+
+        with trainer.runtime(experiment):
+            for outputs in estimator.predict(
+                _input_fn(inputs, prediction.INPUTS), yield_single_examples=False
+            ):
+                yield sent.popleft(), outputs
+
+    return prediction.predict_with(run, experiment, records_path, sequential)
+
+
+class _ProgressHook(tf.compat.v1.train.SessionRunHook):
+    """Prints how far the training is, about every `interval` steps and at the end."""
+
+    def __init__(self, progress, step, interval):
+        self._progress, self._last, self._interval = progress, step, interval
+
+    def begin(self):
+        self._global_step = tf.compat.v1.train.get_global_step()
+
+    def after_create_session(self, session, coord):
+        self._progress.begin(self._last)
+
+    def before_run(self, run_context):
+        return tf.compat.v1.train.SessionRunArgs(self._global_step)
+
+    def after_run(self, run_context, run_values):
+        if run_values.results - self._last >= self._interval:
+            self._show(run_context.session)
+
+    def end(self, session):
+        self._show(session)
+
+    def _show(self, session):
+        step = int(session.run(self._global_step))
+        if step > self._last:
+            self._progress.show(step)
+            self._last = step
+
+
+def _supported(experiment):
+    """A copy for one replica; raises InputError for what only the other trainer can do."""
+    experiment = experiments.resolve(experiment)
+    optimization = experiment.trainer.optimizer_config
+    for key, asked in {
+        "bootstrap.layer_width": experiment.bootstrap.layer_width,
+        "trainer.layer_log_interval": experiment.trainer.layer_log_interval,
+        "trainer.optimizer_config.ema": optimization.ema,
+        "runtime.mixed_precision_dtype=float16": (
+            experiment.runtime.mixed_precision_dtype == "float16"
+        ),
+    }.items():
+        if asked:
+            raise InputError(f"{key}: not with --trainer=tpu_estimator; use --trainer=strategy")
+    experiment.runtime.distribution_strategy = "off"
+    return experiment
+
+
+def _train_until(end, experiment, model_dir, options, progress):
+    """Trains up to step `end`, from the last checkpoint."""
+    step = trainer.global_step(model_dir)
+    running = accumulation.split_batches(trainer.continued(experiment, step))
+    data = running.task.train_data
+    if options.use_tpu:
+        data = data.replace(global_batch_size=data.global_batch_size // options.num_tpu_cores)
+    with trainer.runtime(running):
+        batches = tasks.create(running.task).build_inputs(data)
+        shapes = [spec.shape for spec in batches.element_spec.values()]
+        if options.use_tpu and not all(shape.is_fully_defined() for shape in shapes):
+            raise InputError("task.train_data.buckets: on a TPU all batches have one length")
+        _estimator(running, model_dir, options).train(
+            _input_fn(batches.as_numpy_iterator, batches.element_spec),
+            hooks=[_ProgressHook(progress, step, running.trainer.steps_per_loop)],
+            max_steps=end,
+        )
+
+
+def _input_fn(generate, spec):
+    """Makes Estimator's graph read what is generated outside of it, where it has been checked."""
+
+    def input_fn(params):
+        del params
+        return tf.data.Dataset.from_generator(generate, output_signature=spec)
+
+    return input_fn
+
+
+def _estimator(experiment, model_dir, options):
+    """The TPUEstimator that goes on with the last checkpoint in `model_dir`."""
+    path = trainer.latest_checkpoint(model_dir)
+    for tensor in bundle.read(path)[0].values():
+        tensor.read()  # says what it is that cannot be read, where Estimator would not
+    api, config = tf.compat.v1.estimator.tpu, experiment.trainer
+    resolver = None
+    if options.use_tpu and not options.master:
+        resolver = tf.distribute.cluster_resolver.TPUClusterResolver(
+            options.tpu_name, zone=options.tpu_zone, project=options.gcp_project
+        )
+    run_config = api.RunConfig(
+        model_dir=model_dir,
+        cluster=resolver,
+        master=options.master or None,
+        tf_random_seed=experiment.tf_random_seed,
+        save_checkpoints_steps=config.checkpoint_interval,
+        save_summary_steps=config.summary_interval,
+        keep_checkpoint_max=config.max_to_keep,
+        log_step_count_steps=None,
+        tpu_config=api.TPUConfig(
+            iterations_per_loop=options.iterations_per_loop,
+            num_shards=options.num_tpu_cores if options.use_tpu else None,
+            per_host_input_for_training=api.InputPipelineConfig.PER_HOST_V2,
+        ),
+    )
+    return api.TPUEstimator(
+        _model_fn(experiment, path, options),
+        config=run_config,
+        params={},
+        use_tpu=options.use_tpu,
+        eval_on_tpu=False,
+        train_batch_size=experiment.task.train_data.global_batch_size,
+        export_to_tpu=False,
+    )
+
+
+def _model_fn(experiment, path, options):
+    """Makes what Estimator calls in a new graph: features and mode to a TPUEstimatorSpec."""
+    modes = tf.compat.v1.estimator.ModeKeys
+    specification = tf.compat.v1.estimator.tpu.TPUEstimatorSpec
+
+    def model_fn(features, labels, mode, params):
+        del labels, params
+        task = tasks.create(experiment.task)
+        model = task.build_model()
+        trainer.check_size(model, path)
+        step = tf.compat.v1.train.get_or_create_global_step()
+        saved = {"model": model, "global_step": step}
+
+        @tf.function
+        def run(features):
+            with tf.GradientTape() as tape:
+                outputs = model(features, training=mode == modes.TRAIN)
+                if mode == modes.PREDICT:
+                    return {name: outputs[name] for name in prediction.OUTPUTS if name in outputs}
+                losses = model.losses
+                loss = task.build_losses(labels=features, model_outputs=outputs, aux_losses=losses)
+            if mode == modes.EVAL:
+                return outputs, loss
+            return tape.gradient(loss, model.trainable_variables), loss
+
+        with _comparing_values():
+            ran = run(features)
+        if mode == modes.PREDICT:
+            return specification(mode, predictions=ran, scaffold_fn=_scaffold_fn(saved))
+        ran, loss = ran
+        if mode == modes.EVAL:
+            metrics = _eval_metrics(task, features, ran)
+            saver = _scaffold_fn(saved)
+            return specification(mode, loss=loss, eval_metrics=metrics, scaffold_fn=saver)
+        saved["optimizer"] = optimizer = task.create_optimizer(
+            experiment.trainer.optimizer_config, experiment.runtime
+        )
+        if options.use_tpu:
+            optimizer.gradient_aggregator = functools.partial(
+                _mean_over_cores, options.num_tpu_cores
+            )
+        applied = optimizer.apply_gradients(zip(ran, model.trainable_variables, strict=True))
+        with tf.control_dependencies([applied]):
+            # The optimizer counts steps, each of which may take several batches.
+            train_op = step.assign(optimizer.iterations.read_value(), read_value=False)
+        return specification(mode, loss=loss, train_op=train_op, scaffold_fn=_scaffold_fn(saved))
+
+    return model_fn
+
+
+@contextlib.contextmanager
+def _comparing_values():
+    """`==` and `!=` of tensors; below a session's graph they would tell if these are one object.
+
+    For what is in a tf.function only: how graphs of sessions are built relies on the other meaning.
+    """
+    operators = {"__eq__": tf.equal, "__ne__": tf.not_equal}
+    before = {name: getattr(tf.Tensor, name) for name in operators}
+    for name, operator in operators.items():
+        setattr(tf.Tensor, name, operator)
+    try:
+        yield
+    finally:
+        for name, operator in before.items():
+            setattr(tf.Tensor, name, operator)
+
+
+def _scaffold_fn(saved):
+    """Makes Estimator save and restore objects as `tf.train.Checkpoint` does."""
+    return lambda: tf.compat.v1.train.Scaffold(saver=tf.train.Checkpoint(**saved))
+
+
+def _eval_metrics(task, features, outputs):
+    """The task's metrics as TPUEstimatorSpec takes them: a function and its tensors."""
+    tensors = features, outputs
+
+    def metrics(*flat):
+        labels, model_outputs = tf.nest.pack_sequence_as(tensors, flat)
+        made = {metric.name: metric for metric in task.build_metrics(training=False)}
+
+        with _comparing_values():
+            task.process_metrics(list(made.values()), labels, model_outputs)
+        return made
+
+    return metrics, tf.nest.flatten(tensors)
+
+
+def _mean_over_cores(num_cores, grads_and_vars):
+    """What the optimizer's own aggregation is with tf.distribute, in a TPUEstimator's graph."""
+    return [
+        (tf.compat.v1.tpu.cross_replica_sum(tf.convert_to_tensor(gradient) / num_cores), variable)
+        for gradient, variable in grads_and_vars
+    ]
