@@ -1,0 +1,50 @@
+"""--mode=demo: what is said when the page cannot be served."""
+
+import importlib.util
+import socket
+
+import pytest
+
+FIND = importlib.util.find_spec
+
+
+@pytest.fixture
+def with_gradio(monkeypatch):
+    """Whether gradio is there or not, it is found; nothing here goes on to import it."""
+    spec = importlib.util.find_spec("json")
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *more: spec if name == "gradio" else FIND(name)
+    )
+
+
+def test_without_the_extra(refused, monkeypatch):
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *more: None if name == "gradio" else FIND(name)
+    )
+    message = refused("--mode=demo", "--export_dir=absent")
+    assert message == "--mode=demo needs gradio: pip install -e '.[demo]'"
+
+
+def test_a_port_in_use(refused, with_gradio):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        message = refused("--mode=demo", "--export_dir=absent", f"--port={port}")
+    assert message == f"--port={port}: cannot be used (Address already in use); give another"
+
+
+def test_no_such_port(refused):
+    assert "port" in refused("--mode=demo", "--export_dir=absent", "--port=70000")
+
+
+def test_no_model(refused, with_gradio):
+    with socket.socket() as other:  # a port that nobody has once it is closed
+        other.bind(("127.0.0.1", 0))
+        port = other.getsockname()[1]
+    message = refused("--mode=demo", f"--port={port}")
+    assert message == "--mode=demo needs --export_dir=FOLDER of an exported model"
+
+
+def test_tasks_without_a_page(refused, with_gradio):
+    assert refused("--task=POINTR", "--mode=demo") == "task POINTR has no --mode=demo"
