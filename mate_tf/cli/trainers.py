@@ -36,5 +36,5 @@ def chosen(flags) -> Trainer:
     tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.ERROR)
     names = [field.name for field in dataclasses.fields(estimator.Options)]
     options = estimator.Options(**{name: getattr(flags, name) for name in names})
-    functions = (estimator.train, estimator.evaluate, estimator.predict)
-    return Trainer(*(functools.partial(each, options=options) for each in functions))
+    train = functools.partial(estimator.train, options=options)
+    return Trainer(train, estimator.evaluate, estimator.predict)

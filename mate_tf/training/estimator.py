@@ -22,7 +22,6 @@ from mate_tf.tasks.configs import TableExperiment
 from mate_tf.training import accumulation, experiments, learned_masks, prediction, trainer
 
 REQUIREMENTS = "requirements-estimator.txt"
-_LOSS = "validation_loss"
 _WITHOUT_ESTIMATOR = (2, 16)
 
 
@@ -75,31 +74,28 @@ def train(experiment: TableExperiment, model_dir: str, options: Options = Option
         InputError: as `trainer.train`; also for what this trainer cannot do.
     """
     check_available()
-    experiment = _supported(experiment)
+    given, experiment = experiments.resolve(experiment), _supported(experiment)
     if not experiment.task.train_data.input_path:
         raise InputError("task.train_data.input_path is empty: nothing to train on")
     experiments.check_same_model(experiment, model_dir)
     if tf.train.latest_checkpoint(model_dir) is None:
         trainer.save_start(accumulation.split_batches(experiment), model_dir)
-    experiments.save(experiment, model_dir)
+    experiments.save(given, model_dir)
     config = experiment.trainer
     evaluating = bool(experiment.task.validation_data.input_path)
-    step, metrics = trainer.global_step(model_dir), None
     progress = trainer.Progress(config.train_steps)
-    while step < config.train_steps:
+    while (step := trainer.global_step(model_dir)) < config.train_steps:
         end = config.train_steps
         if evaluating:
             end = min(end, (step // config.validation_interval + 1) * config.validation_interval)
         _train_until(end, experiment, model_dir, options, progress)
-        step = trainer.global_step(model_dir)
-        metrics = evaluate(experiment, model_dir, options) if evaluating else None
-    if evaluating and metrics is None:
-        metrics = evaluate(experiment, model_dir, options)
+        if evaluating and end < config.train_steps:
+            print("evaluated |", evaluate(experiment, model_dir), flush=True)
     learned_masks.save(experiment, model_dir)
-    return metrics or {"global_step": step}
+    return evaluate(experiment, model_dir) if evaluating else {"global_step": step}
 
 
-def evaluate(experiment: TableExperiment, model_dir: str, options: Options = Options()) -> dict:
+def evaluate(experiment: TableExperiment, model_dir: str) -> dict:
     """Loss and metrics of the last checkpoint on `task.validation_data`; see `trainer.evaluate`."""
     check_available()
     experiment = _supported(experiment)
@@ -111,29 +107,24 @@ def evaluate(experiment: TableExperiment, model_dir: str, options: Options = Opt
     steps = experiment.trainer.validation_steps
     batches = tasks.create(experiment.task).build_inputs(data)
     with trainer.runtime(experiment):
-        metrics = _estimator(experiment, model_dir, options).evaluate(
+        metrics = _estimator(experiment, model_dir, Options()).evaluate(
             _input_fn(batches.as_numpy_iterator, batches.element_spec),
             steps=steps if steps > 0 else None,
         )
-    metrics[_LOSS] = metrics.pop("loss")
-    return {name: float(value) for name, value in metrics.items()} | {
-        "global_step": int(metrics["global_step"])
-    }
+    loss, step = float(metrics.pop("loss")), int(metrics.pop("global_step"))
+    found = {name: float(value) for name, value in metrics.items()}
+    return {**found, "validation_loss": loss, "global_step": step}
 
 
 def predict(
-    experiment: TableExperiment,
-    model_dir: str,
-    records_path: str,
-    sequential: bool = False,
-    options: Options = Options(),
+    experiment: TableExperiment, model_dir: str, records_path: str, sequential: bool = False
 ):
     """Runs the last checkpoint in `model_dir` over examples; see `prediction.predict`."""
     check_available()
     experiment = _supported(experiment)
     trainer.latest_checkpoint(model_dir)
     experiments.check_same_model(experiment, model_dir, "encoder")
-    estimator = _estimator(experiment, model_dir, options)
+    estimator = _estimator(experiment, model_dir, Options())
 
     def run(batches):
         sent = collections.deque()
@@ -259,7 +250,6 @@ def _estimator(experiment, model_dir, options):
         config=run_config,
         params={},
         use_tpu=options.use_tpu,
-        eval_on_tpu=False,
         train_batch_size=experiment.task.train_data.global_batch_size,
         export_to_tpu=False,
     )
@@ -344,7 +334,6 @@ def _eval_metrics(task, features, outputs):
     def metrics(*flat):
         labels, model_outputs = tf.nest.pack_sequence_as(tensors, flat)
         made = {metric.name: metric for metric in task.build_metrics(training=False)}
-
         with _comparing_values():
             task.process_metrics(list(made.values()), labels, model_outputs)
         return made
