@@ -205,6 +205,9 @@ class ExampleConverter:
             selected=_selected_tokens(question, table.tokens),
             ranking=self._ranking(question, table),
         )
+        # A row behind those of the table, the histogram, belongs to the header.
+        in_table = sequence.row_ids <= len(table_proto.rows)
+        sequence = sequence._replace(row_ids=np.where(in_table, sequence.row_ids, 0))
         values = self._table_features(question, table, sequence)
         values["label_ids"] = self._labels(question, table, sequence)
         if index > 0:

@@ -7,6 +7,7 @@ from mate_tf.data import interactions
 from mate_tf.data.table_features import cell_texts
 from mate_tf.errors import InputError
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
+from mate_tf.tables.histogram import histogram_row
 from mate_tf.tables.passages import NUM_SENTENCES, Passages, expand
 
 _LINKS = annotated_text_pb2.AnnotatedText.annotated_cell_ext
@@ -25,6 +26,9 @@ class Display:
         entity_descriptions_sentence_limit: how many sentences for the whole table.
         use_entity_title: the sentences follow the entity's name.
         hide_cell_texts: data cells do not show their own text, which leaves the passages only.
+        histogram_row: a last row tells what the columns hold how often (`tables.histogram`), of the
+            texts without sentences. It counts as a part of the header, so it is never an answer;
+            where rows are dropped, it is the first to go.
     """
 
     strip_column_names: bool = False
@@ -32,6 +36,7 @@ class Display:
     entity_descriptions_sentence_limit: int = NUM_SENTENCES
     use_entity_title: bool = False
     hide_cell_texts: bool = False
+    histogram_row: bool = False
 
     def __post_init__(self):
         if self.entity_descriptions_sentence_limit < 0:
@@ -63,6 +68,8 @@ class Shown:
     def texts(self, interaction: interaction_pb2.Interaction, index: int) -> list[str]:
         """The texts of the table for one question, header first, then row by row.
 
+        Behind its rows there may be one more, the histogram.
+
         Raises:
             ConversionError: a row has more or fewer cells than the header.
         """
@@ -71,6 +78,9 @@ class Shown:
         data = slice(len(table.columns), None)
         if display.hide_cell_texts:
             texts[data] = [""] * len(texts[data])
+        last_row = []
+        if display.histogram_row:
+            last_row = histogram_row(texts[data], len(table.columns))
         if display.expand_entity_descriptions:
             question = interactions.question_text(interaction.questions[index])
             sentences = self._passages(interaction).relevant(
@@ -81,7 +91,7 @@ class Shown:
                 expand(text, links(cell), sentences, display.use_entity_title)
                 for text, cell in zip(texts[data], cells, strict=True)
             ]
-        return texts
+        return texts + last_row
 
     def _passages(self, interaction) -> Passages:
         """The passages of the table, from the last tables if it is one of them."""

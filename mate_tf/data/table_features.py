@@ -37,7 +37,7 @@ class TableFeatures:
 
     Args:
         proto: the table; numbers and dates are looked for if none of its cells has one.
-        texts: its `cell_texts`.
+        texts: its `cell_texts`; a row more than the table has is a part of the header.
         encoding: of these texts.
 
     Attributes:
@@ -83,7 +83,8 @@ class TableFeatures:
         num_places = len(tokens.ids) - len(ids) + 1
         if num_places <= 0:
             return
-        matches = tokens.rows[:num_places] > 0
+        rows = tokens.rows[:num_places]
+        matches = (rows > 0) & (rows < self.shape[0])
         last = slice(len(ids) - 1, len(ids) - 1 + num_places)
         # A match must not run over into the next cell.
         matches &= tokens.positions[last] == tokens.positions[:num_places] + len(ids) - 1

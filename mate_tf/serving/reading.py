@@ -18,6 +18,7 @@ _NOT_IN_GRAPH = (
     "mark_matches",
     "expand_entity_descriptions",
     "hide_cell_texts",
+    "histogram_row",
 )
 
 

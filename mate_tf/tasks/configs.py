@@ -14,7 +14,7 @@ from mate_tf.training.optimizers import TrainerConfig
 class ConversionConfig(base_config.Config):
     """How interactions become examples: the arguments of `ExampleConverter`.
 
-    The last four and `strip_column_names` are fields of `expansion.Display`.
+    The last five and `strip_column_names` are fields of `expansion.Display`.
 
     Attributes:
         bert_vocab_file: WordPiece vocabulary, one piece a line.
@@ -40,6 +40,7 @@ class ConversionConfig(base_config.Config):
     entity_descriptions_sentence_limit: int = 5
     use_entity_title: bool = False
     hide_cell_texts: bool = False
+    histogram_row: bool = False
 
     def converter_options(self):
         """Keyword arguments of `ExampleConverter` besides the vocabulary."""

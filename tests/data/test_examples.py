@@ -146,6 +146,33 @@ def test_labels_from_texts(vocab_file):
     assert tokens(example, "label_ids") == [0, 0, 0, 0, 0, 1, 0, 1, 1, 0, 0]
 
 
+def test_histogram_row(vocabulary_file):
+    """At the bottom of the table and a part of its header: it is never an answer."""
+    vocab = vocabulary_file([*VOCABULARY, "2", ","])
+    options = {"histogram_row": True, "drop_rows_to_fit": True, "cell_trim_length": 9}
+    table = Table.from_rows(["x", "green"], [["red", 5], ["blue", 5], ["red", 1]])
+    question = Question("t-0_0", "who is 5?", coordinates=[(0, 1)])
+    interaction = ask(question, table=table)
+    plain = ExampleConverter(vocab, 32).convert(interaction, 0)
+    example = ExampleConverter(vocab, 32, **options).convert(interaction, 0)
+    length = len(tokens(plain))
+    (two,) = ExampleConverter(vocab).tokenizer.encode(["2"]).ids
+    red, five = VOCABULARY.index("red"), VOCABULARY.index("5")
+    assert tokens(example)[length:] == [red, two, five, two]
+    assert tokens(example, "column_ids")[length:] == [1, 1, 2, 2]
+    for name in ("segment_ids", "row_ids", "label_ids", "column_ranks", "numeric_relations"):
+        assert tokens(example, name)[:length] == tokens(plain, name)
+        assert set(tokens(example, name)[length:]) == {name == "segment_ids"}
+    assert sorted(set(tokens(plain, "numeric_relations"))) != [0]
+    # No text is looked for in it, and it is the first row to go.
+    texts = ask(Question("t-0_0", "who", texts=["red 2"]), table=table)
+    found = ExampleConverter(vocab, 32, update_answer_coordinates=True, **options)
+    assert not any(tokens(found.convert(texts, 0), "label_ids"))
+    shorter = ExampleConverter(vocab, length, **options).conversion(interaction, 0)
+    assert tokens(shorter.example) == tokens(plain)
+    assert shorter.cuts == (Cut("rows", 1),)
+
+
 def test_errors_name_question_and_table(converter):
     interaction = ask(Question("t-0_0", "who", is_valid=False))
     with pytest.raises(ConversionError, match=r"question t-0_0 \(table t\): Invalid answer"):

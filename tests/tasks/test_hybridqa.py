@@ -61,7 +61,7 @@ def test_ablations_are_single_keys(project):
     lines = [line for line in path.read_text().splitlines() if line.startswith("#   ")]
     overrides = [line.split()[-1] for line in lines if "=" in line.split()[-1]]
     overrides = [each for each in overrides if each.startswith("task.")]
-    assert len(overrides) == 8
+    assert len(overrides) == 11
     for override in overrides:
         loaded = experiments.load(str(path), [override])
         key, value = override.split("=")
