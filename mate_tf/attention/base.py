@@ -227,7 +227,7 @@ class TableAttention(keras.layers.Layer):
         """Variables beyond the four projections, by their names in checkpoints."""
         return {}
 
-    def softmax_attention(self, query, key, value, bias, training=None) -> tf.Tensor:
+    def softmax_attention(self, query, key, value, bias, training=None, seed=None) -> tf.Tensor:
         """Two matrix products with a softmax between: softmax(scale query key^T + bias) value.
 
         Args:
@@ -236,6 +236,7 @@ class TableAttention(keras.layers.Layer):
             value: <float>[batch, heads, keys, head_size].
             bias: <float>[batch, 1, 1 or queries, keys].
             training: whether dropout is on.
+            seed: <int32>[2], of a dropout that is the same each time; None: another each time.
 
         Returns:
             <float>[batch, heads, queries, head_size]
@@ -243,7 +244,12 @@ class TableAttention(keras.layers.Layer):
         # On CPU the product, the scale and a bias of rank 4 run as one fused operation.
         scores = tf.matmul(query, key, transpose_b=True) * self.scale(query.dtype) + bias
         probabilities = tf.nn.softmax(scores)
-        return tf.matmul(self.dropout(probabilities, training=training), value)
+        if seed is None:
+            probabilities = self.dropout(probabilities, training=training)
+        elif training and self.dropout_rate:
+            rate = self.dropout_rate
+            probabilities = tf.nn.experimental.stateless_dropout(probabilities, rate, seed)
+        return tf.matmul(probabilities, value)
 
     def drop_keys(self, value: tf.Tensor, training=None) -> tf.Tensor:
         """Dropout where there are no probabilities: whole keys, the same ones for all queries.

@@ -183,6 +183,4 @@ def attend(layer, query, key, value, pattern: dict, training=None) -> tf.Tensor:
     if q.global_ is not None:
         k, v = (tf.transpose(x, [0, 2, 1, 3]) for x in (key, value))
         outputs.append(layer.softmax_attention(q.global_, k, v, pattern["dense_bias"], training))
-    size = shape_list(query)[-1]
-    rows = [tf.reshape(x, [-1, size]) for x in outputs]
-    return tf.gather(tf.concat([*rows, tf.zeros([1, size], query.dtype)], 0), pattern["restore"])
+    return views.gather_back(outputs, pattern["restore"])

@@ -1,6 +1,7 @@
 """MATE: row heads and column heads (paper section 3), by mask and in linear time (section 3.1)."""
 
 import dataclasses
+import functools
 
 import tensorflow as tf
 
@@ -251,7 +252,7 @@ class MateEfficient(MateExact):
     Equal to `mate_exact` wherever the table's question fits into `global_length` and its rows
     and columns into the windows (`coverage` tells). Questions longer than `global_length` stay
     global: a batch that has one is computed under the dense mask, a stretch of queries at a time
-    (quadratic time; linear memory, though not for the backward pass).
+    (quadratic time, linear memory), and once more for its gradients.
     """
 
     def attend(self, query, key, value, pattern, training=None):
@@ -276,29 +277,55 @@ class MateEfficient(MateExact):
                 self.softmax_attention(q.global_, k.full, v.full, part["global_bias"], training),
                 self.softmax_attention(q.long, k.window, v.window, part["bias"], training),
             ]
-        rows = [tf.reshape(x, [-1, self.head_size]) for x in outputs]
-        zeros = tf.zeros([1, self.head_size], query.dtype)
-        return tf.gather(tf.concat([*rows, zeros], axis=0), pattern["restore"])
+        return views.gather_back(outputs, pattern["restore"])
 
     def _by_stretches(self, query, key, value, pattern, training):
-        contexts = []
-        for kind, (q, k, v) in self._per_type(query, key, value):
-            tokens = masks.HeadTokens(**pattern[kind.ids]["tokens"])
-
-            def stretch(parts, tokens=tokens, k=k, v=v):
-                own = masks.HeadTokens(*parts[1:])
-                mask = masks.visible(own, tokens, _diagonal(self.config))
-                bias = mask_bias(mask[:, None], k.dtype)
-                return self.softmax_attention(parts[0], k, v, bias, training)
-
-            parts = (_stretches(q, 2), *(_stretches(part, 1) for part in tokens))
-            context = tf.map_fn(stretch, parts, fn_output_signature=q.dtype)
-            # <float>[stretches, batch, heads, STRETCH, size] -> [batch, heads, seq, size]
-            context = tf.transpose(context, [1, 2, 0, 3, 4])
-            batch, heads, count, _, size = shape_list(context)
-            context = tf.reshape(context, [batch, heads, count * STRETCH, size])
-            contexts.append(context[:, :, : shape_list(q)[2]])
+        seed = tf.random.uniform([2], 0, 2**30, tf.int32) if training else None
+        contexts = [
+            _recomputed(functools.partial(self._of_kind, kind, pattern, seed, training), parts)
+            for kind, parts in self._per_type(query, key, value)
+        ]
         return self._joined(contexts) * pattern["real"]
+
+    def _of_kind(self, kind, pattern, seed, training, query, key, value):
+        """One type of heads under its dense mask; <float>[batch, heads, seq, size] all of them."""
+        tokens = masks.HeadTokens(**pattern[kind.ids]["tokens"])
+
+        def stretch(parts):
+            number, own_query, *own = parts
+            mask = masks.visible(masks.HeadTokens(*own), tokens, _diagonal(self.config))
+            bias = mask_bias(mask[:, None], key.dtype)
+            own_seed = None if seed is None else seed + tf.stack([kind.first, number])
+            return self.softmax_attention(own_query, key, value, bias, training, own_seed)
+
+        parts = (_stretches(query, 2), *(_stretches(part, 1) for part in tokens))
+        numbers = tf.range(shape_list(parts[0])[0])
+        context = tf.map_fn(stretch, (numbers, *parts), fn_output_signature=query.dtype)
+        # <float>[stretches, batch, heads, STRETCH, size] -> [batch, heads, seq, size]
+        context = tf.transpose(context, [1, 2, 0, 3, 4])
+        batch, heads, count, _, size = shape_list(context)
+        context = tf.reshape(context, [batch, heads, count * STRETCH, size])
+        return context[:, :, : shape_list(query)[2]]
+
+
+def _recomputed(function, arguments):
+    """`function(*arguments)`, computed again for its gradients instead of remembering how.
+
+    Whether a branch is taken, a TPU finds out when it runs, but its memory is laid out before: what
+    a branch remembers is there always. And it has no kernels to hand a loop's memory on.
+    """
+
+    @tf.custom_gradient
+    def run(*arguments):
+        def gradients(upstream):
+            with tf.GradientTape() as tape:
+                tape.watch(arguments)
+                result = function(*arguments)
+            return tape.gradient(result, arguments, upstream)
+
+        return function(*arguments), gradients
+
+    return run(*arguments)
 
 
 def _diagonal(config) -> bool:

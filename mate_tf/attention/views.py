@@ -37,6 +37,25 @@ def gather_views(projection, **rows) -> MultiViewEmbedding:
     return MultiViewEmbedding(**{name: tf.gather(flat, index) for name, index in rows.items()})
 
 
+def gather_back(outputs, places) -> tf.Tensor:
+    """The opposite of `gather_views`, for what attention made of views.
+
+    Args:
+        outputs: list of <float>[..., head_size], whose rows are counted through all of them.
+        places: <int32>[...] row numbers; the one behind all others is a row of zeros.
+
+    Returns:
+        <float>[..., head_size]
+    """
+    size = outputs[0].shape[-1]
+    rows = [tf.reshape(x, [-1, size]) for x in outputs]
+    rows = tf.concat([*rows, tf.zeros([1, size], rows[0].dtype)], axis=0)
+    # Makes the gradient dense; a concatenation takes a sparse one apart by sizes that are known
+    # only when it runs, which no TPU program may have.
+    rows = tf.reshape(rows, [-1, size])
+    return tf.gather(rows, places)
+
+
 def head_rows(tokens, first_head: int, num_heads: int, total_heads: int) -> tf.Tensor:
     """Row numbers of some heads' vectors: tokens <int32>[a, n] -> <int32>[a, num_heads, n].
 

@@ -65,6 +65,8 @@ class TableDataConfig(base_config.Config):
             many tokens. Training that resumes goes on where it was in the curriculum.
         curriculum_steps: see there; 0: none.
         shuffle_buffer_size: examples to draw from.
+        static_shapes: all batches have one shape, as a TPU's program has: no `buckets`, and the
+            last one of an evaluation is filled up. Training on a TPU sets it.
         seed: of the shuffling; None: it follows `tf_random_seed`. Training that resumes adds the
             step that it goes on from, so that it does not repeat the order it began with.
     """
@@ -77,6 +79,7 @@ class TableDataConfig(base_config.Config):
     curriculum_length: int = 0
     curriculum_steps: int = 0
     shuffle_buffer_size: int = 10_000
+    static_shapes: bool = False
     seed: int | None = None
 
 
@@ -133,6 +136,19 @@ class BootstrapConfig(base_config.Config):
 
 
 @dataclasses.dataclass
+class RuntimeConfig(config_definitions.RuntimeConfig):
+    """tf-models' runtime config, with what finds a TPU by its name (`training.tpu`).
+
+    Attributes:
+        tpu_zone: where `tpu` is; None: in this machine's zone.
+        gcp_project: whose it is; None: this machine's project.
+    """
+
+    tpu_zone: str | None = None
+    gcp_project: str | None = None
+
+
+@dataclasses.dataclass
 class TableExperiment(config_definitions.ExperimentConfig):
     """Everything that one YAML file in configs/ may say.
 
@@ -144,6 +160,7 @@ class TableExperiment(config_definitions.ExperimentConfig):
 
     task: TableTaskConfig = dataclasses.field(default_factory=TableTaskConfig)
     trainer: TrainerConfig = dataclasses.field(default_factory=TrainerConfig)
+    runtime: RuntimeConfig = dataclasses.field(default_factory=RuntimeConfig)
     bootstrap: BootstrapConfig = dataclasses.field(default_factory=BootstrapConfig)
     tf_random_seed: int | None = None
 

@@ -1,0 +1,114 @@
+"""The TPU that `runtime` names: found, or said at once not to be there (tf.distribute)."""
+
+import contextlib
+import glob
+import re
+import socket
+
+import tensorflow as tf
+from official.common import distribute_utils
+
+from mate_tf.errors import InputError
+
+STRATEGY = "tpu"
+"""Value of runtime.distribution_strategy."""
+
+LOCAL = "local"
+"""Value of runtime.tpu for the TPU of this machine, as on a TPU VM; None is the same."""
+
+DEVICE_FILES = ("/dev/accel*", "/dev/vfio/[0-9]*")
+"""What a machine with a TPU has. libtpu itself would look for minutes."""
+
+TIMEOUT = 10
+"""Seconds to wait for an answer of a TPU or of what knows where it is."""
+
+_PORT = 8470
+_GRPC = "grpc://"
+_LOOKUP_FAILS = (OSError, RuntimeError, ValueError, ImportError)
+
+
+def strategy(config) -> tf.distribute.Strategy:
+    """TPUStrategy over all cores of the TPU that a config names.
+
+    Args:
+        config: a `tasks.configs.RuntimeConfig`.
+
+    Raises:
+        InputError: it is not there, does not answer, or this TensorFlow cannot use it.
+    """
+    found = address(config)
+    try:
+        return distribute_utils.get_distribution_strategy(STRATEGY, tpu_address=found)
+    except (tf.errors.OpError, RuntimeError, ValueError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise InputError(
+            f"runtime.tpu={found}: cannot be used: {reason} (TensorFlow for a TPU of this machine "
+            "is the package tensorflow-tpu)"
+        ) from error
+
+
+def address(config) -> str:
+    """Where the TPU is that a config names, looked for without touching it.
+
+    Args:
+        config: as of `strategy`. Its `tpu` is a name, for which Google Cloud is asked in
+            `tpu_zone` and `gcp_project` (None: this machine's), or grpc:// addresses with commas
+            between them, or LOCAL.
+
+    Returns:
+        LOCAL, or the addresses of its hosts: grpc://host:port, with commas between them.
+
+    Raises:
+        InputError: it is not there or does not answer.
+    """
+    name = config.tpu or LOCAL
+    if name == LOCAL:
+        if not any(map(glob.glob, DEVICE_FILES)):
+            raise InputError(
+                f"--use_tpu: this machine has no TPU ({' and '.join(DEVICE_FILES)} are not there); "
+                "--tpu_name says which other one to use"
+            )
+        return LOCAL
+    hosts = name.split(",") if name.startswith(_GRPC) else _look_up(name, config)
+    for host in hosts:
+        _check_answers(name, host)
+    return ",".join(_GRPC + host.removeprefix(_GRPC) for host in hosts)
+
+
+def _look_up(name: str, config) -> list[str]:
+    """host:port of each host, as Google Cloud knows them."""
+    from oauth2client import client
+
+    try:
+        with _timeout():
+            resolver = tf.distribute.cluster_resolver.TPUClusterResolver(
+                name, zone=config.tpu_zone, project=config.gcp_project
+            )
+            return resolver.cluster_spec().job_tasks("worker")
+    except (*_LOOKUP_FAILS, client.Error) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise InputError(
+            f"--tpu_name={name}: Google Cloud does not say where it is: {reason}; --tpu_zone and "
+            "--gcp_project say where to look"
+        ) from error
+
+
+def _check_answers(name: str, host: str) -> None:
+    match = re.fullmatch(r"(?:grpc://)?([^:/,]+)(?::(\d+))?", host)
+    if not match:
+        raise InputError(f"--tpu_name={name}: {host!r} is no address like grpc://10.0.0.2:8470")
+    try:
+        socket.create_connection((match[1], int(match[2] or _PORT)), TIMEOUT).close()
+    except (OSError, OverflowError) as error:
+        raise InputError(f"--tpu_name={name}: {host} does not answer: {error}") from error
+
+
+@contextlib.contextmanager
+def _timeout():
+    """Look-ups in the network end after TIMEOUT seconds; most libraries wait for ever."""
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(TIMEOUT)
+    try:
+        yield
+    finally:
+        socket.setdefaulttimeout(before)
