@@ -1,0 +1,94 @@
+"""What benchmarks/sparsebert.py compares; the trainings themselves are replaced."""
+
+import argparse
+import pathlib
+
+import numpy as np
+import pytest
+
+from mate_tf.attention import mask_files, mask_pruning
+
+HEADS = 2
+
+
+@pytest.fixture
+def benchmark(load_benchmark, monkeypatch):
+    """The script with masks that are already learnt, and scores that are the mask's sparsity."""
+    module = load_benchmark("sparsebert")
+    n = module.LENGTH
+    generator = np.random.default_rng(0)
+    importance = generator.random([HEADS, n, n])
+    importance += importance.transpose([0, 2, 1])
+    monkeypatch.setattr(module, "learned_importance", lambda options, model: importance)
+
+    def learned_mask(options, price):
+        share = {1e-4: 0.2, 1e-3: 0.6, 1e-2: 0.8, 1e-1: 0.9}[price]
+        return module.stored_mask(
+            options, f"dam_{price}", mask_pruning.random_mask(n, HEADS, share, 0)
+        )
+
+    runs = []
+
+    def fine_tune(options, task, mask, name, seed):
+        runs.append((task, mask and pathlib.Path(mask), name, seed))
+        return mask_pruning.sparsity(mask_files.load(mask)) if mask else 0.0
+
+    monkeypatch.setattr(module, "learned_mask", learned_mask)
+    monkeypatch.setattr(module, "fine_tune", fine_tune)
+    module.runs = runs
+    return module
+
+
+@pytest.fixture
+def options(benchmark, tmp_path):
+    return argparse.Namespace(
+        data=tmp_path, output=tmp_path, seeds=(0, 1), tasks=["RTE", "MRPC"], threads=1
+    )
+
+
+def test_dam_against_random_masks_as_sparse(benchmark, options, capsys):
+    found = benchmark.glue(options)
+    assert found["lambda"] == 1e-3, "the first price that leaves half of the pairs out"
+    assert found["sparsity"] == pytest.approx(0.6, abs=0.01)
+    scores = found["scores"]
+    for task in options.tasks:
+        assert scores[benchmark.DAM][task] == pytest.approx([found["sparsity"]] * 2)
+        assert scores[benchmark.RANDOM][task] == pytest.approx([found["sparsity"]] * 2)
+        assert scores[benchmark.FULL][task] == [0.0], "one seed, as a reference"
+    learned = mask_files.load(next(mask for _, mask, name, _ in benchmark.runs if "DAM" in name))
+    files = {seed: mask for _, mask, name, seed in benchmark.runs if name.startswith("random")}
+    for path in files.values():
+        shuffled = mask_files.load(path)
+        np.testing.assert_array_equal(shuffled.sum((1, 2)), learned.sum((1, 2)))
+        assert (shuffled != learned).any()
+    assert (mask_files.load(files[0]) != mask_files.load(files[1])).any()
+    assert "60.0 ± 0.0" in capsys.readouterr().out
+
+
+def test_pruning_by_importance_and_at_random(benchmark, options):
+    found = benchmark.pruning(options)
+    assert list(found) == list(benchmark.PRUNED)
+    for series in found.values():
+        for way in ("importance", "random"):
+            shares, means, deviations = zip(*series[way], strict=True)
+            assert shares == benchmark.SHARES
+            assert means == pytest.approx(shares, abs=0.01)
+            assert deviations == pytest.approx([0] * len(shares), abs=1e-3)
+    assert (options.output / "sparsebert_pruning.png").exists()
+
+
+def test_one_stage_against_two(benchmark, options):
+    (series,) = benchmark.stages(options).values()
+    one, two = (series[name] for name in ("one stage (DAM)", "two stages (importance)"))
+    assert [round(point[0], 2) for point in one] == [0.2, 0.6, 0.8, 0.9]
+    assert [point[0] for point in two] == list(benchmark.HIGH_SHARES)
+    assert (options.output / "sparsebert_stages.png").exists()
+
+
+def test_scores_that_are_there_are_not_made_again(load_benchmark, tmp_path):
+    module = load_benchmark("sparsebert")
+    path = tmp_path / "glue" / "RTE" / "scores" / "full_3.json"
+    path.parent.mkdir(parents=True)
+    path.write_text("0.625")
+    options = argparse.Namespace(data=tmp_path)
+    assert module.fine_tune(options, "RTE", None, "full", 3) == 0.625
