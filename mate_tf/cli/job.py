@@ -15,7 +15,7 @@ from mate_tf.errors import InputError
 from mate_tf.models.encoder_config import BERT_FIELDS
 from mate_tf.tasks.base import TableTask
 from mate_tf.tasks.configs import TableExperiment
-from mate_tf.training import experiments
+from mate_tf.training import experiments, tpu
 
 VOCABULARY_FILE = "vocab.txt"
 """In the output folder: what the examples there were made with."""
@@ -51,11 +51,17 @@ FLAG_OVERRIDES = {
     "num_train_steps": "trainer.train_steps",
     "learning_rate": _LEARNING_RATE,
     "tf_random_seed": "tf_random_seed",
+    "tpu_name": "runtime.tpu",
+    "tpu_zone": "runtime.tpu_zone",
+    "gcp_project": "runtime.gcp_project",
 }
 """Which key of the experiment each flag sets."""
 
 MODES_WITH_ANSWERS = ("predict", "predict_and_evaluate", "export", "ask", "demo")
 """Modes of tasks whose models answer questions."""
+
+MODES_ON_TPU = ("run", "train", "eval")
+"""Modes that --use_tpu is about; the others use the processor."""
 
 MODES_WITH_TABLES = ("ask", "demo")
 """Modes of tasks whose questions are about tables."""
@@ -132,6 +138,7 @@ class Job:
             experiments.override(experiment, values, source)
         task = tasks.create(experiment.task)
         _fill_paths(task, output_dir)
+        _check_tpu(experiment, flags)
         return cls(
             experiment=experiment,
             task=task,
@@ -189,6 +196,16 @@ def _check_mode(task: str, mode: str) -> None:
         raise InputError(f"task {task} reads no tables: it has no --mode={mode}")
 
 
+def _check_tpu(experiment, flags) -> None:
+    """Raises InputError for a TPU that is not there, before long work begins."""
+    on_tpu = experiment.runtime.distribution_strategy == tpu.STRATEGY
+    for name in ("tpu_name", "tpu_zone", "gcp_project"):
+        if getattr(flags, name) is not None and not on_tpu and not flags.use_tpu:
+            raise InputError(f"--{name}={getattr(flags, name)}: without --use_tpu there is no TPU")
+    if on_tpu and flags.mode in MODES_ON_TPU:
+        tpu.address(experiment.runtime)
+
+
 def _beam_options(flags) -> tuple[str, ...]:
     if flags.beam_options and not flags.runner_type:
         raise InputError(f"--beam_options={flags.beam_options}: of which --runner_type?")
@@ -225,6 +242,8 @@ def _flag_overrides(flags):
     """(flag or file, nested dictionary) for each flag that was given."""
     if flags.bert_config_file:
         yield flags.bert_config_file, _nested(_ENCODER, _bert_config(flags.bert_config_file))
+    if flags.use_tpu and flags.trainer == "strategy":
+        yield "--use_tpu", _nested("runtime.distribution_strategy", tpu.STRATEGY)
     for name, key in FLAG_OVERRIDES.items():
         value = getattr(flags, name)
         if value is not None:

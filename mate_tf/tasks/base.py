@@ -247,13 +247,14 @@ class TableTask(base_task.Task):
             params.input_path,
             batch_size,
             seq_length=self.task_config.conversion.max_seq_length,
-            buckets=list(params.buckets) or None,
+            buckets=None if params.static_shapes else list(params.buckets) or None,
             max_batch_tokens=params.max_batch_tokens or None,
             curriculum=records.Curriculum(params.curriculum_length, params.curriculum_steps),
             shuffle=params.shuffle_buffer_size if params.is_training else 0,
             seed=params.seed,
             repeat=params.is_training,
             drop_remainder=params.is_training,
+            fill_remainder=params.static_shapes and not params.is_training,
         )
         if input_context and input_context.num_input_pipelines > 1:
             dataset = dataset.shard(

@@ -105,6 +105,9 @@ def resolve(experiment: TableExperiment) -> TableExperiment:
     rate = experiment.trainer.optimizer_config.learning_rate
     if rate.type == "bert" and not rate.bert.decay_steps:
         rate.bert.decay_steps = experiment.trainer.train_steps
+    if experiment.runtime.distribution_strategy == "tpu":
+        experiment.task.train_data.static_shapes = True
+        experiment.task.validation_data.static_shapes = True
     return experiment
 
 

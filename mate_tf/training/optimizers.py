@@ -21,6 +21,7 @@ from official.modeling.optimization.configs import optimization_config, optimize
 
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.xla import within_xla
 
 PATTERNS = r"\bpatterns_\d+/"
 """In the names of what attention patterns learn, such as alpha of `learned_mask`."""
@@ -124,6 +125,13 @@ class BertAdamW(legacy_adamw.AdamWeightDecay):
             rates = {name: apply_state[key][name] * self._pattern_factor for name in ("lr", "lr_t")}
             apply_state = {**apply_state, key: {**apply_state[key], **rates}}
         return super()._resource_apply_dense(grad, var, apply_state)
+
+    def _resource_apply_sparse_duplicate_indices(self, grad, handle, indices, **kwargs):
+        if not within_xla():
+            return super()._resource_apply_sparse_duplicate_indices(grad, handle, indices, **kwargs)
+        # How many rows there are, a program of XLA must know beforehand.
+        dense = tf.math.unsorted_segment_sum(grad, indices, handle.shape[0])
+        return self._resource_apply_dense(dense, handle, **kwargs)
 
     def apply_gradients(self, grads_and_vars, **kwargs):
         present = [(gradient, var) for gradient, var in grads_and_vars if gradient is not None]

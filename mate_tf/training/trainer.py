@@ -13,7 +13,7 @@ from official.modeling import performance
 from mate_tf import tasks
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
-from mate_tf.training import accumulation, continuation, experiments, layer_log, learned_masks
+from mate_tf.training import accumulation, continuation, experiments, layer_log, learned_masks, tpu
 
 _GLOBAL_STEP = "global_step/.ATTRIBUTES/VARIABLE_VALUE"
 
@@ -93,6 +93,10 @@ def load_model(experiment, model_dir: str):
     """
     path = latest_checkpoint(model_dir)
     experiments.check_same_model(experiment, model_dir, "encoder")
+    if experiment.runtime.distribution_strategy == tpu.STRATEGY:
+        # To use a model takes no TPU, whatever trained it.
+        experiment = experiment.replace()
+        experiment.runtime.distribution_strategy = "mirrored"
     with runtime(experiment):
         model = tasks.create(experiment.task).build_model()
         check_size(model, path)
@@ -183,12 +187,14 @@ def runtime(experiment):
     if experiment.tf_random_seed is not None:
         keras.utils.set_random_seed(experiment.tf_random_seed)
     try:
-        strategy = distribute_utils.get_distribution_strategy(
-            distribution_strategy=config.distribution_strategy,
-            all_reduce_alg=config.all_reduce_alg,
-            num_gpus=config.num_gpus or len(tf.config.list_physical_devices("GPU")),
-            tpu_address=config.tpu,
-        )
+        if config.distribution_strategy == tpu.STRATEGY:
+            strategy = tpu.strategy(config)
+        else:
+            strategy = distribute_utils.get_distribution_strategy(
+                distribution_strategy=config.distribution_strategy,
+                all_reduce_alg=config.all_reduce_alg,
+                num_gpus=config.num_gpus or len(tf.config.list_physical_devices("GPU")),
+            )
     except ValueError as error:
         name = config.distribution_strategy
         raise InputError(f"runtime.distribution_strategy={name}: {error}") from error
