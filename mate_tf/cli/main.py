@@ -63,6 +63,8 @@ def run(argv: list[str] | None = None) -> None:
         if {"--help", "-h", "-help", "--helpfull"} & set(argv[1:]):
             print(_help(program), flush=True)
             sys.exit(0)
+        for flag in flag_definitions.FLAGS.flags_by_module_dict()[flag_definitions.__name__]:
+            flag.unparse()  # an earlier call in this process, as in a notebook, had its own
         extra = flag_definitions.FLAGS(argv)[1:]
         if extra:
             raise errors.InputError(f"arguments without a flag: {' '.join(extra)}")

@@ -63,3 +63,17 @@ def test_mistakes_of_the_program_are_not_hidden(monkeypatch):
     monkeypatch.setattr(importlib.import_module("mate_tf.cli.train"), "main", broken)
     with pytest.raises(ValueError, match="a bug"):
         main.run(["mate-tf", "--mode=train"])
+
+
+def test_a_call_remembers_no_flags_of_the_one_before(monkeypatch):
+    """As in a notebook, where all calls are made in one process."""
+    seen = []
+
+    def look(given):
+        seen.append((given.task, given.init_checkpoint, given.params_override))
+
+    monkeypatch.setattr(importlib.import_module("mate_tf.cli.ask"), "main", look)
+    first = ["--task=SQA", "--init_checkpoint=bert", "--params_override=a=1"]
+    main.run(["mate-tf", "--mode=ask", *first])
+    main.run(["mate-tf", "--mode=ask", "--params_override=b=2"])
+    assert seen == [("SQA", "bert", ["a=1"]), (None, None, ["b=2"])]
