@@ -10,6 +10,7 @@ from mate_tf.attention import leaf_blocks, masks
 from mate_tf.attention.base import mask_bias, shape_list
 from mate_tf.attention.tree import TreeAttention, TreeOptions
 from mate_tf.errors import InputError
+from mate_tf.layers import replicas
 
 FORMS = ("auto", "masked", "sorted")
 
@@ -192,8 +193,9 @@ class TreeFine(TreeAttention):
         if not self.config.balancing_loss:
             return
         real = tf.cast(real, tf.float32)
+        num_tokens = tf.maximum(replicas.total(tf.reduce_sum(real)), 1)
         shares = (
-            tf.einsum("tbhsl,bs->thl", x, real) / tf.maximum(tf.reduce_sum(real), 1)
+            replicas.total(tf.einsum("tbhsl,bs->thl", x, real)) / num_tokens
             for x in (of_query, of_key)
         )
         squares = [tf.reduce_mean(tf.reduce_sum(tf.square(share), -1)) for share in shares]

@@ -8,6 +8,8 @@ from mate_tf.cli.export import export
 from mate_tf.cli.job import Job
 from mate_tf.cli.predict_and_evaluate import predict_and_evaluate
 from mate_tf.cli.train import train
+from mate_tf.errors import InputError
+from mate_tf.training import workers
 
 
 def main(flags) -> None:
@@ -18,6 +20,11 @@ def main(flags) -> None:
     """
     start = time.monotonic()
     job = Job.from_flags(flags)
+    if job.experiment.runtime.distribution_strategy == workers.STRATEGY and workers.read_cluster():
+        raise InputError(
+            "--mode=run with TF_CONFIG: run --mode=create_data once, --mode=train on each worker, "
+            "and the other modes once"
+        )
     create_data(job)
     train(job)
     if job.task.answers_questions:

@@ -18,8 +18,8 @@ import tensorflow as tf
 from google.protobuf.message import DecodeError, Message
 
 from mate_tf.data import features as feature_names
+from mate_tf.data import padding
 from mate_tf.data.atomic import atomic_path
-from mate_tf.data.interactions import PADDING_QUESTION_ID
 from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2
 
@@ -96,6 +96,7 @@ def dataset(
     repeat: bool = False,
     drop_remainder: bool = False,
     fill_remainder: bool = False,
+    multiple_of: int = 1,
 ) -> tf.data.Dataset:
     """Batches of examples.
 
@@ -114,6 +115,8 @@ def dataset(
         repeat: start again at the end, without end.
         drop_remainder: drop what does not fill a batch.
         fill_remainder: fill such batches up with examples whose question_id is "EMPTY-0_0".
+        multiple_of: the number of examples in any batch is a multiple of this: `max_batch_tokens`
+            is kept to with fewer of them, and what does not fill a batch is filled up so far.
 
     Returns:
         tf.data.Dataset of dict with all of `features.ALL`: <int32>, <float32> or <string>
@@ -144,6 +147,7 @@ def dataset(
 
     def batched(examples):
         sizes = [_fitting(batch_size, length, max_batch_tokens) for length in lengths]
+        sizes = [max(multiple_of, size - size % multiple_of) for size in sizes]
         if len(lengths) == 1:
             return examples.batch(sizes[0], drop_remainder=drop_remainder)
         return _bucket(examples, lengths, sizes, drop_remainder)
@@ -153,7 +157,9 @@ def dataset(
         short = examples.filter(lambda example: _num_tokens(example) <= curriculum.length)
         batches = batched(short).take(curriculum.num_batches).concatenate(batches)
     if fill_remainder:
-        batches = batches.map(lambda batch: _fill(batch, batch_size))
+        batches = batches.map(lambda batch: padding.fill(batch, batch_size))
+    elif multiple_of > 1 and not drop_remainder:
+        batches = batches.map(lambda batch: padding.fill_to_multiple(batch, multiple_of))
     return batches.prefetch(tf.data.AUTOTUNE)
 
 
@@ -370,30 +376,3 @@ def _bucket(examples, lengths: Sequence[int], batch_sizes: Sequence[int], drop_r
         no_padding=True,
         drop_remainder=drop_remainder,
     )
-
-
-def _fill(batch: dict, batch_size: int) -> dict[str, tf.Tensor]:
-    """Adds padding examples to a batch until it has `batch_size`."""
-    missing = batch_size - tf.shape(batch["input_ids"])[0]
-    question_id = [ord(char) + 1 for char in PADDING_QUESTION_ID]
-    filled = {}
-    for feature in feature_names.ALL:
-        value = batch[feature.name]
-        shape = tf.concat([[missing], tf.shape(value)[1:]], axis=0)
-        if feature.name == "question_id":
-            added = tf.fill(shape, PADDING_QUESTION_ID)
-        elif feature.dtype == "string":
-            added = tf.fill(shape, "")
-        elif feature.name == "question_id_ints":
-            row = question_id + [0] * (feature.size - len(question_id))
-            added = tf.tile([row], [missing, 1])
-        elif feature.name == "input_mask":
-            # One token, so that nothing is a mean over none.
-            added = tf.one_hot(tf.zeros([missing], tf.int32), shape[1], dtype=value.dtype)
-        else:
-            padding = float("nan") if feature.name == "answer" else feature.padding
-            added = tf.fill(shape, tf.cast(padding, value.dtype))
-        result = tf.concat([value, added], axis=0)
-        result.set_shape([batch_size, *value.shape[1:]])
-        filled[feature.name] = result
-    return filled

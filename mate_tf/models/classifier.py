@@ -7,6 +7,7 @@ from official.modeling.hyperparams import base_config
 
 from mate_tf.attention.base import build_child
 from mate_tf.errors import InputError
+from mate_tf.layers import replicas
 from mate_tf.layers.cells import Cells
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models import aggregation, classification, heads, huggingface, reader, spans, towers
@@ -311,4 +312,9 @@ class TableClassifier(ConfiguredModel):
                 per_example, parts = head.loss(outputs, cells=cells, features=features)
                 losses.append(per_example)
                 outputs.update(parts)
-        return tf.reduce_mean(tf.add_n(losses))
+        per_example = tf.add_n(losses)
+        if replicas.number() == 1:
+            return tf.reduce_mean(per_example)
+        # Examples that only fill a batch up for the replicas have one token (`data.padding`).
+        real = tf.cast(tf.reduce_sum(features["input_mask"], axis=1) > 1, tf.float32)
+        return replicas.weighted_mean(per_example, real)

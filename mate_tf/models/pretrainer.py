@@ -7,6 +7,7 @@ import tensorflow as tf
 from official.modeling.hyperparams import base_config
 
 from mate_tf.attention.base import build_child
+from mate_tf.layers import replicas
 from mate_tf.layers.encoder_block import ACTIVATIONS
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.layer_norm import LayerNorm
@@ -108,9 +109,7 @@ class TablePretrainer(ConfiguredModel):
         )
         words = _classification(word_logits, features["masked_lm_ids"], training)
         weights = tf.reshape(tf.cast(features["masked_lm_weights"], tf.float32), [-1])
-        words["loss"] = tf.reduce_sum(weights * words["example_loss"]) / (
-            tf.reduce_sum(weights) + _NO_WORDS
-        )
+        words["loss"] = replicas.weighted_mean(words["example_loss"], weights, _NO_WORDS)
         outputs = encoded | {f"masked_lm_{name}": value for name, value in words.items()}
         if self.random_table is None:
             return outputs | {"total_loss": words["loss"]}

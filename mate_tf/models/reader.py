@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from mate_tf.attention.base import shape_list
 from mate_tf.errors import InputError
+from mate_tf.layers import replicas
 from mate_tf.layers.encoder_block import ACTIVATIONS
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models import spans
@@ -114,7 +115,8 @@ class ReaderHead(spans.SpansHead):
             spans.summed_cross_entropy(is_gold, outputs["span_logits"])
         )
         num_examples = tf.cast(shape_list(is_gold)[0], tf.float32)
-        scale = tf.math.divide_no_nan(num_examples, tf.reduce_sum(is_gold))
+        counts = replicas.total(tf.stack([num_examples, tf.reduce_sum(is_gold)]))
+        scale = tf.math.divide_no_nan(counts[0], counts[1])
         return per_example * scale, parts
 
 

@@ -8,7 +8,7 @@ from official.core import base_task
 
 from mate_tf import checkpoints
 from mate_tf.data import features as feature_names
-from mate_tf.data import records
+from mate_tf.data import records, replicas
 from mate_tf.data.atomic import atomic_path
 from mate_tf.data.examples import ExampleConverter
 from mate_tf.data.tokenizer import read_vocabulary
@@ -239,13 +239,38 @@ class TableTask(base_task.Task):
         print(f"initialized | {path}: {report}", flush=True)
 
     def build_inputs(self, params, input_context=None):
-        """Batches of the model's inputs and of the labels that its losses and metrics read."""
-        batch_size = params.global_batch_size
-        if input_context:
-            batch_size = input_context.get_per_replica_batch_size(batch_size)
+        """Batches of the model's inputs and of the labels that its losses and metrics read.
+
+        With several replicas each gets an equal part of a batch. The loss and the metrics of all of
+        them are those of the whole.
+
+        Raises:
+            InputError: no data, or there are no equal parts.
+        """
+        num_replicas = input_context.num_replicas_in_sync if input_context else 1
+        key = "train_data" if params.is_training else "validation_data"
+        replicas.check_batch_size(
+            f"task.{key}.global_batch_size", params.global_batch_size, num_replicas
+        )
+        batches = self.global_batches(params, num_replicas)
+        if num_replicas > 1:
+            batches = replicas.split(batches, input_context)
+            if params.is_training:
+                # Known to have no end, it need not be asked for one at every step.
+                endless = tf.data.experimental.INFINITE_CARDINALITY
+                batches = batches.apply(tf.data.experimental.assert_cardinality(endless))
+        return batches.prefetch(tf.data.AUTOTUNE)
+
+    def global_batches(self, params, multiple_of=1):
+        """Batches as one replica alone would get them.
+
+        Args:
+            params: a `TableDataConfig`.
+            multiple_of: the number of replicas, and so of parts they must have.
+        """
         dataset = records.dataset(
             params.input_path,
-            batch_size,
+            params.global_batch_size,
             seq_length=self.task_config.conversion.max_seq_length,
             buckets=None if params.static_shapes else list(params.buckets) or None,
             max_batch_tokens=params.max_batch_tokens or None,
@@ -255,11 +280,8 @@ class TableTask(base_task.Task):
             repeat=params.is_training,
             drop_remainder=params.is_training,
             fill_remainder=params.static_shapes and not params.is_training,
+            multiple_of=multiple_of,
         )
-        if input_context and input_context.num_input_pipelines > 1:
-            dataset = dataset.shard(
-                input_context.num_input_pipelines, input_context.input_pipeline_id
-            )
         names = dict.fromkeys(
             [
                 *feature_names.names(feature_names.MODEL_INPUTS),
@@ -267,8 +289,7 @@ class TableTask(base_task.Task):
             ]
         )
         # Accelerators take no strings, and numbers nobody reads cost bandwidth.
-        dataset = dataset.map(lambda batch: {name: batch[name] for name in names})
-        return dataset.prefetch(tf.data.AUTOTUNE)
+        return dataset.map(lambda batch: {name: batch[name] for name in names})
 
     def label_names(self):
         """Features that losses and metrics read."""

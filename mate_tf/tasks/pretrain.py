@@ -69,7 +69,7 @@ class PretrainTask(base.TableTask):
     def label_names(self):
         return [base.CLASS]
 
-    def build_inputs(self, params, input_context=None):
+    def global_batches(self, params, multiple_of=1):
         """Batches of the model's inputs with words masked, and what stood there."""
         vocab_file = self.task_config.conversion.bert_vocab_file
         if not vocab_file:
@@ -79,16 +79,14 @@ class PretrainTask(base.TableTask):
         if seed is None:
             # Evaluation must not change from one time to the next.
             seed = int(tf.random.uniform([], 0, 2**31 - 1, tf.int32)) if params.is_training else 0
-        if input_context:
-            seed += input_context.input_pipeline_id
 
         def mask(batch, number):
             labels = {"next_sentence_labels": batch.pop(base.CLASS)}
             return masking(batch, tf.stack([seed, number]), self.asked(batch)) | labels
 
-        batches = super().build_inputs(params, input_context)
+        batches = super().global_batches(params, multiple_of)
         numbered = tf.data.Dataset.zip(batches, tf.data.Dataset.counter())
-        return numbered.map(mask, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
+        return numbered.map(mask, num_parallel_calls=tf.data.AUTOTUNE)
 
     def build_metrics(self, training=True):
         """Accuracy and loss of each head."""

@@ -49,10 +49,11 @@ class LayerLog:
     Args:
         model_dir: folder to write to.
         interval: steps between lines; 0: nothing is written.
+        writes: False: only takes part in the computations, as all workers must.
     """
 
-    def __init__(self, model_dir: str, interval: int):
-        self._path = os.path.join(model_dir, FILE)
+    def __init__(self, model_dir: str, interval: int, writes: bool = True):
+        self._path, self._writes = os.path.join(model_dir, FILE), writes
         self._interval = interval
 
     def start(self, trainer):
@@ -63,8 +64,9 @@ class LayerLog:
         self._probe = Probe(trainer)
         step = int(self._step.numpy())
         kept = _kept_lines(self._path, step)
-        with atomic_path(self._path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-            file.writelines(kept)
+        if self._writes:
+            with atomic_path(self._path) as partial, open(partial, "w", encoding="utf-8") as file:
+                file.writelines(kept)
         self._last = step
         if not kept:
             self._write(self._probe())
@@ -80,6 +82,8 @@ class LayerLog:
             self._write({"validation": _floats(output)})
 
     def _write(self, values):
+        if not self._writes:
+            return
         line = json.dumps({"step": int(self._step.numpy()), **values})
         with open(self._path, "a", encoding="utf-8") as file:
             file.write(f"{line}\n")

@@ -34,20 +34,21 @@ class BertAdamW(legacy_adamw.AdamWeightDecay):
 
     A step is `var -= lr * (m / (sqrt(v) + epsilon) + weight_decay_rate * var)`, in this order:
 
-    1. Each replica clips the gradients of its batch together to `gradient_clip_norm`; those of what
+    1. The mean over the replicas is taken.
+    2. The gradients of that batch together are clipped to `gradient_clip_norm`; those of what
        attention patterns learn (`PATTERNS`) for themselves, or the price of a mask would decide how
        much is left of all others.
-    2. The mean over the replicas is taken.
     3. Each element is clipped to `clipvalue`, if that is given.
     4. With `gradient_accumulation_steps` n, only every n-th call of `apply_gradients` steps, with
        the mean over its n calls. `iterations`, and so the learning rate, counts these steps. As in
        the reference, an element of one call is clipped to n times `clipvalue` (in 3) and the mean
        to `clipvalue`.
 
-    So a batch over two replicas, the same in two calls, and the reference all clip alike.
-    (tf-models' `AdamWeightDecay` compares with the norm of the gradient divided by the number of
-    replicas, so that it clips the less the more there are, and not at all under loss scaling.)
-    As in Keras, gradients are those of the loss divided by the number of replicas.
+    So training does not depend on the number of replicas that a batch is spread over; the reference
+    clips on each core of a TPU what that core has found. (tf-models' `AdamWeightDecay` compares
+    with the norm of the gradient divided by the number of replicas, so that it clips the less the
+    more there are, and not at all under loss scaling.) As in Keras, gradients are those of the loss
+    divided by the number of replicas.
 
     The gradient of an embedding is clipped look-up by look-up, before those of one row are added:
     so does the reference outside of TPUs. Variables without a gradient are left alone.
@@ -137,24 +138,23 @@ class BertAdamW(legacy_adamw.AdamWeightDecay):
         present = [(gradient, var) for gradient, var in grads_and_vars if gradient is not None]
         return super().apply_gradients(present, **kwargs)
 
-    def _transform_unaggregated_gradients(self, grads_and_vars):
-        if not self._clip_norm:
-            return grads_and_vars
-        replicas = tf.distribute.get_strategy().num_replicas_in_sync
-        clipped = []
-        for group in _groups(grads_and_vars):
-            gradients, variables = zip(*group, strict=True)
-            gradients, _ = tf.clip_by_global_norm(gradients, self._clip_norm / replicas)
-            clipped += zip(gradients, variables, strict=True)
-        return clipped
-
     def _transform_gradients(self, grads_and_vars):
+        if self._clip_norm:
+            grads_and_vars = self._clipped(grads_and_vars)
         if self._accumulation_steps > 1:
             share = 1.0 / self._accumulation_steps
             grads_and_vars = [
                 (tf.math.scalar_mul(share, grad), var) for grad, var in grads_and_vars
             ]
         return super()._transform_gradients(grads_and_vars)
+
+    def _clipped(self, grads_and_vars):
+        clipped = []
+        for group in _groups(grads_and_vars):
+            gradients, variables = zip(*group, strict=True)
+            gradients, _ = tf.clip_by_global_norm(gradients, self._clip_norm)
+            clipped += zip(gradients, variables, strict=True)
+        return clipped
 
     def _distributed_apply(self, distribution, grads_and_vars, apply_state, name):
         """Called outside of the replicas where they cannot branch, so `tf.cond` may be used."""
@@ -300,11 +300,14 @@ class TrainerConfig(config_definitions.TrainerConfig):
         continue_steps: go on at the step that `task.init_checkpoint` was saved at, in the schedule
             of the learning rate too, and with its optimizer's moments; False: at step 0.
         layer_log_interval: steps between lines of layers.jsonl (`training.layer_log`); 0: none.
+        worker_timeout: seconds to wait for other workers (`training.workers`) at the start, and
+            for a sign of life from each of them later.
     """
 
     optimizer_config: OptimizationConfig = dataclasses.field(default_factory=OptimizationConfig)
     continue_steps: bool = False
     layer_log_interval: int = 0
+    worker_timeout: int = 300
 
 
 optimizer_factory.register_optimizer_cls("bert_adamw", BertAdamW)

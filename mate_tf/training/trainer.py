@@ -3,6 +3,7 @@
 import collections
 import contextlib
 import datetime
+import functools
 import time
 
 import tensorflow as tf
@@ -13,7 +14,15 @@ from official.modeling import performance
 from mate_tf import tasks
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
-from mate_tf.training import accumulation, continuation, experiments, layer_log, learned_masks, tpu
+from mate_tf.training import (
+    accumulation,
+    continuation,
+    experiments,
+    layer_log,
+    learned_masks,
+    tpu,
+    workers,
+)
 
 _GLOBAL_STEP = "global_step/.ATTRIBUTES/VARIABLE_VALUE"
 
@@ -40,24 +49,35 @@ def train(experiment, model_dir: str) -> dict:
     experiment = experiments.resolve(experiment)
     if not experiment.task.train_data.input_path:
         raise InputError("task.train_data.input_path is empty: nothing to train on")
+    with workers.joined(experiment) as group:
+        return _train(experiment, model_dir, group)
+
+
+def _train(experiment, model_dir, group):
     experiments.check_same_model(experiment, model_dir)
     evaluating = bool(experiment.task.validation_data.input_path)
     step = global_step(model_dir) or continuation.first_step(experiment)
     if step >= experiment.trainer.train_steps:
-        learned_masks.save(experiment, model_dir)
+        if group.is_chief:
+            learned_masks.save(experiment, model_dir)
         return evaluate(experiment, model_dir) if evaluating else {"global_step": step}
-    running = accumulation.split_batches(continued(experiment, step))
-    with runtime(running) as strategy:
+    running = accumulation.split_batches(continued(group.agree(experiment, step), step))
+    with runtime(running) as strategy, group.own_folder(model_dir) as folder:
         progress = Progress(experiment.trainer.train_steps)
-        log = layer_log.LayerLog(model_dir, experiment.trainer.layer_log_interval)
+        interval = experiment.trainer.layer_log_interval
+        log = layer_log.LayerLog(model_dir, interval, writes=group.is_chief)
         mode = "train_and_eval" if evaluating else "train"
-        runner = _runner(strategy, running, mode, model_dir, [progress, log], [log.evaluated])
-        experiments.save(experiment, model_dir)
+        runner = _runner(
+            strategy, running, mode, model_dir, folder, [progress, log], [log.evaluated]
+        )
+        experiments.save(experiment, folder)
         progress.start(runner.trainer.global_step)
         log.start(runner.trainer)
         metrics = _run_training(runner.controller, experiment.trainer, evaluating)
         step = int(runner.trainer.global_step.numpy())
-    learned_masks.save(experiment, model_dir)
+    group.wait()
+    if group.is_chief:
+        learned_masks.save(experiment, model_dir)
     return {**_floats(metrics), "global_step": step}
 
 
@@ -73,12 +93,15 @@ def evaluate(experiment, model_dir: str) -> dict:
     experiment = experiments.resolve(experiment)
     if not experiment.task.validation_data.input_path:
         raise InputError("task.validation_data.input_path is empty: nothing to evaluate on")
-    latest_checkpoint(model_dir)
-    experiments.check_same_model(experiment, model_dir, "encoder")
-    with runtime(experiment) as strategy:
-        runner = _runner(strategy, experiment, "eval", model_dir)
-        metrics = runner.controller.evaluate(steps=experiment.trainer.validation_steps)
-        step = int(runner.trainer.global_step.numpy())
+    with workers.joined(experiment) as group:
+        latest_checkpoint(model_dir)
+        experiments.check_same_model(experiment, model_dir, "encoder")
+        group.agree(experiment, global_step(model_dir))
+        with runtime(experiment) as strategy, group.own_folder(model_dir) as folder:
+            runner = _runner(strategy, experiment, "eval", model_dir, folder)
+            metrics = runner.controller.evaluate(steps=experiment.trainer.validation_steps)
+            step = int(runner.trainer.global_step.numpy())
+        group.wait()
     return {**_floats(metrics), "global_step": step}
 
 
@@ -93,8 +116,8 @@ def load_model(experiment, model_dir: str):
     """
     path = latest_checkpoint(model_dir)
     experiments.check_same_model(experiment, model_dir, "encoder")
-    if experiment.runtime.distribution_strategy == tpu.STRATEGY:
-        # To use a model takes no TPU, whatever trained it.
+    if experiment.runtime.distribution_strategy in (workers.STRATEGY, tpu.STRATEGY):
+        # To use a model takes one process, whoever trained it.
         experiment = experiment.replace()
         experiment.runtime.distribution_strategy = "mirrored"
     with runtime(experiment):
@@ -119,7 +142,7 @@ def save_start(experiment, model_dir: str) -> None:
         InputError: as `train`.
     """
     with runtime(experiment) as strategy:
-        runner = _runner(strategy, experiment, "train", model_dir)
+        runner = _runner(strategy, experiment, "train", model_dir, model_dir)
         optimizer, model = runner.trainer.optimizer, runner.trainer.model
         optimizer._create_all_weights(model.trainable_variables)
         runner.checkpoint_manager.save(checkpoint_number=runner.trainer.global_step)
@@ -187,28 +210,60 @@ def runtime(experiment):
     if experiment.tf_random_seed is not None:
         keras.utils.set_random_seed(experiment.tf_random_seed)
     try:
-        if config.distribution_strategy == tpu.STRATEGY:
-            strategy = tpu.strategy(config)
-        else:
-            strategy = distribute_utils.get_distribution_strategy(
-                distribution_strategy=config.distribution_strategy,
-                all_reduce_alg=config.all_reduce_alg,
-                num_gpus=config.num_gpus or len(tf.config.list_physical_devices("GPU")),
-            )
+        found = strategy(experiment)
     except ValueError as error:
         name = config.distribution_strategy
         raise InputError(f"runtime.distribution_strategy={name}: {error}") from error
     if config.mixed_precision_dtype:
         performance.set_mixed_precision_policy(config.mixed_precision_dtype)
     try:
-        with strategy.scope():
-            yield strategy
+        with found.scope():
+            yield found
     finally:
         keras.mixed_precision.set_global_policy(before)
 
 
+def strategy(experiment) -> tf.distribute.Strategy:
+    """The strategy that `runtime` of an experiment asks for.
+
+    Two of them over the same devices would mix up each other's messages, so there is one in a
+    process, however often it is asked for.
+
+    Raises:
+        ValueError: the devices are not there.
+    """
+    config = experiment.runtime
+    if config.distribution_strategy == workers.STRATEGY:
+        return workers.strategy(config.all_reduce_alg, experiment.trainer.worker_timeout)
+    if config.distribution_strategy == tpu.STRATEGY:
+        return tpu.strategy(config)
+    num_gpus = config.num_gpus or len(tf.config.list_physical_devices("GPU"))
+    return _local_strategy(config.distribution_strategy, config.all_reduce_alg, num_gpus)
+
+
+@functools.cache
+def _local_strategy(name, all_reduce_alg, num_gpus):
+    if name == "mirrored" and not num_gpus:
+        # There are several if someone has split the processor.
+        devices = tf.config.list_logical_devices("CPU")
+        return tf.distribute.MirroredStrategy([device.name for device in devices])
+    return distribute_utils.get_distribution_strategy(
+        distribution_strategy=name, all_reduce_alg=all_reduce_alg, num_gpus=num_gpus
+    )
+
+
 class _Runner(train_lib.OrbitExperimentRunner):
-    """tf-models' runner, which looks at a checkpoint before it restores it."""
+    """tf-models' runner, which looks at a checkpoint before it restores it.
+
+    Args:
+        model_dir: where checkpoints are read.
+        folder: where this process writes.
+        **kwargs: as of tf-models'.
+    """
+
+    def __init__(self, model_dir, folder, **kwargs):
+        self._shared_dir = model_dir
+        super().__init__(model_dir=folder, **kwargs)
 
     def _build_trainer(self, task, train, evaluate):
         with self.strategy.scope():
@@ -222,11 +277,22 @@ class _Runner(train_lib.OrbitExperimentRunner):
             )
 
     def _maybe_build_checkpoint_manager(self):
-        path = tf.train.latest_checkpoint(self.model_dir)
+        path = tf.train.latest_checkpoint(self._shared_dir)
         if path:
             check_size(self.trainer.model, path)
         if "train" in self._mode:
-            return super()._maybe_build_checkpoint_manager()
+            if self.model_dir == self._shared_dir:
+                return super()._maybe_build_checkpoint_manager()
+            manager = tf.train.CheckpointManager(
+                self.trainer.checkpoint,
+                self.model_dir,
+                max_to_keep=1,
+                step_counter=self.trainer.global_step,
+                checkpoint_interval=self.params.trainer.checkpoint_interval,
+                init_fn=self.trainer.initialize,
+            )
+            manager._latest_checkpoint = path  # the chief's, to begin with
+            return manager
         # Orbit would warn about the optimizer's slots, which evaluation has no use for.
         with reading(path):
             self.trainer.checkpoint.restore(path).expect_partial()
@@ -234,11 +300,11 @@ class _Runner(train_lib.OrbitExperimentRunner):
 
     def _build_controller(self, *args, **kwargs):
         # This is where Orbit restores the checkpoint for training.
-        with reading(self.model_dir):
+        with reading(self._shared_dir):
             return super()._build_controller(*args, **kwargs)
 
 
-def _runner(strategy, experiment, mode, model_dir, train_actions=None, eval_actions=None):
+def _runner(strategy, experiment, mode, model_dir, folder, train_actions=None, eval_actions=None):
     """Model, optimizer, data and Orbit controller, restored from the last checkpoint."""
     return _Runner(
         distribution_strategy=strategy,
@@ -246,6 +312,7 @@ def _runner(strategy, experiment, mode, model_dir, train_actions=None, eval_acti
         mode=mode,
         params=experiment,
         model_dir=model_dir,
+        folder=folder,
         train_actions=train_actions,
         eval_actions=eval_actions,
     )
@@ -299,6 +366,8 @@ def reading(path):
     try:
         yield
     except (tf.errors.OpError, IndexError) as error:  # IndexError: the file ends too early
+        if isinstance(error, tf.errors.OpError) and workers.is_of_collectives(error):
+            raise
         # TensorFlow names its graph node first.
         reason = str(error).rpartition("}} ")[2]
         raise InputError(f"{path}: the checkpoint cannot be read: {reason}") from error

@@ -122,7 +122,7 @@ def test_inputs_are_what_a_model_reads(monkeypatch):
     assert set(element) == {*feature_names.names(feature_names.MODEL_INPUTS), "label_ids"}
     assert seen == {
         "pattern": "x*",
-        "batch_size": 2,
+        "batch_size": 4,
         "seq_length": 3,
         "buckets": None,
         "shuffle": 10_000,
@@ -131,7 +131,11 @@ def test_inputs_are_what_a_model_reads(monkeypatch):
         "drop_remainder": True,
         "max_batch_tokens": None,
         "curriculum": (0, 0),
+        "multiple_of": 2,
     }
     task.build_inputs(configs.TableDataConfig(buckets=[2, 3]))
     assert (seen["shuffle"], seen["repeat"], seen["drop_remainder"]) == (0, False, False)
     assert seen["buckets"] == [2, 3]
+    uneven = configs.TableDataConfig(global_batch_size=5, is_training=True)
+    with pytest.raises(InputError, match=r"train_data\.global_batch_size=5 .* 2 replicas"):
+        task.build_inputs(uneven, context)

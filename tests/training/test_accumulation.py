@@ -199,13 +199,19 @@ def train(sparse, steps, **clip):
     return var.values[0].numpy()
 
 
-clipped = tf.clip_by_norm(given, 1.0, axes=[1, 2])
-means = tf.reduce_mean(tf.reshape(clipped, [-1, 2, 5, 2]), axis=1)
+def of_both(pair, sparse):
+    # The gradient of one replica with the batch of both.
+    if not sparse:
+        return tf.reduce_mean(pair, axis=0)
+    rows = tf.tile(tf.range(5), [2])
+    return tf.IndexedSlices(tf.reshape(pair / 2, [10, 2]), rows, tf.constant([5, 2]))
+
+
 for steps in (1, 2):
     for sparse, clipvalue in ((False, 0.3), (True, None)):
-        adamw, var = build(steps, gradient_clip_norm=0.0, clipvalue=clipvalue)
-        for mean in means:
-            adamw.apply_gradients([(mean, var)])
+        adamw, var = build(steps, clipvalue=clipvalue)
+        for pair in tf.reshape(given, [4, 2, 5, 2]):
+            adamw.apply_gradients([(of_both(pair, sparse), var)])
         got = train(sparse, steps, clipvalue=clipvalue)
         np.testing.assert_allclose(got, var, rtol=1e-4, atol=1e-6)
 print("equal")
@@ -213,7 +219,7 @@ print("equal")
 
 
 def test_two_replicas(project):
-    """Clipped on each replica, then the mean over both, accumulated or not."""
+    """The mean over both is clipped, as of one replica with the whole batch; accumulated or not."""
     result = subprocess.run(
         [sys.executable, "-c", TWO_REPLICAS], cwd=project, capture_output=True, text=True
     )

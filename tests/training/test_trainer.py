@@ -1,6 +1,5 @@
 """Training: it learns, resumes where it was, and refuses what it cannot use."""
 
-import glob
 import os
 
 import numpy as np
@@ -13,6 +12,8 @@ from mate_tf.data import records
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.training import experiments, trainer
+
+from ..event_files import summaries
 
 FROM_SCRATCH = "task.model.encoder.initializer_range=0.15"
 
@@ -28,19 +29,6 @@ def save_untrained(experiment, model_dir):
     step = tf.Variable(0, dtype=tf.int64)
     checkpoint = tf.train.Checkpoint(model=model, global_step=step)
     tf.train.CheckpointManager(checkpoint, model_dir, 1).save()
-
-
-def summaries(folder):
-    """Tag -> [(step, value)] of the event files in a folder."""
-    found = {}
-    for path in glob.glob(os.path.join(folder, "events*")):
-        for record in tf.data.TFRecordDataset(path):
-            event = tf.compat.v1.Event.FromString(record.numpy())
-            for value in event.summary.value:
-                found.setdefault(value.tag, []).append(
-                    (event.step, float(tf.make_ndarray(value.tensor)))
-                )
-    return {tag: sorted(values) for tag, values in found.items()}
 
 
 def test_train_leaves_everything_behind(toy_experiment, with_evaluation, tmp_path, capsys):

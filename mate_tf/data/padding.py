@@ -1,0 +1,39 @@
+"""Examples without text or table, which only fill a batch up."""
+
+import tensorflow as tf
+
+from mate_tf.data import features as feature_names
+from mate_tf.data.interactions import PADDING_QUESTION_ID
+
+
+def fill_to_multiple(batch: dict, number: int) -> dict[str, tf.Tensor]:
+    """The same with the next larger number of examples that `number` divides."""
+    size = tf.shape(batch["input_ids"])[0]
+    return fill(batch, size + -size % number)
+
+
+def fill(batch: dict, batch_size) -> dict[str, tf.Tensor]:
+    """Adds padding examples to a batch until it has `batch_size`."""
+    missing = batch_size - tf.shape(batch["input_ids"])[0]
+    question_id = [ord(char) + 1 for char in PADDING_QUESTION_ID]
+    filled = {}
+    for feature in feature_names.ALL:
+        value = batch[feature.name]
+        shape = tf.concat([[missing], tf.shape(value)[1:]], axis=0)
+        if feature.name == "question_id":
+            added = tf.fill(shape, PADDING_QUESTION_ID)
+        elif feature.dtype == "string":
+            added = tf.fill(shape, "")
+        elif feature.name == "question_id_ints":
+            row = question_id + [0] * (feature.size - len(question_id))
+            added = tf.tile([row], [missing, 1])
+        elif feature.name == "input_mask":
+            # One token, so that nothing is a mean over none.
+            added = tf.one_hot(tf.zeros([missing], tf.int32), shape[1], dtype=value.dtype)
+        else:
+            padding = float("nan") if feature.name == "answer" else feature.padding
+            added = tf.fill(shape, tf.cast(padding, value.dtype))
+        result = tf.concat([value, added], axis=0)
+        result.set_shape([tf.get_static_value(batch_size), *value.shape[1:]])
+        filled[feature.name] = result
+    return filled
