@@ -166,6 +166,30 @@ def test_overflow_of_long_sequences_takes_stretches(tables):
     np.testing.assert_allclose(efficient, windowed, atol=1e-5, rtol=0)
 
 
+def test_gradients_where_the_question_overflows(tables):
+    """They are computed anew, by the mask."""
+    seq = mate.STRETCH + 9
+    context = tables.random_context(np.random.default_rng(2), seq, [20, 5], max_row_length=6)
+    config = AttentionConfig(name="mate_efficient", global_length=8, radius=10)
+    x, upstream = (tf.random.stateless_normal([2, seq, HIDDEN], [3, part]) for part in range(2))
+    gradients = []
+    for other in (
+        config,
+        AttentionConfig(config.as_dict() | {"name": "mate_exact"}, windowed=True),
+    ):
+        run = tables.layer_pair(other)
+
+        @tf.function
+        def gradient(run=run):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = run(x, context)
+            return tape.gradient(y, x, upstream)
+
+        gradients.append(gradient())
+    np.testing.assert_allclose(*gradients, atol=1e-5, rtol=1e-4)
+
+
 @pytest.mark.parametrize("seq", [39, 40, 41])
 def test_short_sequences_are_computed_under_the_mask(tables, seq):
     """At 8 + 4 * 8 tokens a window is as long as the sequence; nothing changes but the way."""
