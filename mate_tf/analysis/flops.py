@@ -135,7 +135,7 @@ def _of_einsum(operation) -> int:
 
 def _of_others(graph, operation) -> int:
     try:
-        return ops.get_stats_for_node_def(graph, operation.node_def, "flops").value or 0
+        return int(ops.get_stats_for_node_def(graph, operation.node_def, "flops").value or 0)
     except ValueError:  # a shape that is not known; what is large has one, or a product has none
         return 0
 
