@@ -54,7 +54,7 @@ class BertAdamW(legacy_adamw.AdamWeightDecay):
     so does the reference outside of TPUs. Variables without a gradient are left alone.
 
     Args:
-        gradient_clip_norm: see 1; 0: not at all.
+        gradient_clip_norm: see 2; 0: not at all.
         gradient_accumulation_steps: see 4. What is summed up is saved in checkpoints.
         bias_correction: multiply m and v as Adam does. Without it the first steps are up to 3.2
             times as large (still 1.6 times after 500), which fine-tuning at small rates survives

@@ -157,7 +157,7 @@ def test_gradients_of_alpha_are_clipped_apart():
     kernel, bias = pooler.kernel, pooler.bias
     given = [(tf.fill(v.shape, size), v) for v, size in ((kernel, 3.0), (alpha, 50.0), (bias, 0.1))]
     optimizer = build(gradient_clip_norm=1.0)
-    clipped = {v.ref(): g.numpy() for g, v in optimizer._transform_unaggregated_gradients(given)}
+    clipped = {v.ref(): g.numpy() for g, v in optimizer._transform_gradients(given)}
     others = np.sqrt(9.0 * 64 + 0.01 * 8)
     np.testing.assert_allclose(clipped[kernel.ref()], 3.0 / others, rtol=1e-5)
     np.testing.assert_allclose(clipped[bias.ref()], 0.1 / others, rtol=1e-5)
