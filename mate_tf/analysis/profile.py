@@ -116,10 +116,10 @@ def measure(
 ) -> Iterator[list[dict]]:
     """The rows of one length and pass after the other; what failed has a row that says why.
 
-    Rows are those of a `Case` and, where they are known: formula_flops, products, everything and
-    bytes (`flops`); seconds and processor_seconds, the medians; of the same turns matmul_rate in
-    the precision of the case, bandwidth, and the shares of both; memory_increment, above weights,
-    and memory_peak; error.
+    Rows are those of a `Case` and, where they are known: of a forward pass formula_flops, products,
+    everything and bytes (`flops`); seconds and processor_seconds, the medians; of the same turns
+    matmul_rate in the precision of the case, bandwidth, and the shares of both; memory_increment,
+    above weights, and memory_peak; error.
 
     Args:
         settings: what is measured.
@@ -266,13 +266,19 @@ def run(settings: Settings, folder: str, name: str = "profile") -> dict:
     print(f"\n{profile_report.growth_table(found['growth'])}")
     written = [path]
     for cost, label in profile_report.COSTS.items():
-        figure = profile_report.plot(rows, cost, label)
+        figure = profile_report.plot(_once(rows) if cost == "everything" else rows, cost, label)
         if figure is not None:
             written.append(os.path.join(folder, f"{name}_{cost}.png"))
             with atomic_path(written[-1]) as temporary:
                 figure.savefig(temporary, format="png", dpi=120)
     print(f"\nmeasured in {time.monotonic() - start:.0f} s | {', '.join(written)}")
     return found
+
+
+def _once(rows) -> list[dict]:
+    """One row for each variant and length: FLOPs are those of all its cases."""
+    plain = {"precision": "float32", "xla": False, "training": False}
+    return [*{(row["variant"], row["length"]): row | plain for row in rows}.values()]
 
 
 def _described(settings) -> dict:

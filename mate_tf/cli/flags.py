@@ -14,6 +14,7 @@ MODES = {
     "predict_and_evaluate": "predict, then score against the interactions, beside the baselines",
     "export": "write a SavedModel",
     "analyze": "plot and print what a trained model attends to; write it as JSON",
+    "profile": "time, FLOPs and memory of --variants at --lengths: table, JSON, plots",
     "ask": "answer --question about --table with an exported model",
     "demo": "a web page on --port to ask an exported model about tables",
 }
@@ -119,3 +120,14 @@ flags.DEFINE_string(
 )
 flags.DEFINE_multi_string("question", [], "Question about --table; repeat it for a conversation.")
 flags.DEFINE_integer("port", 7860, "Where --mode=demo serves.", lower_bound=1, upper_bound=65535)
+
+LENGTHS = [str(2**power) for power in range(7, 15)]
+
+flags.DEFINE_list("lengths", LENGTHS, "profile: tokens.")
+flags.DEFINE_list("variants", None, "profile: attention; full, mate_efficient and baselines.")
+flags.DEFINE_list("precisions", ["float32"], "profile: float32, bfloat16 or both.")
+flags.DEFINE_enum("compile", "plain", ["plain", "xla", "both"], "profile: with XLA, or without.")
+flags.DEFINE_list("passes", ["forward"], "profile: forward, training (a step) or both.")
+flags.DEFINE_boolean("memory", True, "profile: peak memory too, in a process for each length.")
+flags.DEFINE_integer("threads", None, "profile: by default one for each CPU.", lower_bound=1)
+flags.DEFINE_integer("repeats", 9, "profile: turns of which medians are taken.", lower_bound=1)
