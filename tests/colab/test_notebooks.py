@@ -12,11 +12,16 @@ from nbclient import NotebookClient
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "colab"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
+MOST_SECONDS = 900
+"""Of one cell. They take a minute at most on two cores of their own: what takes longer, hangs."""
+
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
-def test_there_are_notebooks():
+def test_the_readme_lists_them_all(project):
     assert NOTEBOOKS
+    readme = (project / "README.md").read_text(encoding="utf-8")
+    assert [path.name for path in NOTEBOOKS if f"(colab/{path.name})" not in readme] == []
 
 
 @every_notebook
@@ -42,7 +47,8 @@ def test_runs(path, project, monkeypatch, tmp_path):
     where = "import sys, mate_tf\nsys.prefix, mate_tf.__file__"
     notebook.cells.append(nbformat.v4.new_code_cell(where))
     folder = {"metadata": {"path": str(path.parent)}}
-    NotebookClient(notebook, kernel_name="python3", resources=folder).execute()
+    client = NotebookClient(notebook, kernel_name="python3", timeout=MOST_SECONDS, resources=folder)
+    client.execute()
     outputs = [each for cell in notebook.cells for each in cell.get("outputs", [])]
     assert not [each for each in outputs if each.output_type == "error"]
     assert any("image/png" in each.get("data", {}) for each in outputs)
