@@ -13,7 +13,7 @@ FOLDER = pathlib.Path(__file__).resolve().parents[2] / "colab"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 MOST_SECONDS = 900
-"""Of one cell. They take a minute at most on two cores of their own: what takes longer, hangs."""
+"""Of one cell: what takes longer, hangs."""
 
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
