@@ -22,10 +22,7 @@ import sys
 import tempfile
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
-
-import attention as side_by_side  # noqa: E402  the benchmark beside this one
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 LENGTHS = (512, 1024, 2048, 4096)
 HEADS, HEAD_SIZE = 12, 64
@@ -118,6 +115,8 @@ def measure(args) -> list[dict]:
     """Median seconds of each case and length."""
     import tensorflow as tf
 
+    from mate_tf.analysis import speed
+
     results = []
     with tempfile.TemporaryDirectory() as folder:
         for n in args.lengths:
@@ -130,15 +129,13 @@ def measure(args) -> list[dict]:
             times = {name: [] for name in made}
             for repeat in range(-2, args.repeats):  # the first two warm up
                 for name, (attend, _, _) in made.items():
-                    measured = side_by_side.seconds(attend, *projections, patterns[name])
+                    measured = speed.seconds(attend, *projections, patterns[name])
                     if repeat >= 0:
                         times[name].append(measured)
             rows = []
             for name, values in times.items():
                 clock, worked = (statistics.median(each) for each in zip(*values, strict=True))
-                preparing = side_by_side.seconds(
-                    lambda prepare=made[name][1]: list(prepare().values())
-                )[1]
+                preparing = speed.seconds(lambda prepare=made[name][1]: list(prepare().values()))[1]
                 rows.append(
                     {
                         "length": n,
@@ -174,14 +171,15 @@ def main() -> None:
     args = arguments()
     import tensorflow as tf
 
+    from mate_tf.analysis import profile_report
+
     tf.config.threading.set_intra_op_parallelism_threads(args.threads)
     tf.config.threading.set_inter_op_parallelism_threads(1)
     results = measure(args)
     args.output.mkdir(parents=True, exist_ok=True)
     (args.output / "static_masks_speed.json").write_text(json.dumps(results, indent=2))
-    side_by_side.plot(
-        results, "speedup", "times as fast as full", args.output / "static_masks_speed.png"
-    )
+    figure = profile_report.plot(results, "speedup", "times as fast as full")
+    figure.savefig(args.output / "static_masks_speed.png", dpi=120)
 
 
 if __name__ == "__main__":

@@ -23,10 +23,7 @@ import statistics
 import sys
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
-
-import attention as side_by_side  # noqa: E402  the benchmark beside this one
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 LENGTHS = (1024, 2048, 4096, 8192)
 HIDDEN, HEADS, HEIGHT = 768, 8, 6
@@ -159,6 +156,8 @@ def measure_speed(args) -> list[dict]:
     """Median seconds of each case and length, and what its trees ask for."""
     import tensorflow as tf
 
+    from mate_tf.analysis import speed
+
     results = []
     for length in args.lengths:
         x = tf.random.stateless_normal([1, length, HIDDEN], [1, length])
@@ -166,7 +165,7 @@ def measure_speed(args) -> list[dict]:
         times = {name: [] for name in made}
         for repeat in range(-1, args.repeats):  # the first one warms up
             for name, (function, _) in made.items():
-                measured = side_by_side.seconds(function, x)
+                measured = speed.seconds(function, x)
                 if repeat >= 0:
                     times[name].append(measured)
         for name, values in times.items():
@@ -225,24 +224,12 @@ def flops(kind: str, length: int, hidden: int, at_once: bool = False, pairs=None
         at_once: whether to count the nodes off the path that are scored here nevertheless.
         pairs: share of the pairs that fall into one leaf; None: balanced leaves.
     """
-    from mate_tf import attention
+    from mate_tf.analysis import flops as formulas
     from mate_tf.attention.decision_trees import TreeShape
 
     if kind == "full":
-        return 4 * length**2 * hidden
-    shape = TreeShape.of(HEIGHT)
-    scored = sum(level.scores for level in shape.levels)
-    if at_once:
-        limit = attention.get(kind).attention.scored_at_once
-        first = shape.levels[: shape.levels_at_once(limit)]
-        scored += sum((level.nodes - 1) * level.scores for level in first)
-    trees = 2 * 2 * length * hidden * scored  # queries and keys
-    if kind == "tree_fine":
-        share = 1 / shape.num_leaves if pairs is None else pairs
-        return trees + 4 * length**2 * hidden * share
-    nodes = 2 ** (HEIGHT + 1) - 1
-    # sums at the leaves; parents, means, alpha and their sum over levels for each node
-    return trees + length * hidden + 4 * nodes * hidden
+        return formulas.all_pairs(None, None, hidden, length)
+    return formulas.tree_flops(kind, TreeShape.of(HEIGHT), length, hidden, at_once, pairs)
 
 
 def profiled_flops(kind: str, length: int, hidden: int, heads: int) -> float:
@@ -251,9 +238,9 @@ def profiled_flops(kind: str, length: int, hidden: int, heads: int) -> float:
     Only for static shapes: not for `tree_fine`, whose blocks depend on the leaves.
     """
     import tensorflow as tf
-    from tensorflow.python.framework import convert_to_constants
 
     from mate_tf import attention
+    from mate_tf.analysis import flops as formulas
 
     options = {"tree_height": HEIGHT} if kind.startswith("tree") else {}
     config = attention.AttentionConfig(name=kind, **options)
@@ -265,12 +252,7 @@ def profiled_flops(kind: str, length: int, hidden: int, heads: int) -> float:
     part = tf.TensorSpec([1, length, heads, hidden // heads])
     attend = tf.function(functools.partial(layer.attend, pattern=pattern))
     concrete = attend.get_concrete_function(part, part, part)
-    frozen = convert_to_constants.convert_variables_to_constants_v2(concrete)
-    profiler = tf.compat.v1.profiler
-    options = profiler.ProfileOptionBuilder(profiler.ProfileOptionBuilder.float_operation())
-    return profiler.profile(
-        frozen.graph, options=options.with_empty_output().build()
-    ).total_float_ops
+    return formulas.of_graph(concrete.graph).everything
 
 
 def measure_flops() -> list[dict]:
@@ -305,13 +287,16 @@ def main() -> None:
     args = arguments()
     import tensorflow as tf
 
+    from mate_tf.analysis import profile_report
+
     tf.config.threading.set_intra_op_parallelism_threads(args.threads)
     tf.config.threading.set_inter_op_parallelism_threads(args.threads)
     results = {"flops": measure_flops(), "speed": measure_speed(args)}
     args.output.mkdir(parents=True, exist_ok=True)
     target = args.output / "treeformer_speed"
     target.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
-    side_by_side.plot(results["speed"], "speedup", "times faster", target.with_suffix(".png"))
+    figure = profile_report.plot(results["speed"], "speedup", "times faster")
+    figure.savefig(target.with_suffix(".png"), dpi=120)
     print(f"\nwritten: {target}.json, {target}.png")
 
 

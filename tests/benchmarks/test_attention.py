@@ -1,50 +1,136 @@
-"""The benchmark of attention runs and counts what it says."""
+"""The benchmark of attention: what is measured, with peers and without."""
 
-import argparse
+import dataclasses
+import json
+import os
+import sys
 
+import numpy as np
 import pytest
+import tensorflow as tf
+
+from mate_tf import attention
+from mate_tf.analysis import encoder_layers, flops, profile, workers
+from mate_tf.attention import base
+from mate_tf.attention import config as options
+from mate_tf.layers.keras_namespace import keras
+from mate_tf.models.encoder_config import EncoderConfig
+
+SMALL = {"num_hidden_layers": 1, "hidden_size": 16, "num_attention_heads": 4}
+SMALL |= {"intermediate_size": 32}
 
 
-@pytest.fixture(scope="module")
-def benchmark(load_benchmark):
-    return load_benchmark("attention")
+@pytest.fixture
+def benchmark(load_benchmark, monkeypatch):
+    """The benchmark with small layers; variants that it registers are gone afterwards."""
+    for module, name in ((base, "_VARIANTS"), (options, "_OPTIONS"), (flops, "FORMULAS")):
+        monkeypatch.setattr(module, name, dict(getattr(module, name)))
+    module = load_benchmark("attention")
+    monkeypatch.setattr(module, "ENCODER", SMALL)
+    return module
 
 
-def test_flops_of_two_bert_base_layers(benchmark):
-    """MATE's products at 2048 tokens are 62.3 GFLOP; the limits of its speed-up follow."""
-    assert benchmark.flops("mate_efficient", 2048) / 1e9 == pytest.approx(62.3, abs=0.05)
-    ratios = {
-        n: benchmark.flops("full", n) / benchmark.flops("mate_efficient", n)
-        for n in (2048, 4096, 8192)
-    }
-    assert ratios == pytest.approx({2048: 1.34, 4096: 1.76, 8192: 2.58}, abs=0.01)
+@pytest.fixture
+def settings(benchmark, monkeypatch):
+    """settings(*arguments): what the command line asks for."""
+
+    def of(*arguments):
+        monkeypatch.setattr(sys, "argv", ["attention.py", *arguments])
+        return benchmark.settings(benchmark.arguments())
+
+    return of
 
 
-SMALL = {
-    "HIDDEN": 16,
-    "HEADS": 4,
-    "INTERMEDIATE": 32,
-    "GLOBAL_LENGTH": 8,
-    "RADIUS": 4,
-    "QUESTION": 4,
-    "MATMUL": (64, 16, 32),
-}
+def test_what_is_measured(settings):
+    """The commands of README.md and RESULTS.md."""
+    plain = settings()
+    assert (plain.time, plain.memory, plain.passes) == (True, False, ("forward",))
+    assert {case.xla for case in plain.cases(512, False)} == {False, True}
+    memory = settings("--memory", "--variants", "mate_efficient", "--lengths", "2048")
+    assert (memory.time, memory.memory, memory.lengths) == (False, True, (2048,))
+    assert [case.xla for case in memory.cases(2048, False)] == [False]
+    assert settings("--training").passes == ("training",)
+    both = settings("--precisions", "float32", "bfloat16", "--compile", "plain")
+    assert len(both.cases(512, False)) == 2 * 3
+    assert not both.peers
 
 
-@pytest.mark.parametrize("training", [False, True])
-def test_measures_and_plots(benchmark, training, tmp_path, capsys, monkeypatch):
-    for name, value in SMALL.items():
-        monkeypatch.setattr(benchmark, name, value)
-    args = argparse.Namespace(
-        lengths=[60],
-        variants=["full", "mate_efficient"],
-        compile="plain",
-        repeats=1,
-        training=training,
-    )
-    results = benchmark.measure_speed(args)
-    assert [row["variant"] for row in results] == ["full", "mate_efficient"]
-    assert all(row["seconds"] > 0 for row in results)
-    assert "x full" in capsys.readouterr().out
-    benchmark.plot(results, "seconds", "seconds", tmp_path / "plot.png")
-    assert (tmp_path / "plot.png").stat().st_size > 1000
+def test_peers_take_part(settings):
+    found = settings("--peers_python", sys.executable, "--threads", "3", "--variants", "full")
+    assert found.variants == ("full", "appendix_d")
+    _, script, of_peer = found.peers["hugging_face_tapas"]
+    assert os.path.isfile(script)
+    assert json.loads(of_peer)["threads"] == 3
+    assert json.loads(of_peer)["config"]["hidden_size"] == SMALL["hidden_size"]
+    found.check()
+    with pytest.raises(SystemExit, match="--peers_python=absent: no such program"):
+        settings("--peers_python", "absent")
+
+
+def test_measures_the_listing(settings):
+    """In a real process, which registers it too."""
+    case = dataclasses.asdict(encoder_layers.Case("appendix_d", 64))
+    with profile.start(settings().command()) as worker:
+        assert worker.ask("prepare", **case)["peak"] > 0
+        clock, _ = worker.ask("run", **case)
+        assert clock > 0
+
+
+def small_tables(length):
+    """Questions of 7, 4, 0 and 11 tokens, tables with 3 columns, padding but for the first."""
+    parts = {name: np.zeros([4, length], np.int32) for name in attention.TableContext._fields}
+    for example, question in enumerate((7, 4, 0, 11)):
+        end = length - 5 * example
+        place = np.arange(question, end)
+        parts["input_mask"][example, :end] = 1
+        parts["segment_ids"][example, question:end] = 1
+        parts["row_ids"][example, question:end] = (place - question) // 6
+        parts["column_ids"][example, question:end] = (place - question) // 2 % 3 + 1
+    return attention.TableContext(**{name: tf.constant(part) for name, part in parts.items()})
+
+
+@pytest.mark.parametrize(
+    ("length", "global_length", "radius"),
+    # several buckets, one and two of them, the last one not full, none
+    [(44, 14, 6), (44, 14, 30), (44, 14, 20), (41, 14, 4), (20, 24, 4)],
+)
+def test_the_listing_equals_mate(settings, length, global_length, radius):
+    """As `mate_exact` with the same windows sees it, and as `mate_efficient`, padding too."""
+    settings()
+    context = small_tables(length)
+    x = np.random.default_rng(2).normal(size=[4, length, 16]).astype(np.float32)
+    outputs = {}
+    for name in ("mate_exact", "mate_efficient", "appendix_d"):
+        config = attention.AttentionConfig(
+            name=name, global_length=global_length, radius=radius, row_heads_ratio=0.25
+        )
+        if name == "mate_exact":
+            config.override({"windowed": True})
+        keras.utils.set_random_seed(1)
+        variant = attention.get(name)
+        layer = variant.attention(config, 4, hidden_size=16, initializer_range=0.3)
+        layer.build([None, None, 16])
+        outputs[name] = layer(x, variant.pattern(config, 4)(context))
+    for name in ("mate_exact", "mate_efficient"):
+        np.testing.assert_allclose(outputs["appendix_d"], outputs[name], atol=1e-5, err_msg=name)
+    assert np.abs(outputs["appendix_d"]).max() > 0.1
+
+
+def test_hugging_face_on_request(benchmark):
+    python = os.environ.get("MATE_TF_PEERS_PYTHON")
+    if not python:
+        if os.environ.get("MATE_TF_REQUIRE_PEERS") == "1":
+            pytest.fail("MATE_TF_REQUIRE_PEERS=1 but MATE_TF_PEERS_PYTHON is not set")
+        pytest.skip("needs MATE_TF_PEERS_PYTHON, an interpreter with torch and transformers")
+    of_peer = json.dumps({"config": EncoderConfig(**SMALL).as_dict(), "threads": 1})
+    with workers.Worker([python, str(benchmark.HUGGING_FACE), of_peer]) as worker:
+        for training in (False, True):
+            case = encoder_layers.Case("hugging_face_tapas", 64, training=training)
+            peak = worker.ask("prepare", **dataclasses.asdict(case))
+            assert peak["peak"] > peak["increment"] >= 0
+            clock, worked = worker.ask("run", **dataclasses.asdict(case))
+            assert clock > 0
+            assert worked >= 0
+        half = dataclasses.asdict(encoder_layers.Case("x", 64, "bfloat16"))
+        with pytest.raises(workers.MeasurementFailed, match="float32 without XLA only"):
+            worker.ask("prepare", **half)

@@ -1,0 +1,84 @@
+"""The layers of Hugging Face's TAPAS on request, run by the interpreter of its own environment.
+
+    python hugging_face.py '{"config": {…}, "threads": 2}'
+
+Its encoder as TapasModel has it: eager attention, as it offers no other, with the mask that
+TapasModel makes where there is no padding, made once; float32. As in mate-tf's part of the
+comparison there are neither embeddings nor pooler. Its activation is that of its checkpoints, GELU
+by erf, which PyTorch computes in one operation.
+"""
+
+import functools
+import json
+import pathlib
+import sys
+import time
+
+import torch
+import transformers
+from transformers import masking_utils
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+
+from mate_tf.analysis import memory, workers  # the standard library only
+
+
+class Measurements:
+    """What is asked for, by the names of the requests.
+
+    Args:
+        config: mate-tf's EncoderConfig as a dict.
+    """
+
+    def __init__(self, config: dict):
+        sizes = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
+        sizes += ("hidden_dropout_prob", "attention_probs_dropout_prob")
+        self._config = transformers.TapasConfig(
+            attn_implementation="eager", vocab_size=32, **{size: config[size] for size in sizes}
+        )
+        self._calls = {}
+
+    def prepare(self, variant, length, precision, xla, training) -> dict:
+        """Makes the layers and calls them twice; memory as `memory.Peak` has it."""
+        del variant
+        if precision != "float32" or xla:
+            raise ValueError("measured in float32 without XLA only")
+        model = transformers.TapasModel(self._config).train(training)
+        x = torch.randn(1, length, self._config.hidden_size)
+        mask = masking_utils.create_bidirectional_mask(
+            config=model.config, inputs_embeds=x, attention_mask=torch.ones(1, length)
+        )
+        call = functools.partial(_step if training else _forward, model.encoder, x, mask)
+        with memory.peak_of_block() as peak:
+            call()
+            call()
+        self._calls[length, training] = call
+        return peak()._asdict()
+
+    def run(self, length, training, **_) -> tuple[float, float]:
+        """Seconds on the clock and of the processors."""
+        start, worked = time.perf_counter(), time.process_time()
+        self._calls[length, training]()
+        return time.perf_counter() - start, time.process_time() - worked
+
+
+def _forward(encoder, x, mask):
+    with torch.inference_mode():
+        return encoder(x, attention_mask=mask).last_hidden_state
+
+
+def _step(encoder, x, mask):
+    for parameter in encoder.parameters():
+        parameter.grad = None
+    encoder(x, attention_mask=mask).last_hidden_state.square().mean().backward()
+
+
+def main() -> None:
+    settings = json.loads(sys.argv[1])
+    torch.set_num_threads(settings["threads"])
+    measurements = Measurements(settings["config"])
+    workers.serve({"prepare": measurements.prepare, "run": measurements.run})
+
+
+if __name__ == "__main__":
+    main()
