@@ -1,4 +1,4 @@
-"""The one exception that the command line turns into a message and exit code 2."""
+"""What the command line turns into a message and exit code 2."""
 
 
 class InputError(ValueError):
@@ -6,4 +6,12 @@ class InputError(ValueError):
 
     The message is complete in itself: it names the file and, where there is one, the row,
     column or key. `mate_tf.cli` prints it on one line without a stack trace.
+    """
+
+
+class LostWorkerError(InputError):
+    """Another process of a training is gone.
+
+    TensorFlow waits for it when this one ends in the ordinary way, so whoever ends the process
+    because of this should not (`os._exit`).
     """

@@ -15,14 +15,16 @@ import functools
 import json
 import os
 import re
+import socket
 import tempfile
+import time
 import zlib
 
 import tensorflow as tf
 from tensorflow.python.distribute.collective_all_reduce_strategy import coordination_config_pb2
 from tensorflow.python.eager import context as eager_context
 
-from mate_tf.errors import InputError
+from mate_tf.errors import InputError, LostWorkerError
 
 STRATEGY = "multi_worker_mirrored"
 _VARIABLE = "TF_CONFIG"
@@ -31,6 +33,8 @@ _ADDRESS = re.compile(r"[^\s:/]+:\d{1,5}")
 _TASK = re.compile(r"/job:(\w+)/replica:\d+/task:(\d+)")
 _SEEDS = 2**31 - 1
 _HEARTBEAT = 30
+_GREETING, _ALL_THERE = 8, b"all are there"
+_PAUSE = 0.3
 _IMPLEMENTATIONS = tf.distribute.experimental.CommunicationImplementation
 _ALGORITHMS = {
     None: _IMPLEMENTATIONS.AUTO,
@@ -65,7 +69,7 @@ def joined(experiment):
     except tf.errors.OpError as error:
         if not (workers.several and (isinstance(error, _LOST) or is_of_collectives(error))):
             raise
-        raise InputError(
+        raise LostWorkerError(
             f"another worker is lost ({_reason(error)}); run the same command on all workers "
             "again to go on from the last checkpoint"
         ) from error
@@ -85,10 +89,11 @@ def strategy(all_reduce_alg: str | None, timeout: int) -> tf.distribute.Strategy
     addresses = read_cluster()
     if not addresses:
         return _create(all_reduce_alg)
-    _configure(addresses, timeout)
     try:
+        _meet(_all_addresses(addresses), _own_place(addresses), timeout)
+        _configure(addresses, timeout)
         return _create(all_reduce_alg)
-    except (tf.errors.OpError, RuntimeError) as error:
+    except (tf.errors.OpError, RuntimeError, OSError) as error:
         names = ", ".join(_all_addresses(addresses))
         raise InputError(
             f"{_VARIABLE}: the workers {names} did not come together: {_reason(error)}"
@@ -178,6 +183,54 @@ def _create(all_reduce_alg):
         implementation=_ALGORITHMS[all_reduce_alg]
     )
     return tf.distribute.MultiWorkerMirroredStrategy(communication_options=options)
+
+
+def _meet(addresses: list[str], own: int, timeout: float) -> None:
+    """Returns when all workers are there, which come to the first one's address.
+
+    TensorFlow waits for a worker that does not come without an end, whatever timeout it is given,
+    and nothing else runs in the process meanwhile.
+
+    Raises:
+        OSError: not all are there in time, or the address cannot be used.
+    """
+    deadline = time.monotonic() + timeout
+    host, _, port = addresses[0].rpartition(":")
+
+    def left() -> float:
+        seconds = deadline - time.monotonic()
+        if seconds <= 0:
+            raise TimeoutError(f"not all were there within {timeout} seconds")
+        return seconds
+
+    with contextlib.ExitStack() as stack:
+        if own == 0:
+            server = stack.enter_context(socket.create_server(("", int(port))))
+            come = {}
+            while len(come) < len(addresses) - 1:
+                server.settimeout(left())
+                connection = stack.enter_context(server.accept()[0])
+                connection.settimeout(left())
+                come[connection.recv(_GREETING)] = connection
+            for connection in come.values():
+                connection.sendall(_ALL_THERE)
+            return
+        while True:
+            with (
+                contextlib.suppress(ConnectionError),
+                socket.create_connection((host, int(port)), timeout=left()) as connection,
+            ):
+                connection.sendall(str(own).encode().ljust(_GREETING))
+                connection.settimeout(left())
+                if connection.recv(len(_ALL_THERE)) == _ALL_THERE:
+                    return
+            time.sleep(min(_PAUSE, left()))
+
+
+def _own_place(cluster) -> int:
+    """Which of `_all_addresses` is this process's."""
+    task = json.loads(os.environ[_VARIABLE])["task"]
+    return _all_addresses(cluster).index(cluster[task["type"]][task["index"]])
 
 
 def _configure(cluster, timeout):

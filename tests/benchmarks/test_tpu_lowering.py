@@ -132,5 +132,5 @@ def test_a_step_is_the_same_with_variables_as_arguments(benchmark, head, monkeyp
     for value, own, old in zip(after, step.values(), before, strict=True):
         np.testing.assert_allclose(value, own, rtol=1e-4, atol=1e-6)
         changed += bool(np.any(own != old))
-    assert changed > len(after) // 2
+    assert changed > len(after) // 3  # where gradients are added up, only their sums
     assert {"ReadVariableOp", "ResourceApplyAdam"} <= step.operations

@@ -240,13 +240,14 @@ def test_asking(finished, data, command, refused, tmp_path):
     assert message.startswith(f"{tmp_path / 'half' / 'read'}: no SavedModel here")
 
 
-def test_analysis_of_the_stage_that_has_a_mask(finished, command, tmp_path):
-    """The reader's tokens all see each other."""
+def test_analysis_of_both_stages(finished, command, tmp_path):
+    """The reader's tokens all see each other: it has attention, but no mask."""
     folder, arguments = finished
     shutil.copytree(folder / "model", tmp_path / "model")
     command("--mode=analyze", *arguments, f"--model_dir={tmp_path / 'model'}")
     assert (tmp_path / "model" / "point" / "analysis" / "patterns_0.example.png").exists()
-    assert not (tmp_path / "model" / "read" / "analysis").exists()
+    assert (tmp_path / "model" / "read" / "analysis" / "heads.png").exists()
+    assert not (tmp_path / "model" / "read" / "analysis" / "patterns_0.example.png").exists()
 
 
 def test_rows_beyond_the_model(finished):

@@ -41,4 +41,6 @@ def test_what_the_flags_set(config_file, tmp_path, monkeypatch):
 
 def test_predicting_is_for_the_processor(command, trained):
     """A model that was trained on a TPU is used without one."""
-    assert "accuracy" in command(*trained, "--mode=predict_and_evaluate", "--use_tpu")
+    output = command(*trained, "--mode=predict_and_evaluate", "--use_tpu")
+    assert "predicted | 18 questions" in output
+    assert "evaluated | " in output

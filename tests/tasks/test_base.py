@@ -129,6 +129,7 @@ def test_inputs_are_what_a_model_reads(monkeypatch):
         "seed": 5,
         "repeat": True,
         "drop_remainder": True,
+        "fill_remainder": False,
         "max_batch_tokens": None,
         "curriculum": (0, 0),
         "multiple_of": 2,
@@ -136,6 +137,9 @@ def test_inputs_are_what_a_model_reads(monkeypatch):
     task.build_inputs(configs.TableDataConfig(buckets=[2, 3]))
     assert (seen["shuffle"], seen["repeat"], seen["drop_remainder"]) == (0, False, False)
     assert seen["buckets"] == [2, 3]
+    # on a TPU: one shape
+    task.build_inputs(configs.TableDataConfig(buckets=[2, 3], static_shapes=True))
+    assert (seen["buckets"], seen["fill_remainder"]) == (None, True)
     uneven = configs.TableDataConfig(global_batch_size=5, is_training=True)
     with pytest.raises(InputError, match=r"train_data\.global_batch_size=5 .* 2 replicas"):
         task.build_inputs(uneven, context)
