@@ -17,6 +17,7 @@ import os
 import re
 import socket
 import tempfile
+import threading
 import time
 import zlib
 
@@ -65,7 +66,8 @@ def joined(experiment):
         strategy(runtime.all_reduce_alg, experiment.trainer.worker_timeout) if together else None
     )
     try:
-        yield workers
+        with _quiet_threads() if workers.several else contextlib.nullcontext():
+            yield workers
     except tf.errors.OpError as error:
         if not (workers.several and (isinstance(error, _LOST) or is_of_collectives(error))):
             raise
@@ -73,6 +75,22 @@ def joined(experiment):
             f"another worker is lost ({_reason(error)}); run the same command on all workers "
             "again to go on from the last checkpoint"
         ) from error
+
+
+@contextlib.contextmanager
+def _quiet_threads():
+    """TensorFlow's own threads say nothing of an error that the main one gets as well."""
+    before = threading.excepthook
+
+    def hook(args):
+        if not isinstance(args.exc_value, tf.errors.OpError):
+            before(args)
+
+    threading.excepthook = hook
+    try:
+        yield
+    finally:
+        threading.excepthook = before
 
 
 @functools.cache
