@@ -35,6 +35,22 @@ def shared() -> pathlib.Path:
 
 
 @pytest.fixture(scope="session")
+def interpreter():
+    """interpreter(name, what): the Python that MATE_TF_<name>_PYTHON says, of an environment with
+    `what`; skips without it, or fails where it must be there."""
+
+    def find(name, what):
+        path = os.environ.get(f"MATE_TF_{name}_PYTHON")
+        if not path:
+            if os.environ.get(f"MATE_TF_REQUIRE_{name}") == "1":
+                pytest.fail(f"MATE_TF_REQUIRE_{name}=1 but MATE_TF_{name}_PYTHON is not set")
+            pytest.skip(f"needs MATE_TF_{name}_PYTHON, an interpreter with {what}")
+        return path
+
+    return find
+
+
+@pytest.fixture(scope="session")
 def goldens(shared) -> pathlib.Path:
     """Recorded inputs and outputs of the reference."""
     return shared / "goldens"

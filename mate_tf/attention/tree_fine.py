@@ -4,13 +4,13 @@ import dataclasses
 import math
 
 import tensorflow as tf
-from tensorflow.python.ops import control_flow_util
 
 from mate_tf.attention import leaf_blocks, masks
 from mate_tf.attention.base import mask_bias, shape_list
 from mate_tf.attention.tree import TreeAttention, TreeOptions
 from mate_tf.errors import InputError
 from mate_tf.layers import replicas
+from mate_tf.layers.xla import within_xla
 
 FORMS = ("auto", "masked", "sorted")
 
@@ -65,7 +65,7 @@ class TreeFine(TreeAttention):
 
     def attend(self, query, key, value, pattern, training=None):
         learns = self._learns_trees(training)
-        by_mask = {"auto": learns or _within_xla(), "masked": True, "sorted": False}
+        by_mask = {"auto": learns or within_xla(), "masked": True, "sorted": False}
         attend = self._masked if by_mask[self.config.form] else self._sorted
         return attend(query, key, value, pattern, training)
 
@@ -224,9 +224,3 @@ def _zero_with_gradient(of_query, of_key, mask, probabilities, everywhere):
     rate = tf.stop_gradient(everywhere / tf.maximum(mass, LEAST_MASS))
     change = (same - tf.stop_gradient(same)) * rate
     return change - tf.stop_gradient(probabilities) * tf.reduce_sum(change, -1, keepdims=True)
-
-
-def _within_xla() -> bool:
-    """Whether what is being traced will be compiled by XLA, as with jit_compile or on a TPU."""
-    graph = tf.compat.v1.get_default_graph()
-    return control_flow_util.GraphOrParentsInXlaContext(graph)

@@ -251,16 +251,13 @@ def coverage(trained: Trained) -> dict:
         reached = attention.coverage(context, config.global_length, *radii)
         print(f"coverage | {name}, G {config.global_length}, R {radii}: {reached:.2%}")
         results[name] = {"global_length": config.global_length, "radii": radii, "reached": reached}
-    rows = {}
-    for share in COVERAGES:
-        found = mate_settings.cheapest(context, share)
-        rows[f"{share:.0%}"] = found._asdict()
+    rows = {f"{share:.0%}": mate_settings.cheapest(context, share)._asdict() for share in COVERAGES}
     columns = {
-        title: {name: str(row[key]) for name, row in rows.items()}
-        for title, key in (("G", "global_length"), ("R rows", "row_radius"))
+        "G": {name: str(row["global_length"]) for name, row in rows.items()},
+        "R rows": {name: str(row["row_radius"]) for name, row in rows.items()},
+        "R columns": {name: str(row["column_radius"]) for name, row in rows.items()},
+        "pairs of full attention": {name: row["compared"] for name, row in rows.items()},
     }
-    columns["R columns"] = {name: str(row["column_radius"]) for name, row in rows.items()}
-    columns["pairs of full attention"] = {name: row["compared"] for name, row in rows.items()}
     print(f"\n{comparison(columns, 'coverage')}\n")
     return results | {"cheapest": rows}
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from mate_tf.analysis import speed
 from mate_tf.attention import AttentionConfig
 from mate_tf.errors import InputError
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
@@ -77,7 +78,5 @@ def _time(name: str, encoder: TableEncoder, features: dict) -> Timing:
     forward(inputs).numpy()  # traces the graph, and is not counted
     seconds, end = [], time.monotonic() + _SECONDS
     while not seconds or (len(seconds) < _RUNS and time.monotonic() < end):
-        start = time.perf_counter()
-        forward(inputs).numpy()
-        seconds.append(time.perf_counter() - start)
+        seconds.append(speed.seconds(forward, inputs)[0])
     return Timing(name, statistics.median(seconds), len(seconds))

@@ -300,8 +300,7 @@ class TrainerConfig(config_definitions.TrainerConfig):
         continue_steps: go on at the step that `task.init_checkpoint` was saved at, in the schedule
             of the learning rate too, and with its optimizer's moments; False: at step 0.
         layer_log_interval: steps between lines of layers.jsonl (`training.layer_log`); 0: none.
-        worker_timeout: seconds to wait for other workers (`training.workers`) at the start, and
-            for a sign of life from each of them later.
+        worker_timeout: seconds to wait for the other workers (`training.workers`) at the start.
     """
 
     optimizer_config: OptimizationConfig = dataclasses.field(default_factory=OptimizationConfig)

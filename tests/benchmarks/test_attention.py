@@ -116,12 +116,8 @@ def test_the_listing_equals_mate(settings, length, global_length, radius):
     assert np.abs(outputs["appendix_d"]).max() > 0.1
 
 
-def test_hugging_face_on_request(benchmark):
-    python = os.environ.get("MATE_TF_PEERS_PYTHON")
-    if not python:
-        if os.environ.get("MATE_TF_REQUIRE_PEERS") == "1":
-            pytest.fail("MATE_TF_REQUIRE_PEERS=1 but MATE_TF_PEERS_PYTHON is not set")
-        pytest.skip("needs MATE_TF_PEERS_PYTHON, an interpreter with torch and transformers")
+def test_hugging_face_on_request(benchmark, interpreter):
+    python = interpreter("PEERS", "torch and transformers")
     of_peer = json.dumps({"config": EncoderConfig(**SMALL).as_dict(), "threads": 1})
     with workers.Worker([python, str(benchmark.HUGGING_FACE), of_peer]) as worker:
         for training in (False, True):

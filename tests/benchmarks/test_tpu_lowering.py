@@ -23,13 +23,9 @@ def benchmark(load_benchmark):
 
 
 @pytest.fixture
-def tpu_python():
+def tpu_python(interpreter):
     """tpu_python(*arguments): what it prints; skips, or fails where the environment must be."""
-    python = os.environ.get("MATE_TF_TPU_PYTHON")
-    if not python:
-        if os.environ.get("MATE_TF_REQUIRE_TPU") == "1":
-            pytest.fail("MATE_TF_REQUIRE_TPU=1 but MATE_TF_TPU_PYTHON is not set")
-        pytest.skip("needs MATE_TF_TPU_PYTHON, an interpreter with tensorflow-tpu")
+    python = interpreter("TPU", "tensorflow-tpu")
 
     def run(*arguments, code=0):
         environment = os.environ | {"TPU_SKIP_MDS_QUERY": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}

@@ -37,22 +37,22 @@ BERT_ONLY = {
 }
 
 
-def run_peers(mode, folder):
-    """Runs the script, or skips; fails where the environment must be there."""
-    python = os.environ.get("MATE_TF_PEERS_PYTHON")
-    if not python:
-        if os.environ.get("MATE_TF_REQUIRE_PEERS") == "1":
-            pytest.fail("MATE_TF_REQUIRE_PEERS=1 but MATE_TF_PEERS_PYTHON is not set")
-        pytest.skip("needs MATE_TF_PEERS_PYTHON, an interpreter with torch and transformers")
+@pytest.fixture(scope="module")
+def run_peers(interpreter):
+    """run_peers(mode, folder): runs the script in their environment."""
+    python = interpreter("PEERS", "torch and transformers")
     offline = os.environ | {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
-    done = subprocess.run(
-        [python, str(SCRIPT), mode, str(folder)], env=offline, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
+
+    def run(mode, folder):
+        command = [python, str(SCRIPT), mode, str(folder)]
+        done = subprocess.run(command, env=offline, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[-4000:]
+
+    return run
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory, run_peers):
     folder = tmp_path_factory.mktemp("huggingface")
     run_peers("write", folder)
     return folder
@@ -163,7 +163,7 @@ def test_every_attention_variant_takes_all_of_it(folder, attention):
     assert (report.missing, report.unused) == ((), ())
 
 
-def test_exported_models_compute_the_same_there(folder, tmp_path):
+def test_exported_models_compute_the_same_there(folder, run_peers, tmp_path):
     vocab = tmp_path / "vocab.txt"
     vocab.write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "an", "answer"]))
     saved = {case: case for case in CASES}

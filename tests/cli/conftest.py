@@ -139,6 +139,17 @@ def created(config_file, tmp_path_factory):
     return folder
 
 
+@pytest.fixture
+def arguments(config_file, created, tmp_path):
+    """Flags of a training into tmp_path / "model"."""
+    return (
+        "--mode=train",
+        f"--config_file={config_file}",
+        f"--output_dir={created}",
+        f"--model_dir={tmp_path / 'model'}",
+    )
+
+
 @pytest.fixture(scope="session")
 def trained(config_file, created, tmp_path_factory):
     """Flags of the experiment after create_data, train and export; not to be changed."""

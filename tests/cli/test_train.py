@@ -7,16 +7,6 @@ import pytest
 from mate_tf.training import trainer
 
 
-@pytest.fixture
-def arguments(config_file, created, tmp_path):
-    return (
-        "--mode=train",
-        f"--config_file={config_file}",
-        f"--output_dir={created}",
-        f"--model_dir={tmp_path / 'model'}",
-    )
-
-
 def test_before_create_data(refused, config_file, tmp_path, files):
     for mode in ("train", "eval", "predict", "predict_and_evaluate"):
         message = refused(

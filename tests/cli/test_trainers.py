@@ -53,13 +53,8 @@ def test_flags(refused):
 
 
 @pytest.fixture(scope="module")
-def python():
-    path = os.environ.get("MATE_TF_ESTIMATOR_PYTHON")
-    if not path:
-        if os.environ.get("MATE_TF_REQUIRE_ESTIMATOR") == "1":
-            pytest.fail("MATE_TF_REQUIRE_ESTIMATOR=1 but MATE_TF_ESTIMATOR_PYTHON is not set")
-        pytest.skip("needs MATE_TF_ESTIMATOR_PYTHON, an interpreter with TensorFlow 2.15")
-    return path
+def python(interpreter):
+    return interpreter("ESTIMATOR", "TensorFlow 2.15")
 
 
 @pytest.fixture(scope="module")

@@ -39,14 +39,8 @@ def tf_config(ports, index):
 
 
 @pytest.fixture
-def arguments(config_file, created, tmp_path):
-    return (
-        "--mode=train",
-        f"--config_file={config_file}",
-        f"--output_dir={created}",
-        f"--model_dir={tmp_path / 'model'}",
-        "--tf_random_seed=3",
-    )
+def arguments(arguments):
+    return (*arguments, "--tf_random_seed=3")
 
 
 @pytest.fixture

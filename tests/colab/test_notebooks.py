@@ -37,6 +37,7 @@ def test_is_kept_without_outputs(path):
     assert notebook.metadata.kernelspec.name == "python3"
 
 
+@pytest.mark.slow
 @every_notebook
 def test_runs(path, project, monkeypatch, tmp_path):
     """As Jupyter runs it: in its own folder, by this environment's Python."""
