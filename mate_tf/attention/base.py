@@ -36,6 +36,24 @@ class TableContext(NamedTuple):
     input_mask: tf.Tensor
 
 
+class PackedContext(NamedTuple):
+    """A TableContext of sequences that several examples share (`mate_tf.layers.packing`).
+
+    Attributes:
+        segment_ids: as in TableContext, each example's own, like the next three.
+        row_ids: the same.
+        column_ids: the same.
+        input_mask: the same.
+        starts: where in the sequence the token's example starts; differs between examples.
+    """
+
+    segment_ids: tf.Tensor
+    row_ids: tf.Tensor
+    column_ids: tf.Tensor
+    input_mask: tf.Tensor
+    starts: tf.Tensor
+
+
 def shape_list(tensor: tf.Tensor) -> list:
     """Shape with a Python int wherever the size is static, so that XLA sees it."""
     dynamic = tf.shape(tensor)
@@ -59,7 +77,12 @@ class AttentionPattern(keras.layers.Layer):
     Args:
         config: the variant's AttentionConfig.
         num_heads: heads of each attention layer.
+
+    Attributes:
+        packs: whether it also takes a PackedContext, and keeps the examples in it apart.
     """
+
+    packs = False
 
     def __init__(self, config: AttentionConfig, num_heads: int, **kwargs):
         super().__init__(**kwargs)

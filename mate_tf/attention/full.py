@@ -22,6 +22,8 @@ class FullOptions:
 class FullPattern(AttentionPattern):
     """Every token attends to every real token, as in BERT."""
 
+    packs = True
+
     def call(self, context, training=None):
         mask = self.mask(context)
         return {

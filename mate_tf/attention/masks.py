@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from mate_tf.attention.base import PackedContext
+
 
 class HeadTokens(NamedTuple):
     """Tokens as one type of heads (row heads or column heads) sees them; [batch, tokens] each.
@@ -41,8 +43,8 @@ def real_tokens(context) -> tf.Tensor:
 
 
 def full(context) -> tf.Tensor:
-    """<bool>[batch, 1, seq]: every real token is seen by all."""
-    return real_tokens(context)[:, None, :]
+    """<bool>[batch, 1 or, if packed, seq, seq]: every real token of an example is seen by all."""
+    return apart(real_tokens(context)[:, None, :], context)
 
 
 def same_row_or_column(context) -> tf.Tensor:
@@ -54,6 +56,11 @@ def same_row_or_column(context) -> tf.Tensor:
         | segment_zero[:, :, None]
         | segment_zero[:, None, :]
     ) & full(context)
+
+
+def apart(mask, context) -> tf.Tensor:
+    """The mask <bool>[batch, 1 or seq, seq] without pairs of different examples in a sequence."""
+    return mask & _equal(context.starts) if isinstance(context, PackedContext) else mask
 
 
 def same_row(context) -> tf.Tensor:
@@ -79,7 +86,10 @@ def windowed(context, ids, global_length: int, radius: int) -> tf.Tensor:
         global_length: G.
         radius: R.
     """
-    rank = inverse_permutation(sort_order(context, ids))
+    if isinstance(context, PackedContext):
+        rank = _packed_rank(context, ids)
+    else:
+        rank = inverse_permutation(sort_order(context, ids))
     return visible(head_tokens(context, ids, buckets(rank, global_length, radius)))
 
 
@@ -176,6 +186,15 @@ def sort_order(context, ids) -> tf.Tensor:
 def inverse_permutation(order) -> tf.Tensor:
     """<int32>[batch, seq]: the place of each token in `order`."""
     return tf.argsort(order, axis=-1)
+
+
+def _packed_rank(context, ids) -> tf.Tensor:
+    """<int32>[batch, seq]: place of each token in the order of its own example."""
+    by_id = sort_order(context, ids)
+    starts = tf.gather(context.starts, by_id, batch_dims=1)
+    by_example = tf.argsort(starts, axis=-1, stable=True)
+    order = tf.gather(by_id, by_example, batch_dims=1)
+    return inverse_permutation(order) - context.starts
 
 
 def _equal(ids) -> tf.Tensor:

@@ -6,7 +6,13 @@ import functools
 import tensorflow as tf
 
 from mate_tf.attention import masks, views
-from mate_tf.attention.base import AttentionPattern, TableAttention, mask_bias, shape_list
+from mate_tf.attention.base import (
+    AttentionPattern,
+    PackedContext,
+    TableAttention,
+    mask_bias,
+    shape_list,
+)
 from mate_tf.errors import InputError
 
 STRETCH = 256
@@ -87,6 +93,7 @@ class MatePattern(AttentionPattern):
     """What `mate_exact` and `mate_efficient` share: the two types of heads and their mask."""
 
     windowed = True
+    packs = True
 
     def __init__(self, config, num_heads, **kwargs):
         super().__init__(config, num_heads, **kwargs)
@@ -112,6 +119,7 @@ class MatePattern(AttentionPattern):
             mask = masks.windowed(context, ids, self.config.global_length, kind.radius)
         else:
             mask = masks.visible(masks.head_tokens(context, ids))
+        mask = masks.apart(mask, context)
         return (mask if _diagonal(self.config) else masks.without_diagonal(mask))[:, None]
 
     def _real(self, context):
@@ -161,7 +169,10 @@ class MateEfficientPattern(MatePattern):
     """
 
     def call(self, context, training=None):
-        if dense_is_cheaper(context.row_ids.shape[1], self.config.global_length, self.head_types):
+        seq = context.row_ids.shape[1]
+        # Examples that share a sequence are short: each would need a global section of its own.
+        packed = isinstance(context, PackedContext)
+        if packed or dense_is_cheaper(seq, self.config.global_length, self.head_types):
             return super().call(context)
         pattern, rows_before, restored = {}, 0, []
         for kind in self.head_types:

@@ -31,6 +31,8 @@ class TreePattern(FullPattern):
     `mask` has all pairs that a tree could put together; `TreeAttention.mask` those it does.
     """
 
+    packs = False
+
     def call(self, context, training=None):
         return super().call(context) | {"real": masks.real_tokens(context)}
 

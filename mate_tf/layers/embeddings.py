@@ -8,8 +8,12 @@ from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.layer_norm import LayerNorm
 
+_MAX_COLUMNS = 2**15
 
-def positions_in_cell(column_ids: tf.Tensor, row_ids: tf.Tensor) -> tf.Tensor:
+
+def positions_in_cell(
+    column_ids: tf.Tensor, row_ids: tf.Tensor, starts: tf.Tensor | int = 0
+) -> tf.Tensor:
     """Index of each token from the first token in the sequence with the same column and row.
 
     The question, [SEP] and padding share the cell (0, 0), so padding keeps its absolute index
@@ -18,12 +22,14 @@ def positions_in_cell(column_ids: tf.Tensor, row_ids: tf.Tensor) -> tf.Tensor:
     Args:
         column_ids: <int32>[batch, seq].
         row_ids: <int32>[batch, seq].
+        starts: <int32>[batch, seq] of a PackedContext: examples have cells of their own.
 
     Returns:
         <int32>[batch, seq]
     """
     batch, seq = shape_list(column_ids)
-    cell = tf.cast(column_ids, tf.int64) * 2**32 + tf.cast(row_ids, tf.int64)
+    column = tf.cast(column_ids, tf.int64) + tf.cast(starts, tf.int64) * _MAX_COLUMNS
+    cell = column * 2**32 + tf.cast(row_ids, tf.int64)
     order = tf.argsort(cell, axis=-1, stable=True)
     ordered = tf.gather(cell, order, axis=1, batch_dims=1)
     changes = tf.cast(ordered[:, 1:] != ordered[:, :-1], tf.int32)
@@ -87,6 +93,8 @@ class TableEmbeddings(keras.layers.Layer):
     def call(self, features: dict, training=None) -> tf.Tensor:
         """features -> <float>[batch, seq, hidden]; see data/features.py for their names.
 
+        With `starts`, as in a PackedContext, positions are counted within each example.
+
         Raises:
             InputError: more tokens than position embeddings, without restart in each cell.
         """
@@ -106,7 +114,9 @@ class TableEmbeddings(keras.layers.Layer):
         """<float>[batch or 1, seq, hidden]"""
         limit = self.config.max_position_embeddings
         if self.config.reset_position_index_per_cell:
-            positions = positions_in_cell(features["column_ids"], features["row_ids"])
+            positions = positions_in_cell(
+                features["column_ids"], features["row_ids"], features.get("starts", 0)
+            )
             return tf.gather(self.position_embeddings, tf.minimum(positions, limit - 1))
         batch, seq = shape_list(features["input_ids"])
         if isinstance(seq, int) and seq > limit:
@@ -114,6 +124,8 @@ class TableEmbeddings(keras.layers.Layer):
                 f"{seq} tokens exceed max_position_embeddings={limit}; "
                 "set reset_position_index_per_cell to go beyond"
             )
+        if "starts" in features:
+            return tf.gather(self.position_embeddings, tf.range(seq) - features["starts"])
         return tf.broadcast_to(
             self.position_embeddings[:seq], [batch, seq, self.config.hidden_size]
         )

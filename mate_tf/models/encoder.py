@@ -3,12 +3,14 @@
 import tensorflow as tf
 
 from mate_tf import attention
-from mate_tf.attention.base import build_child
+from mate_tf.attention.base import PackedContext, build_child
 from mate_tf.errors import InputError
 from mate_tf.layers.embeddings import TableEmbeddings
 from mate_tf.layers.encoder_block import EncoderBlock
 from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.packing import Packing
 from mate_tf.layers.pooling import pool
+from mate_tf.layers.xla import within_xla
 from mate_tf.models.configured import ConfiguredModel
 from mate_tf.models.encoder_config import EncoderConfig
 
@@ -30,7 +32,7 @@ class TableEncoder(ConfiguredModel):
 
     Raises:
         InputError: if the config's fields contradict each other; if several of its attention
-            variants have tokens of their own.
+            variants have tokens of their own; if one cannot `pack`.
     """
 
     config_type = EncoderConfig
@@ -52,6 +54,9 @@ class TableEncoder(ConfiguredModel):
         no_tokens = attention.AttentionPattern.add_tokens
         if sum(type(pattern).add_tokens is not no_tokens for pattern in self.patterns) > 1:
             raise InputError("attention lists several variants with tokens of their own")
+        for pattern, part in zip(self.patterns, distinct, strict=True):
+            if config.pack and not pattern.packs:
+                raise InputError(f"pack: {part.name!r} cannot keep examples of a sequence apart")
         self.blocks = [
             EncoderBlock(config, part, name=f"blocks_{index}")
             for index, part in enumerate(per_layer)
@@ -96,11 +101,14 @@ class TableEncoder(ConfiguredModel):
             if name not in features:
                 raise InputError(f"the encoder needs the feature {name!r}")
         features = {name: features[name] for name in sorted(needed)}
+        own = attention.TableContext(*(features[n] for n in attention.TableContext._fields))
+        context, packing = own, None
+        if self._config.pack and not within_xla():
+            packing = Packing(features["input_mask"])
+            features = {name: packing.together(ids) for name, ids in features.items()}
+            features["starts"] = packing.starts
+            context = PackedContext(*(features[name] for name in PackedContext._fields))
         x = embedding_output = self.embeddings(features, training=training)
-        context = attention.TableContext(
-            *(features[name] for name in attention.TableContext._fields)
-        )
-        own = context
         for pattern in self.patterns:
             x, context = pattern.add_tokens(x, context)
         patterns = [pattern(context, training=training) for pattern in self.patterns]
@@ -108,6 +116,10 @@ class TableEncoder(ConfiguredModel):
         for block, index in zip(self.blocks, self._pattern_of_layer, strict=True):
             x = block(x, patterns[index], training=training)
             encoder_outputs.append(self._without_added(x))
+        if packing:
+            embedding_output, *encoder_outputs = (
+                packing.apart(x) for x in (embedding_output, *encoder_outputs)
+            )
         sequence_output = encoder_outputs[-1] if encoder_outputs else embedding_output
         return {
             "sequence_output": sequence_output,

@@ -59,6 +59,9 @@ class EncoderConfig(base_config.Config):
         pooling: what the pooler reads: "first", the first token's output, as in BERT; for encoders
             trained to mean something elsewhere the mean of the "question"'s or of "all" tokens, or
             "max", the largest values of all tokens (`layers.pooling`).
+        pack: examples of a batch share sequences of its length where they fit, kept apart by
+            masks (`layers.packing`): the same outputs, with less padding to compute. Only for
+            attention that compares all pairs under a mask; not within XLA.
     """
 
     vocab_size: int = 30522
@@ -84,6 +87,7 @@ class EncoderConfig(base_config.Config):
     query_key_initializer_range: float | None = None
     word_embedding_scale: float = 1.0
     pooling: str = FIRST
+    pack: bool = False
 
     def _set(self, k, v):
         if k == "attention":

@@ -9,6 +9,7 @@ import tensorflow as tf
 from mate_tf import attention
 from mate_tf.attention import AttentionConfig, masks
 from mate_tf.data import features as feature_names
+from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
 
@@ -205,6 +206,40 @@ def test_padding_has_no_influence(name, tables, x, context):
     longer = attention.TableContext(*(tf.pad(part, [[0, 0], [0, 13]]) for part in context))
     y_longer = run(tf.pad(x, [[0, 0], [0, 13], [0, 0]]), longer).numpy()[:, :SEQ]
     np.testing.assert_allclose(y_longer[real], y[real], atol=1e-5)
+
+
+@pytest.mark.parametrize("reset", [False, True])
+def test_packed_examples_come_out_as_alone(name, reset, features):
+    """Short tables share sequences, with windows and positions of their own; or a clear refusal."""
+    config = encoder_of(name).config.replace(reset_position_index_per_cell=reset)
+    packing = config.replace(pack=True)
+    if not attention.get(name).pattern.packs:
+        with pytest.raises(InputError, match=f"pack: '{name}' cannot"):
+            TableEncoder(packing)
+        return
+    short = {key: tf.concat([ids[:2]] * 3, axis=0) for key, ids in features.items()}
+    own = tf.range(SEQ) < tf.constant([[40], [12], [19], [7], [21], [1]])
+    short = {key: tf.where(own, ids, 0) for key, ids in short.items()}
+    words = tf.random.stateless_uniform([6, SEQ], [4, 4], 1, 50, tf.int32)
+    short["input_ids"] = words * short["input_mask"]
+    real = tf.cast(short["input_mask"], tf.float32)[:, :, None]
+    found = {}
+    for each in (config, packing):
+        keras.utils.set_random_seed(3)
+        encoder = TableEncoder(each)
+        with tf.GradientTape() as tape:
+            outputs = encoder(short)
+            loss = tf.reduce_sum((outputs["sequence_output"] * real) ** 3)
+        layers = (outputs["embedding_output"], *outputs["encoder_outputs"])
+        kernel = encoder.blocks[0].attention.query.kernel
+        found[each.pack] = [
+            *(layer * real for layer in layers),
+            outputs["pooled_output"],
+            tape.gradient(loss, kernel),
+        ]
+        assert all(np.abs(part).max() > 0.1 for part in found[each.pack])
+    for alone, packed in zip(found[False], found[True], strict=True):
+        np.testing.assert_allclose(packed, alone, atol=1e-5 * np.abs(alone).max())
 
 
 def test_any_length_with_unknown_shape_and_xla(name, features):
