@@ -66,7 +66,8 @@ class TableDataConfig(base_config.Config):
         curriculum_steps: see there; 0: none.
         shuffle_buffer_size: examples to draw from.
         static_shapes: all batches have one shape, as a TPU's program has: no `buckets`, and the
-            last one of an evaluation is filled up. Training on a TPU sets it.
+            last one of an evaluation is filled up. Training on a TPU or with
+            XLA sets it.
         seed: of the shuffling; None: it follows `tf_random_seed`. Training that resumes adds the
             step that it goes on from, so that it does not repeat the order it began with.
     """

@@ -105,8 +105,10 @@ def resolve(experiment: TableExperiment) -> TableExperiment:
     rate = experiment.trainer.optimizer_config.learning_rate
     if rate.type == "bert" and not rate.bert.decay_steps:
         rate.bert.decay_steps = experiment.trainer.train_steps
-    if experiment.runtime.distribution_strategy == "tpu":
+    on_tpu = experiment.runtime.distribution_strategy == "tpu"
+    if on_tpu or experiment.runtime.enable_xla:
         experiment.task.train_data.static_shapes = True
+    if on_tpu:
         experiment.task.validation_data.static_shapes = True
     return experiment
 

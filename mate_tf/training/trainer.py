@@ -16,6 +16,7 @@ from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.training import (
     accumulation,
+    compiled,
     continuation,
     experiments,
     layer_log,
@@ -266,9 +267,12 @@ class _Runner(train_lib.OrbitExperimentRunner):
         super().__init__(model_dir=folder, **kwargs)
 
     def _build_trainer(self, task, train, evaluate):
+        params = self.params
+        if params.runtime.enable_xla and not isinstance(self.strategy, tf.distribute.TPUStrategy):
+            compiled.compile_train_step(task, params.runtime, self.strategy)
         with self.strategy.scope():
             return train_utils.create_trainer(
-                self.params,
+                params,
                 task,
                 train=train,
                 evaluate=evaluate,

@@ -51,7 +51,9 @@ def drawn(pattern, seq=12):
 @given(st.floats(-5, 5), st.floats(0.001, 0.999), st.floats(0.05, 5))
 def test_gumbel_sigmoid_by_its_definition(alpha, u, temperature):
     """The logistic noise at u is the difference G1 - G2 of two Gumbel variables at its quantile."""
-    found = drawn_mask.gumbel_sigmoid(tf.constant(alpha, tf.float64), u, temperature)
+    found = drawn_mask.gumbel_sigmoid(
+        *(tf.constant(x, tf.float64) for x in (alpha, u)), temperature
+    )
     noise = np.log(u / (1 - u))
     assert found.numpy() == pytest.approx(
         1 / (1 + np.exp(-(alpha + noise) / temperature)), abs=1e-6

@@ -1,0 +1,144 @@
+"""Other ways to compute `mate_efficient`, against the one that ships: benchmarks/NOTES.md says why.
+
+    python benchmarks/mate_choices.py --lengths 2048 4096 --precisions float32 bfloat16
+
+Two layers of BERT-base shape, batch 1. All ways take turns in one process; their outputs are
+compared with those of the way that ships, on equal weights.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import statistics
+import sys
+
+import numpy as np
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+SHIPPED = "mate_efficient"
+BLOCKS = (1, 3, 4, 6)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--lengths", type=int, nargs="+", default=(2048, 4096))
+    parser.add_argument("--precisions", nargs="+", default=("float32",))
+    parser.add_argument("--num_hidden_layers", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
+    return parser.parse_args()
+
+
+@contextlib.contextmanager
+def replaced(owner, name: str, value):
+    """`owner` has another attribute while layers are made and traced."""
+    before = getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)
+
+
+def fused_projections(self, x, *layers):
+    """Query, key and value in one product, in place of `TableAttention.project`."""
+    import tensorflow as tf
+
+    from mate_tf.attention.base import shape_list
+
+    batch, seq, hidden = shape_list(x)
+    kernel = tf.concat([layer.kernel for layer in layers], axis=1)
+    bias = tf.concat([layer.bias for layer in layers], axis=0)
+    y = tf.nn.bias_add(tf.matmul(tf.reshape(x, [-1, hidden]), kernel), bias)
+    parts = tf.reshape(y, [batch, seq, len(layers), self.num_heads, self.head_size])
+    return tf.unstack(parts, axis=2)
+
+
+def ways() -> dict:
+    """Name -> context manager under which that way is made."""
+    from mate_tf.attention import base, mate
+
+    found = {SHIPPED: contextlib.nullcontext()}
+    for number in BLOCKS:
+        found[f"{number} buckets a block"] = replaced(mate, "BUCKETS_PER_BLOCK", number)
+    found["fused projections"] = replaced(base.TableAttention, "project", fused_projections)
+    return found
+
+
+def measure(options, length: int, precision: str) -> list[dict]:
+    """Median and least seconds of each way, and how far its output is from the shipped one's."""
+    import tensorflow as tf
+
+    from mate_tf.analysis import encoder_layers, speed
+    from mate_tf.layers.keras_namespace import keras
+    from mate_tf.models.encoder_config import EncoderConfig
+
+    config = encoder_layers.of_variant(
+        EncoderConfig(num_hidden_layers=options.num_hidden_layers), SHIPPED, length
+    )
+    given = encoder_layers.inputs(config, length, precision)
+    functions, outputs = {}, {}
+    for name, made in ways().items():
+        with made:
+            keras.utils.set_random_seed(1)
+            case = encoder_layers.Case(SHIPPED, length, precision)
+            functions[name] = encoder_layers.function(config, case)
+            outputs[name] = tf.cast(functions[name](*given), tf.float32).numpy()
+    seconds = {name: [] for name in functions}
+    for repeat in range(-2, options.repeats):  # the first two warm up
+        for name, function in functions.items():
+            measured = speed.seconds(function, *given)[0]
+            if repeat >= 0:
+                seconds[name].append(measured)
+    reference = outputs[SHIPPED]
+    rows = [
+        {
+            "length": length,
+            "precision": precision,
+            "way": name,
+            "seconds": statistics.median(values),
+            "least_seconds": min(values),
+            "difference": float(np.abs(outputs[name] - reference).max() / np.abs(reference).max()),
+        }
+        for name, values in seconds.items()
+    ]
+    print(f"\n{length} tokens, {precision}")
+    for row in rows:
+        row["times_as_fast"] = rows[0]["seconds"] / row["seconds"]
+        print(
+            f"  {row['way']:22} {1e3 * row['seconds']:8.1f} ms, at least "
+            f"{1e3 * row['least_seconds']:8.1f}  {row['times_as_fast']:5.2f}x  "
+            f"differs by {row['difference']:.0e}",
+            flush=True,
+        )
+    return rows
+
+
+def main() -> None:
+    options = arguments()
+    import tensorflow as tf
+
+    from mate_tf.analysis import profile_report
+
+    tf.config.threading.set_intra_op_parallelism_threads(options.threads)
+    tf.config.threading.set_inter_op_parallelism_threads(1)
+    results = [
+        row
+        for length in options.lengths
+        for precision in options.precisions
+        for row in measure(options, length, precision)
+    ]
+    options.output.mkdir(parents=True, exist_ok=True)
+    (options.output / "mate_choices.json").write_text(json.dumps(results, indent=2))
+    rows = [row | {"variant": f"{row['way']}, {row['precision']}"} for row in results]
+    figure = profile_report.plot(rows, "seconds", "seconds")
+    figure.savefig(options.output / "mate_choices.png", dpi=120)
+
+
+if __name__ == "__main__":
+    main()
