@@ -42,11 +42,13 @@ def arguments() -> argparse.Namespace:
 def questions(path: str, number: int, length: int) -> dict[str, np.ndarray]:
     """The inputs of `number` questions drawn from a file, <int32>[number, length] each."""
     from mate_tf.data import records
+    from mate_tf.data.interactions import PADDING_QUESTION_ID
     from mate_tf.training.prediction import INPUTS
 
     drawn = records.dataset(path, number, seq_length=length, shuffle=100_000, seed=1)
     batch = next(drawn.as_numpy_iterator())
-    real = batch["input_mask"].any(axis=1)  # files are filled up with examples without tokens
+    filling = PADDING_QUESTION_ID.encode()  # to a full batch
+    real = batch["question_id"][:, 0] != filling
     return {name: batch[name][real] for name in INPUTS}
 
 

@@ -26,6 +26,8 @@ VARIANTS = {
     "mate_efficient": [],
     "full": ["--attention=full"],
     "SAT": ["--attention=same_row_or_column"],
+    "Linformer": ["--attention=linformer"],
+    "TableETC": ["--attention=table_etc"],
     "row heads only": ["--row_heads_ratio=1"],
     "column heads only": ["--row_heads_ratio=0"],
     "hard EM": [f"--params_override={_POINT}model.cell_cross_entropy_target=hard_em"],

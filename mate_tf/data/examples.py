@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from mate_tf.data import interactions, matching, packing
+from mate_tf.data import interactions, matching
+from mate_tf.data.example_features import example_features, to_example
 from mate_tf.data.expansion import Display, Shown
 from mate_tf.data.table_features import TableFeatures
 from mate_tf.data.tokenizer import Tokenizer
@@ -218,8 +219,8 @@ class ExampleConverter:
                 sequence.input_ids, sequence.segment_ids, self.tokenizer
             )
         trim = self._labelling["trim_question_ids"]
-        values.update(packing.example_features(question, table_proto.table_id, trim_id=trim))
-        return Conversion(packing.to_example(values, self.max_seq_length), sequence.cuts)
+        values.update(example_features(question, table_proto.table_id, trim_id=trim))
+        return Conversion(to_example(values, self.max_seq_length), sequence.cuts)
 
     def _table(self, interaction, index: int) -> TableFeatures:
         """Tokens and numbers of a question's table, from the last ones if it is one of them."""

@@ -12,8 +12,8 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.data import interactions
+from mate_tf.data.example_features import example_features, to_example
 from mate_tf.data.offsets import Offsets
-from mate_tf.data.packing import example_features, to_example
 from mate_tf.data.tokenizer import Tokenizer
 from mate_tf.errors import InputError
 from mate_tf.protos import answer_spans_pb2, interaction_pb2

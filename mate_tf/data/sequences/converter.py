@@ -7,9 +7,9 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.data import interactions
+from mate_tf.data.example_features import example_features, to_example
 from mate_tf.data.examples import Conversion
 from mate_tf.data.features import SEQUENCE
-from mate_tf.data.packing import example_features, to_example
 from mate_tf.data.sequences.sequence import texts
 from mate_tf.data.sequences.tokens import TOKENS
 from mate_tf.data.tokenizer import CLS, SEP
