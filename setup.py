@@ -46,9 +46,11 @@ setuptools.setup(
     packages=[*setuptools.find_packages(include=["mate_tf", "mate_tf.*"]), "mate_tf.configs"],
     package_dir={"mate_tf.configs": "configs"},
     package_data={
+        "mate_tf.analysis": ["*.js"],
         "mate_tf.configs": ["*.yaml"],
         "mate_tf.data.synthetic": ["*.csv"],
         "mate_tf.demo": ["*.css"],
+        "mate_tf.tables": ["*.css"],
     },
     install_requires=REQUIRED,
     extras_require=EXTRAS,

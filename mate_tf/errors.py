@@ -15,3 +15,8 @@ class LostWorkerError(InputError):
     TensorFlow waits for it when this one ends in the ordinary way, so whoever ends the process
     because of this should not (`os._exit`).
     """
+
+
+def on_one_line(error: BaseException) -> str:
+    """Its message; Keras adds lines to what is raised within a layer."""
+    return " ".join(str(error).split())

@@ -58,21 +58,15 @@ def probabilities(encoder, features: dict) -> Iterator[tf.Tensor]:
         InputError: a layer's attention is no softmax over pairs of tokens, or the variant adds
             tokens of its own.
     """
-    context = attention.TableContext(
-        *(tf.convert_to_tensor(features[name]) for name in attention.TableContext._fields)
-    )
-    outputs = encoder(features, training=False)
-    inputs = [outputs["embedding_output"], *outputs["encoder_outputs"][:-1]]
-    patterns = {pattern.config: pattern for pattern in encoder.patterns}
-    computed = {config: pattern(context) for config, pattern in patterns.items()}
-    for number, (block, x) in enumerate(zip(encoder.blocks, inputs, strict=True), start=1):
-        layer, config = block.attention, block.attention_config
-        x = tf.cast(x, layer.compute_dtype)
+    context = _context(features)
+    computed = {pattern.config: pattern(context) for pattern in encoder.patterns}
+    for number, (layer, pattern, x) in enumerate(_layers(encoder, features), start=1):
+        config = pattern.config
         try:
-            if patterns[config].add_tokens(x, context)[0].shape != x.shape:
+            if pattern.add_tokens(x, context)[0].shape != x.shape:
                 raise NotImplementedError
             mask = layer.mask(x, computed[config])
-            mask = patterns[config].mask(context) if mask is None else mask
+            mask = pattern.mask(context) if mask is None else mask
             if mask.shape[-1] != x.shape[1]:
                 raise NotImplementedError
             weights = layer.scores(x, mask)
@@ -84,6 +78,46 @@ def probabilities(encoder, features: dict) -> Iterator[tf.Tensor]:
                 "tokens to show"
             )
         yield weights
+
+
+def masks(encoder, features: dict) -> Iterator[np.ndarray]:
+    """Who may attend to whom in one layer after the other.
+
+    Args:
+        encoder: a `TableEncoder`.
+        features: <int32>[1, seq] each, of one example.
+
+    Yields:
+        <bool>[heads, seq, seq], query before key. Tokens that the variant adds are left out, so
+        that what is seen through these only does not count as seen.
+    """
+    context, computed = _context(features), {}
+    for layer, pattern, x in _layers(encoder, features):
+        x, extended = pattern.add_tokens(x, context)
+        if pattern.config not in computed:
+            computed[pattern.config] = pattern(extended)
+        mask = layer.mask(x, computed[pattern.config])
+        mask = tf.cast((pattern.mask(extended) if mask is None else mask)[0], x.dtype)
+        mask = tf.broadcast_to(mask, [len(mask), x.shape[1], x.shape[1]])
+        for _ in ("queries", "keys"):
+            mask = tf.transpose(pattern.remove_tokens(mask), [0, 2, 1])
+        yield np.broadcast_to(mask.numpy() > 0, [layer.num_heads, *mask.shape[1:]])
+
+
+def _context(features: dict) -> attention.TableContext:
+    return attention.TableContext(
+        *(tf.convert_to_tensor(features[name]) for name in attention.TableContext._fields)
+    )
+
+
+def _layers(encoder, features: dict) -> Iterator[tuple]:
+    """Of each layer: the attention, its pattern, and what it gets, <float>[batch, seq, hidden]."""
+    outputs = encoder(features, training=False)
+    patterns = {pattern.config: pattern for pattern in encoder.patterns}
+    inputs = [outputs["embedding_output"], *outputs["encoder_outputs"][:-1]]
+    for block, x in zip(encoder.blocks, inputs, strict=True):
+        layer = block.attention
+        yield layer, patterns[block.attention_config], tf.cast(x, layer.compute_dtype)
 
 
 def _is_what_it_computes(weights, layer, x, pattern) -> bool:
@@ -111,7 +145,7 @@ def to_cells(encoder, features: dict, sources: dict[str, np.ndarray], shape) -> 
     """
     rows, columns = shape
     row, column = features["row_ids"][0], features["column_ids"][0]
-    in_table = (features["segment_ids"][0] == 1) & (column > 0)
+    in_table = table_tokens(features)
     # Which cell each key is in; behind all cells, the question.
     place = np.where(in_table, row * columns + column - 1, (rows + 1) * columns)
     to_place = tf.one_hot(place, (rows + 1) * columns + 1)
@@ -128,6 +162,11 @@ def to_cells(encoder, features: dict, sources: dict[str, np.ndarray], shape) -> 
         )
         for name, shares in stacked.items()
     }
+
+
+def table_tokens(features: dict) -> np.ndarray:
+    """The tokens in cells, <bool>[seq], of <int32>[1, seq] each; the others are the question."""
+    return (features["segment_ids"][0] == 1) & (features["column_ids"][0] > 0)
 
 
 def head_groups(encoder) -> dict[str, np.ndarray]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from mate_tf.analysis.attention_flow import probabilities
 from mate_tf.attention import TableContext
-from mate_tf.errors import InputError
+from mate_tf.errors import InputError, on_one_line
 
 
 class TokenType(NamedTuple):
@@ -186,6 +186,6 @@ def measure(encoder, examples: Iterable[dict], most: int) -> tuple[FlowByType, F
         try:
             flow.add(context, [layer[0] for layer in probabilities(encoder, example)])
         except InputError as error:
-            print(f"attention | {error}: only a uniform one is measured")
+            print(f"attention | {on_one_line(error)}: only a uniform one is measured")
             flow, most = FlowByType(), 0
     return flow, overall

@@ -59,7 +59,7 @@ def cell_heat_map(
 
     values = _checked(table, values, marked_cells)
     max_value = max_value or float(values.max()) or 1.0
-    texts = [[_shorten(text, max_width) for text in row] for row in (table.columns, *table.rows)]
+    texts = [[shorten(text, max_width) for text in row] for row in (table.columns, *table.rows)]
     widths = [max(_MIN_CHARACTERS, *map(len, column)) for column in zip(*texts, strict=True)]
     right = np.cumsum([0, *widths]) * _INCHES_PER_CHARACTER
     height = min(_INCHES_PER_ROW * (table.num_rows + 2), _MAX_HEIGHT)
@@ -116,7 +116,7 @@ def _checked(table: Table, values, marked_cells) -> np.ndarray:
     return values
 
 
-def _shorten(text: str, max_width: int) -> str:
+def shorten(text: str, max_width: int) -> str:
     """One line of at most `max_width` characters."""
     text = " ".join(text.split())
     return text if len(text) <= max_width else text[: max_width - 1] + "…"

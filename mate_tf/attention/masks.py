@@ -164,8 +164,10 @@ def same_leaf(query_leaves, key_leaves, real) -> tf.Tensor:
     Returns:
         <bool>[..., batch, heads, queries, keys]
     """
-    same = query_leaves[..., :, None] == key_leaves[..., None, :]
-    return same & real[:, None, :, None] & real[:, None, None, :]
+    # Before there are pairs: cheaper, and LiteRT has no logical operations of five dimensions.
+    query_leaves = tf.where(real[:, None], query_leaves, -1)
+    key_leaves = tf.where(real[:, None], key_leaves, -2)
+    return query_leaves[..., :, None] == key_leaves[..., None, :]
 
 
 def buckets(rank, global_length: int, radius: int) -> tf.Tensor:

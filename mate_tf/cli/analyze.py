@@ -10,19 +10,24 @@ from official.modeling import hyperparams
 
 from mate_tf import attention
 from mate_tf.analysis import (
+    cell_maps,
     flow_by_type,
     flow_plots,
     mask_plots,
     mate_from_relations,
     mate_settings,
+    table_page,
+    table_plots,
 )
+from mate_tf.analysis.attention_flow import table_tokens
 from mate_tf.attention import mask_pruning
 from mate_tf.attention.learned_mask import LearnedMaskPattern
 from mate_tf.attention.relation_mask import RELATIONS, RelationMaskPattern
 from mate_tf.cli.job import Job
 from mate_tf.cli.trained import Trained, model_inputs
 from mate_tf.data.atomic import atomic_path
-from mate_tf.errors import InputError
+from mate_tf.data.tokenizer import read_vocabulary
+from mate_tf.errors import InputError, on_one_line
 from mate_tf.evaluation.metrics import comparison
 
 MAX_EXAMPLES = 2000
@@ -239,6 +244,29 @@ def attention_flow(trained: Trained) -> dict:
     }
 
 
+def table_maps(trained: Trained) -> dict:
+    """Attention and masks drawn over a table, the first one of the evaluation data."""
+    examples = trained.examples_with_tables() if trained.has_examples else ()
+    example = next((each for each in examples if table_tokens(each).any()), None)
+    if example is None:
+        print("table | no example with a table: none is drawn")
+        return {}
+    try:
+        pieces = read_vocabulary(trained.job.vocab_file)
+        maps = cell_maps.measure(trained.model.encoder, example, pieces)
+    except InputError as error:
+        print(f"table | {on_one_line(error)}: none is drawn")
+        return {}
+    title = f"{', '.join(dict.fromkeys(config.name for config in trained.configs))}: "
+    title += trained.checkpoint
+    trained.save_plot(table_plots.table_maps(maps, title), "table.png")
+    path = trained.path("table.html")
+    with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+        file.write(table_page.table_page(maps, title))
+    print(f"page | {path}")
+    return {"rows": maps.table.num_rows, "columns": maps.table.num_columns, "views": [*maps.views]}
+
+
 def coverage(trained: Trained) -> dict:
     """What the attention of MATE reaches, and the cheapest settings for some coverages."""
     options = {c.name: c for c in trained.configs if hasattr(c, "global_length")}
@@ -276,6 +304,7 @@ ANALYSES = {
     "relations": relation_masks,
     "masks of an example": example_masks,
     "attention flow": attention_flow,
+    "table": table_maps,
     "coverage": coverage,
 }
 """Each takes a `Trained`, writes its plots, and returns what goes into analysis.json: empty where

@@ -74,7 +74,7 @@ def run(argv: list[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except (errors.InputError, flags.Error, OSError) as error:
-        print(f"{program}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
+        print(f"{program}: {errors.on_one_line(error)}", file=sys.stderr, flush=True)
         if isinstance(error, errors.LostWorkerError):
             sys.stdout.flush()
             os._exit(BAD_INPUT)

@@ -15,6 +15,7 @@ import gradio as gr
 from mate_tf.analysis import attention_flow
 from mate_tf.demo import reading, rendering, session, speed
 from mate_tf.errors import InputError
+from mate_tf.tables import html
 
 TITLE = "mate-tf: ask a table"
 HOST = "127.0.0.1"
@@ -48,7 +49,7 @@ def serve(demo: session.Demo, port: int) -> None:
         mcp_server=False,
         max_file_size=MAX_UPLOAD,
         theme=gr.themes.Base(font=["system-ui", "sans-serif"], font_mono=["monospace"]),
-        css=(resources.files("mate_tf.demo") / "page.css").read_text("utf-8"),
+        css=(resources.files("mate_tf.demo") / "page.css").read_text("utf-8") + html.style(),
     )
     print(f"demo | http://{HOST}:{port}", flush=True)
     blocks.block_thread()
@@ -210,13 +211,13 @@ def _shown(demo, talk, heat=False, *switches) -> tuple[session.Conversation, str
     if talk.table is None:
         return talk, rendering.note_html("No table yet.")
     if not talk.turns:
-        return talk, rendering.table_html(talk.table)
+        return talk, html.table_html(talk.table)
     if heat:
         talk = demo.attend(talk)
         shading = demo.attention_shading(talk.turns[-1], *switches)
     else:
         shading = rendering.answer_shading(talk.table, talk.turns[-1].answer)
-    return talk, rendering.table_html(talk.table, talk.turns[-1].answer.coordinates, shading)
+    return talk, html.table_html(talk.table, talk.turns[-1].answer.coordinates, shading)
 
 
 class _Told:

@@ -8,9 +8,10 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.analysis import attention_flow
-from mate_tf.demo import rendering, speed
+from mate_tf.demo import speed
 from mate_tf.errors import InputError
 from mate_tf.serving.predictor import Answer, Predictor
+from mate_tf.tables import html
 from mate_tf.tables.table import Table
 from mate_tf.training import experiments, trainer
 
@@ -152,7 +153,7 @@ class Demo:
         source: str = CHOSEN,
         heads: str = attention_flow.ALL_HEADS,
         layer=ALL_LAYERS,
-    ) -> rendering.Shading:
+    ) -> html.Shading:
         """The mean attention of some heads, from the chosen cells or the question to each cell.
 
         Args:
@@ -173,10 +174,8 @@ class Demo:
             raise InputError(f"layer {layer} has no {heads}")
         cells, question = flow.cells[used].mean(0), float(flow.question[used].mean())
         where = ALL_LAYERS if layer == ALL_LAYERS else f"layer {layer}"
-        own = (
-            f"{self.attention}, {where}, {heads}: {rendering.percent(question)} go to the question"
-        )
-        return rendering.Shading(
+        own = f"{self.attention}, {where}, {heads}: {html.percent(question)} go to the question"
+        return html.Shading(
             "attention",
             cells,
             float(cells.max()) or 1.0,

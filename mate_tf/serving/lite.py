@@ -7,7 +7,8 @@ import tensorflow as tf
 from mate_tf.data import features as feature_names
 from mate_tf.errors import InputError
 
-_FLEX = re.compile(r"tf\.\w+|Flex\w+")
+_MISSING = re.compile(r"'(tf\.\w+)' op is neither a custom op nor a flex op")
+_ERROR = re.compile(r"\berror: (.*)")
 
 
 def encoder_to_lite(encoder, length: int, select_tf_ops: bool = False) -> bytes:
@@ -17,7 +18,7 @@ def encoder_to_lite(encoder, length: int, select_tf_ops: bool = False) -> bytes:
         encoder: a `TableEncoder`.
         length: tokens of the example, padding included.
         select_tf_ops: allow operations that LiteRT lacks; the device then needs its library of
-            TensorFlow's.
+            TensorFlow's, the Flex delegate, which TensorFlow 2.20 for Python is without.
 
     Returns:
         The content of a .tflite file. Its signature `serving_default` takes <int32>[1, length]
@@ -25,14 +26,17 @@ def encoder_to_lite(encoder, length: int, select_tf_ops: bool = False) -> bytes:
         <float32>[1, length, hidden] and pooled_output <float32>[1, hidden].
 
     Raises:
-        InputError: the attention has operations that LiteRT lacks; it names them.
+        InputError: the attention has operations that LiteRT lacks, which it names, or that the
+            converter gets wrong.
     """
     names = feature_names.names(feature_names.MODEL_INPUTS)
     module = tf.Module()
     module.weights = encoder.variables
 
+    # Nothing is compiled here, but as with XLA shapes are static: variants take the form for these.
     @tf.function(
-        input_signature=[tf.TensorSpec([1, length], tf.int32, name=name) for name in names]
+        input_signature=[tf.TensorSpec([1, length], tf.int32, name=name) for name in names],
+        jit_compile=True,
     )
     def encode(*values):
         outputs = encoder(dict(zip(names, values, strict=True)), training=False)
@@ -48,5 +52,11 @@ def encoder_to_lite(encoder, length: int, select_tf_ops: bool = False) -> bytes:
     try:
         return converter.convert()
     except Exception as error:  # the converter has an error class of its own for each version
-        missing = ", ".join(sorted(set(_FLEX.findall(str(error))))) or str(error)
-        raise InputError(f"LiteRT lacks operations of this encoder: {missing}") from error
+        message = str(error)
+        missing = ", ".join(sorted(set(_MISSING.findall(message))))
+        if missing:
+            raise InputError(f"LiteRT lacks operations of this encoder: {missing}") from error
+        found = _ERROR.search(message)
+        raise InputError(
+            f"LiteRT's converter fails on this encoder: {found[1] if found else message}"
+        ) from error

@@ -85,6 +85,27 @@ def test_only_what_the_layer_computes_is_shown(features, monkeypatch):
         next(found)
 
 
+@pytest.mark.parametrize("name", ["mate_efficient", "full", "tree_fine", "table_etc", "linformer"])
+def test_masks(name, features):
+    encoder = encoder_of(name)
+    found = list(attention_flow.masks(encoder, features))
+    assert [mask.shape for mask in found] == [(HEADS, SEQ, SEQ)] * 2
+    assert {mask.dtype for mask in found} == {np.dtype(bool)}
+    if name in ("mate_efficient", "full", "tree_fine"):
+        for mask, weights in zip(
+            found, attention_flow.probabilities(encoder, features), strict=True
+        ):
+            np.testing.assert_array_equal(mask, weights[0].numpy() > 0)
+    elif name == "table_etc":  # of the long tokens, those within its radius
+        pattern, context = encoder.patterns[0], attention_flow._context(features)
+        x = tf.zeros([1, SEQ, 16])
+        of_all = pattern.mask(pattern.add_tokens(x, context)[1])[0, 0].numpy()
+        own = pattern.config.num_global
+        np.testing.assert_array_equal(found[0][0], of_all[own:, own:])
+    else:
+        assert found[0].all()
+
+
 def test_row_heads_and_column_heads_to_cells(features):
     encoder = encoder_of("mate_exact")
     in_cell = (features["row_ids"] == 2) & (features["column_ids"] == 3)

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 
 import numpy as np
 import pytest
@@ -82,6 +83,8 @@ def test_learned_mask(command, saved, files):
     assert list(found) == ["learned masks", "attention flow"]
     # the tables are longer than the mask
     assert list(found["attention flow"]["table 7"]) == ["uniform"]
+    (line,) = (line for line in output.splitlines() if line.startswith("table | "))
+    assert line.endswith(": none is drawn")
     of_pattern = found["learned masks"]["patterns_0"]
     p = {x: 1 / (1 + np.exp(-x)) for x in (-4.0, -1.0, 0.5, 1.0, 3.0)}
     first, second = of_pattern["importance of each head"]
@@ -129,7 +132,7 @@ def test_relation_mask(command, refused, saved, created):
     flags, model_dir = saved(override, [column_head, row_head])
     output = command(*flags)
     found, plots = analysis_of(model_dir)
-    assert plots == ["heads.png", "patterns_0.relations.png"]
+    assert plots == ["heads.png", "patterns_0.relations.png", "table.png"]
     of_pattern = found["relations"]["patterns_0"]
     assert of_pattern["heads like"] == ["column", "row"]
     assert of_pattern["kept by each head"] == [
@@ -175,7 +178,7 @@ def test_masks_of_an_example(command, trained, created, tmp_path):
     wide = f"--params_override={ENCODER}.attention.radius=200"
     output = command("--mode=analyze", *flags, wide)
     found, plots = analysis_of(model_dir)
-    assert plots == ["heads.png", "patterns_0.example.png"]
+    assert plots == ["heads.png", "patterns_0.example.png", "table.png"]
     of_pattern = found["masks of an example"]["patterns_0"]
     context = TableContext(*(tf.constant(part[:1]) for part in _contexts(created)))
     tokens = int(tf.reduce_sum(context.input_mask))
@@ -191,7 +194,10 @@ def test_masks_that_the_content_makes_are_of_layers(command, saved):
     flags, model_dir = saved(encoder_layers("full", "tree_fine", "static_mask"))
     command(*flags)
     found, plots = analysis_of(model_dir)
-    assert plots == ["heads.png", "layer_2.example.png", "patterns_2.example.png"]
+    assert plots == [
+        *("heads.png", "layer_2.example.png", "patterns_2.example.png"),
+        "table.png",
+    ]
     assert {name: of["attention"] for name, of in found["masks of an example"].items()} == {
         "layer_2": "tree_fine",
         "patterns_2": "static_mask",
@@ -227,6 +233,46 @@ def test_attention_flow_and_coverage(command, trained, created, tmp_path):
     assert coverage(context, everything["global_length"], *radii) == 1
     (line,) = (line for line in output.splitlines() if line.startswith("100%"))
     assert line.split()[1:4] == [str(everything["global_length"]), *map(str, radii)]
+
+
+def test_table(command, trained, created, tmp_path):
+    """The first example's, in words, as a picture and as a page."""
+    model_dir = tmp_path / "elsewhere"
+    checkpoint = trained[-1].partition("=")[2]
+    flags = (*trained[:-1], f"--model_dir={model_dir}", f"--init_checkpoint={checkpoint}")
+    output = command("--mode=analyze", *flags)
+    found, _ = analysis_of(model_dir)
+    context = _contexts(created)
+    assert found["table"] == {
+        "rows": context.row_ids[0].max(),
+        "columns": context.column_ids[0].max(),
+        "views": ["attention", "mask"],
+    }
+    path = model_dir / "analysis" / "table.html"
+    assert f"page | {path}\n" in output
+    page = path.read_text()
+    header, *_ = re.findall("<thead>.*?</thead>", page)
+    batch = next(records.dataset(created / "tf_examples" / "dev.tfrecord", 1).as_numpy_iterator())
+    pieces = (created / "vocab.txt").read_text().split("\n")
+    first = (batch["row_ids"][0] == 0) & (batch["column_ids"][0] == 1)
+    for number in batch["input_ids"][0][first]:
+        assert pieces[number].removeprefix("##") in header
+    assert f"mate_efficient: {checkpoint}" in page
+
+
+def test_no_table_is_drawn_without_one(command, saved, created, tmp_path):
+    flags, model_dir = saved(attention(name="static_mask"))
+    examples = str(tmp_path / "no_tables.tfrecord")
+    without = []
+    for example in records.read_examples(created / "tf_examples" / "dev.tfrecord"):
+        for name in ("column_ids", "row_ids", "segment_ids"):
+            ids = example.features.feature[name].int64_list.value
+            ids[:] = [0] * len(ids)
+        without.append(example)
+    records.write_examples(without, examples)
+    output = command(*flags, f"--params_override=task.validation_data.input_path={examples}")
+    assert "\ntable | no example with a table: none is drawn\n" in output
+    assert not (model_dir / "analysis" / "table.html").exists()
 
 
 def test_nothing_to_analyze(refused, saved):

@@ -3,22 +3,14 @@
 Needs the extra `demo`, selenium, and Debian's chromium and chromium-driver.
 """
 
-import importlib.util
 import os
-import pathlib
 import socket
 import subprocess
 import sys
 
 import pytest
 
-CHROMIUM, DRIVER = pathlib.Path("/usr/bin/chromium"), pathlib.Path("/usr/bin/chromedriver")
-FLAGS = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    *("--disable-dev-shm-usage", "--window-size=1360,1300"),
-)
-PATIENCE = 240  # seconds, for machines on which others compute
+from .. import chromium
 
 HOSTILE = '"<script>window.hacked=1</script><img src=x onerror=window.hacked=2> ${1+1} {{x}} ""q"""'
 PASTED = f"name,city,age\nAnn,Rome,30\n{HOSTILE},Oslo,41\nCy,Bern,52\n"
@@ -26,13 +18,7 @@ PASTED = f"name,city,age\nAnn,Rome,30\n{HOSTILE},Oslo,41\nCy,Bern,52\n"
 
 @pytest.fixture(scope="module", autouse=True)
 def browser_there():
-    """Skips where something is missing, fails where it must not be."""
-    missing = [name for name in ("gradio", "selenium") if not importlib.util.find_spec(name)]
-    missing += [str(path) for path in (CHROMIUM, DRIVER) if not path.exists()]
-    if missing and os.environ.get("MATE_TF_REQUIRE_BROWSER") == "1":
-        pytest.fail(f"MATE_TF_REQUIRE_BROWSER=1 but there is no {', '.join(missing)}")
-    if missing:
-        pytest.skip(f"needs {', '.join(missing)}")
+    chromium.require("gradio", "selenium")
 
 
 @pytest.fixture(scope="module")
@@ -64,19 +50,9 @@ def server(browser_there, project, trained_model, tmp_path_factory):
 @pytest.fixture(scope="module")
 def browser(server, tmp_path_factory):
     """Chromium with the page open."""
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(CHROMIUM)
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    driver = webdriver.Chrome(options, webdriver.ChromeService(str(DRIVER)))
-    try:
-        driver.set_page_load_timeout(PATIENCE)
+    with chromium.browser(tmp_path_factory.mktemp("profile")) as driver:
         driver.get(server)
         yield driver
-    finally:
-        driver.quit()
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +67,7 @@ class Page:
         from selenium.webdriver.support.wait import WebDriverWait
 
         self.browser = browser
-        self.wait = WebDriverWait(browser, PATIENCE, poll_frequency=0.2)
+        self.wait = WebDriverWait(browser, chromium.PATIENCE, poll_frequency=0.2)
         self.until(lambda: self.all("#ask"))
 
     def until(self, condition):
