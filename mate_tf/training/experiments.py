@@ -127,7 +127,8 @@ def check_same_model(experiment: TableExperiment, model_dir: str, part: str = ""
     """Compares the model of an experiment with the one that was trained in a folder.
 
     Weights fit models that compute something else with them, for example with another attention;
-    nothing but the configuration that was saved tells them apart.
+    nothing but the configuration that was saved tells them apart. Whether examples are packed makes
+    no difference to what is computed.
 
     Args:
         experiment: what is to be run now.
@@ -142,6 +143,7 @@ def check_same_model(experiment: TableExperiment, model_dir: str, part: str = ""
         return
     trained = load(path).task.model.as_dict()
     wanted = experiment.task.model.as_dict()
+    trained["encoder"]["pack"] = wanted["encoder"]["pack"]
     for key in [part] if part else wanted:
         difference = _first_difference(trained[key], wanted[key], f"task.model.{key}")
         if difference:

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from mate_tf import tasks
 from mate_tf.evaluation import predictions
-from mate_tf.training import prediction
+from mate_tf.training import prediction, trainer
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +46,24 @@ def test_one_output_per_example_without_padding(trained, model_dir, toy_records)
         assert output["table_id"] == "toy"
         np.testing.assert_allclose(output["probs"].sum(), 1.0, rtol=1e-4)  # one token a cell
     assert len(lengths) > 1
+
+
+def test_packed(toy_experiment, tmp_path, toy_records):
+    """With a model that was trained without; in fewer sequences than there are examples."""
+    trainer.train(toy_experiment("trainer.train_steps=1"), str(tmp_path))
+    outputs = {}
+    for pack in (False, True):
+        experiment = toy_experiment(
+            f"trainer.train_steps=1,task.model.encoder.pack={pack},"
+            "task.validation_data.global_batch_size=32"
+        )
+        found = prediction.predict(experiment, str(tmp_path), toy_records["dev"])
+        outputs[pack] = by_question(found)
+    assert sum(len(output["probs"]) for output in outputs[True].values()) < 0.8 * 32 * 32
+    for question, output in outputs[False].items():
+        packed = outputs[True][question]
+        np.testing.assert_array_equal(packed["selected_tokens"], output["selected_tokens"])
+        np.testing.assert_allclose(packed["probs"], output["probs"], atol=1e-5)
 
 
 def test_spans(toy_experiment, tmp_path, toy_records):
