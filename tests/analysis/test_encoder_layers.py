@@ -7,6 +7,7 @@ import tensorflow as tf
 from mate_tf.analysis import encoder_layers
 from mate_tf.analysis.encoder_layers import Case
 from mate_tf.errors import InputError
+from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.encoder_config import EncoderConfig
 
 SIZES = {"hidden_size": 16, "num_attention_heads": 4, "intermediate_size": 32}
@@ -55,3 +56,21 @@ def test_outputs_and_gradients(name, options):
     gradients = step(*encoder_layers.inputs(config, LENGTH))
     assert len(gradients) == 2 * (16 + (name == "table_etc"))
     assert any(np.abs(gradient).max() > 0 for gradient in gradients)
+
+
+def test_bfloat16_is_near():
+    """`mate_efficient` in blocks: 2e-2 of the norm of what float32 gives."""
+    config = encoder_layers.of_variant(
+        EncoderConfig(num_hidden_layers=2, hidden_size=192, num_attention_heads=6),
+        "mate_efficient",
+        1024,
+    )
+    outputs = {}
+    for precision in encoder_layers.POLICIES:
+        keras.utils.set_random_seed(1)
+        run = encoder_layers.forward(config, precision)
+        y = run(*encoder_layers.inputs(config, 1024, precision))
+        assert y.dtype == precision
+        outputs[precision] = tf.cast(y, tf.float32).numpy()
+    difference = np.linalg.norm(outputs["bfloat16"] - outputs["float32"])
+    assert 0 < difference < 2e-2 * np.linalg.norm(outputs["float32"])

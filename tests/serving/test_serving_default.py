@@ -114,6 +114,7 @@ def well_formed(found, shape):
         {"question": ["x" * 1_000_000]},
         {"question": ["x y? " * 200_000]},
         {"cells": [[["1" * 100_000, "[PAD]", "1e999"], ["-" * 1000, "9,9", "[CLS] [SEP]"]]]},
+        {"cells": np.full((1, 5000, 3), "a long name 7")},
         {"cells": np.zeros((1, 0, 3), str)},
         {"cells": np.zeros((1, 4, 0), str), "header": np.zeros((1, 0), str)},
         {
@@ -130,6 +131,7 @@ def well_formed(found, shape):
         "huge word",
         "huge question",
         "huge numbers",
+        "5,000 rows",
         "no rows",
         "no columns",
         "no tables",
