@@ -267,12 +267,13 @@ class _Runner(train_lib.OrbitExperimentRunner):
         super().__init__(model_dir=folder, **kwargs)
 
     def _build_trainer(self, task, train, evaluate):
-        params = self.params
-        if params.runtime.enable_xla and not isinstance(self.strategy, tf.distribute.TPUStrategy):
-            compiled.compile_train_step(task, params.runtime, self.strategy)
+        runtime = self.params.runtime
+        on_tpu = isinstance(self.strategy, tf.distribute.TPUStrategy)
+        if train and runtime.enable_xla and not on_tpu:
+            compiled.compile_train_step(task, runtime, self.strategy)
         with self.strategy.scope():
             return train_utils.create_trainer(
-                params,
+                self.params,
                 task,
                 train=train,
                 evaluate=evaluate,
