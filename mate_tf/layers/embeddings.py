@@ -8,7 +8,7 @@ from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.layer_norm import LayerNorm
 
-_MAX_COLUMNS = 2**15
+_MAX_COLUMNS = 2**15  # in a packed example, so that cells of different ones differ
 
 
 def positions_in_cell(
