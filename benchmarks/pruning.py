@@ -1,0 +1,89 @@
+"""Share of questions with their answer still in the example, with and without pruning.
+
+    python benchmarks/pruning.py --sqa_dir data/sqa --wikitq_dir data/wikitq \\
+        --bert_vocab_file vocab.txt
+
+Converts every 17th conversation of SQA's training questions and every 24th training question of
+WikiTableQuestions (random split 1 of both) with the last rows dropped where the table is too long,
+alone and after `prune_columns` and `prune_rows`. A question counts as kept if it gives an example.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import pathlib
+import sys
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+SPLIT = "random-split-1-train"
+SQA_STRIDE, WIKITQ_STRIDE = 17, 24
+PRUNING = {
+    "without": {},
+    "columns": {"prune_columns": True},
+    "rows": {"prune_rows": True},
+    "both": {"prune_columns": True, "prune_rows": True},
+}
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sqa_dir", required=True)
+    parser.add_argument("--wikitq_dir", required=True)
+    parser.add_argument("--bert_vocab_file", required=True)
+    parser.add_argument("--lengths", type=int, nargs="+", default=(128, 256))
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
+    return parser.parse_args()
+
+
+def measure(interactions, vocab_file, length: int) -> dict:
+    """Counts the questions that give an example of `length` tokens.
+
+    Args:
+        interactions: tables with questions.
+        vocab_file: WordPiece vocabulary.
+        length: maximum number of tokens.
+
+    Returns:
+        questions: their number; kept: a key of PRUNING -> share of the questions.
+    """
+    from mate_tf.data.examples import ExampleConverter
+    from mate_tf.tables.linearize import ConversionError
+
+    total = sum(len(interaction.questions) for interaction in interactions)
+    kept = {}
+    for name, options in PRUNING.items():
+        converter = ExampleConverter(vocab_file, length, drop_rows_to_fit=True, **options)
+        found = converter.convert_all(*interactions)
+        kept[name] = sum(not isinstance(each, ConversionError) for each in found) / total
+    return {"length": length, "questions": total, "kept": kept}
+
+
+def main() -> None:
+    options = arguments()
+    from mate_tf.data.datasets import sqa, wikitq
+
+    samples = {
+        "SQA": itertools.islice(sqa.read(options.sqa_dir, SPLIT), 0, None, SQA_STRIDE),
+        "WikiTableQuestions": itertools.islice(
+            wikitq.read(options.wikitq_dir, SPLIT), 0, None, WIKITQ_STRIDE
+        ),
+    }
+    results = []
+    for name, sample in samples.items():
+        interactions = list(sample)
+        for length in options.lengths:
+            row = {"data": name, **measure(interactions, options.bert_vocab_file, length)}
+            shares = "  ".join(f"{way} {100 * share:.1f}" for way, share in row["kept"].items())
+            print(f"{name} | {row['questions']} questions | {length} tokens | {shares}", flush=True)
+            results.append(row)
+    options.output.mkdir(parents=True, exist_ok=True)
+    path = options.output / "pruning.json"
+    path.write_text(json.dumps(results, indent=2))
+    print(f"written | {path}")
+
+
+if __name__ == "__main__":
+    main()
