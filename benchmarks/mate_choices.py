@@ -1,4 +1,4 @@
-"""Other ways to compute `mate_efficient`, against the one that ships: benchmarks/NOTES.md says why.
+"""Other ways to compute `mate_efficient`, compared with the one in use; see results/log.md.
 
     python benchmarks/mate_choices.py --lengths 2048 4096 --precisions float32 bfloat16
 

@@ -42,7 +42,7 @@ def settings(benchmark, monkeypatch):
 
 
 def test_what_is_measured(settings):
-    """The commands of README.md and RESULTS.md."""
+    """The commands of README.md and results/."""
     plain = settings()
     assert (plain.time, plain.memory, plain.passes) == (True, False, ("forward",))
     assert {case.xla for case in plain.cases(512, False)} == {False, True}
