@@ -1,20 +1,86 @@
-"""Fixtures for data that lives outside the project (never committed to it)."""
+"""Seeds, memory and interpreters of all tests; fixtures for data outside the project."""
 
+import gc
 import os
 import pathlib
+import random
 import subprocess
+import sys
+import zlib
 
 import hypothesis
+import numpy as np
 import pytest
 
-# How long an example takes depends on who else computes.
-hypothesis.settings.register_profile(
-    "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
-)
-hypothesis.settings.load_profile("any machine")
+# Deadlines and too_slow are off: how long an example takes depends on what else the machine does.
+_ANY_MACHINE = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
+hypothesis.settings.register_profile("default", max_examples=30, **_ANY_MACHINE)
+hypothesis.settings.register_profile("ci", max_examples=100, **_ANY_MACHINE)
+hypothesis.settings.load_profile("default")  # `--hypothesis-profile=ci` replaces it
+
+# Two workers with two threads each only get in each other's way on two cores.
+for _threads in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(_threads, "1")
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--seed", type=int, default=0, help="Seed of every random draw that a test does not seed."
+    )
+
+
+def pytest_configure(config):
+    if config.getoption("hypothesis_seed", None) is None:
+        config.option.hypothesis_seed = config.option.seed
+    # Graphs have millions of objects. With Python's thresholds half of the time went into looking
+    # for garbage among them; `memory_is_returned` looks for it after each file instead.
+    gc.set_threshold(100_000, 50, 1000)
+
+
+def _seed(config, name: str) -> None:
+    """Seeds Python, NumPy and, if it is imported, TensorFlow, by --seed and the name of a test."""
+    seed = zlib.crc32(f"{config.option.seed} {name}".encode()) % 2**31
+    random.seed(seed)
+    np.random.seed(seed)
+    if "tensorflow" in sys.modules:
+        sys.modules["tensorflow"].random.set_seed(seed)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_fixture_setup(fixturedef, request):
+    """Shared fixtures draw the same numbers whichever test needs them first."""
+    if fixturedef.scope != "function":
+        _seed(request.config, fixturedef.argname)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item):
+    _seed(item.config, item.nodeid)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def memory_is_returned():
+    """Frees the graphs of a file's tests when they are done.
+
+    TensorFlow registers each custom gradient of each graph under a name of its own and never
+    removes it; the gradient keeps its graph alive.
+    """
+    yield
+    if "tensorflow" not in sys.modules:
+        return
+    from tensorflow.python.framework import ops
+
+    registry = ops.gradient_registry._registry
+    for name in [name for name in registry if name.startswith("CustomGradient-")]:
+        del registry[name]
+    if "tf_keras" in sys.modules:
+        sys.modules["tf_keras"].backend.clear_session()
+    gc.collect()
+    # What is left lives on, modules above all; later collections need not go through it.
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
