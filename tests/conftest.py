@@ -56,31 +56,45 @@ def pytest_fixture_setup(fixturedef, request):
         _seed(request.config, fixturedef.argname)
 
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_call(item):
     _seed(item.config, item.nodeid)
+    before = set(_custom_gradients())
+    result = yield
+    _, young, _ = gc.get_count()
+    if young > 1:  # collections of the youngest, 100,000 objects each: it has built large graphs
+        _forget_gradients(set(_custom_gradients()) - before)
+        gc.collect()
+    return result
 
 
 @pytest.fixture(scope="module", autouse=True)
 def memory_is_returned():
-    """Frees the graphs of a file's tests when they are done.
-
-    TensorFlow registers each custom gradient of each graph under a name of its own and never
-    removes it; the gradient keeps its graph alive.
-    """
+    """Frees the graphs of a file's tests when they are done."""
     yield
-    if "tensorflow" not in sys.modules:
-        return
-    from tensorflow.python.framework import ops
+    if "tensorflow" in sys.modules:
+        _forget_gradients(_custom_gradients())
+        if "tf_keras" in sys.modules:
+            sys.modules["tf_keras"].backend.clear_session()
+        gc.collect()
+        # What is left lives on, modules above all; later collections need not go through it.
+        gc.freeze()
 
-    registry = ops.gradient_registry._registry
-    for name in [name for name in registry if name.startswith("CustomGradient-")]:
-        del registry[name]
-    if "tf_keras" in sys.modules:
-        sys.modules["tf_keras"].backend.clear_session()
-    gc.collect()
-    # What is left lives on, modules above all; later collections need not go through it.
-    gc.freeze()
+
+def _custom_gradients() -> list[str]:
+    """Names of the custom gradients of all graphs.
+
+    TensorFlow registers each under a name of its own and never removes it, and the gradient keeps
+    its graph alive.
+    """
+    ops = sys.modules.get("tensorflow.python.framework.ops")
+    registered = ops.gradient_registry._registry if ops else ()
+    return [name for name in registered if name.startswith("CustomGradient-")]
+
+
+def _forget_gradients(names) -> None:
+    for name in names:
+        del sys.modules["tensorflow.python.framework.ops"].gradient_registry._registry[name]
 
 
 @pytest.fixture(scope="session")
