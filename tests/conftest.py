@@ -16,7 +16,7 @@ import pytest
 _ANY_MACHINE = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
 hypothesis.settings.register_profile("default", max_examples=30, **_ANY_MACHINE)
 hypothesis.settings.register_profile("ci", max_examples=100, **_ANY_MACHINE)
-hypothesis.settings.load_profile("default")  # `--hypothesis-profile=ci` replaces it
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 # Two workers with two threads each only get in each other's way on two cores.
 for _threads in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS"):
@@ -30,6 +30,13 @@ def pytest_addoption(parser):
     parser.addoption(
         "--seed", type=int, default=0, help="Seed of every random draw that a test does not seed."
     )
+
+
+def pytest_collection_modifyitems(items):
+    """Marks tests whose code runs in an environment of its own, directly or in a fixture."""
+    for item in items:
+        if "interpreter" in getattr(item, "fixturenames", ()):
+            item.add_marker("environment")
 
 
 def pytest_configure(config):

@@ -75,6 +75,7 @@ def test_numbers(maps):
     assert len(data["stored"]) == 4
 
 
+@pytest.mark.environment
 def test_clicks(maps, tmp_path):
     """In Chromium, from the file."""
     chromium.require("selenium")

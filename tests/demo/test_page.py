@@ -16,6 +16,9 @@ HOSTILE = '"<script>window.hacked=1</script><img src=x onerror=window.hacked=2> 
 PASTED = f"name,city,age\nAnn,Rome,30\n{HOSTILE},Oslo,41\nCy,Bern,52\n"
 
 
+pytestmark = pytest.mark.environment
+
+
 @pytest.fixture(scope="module", autouse=True)
 def browser_there():
     chromium.require("gradio", "selenium")
