@@ -34,7 +34,7 @@ EXTRAS = {
     "colab": ["ipykernel", "nbclient", "matplotlib", "pandas"],
     # The documentation site: `mkdocs build --strict`.
     "docs": [
-        "mkdocs~=1.6.1",  # 2 has neither plugins nor hooks
+        "mkdocs~=1.6.1",  # the theme and the plugins are for 1.x
         "mkdocs-material~=9.6",
         "mkdocstrings[python]~=1.0",
         "mkdocstrings-python~=2.0",

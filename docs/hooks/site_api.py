@@ -7,6 +7,7 @@ module that have no leading underscore, and whatever `__all__` exports.
 
 import ast
 import dataclasses
+import itertools
 import pathlib
 import re
 
@@ -28,13 +29,16 @@ class Module:
     Attributes:
         name: dotted name.
         summary: first line of its docstring.
-        names: its own public functions, classes and constants, in the order of the file.
+        names: its own public functions, classes and constants with a description, in the order of
+            the file.
+        others: its other public constants, whose names say enough.
         exports: what `__all__` names: name to the dotted name of where it is defined.
     """
 
     name: str
     summary: str
     names: tuple[str, ...]
+    others: tuple[str, ...]
     exports: dict[str, str]
 
 
@@ -44,9 +48,11 @@ def read_module(path: pathlib.Path) -> Module:
     parts = path.relative_to(ROOT).with_suffix("").parts
     name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
     exports = _exports(tree, name)
-    names = tuple(own for own in _defined(tree) if not own.startswith("_"))
+    public = {own: shown for own, shown in _defined(tree).items() if not own.startswith("_")}
+    names = tuple(own for own, shown in public.items() if shown)
+    others = tuple(own for own, shown in public.items() if not shown)
     summary = (ast.get_docstring(tree) or "").partition("\n")[0]
-    return Module(name, summary, names, exports)
+    return Module(name, summary, names, others, exports)
 
 
 def packages() -> list[str]:
@@ -116,12 +122,14 @@ def _package_page(found: list[Module]) -> str:
     if package.exports:
         texts.append(f"`{package.name}` exports:")
         texts.append(_export_list(package))
-    texts += [_module_section(module) for module in found[1:] if module.names or module.exports]
+    texts += [_others(package)] if package.others else []
+    texts += [_module_section(module) for module in found[1:]]
     return "\n\n".join(texts) + "\n"
 
 
 def _module_section(module: Module) -> str:
     text = _directive(module, level=2)
+    text += f"\n\n{_others(module)}" if module.others else ""
     if module.exports and set(module.exports) - set(module.names):
         text += f"\n\n`{module.name}` exports:\n\n{_export_list(module)}"
     return text
@@ -130,6 +138,10 @@ def _module_section(module: Module) -> str:
 def _directive(module: Module, level: int) -> str:
     members = "".join(f"\n        - {name}" for name in module.names) or " false"
     return f"::: {module.name}\n    options:\n      heading_level: {level}\n      members:{members}"
+
+
+def _others(module: Module) -> str:
+    return "Constants: " + ", ".join(f"`{name}`" for name in module.others) + "."
 
 
 def _export_list(module: Module) -> str:
@@ -146,17 +158,21 @@ def _is_documented(target: str) -> bool:
     return bool(_source(target)) or name in read_module(_source(module)).names
 
 
-def _defined(tree: ast.Module) -> list[str]:
-    names = []
-    for node in tree.body:
+def _defined(tree: ast.Module) -> dict[str, bool]:
+    """Names that a module defines, and whether they are documented: constants may not be."""
+    names = {}
+    for node, after in itertools.zip_longest(tree.body, tree.body[1:]):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            names.append(node.name)
+            names[node.name] = True
         elif isinstance(node, ast.Assign | ast.AnnAssign):
+            described = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
-                parts = target.elts if isinstance(target, ast.Tuple) else [target]
-                names += [part.id for part in parts if isinstance(part, ast.Name)]
-    return list(dict.fromkeys(names))
+                single = isinstance(target, ast.Name)  # griffe does not describe those of a tuple
+                parts = [target] if single else getattr(target, "elts", [])
+                parts = [part.value if isinstance(part, ast.Starred) else part for part in parts]
+                names |= {part.id: described and single for part in parts}
+    return names
 
 
 def _exports(tree: ast.Module, module: str) -> dict[str, str]:

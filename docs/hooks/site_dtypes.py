@@ -7,16 +7,18 @@ from xml.etree import ElementTree
 
 from markdown.extensions import Extension
 from markdown.inlinepatterns import InlineProcessor
+from markdown.util import AtomicString, code_escape
 
 _HTML = "a|b|br|code|div|em|hr|i|img|kbd|li|ol|p|pre|small|span|sub|sup|svg|t[dhr]|table|ul"
-_PATTERN = rf"<(?!(?:{_HTML})>)[a-z][a-z0-9_ ]*>(?:\[[^\]\n]*\]|[\w.*/-]*\w)?"
+_TAG = rf"<(?!(?:{_HTML})>)[a-z][a-z0-9_ ]*>"
+_PATTERN = rf"{_TAG}(?:[\w.*/-]*{_TAG})*(?:\[[^\]\n]*\]|[\w.*/-]*\w)?"
 _PRIORITY = 185  # after code spans, 190, and before escapes, 180, links and HTML
 
 
 class _PlaceholderProcessor(InlineProcessor):
     def handleMatch(self, m, data):
         element = ElementTree.Element("code")
-        element.text = m[0]
+        element.text = AtomicString(code_escape(m[0]))
         return element, m.start(0), m.end(0)
 
 

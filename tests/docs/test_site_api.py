@@ -9,6 +9,7 @@ import mate_tf
 
 DEFINITION = re.compile(r"^(?:async )?(?:def|class) ([a-zA-Z]\w*)[(:]", re.MULTILINE)
 EXPORTED = re.compile(r"^__all__ = [\[(](.*?)[\])]$", re.MULTILINE | re.DOTALL)
+CONSTANT = re.compile(r"^([A-Z][A-Z0-9_]*)(?:: [^=\n]+)? = ", re.MULTILINE)
 DIRECTIVE = re.compile(r"^::: (\S+)\n    options:\n((?: {6}.*\n?)*)", re.MULTILINE)
 LINK = re.compile(r"\[`([\w.]+)`\]\[([\w.]+)\]")
 
@@ -52,6 +53,14 @@ def test_functions_and_classes_of_all_modules(project, documented):
         if module != "mate_tf" and name not in documented.get(module, [])
     ]
     assert missing == []
+
+
+def test_constants_of_all_modules(project, pages):
+    text = "\n".join(pages.values())
+    for module, source in sources(project):
+        section = text.partition(f"::: {module}\n")[2].partition("\n:::")[0]
+        for name in CONSTANT.findall(source):
+            assert f"- {name}\n" in f"{section}\n" or f"`{name}`" in section, f"{module}.{name}"
 
 
 def test_exports_of_packages(project, pages):
