@@ -32,6 +32,13 @@ EXTRAS = {
     # For what builds on these; listed from the start, so that all are known to fit together.
     "beam": ["apache-beam[tfrecord]~=2.77.0"],
     "colab": ["ipykernel", "nbclient", "matplotlib", "pandas"],
+    # The documentation site: `mkdocs build --strict`.
+    "docs": [
+        "mkdocs~=1.6.1",  # the theme and the plugins are for 1.x
+        "mkdocs-material~=9.6",
+        "mkdocstrings[python]~=1.0",
+        "mkdocstrings-python~=2.0",
+    ],
 }
 
 setuptools.setup(

@@ -21,6 +21,11 @@ def register_options(name: str, options: type) -> None:
     _OPTIONS[name] = options
 
 
+def options(name: str) -> type:
+    """Returns the options of variant `name`: a dataclass with typed defaults."""
+    return _OPTIONS[name]
+
+
 def option_names(name: str) -> list[str]:
     """Names of the options of variant `name`."""
     return [field.name for field in dataclasses.fields(_OPTIONS[name])]

@@ -17,7 +17,7 @@ class Cells:
     Padding belongs to no cell. (The reference averages it into cell (0, 0), so that its column
     logit 0 depends on how far an example is padded.)
 
-    Example:
+    Examples:
         >>> cells = Cells(row_ids=[[0, 1, 1, 2]], column_ids=[[0, 1, 1, 1]],
         ...               input_mask=[[1, 1, 1, 1]], max_num_rows=3, max_num_columns=2)
         >>> cells.mean([[9.0, 1.0, 3.0, 5.0]])[0, :, 1]

@@ -16,7 +16,7 @@ class Packing:
     An example is what lies between its first and its last real token. Neither the number of
     sequences nor, hence, the shape of what is computed is known before it runs: XLA cannot have it.
 
-    Example:
+    Examples:
         >>> packing = Packing(input_mask=[[1, 1, 1, 0], [1, 1, 1, 1], [1, 0, 0, 0]])
         >>> packing.together([[1, 2, 3, 0], [4, 5, 6, 7], [8, 0, 0, 0]])
         [[4, 5, 6, 7], [1, 2, 3, 8]]

@@ -233,7 +233,7 @@ def label_features(config: ClassifierConfig) -> list[str]:
 class TableClassifier(ConfiguredModel):
     """Scores the cells of a table as answers to a question; aggregates and classifies.
 
-    Example:
+    Examples:
         >>> model = TableClassifier(ClassifierConfig(select_one_column=True))
         >>> outputs = model(features)
         >>> outputs["probs"].shape, outputs["selected_tokens"].shape

@@ -20,7 +20,7 @@ __all__ = ["EncoderConfig", "TableEncoder"]
 class TableEncoder(ConfiguredModel):
     """Encodes a question and a table, tokenized and flattened into one sequence.
 
-    Example:
+    Examples:
         >>> encoder = TableEncoder(EncoderConfig(num_hidden_layers=2))
         >>> encoder(features)["sequence_output"].shape
         [batch, seq, 768]

@@ -50,7 +50,7 @@ class TablePretrainer(ConfiguredModel):
     As google-research/tapas pre-trains, with any attention (MATE paper, section 3.2 and appendix
     A.1). A checkpoint of this model is one of its encoder too: classifiers start from it.
 
-    Example:
+    Examples:
         >>> model = TablePretrainer(PretrainerConfig())
         >>> model(features)["total_loss"].shape
         []

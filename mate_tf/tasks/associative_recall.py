@@ -11,7 +11,18 @@ from mate_tf.tasks import lra_settings, registry, sequence
 
 @dataclasses.dataclass
 class RecallGenerationConfig(base_config.Config):
-    """What is generated; from `length` on the fields are those of `associative_recall.Rules`."""
+    """What is generated; from `length` on the fields are those of `associative_recall.Rules`.
+
+    Attributes:
+        seed: of all three splits.
+        num_train, num_dev, num_test: sequences in the split.
+        length: symbols of a sequence, the key in question included.
+        num_pairs: pairs of key and value in a sequence, no key twice.
+        num_keys: number of different keys.
+        num_values: number of different values, which are the classes.
+        min_distance: smallest number of symbols from the pair in question to the end.
+        joined: whether key and value are one symbol.
+    """
 
     seed: int = 0
     num_train: int = 20_000
@@ -32,7 +43,11 @@ class RecallGenerationConfig(base_config.Config):
 
 @dataclasses.dataclass
 class RecallTaskConfig(sequence.SequenceTaskConfig):
-    """A task that generates its sequences."""
+    """A task that generates its sequences.
+
+    Attributes:
+        generation: number and kind of the sequences.
+    """
 
     generation: RecallGenerationConfig = dataclasses.field(default_factory=RecallGenerationConfig)
 

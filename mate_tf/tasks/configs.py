@@ -18,6 +18,32 @@ class ConversionConfig(base_config.Config):
 
     Attributes:
         bert_vocab_file: WordPiece vocabulary, one piece a line.
+        max_seq_length: tokens per example; shorter examples are padded.
+        max_column_id: a table must have fewer columns.
+        max_row_id: a table must have fewer rows.
+        cell_trim_length: cells are shortened to this many tokens and the rest of the word, and no
+            further; negative: as much as needed.
+        drop_rows_to_fit: drop the last rows of a table that is too long.
+        drop_columns_to_fit: drop the last columns if header and first row are too long.
+        trim_question_to_fit: drop the last words of a question, at most down to half of the
+            sequence, if header and first row do not fit beside it.
+        prune_columns: drop the columns that have least to do with the question before anything
+            else is dropped, and only if something would be (`tables.pruning`).
+        prune_rows: the same for rows.
+        strip_column_names: leave all column names empty.
+        update_answer_coordinates: label the cells in which the answer's text stands first, instead
+            of the answer's coordinates. An answer that stands nowhere gives no labels.
+        use_document_title: append the title of the table's document to the question.
+        use_context_title: append the heading above the table to the question.
+        trim_question_ids: store the end of a question id that is too long for its feature.
+        mark_matches: set `prev_label_ids` on words that question and table share.
+        expand_entity_descriptions: append to cells sentences about the entities that they link to:
+            of all sentences about the table's entities the ones most like the question.
+        entity_descriptions_sentence_limit: number of these sentences for the whole table.
+        use_entity_title: put the entity's name before its sentences.
+        hide_cell_texts: leave out the cells' own texts, so that only the passages remain.
+        histogram_row: append a row that counts the values of each column (`tables.histogram`). It
+            belongs to the header, so it is never an answer.
     """
 
     bert_vocab_file: str = ""
@@ -98,6 +124,10 @@ class TableTaskConfig(config_definitions.TaskConfig):
         freeze: regular expression; variables with a match in their names are not trained, for
             example "attention/self/tree/" for decision trees. A variable has two names: the
             reference's and its path in checkpoints.
+        conversion: how the task's data become examples.
+        model: the encoder and its heads.
+        train_data: examples to learn from.
+        validation_data: examples that are evaluated during and after training.
     """
 
     name: str = ""
@@ -154,6 +184,9 @@ class TableExperiment(config_definitions.ExperimentConfig):
     """Everything that one YAML file in configs/ may say.
 
     Attributes:
+        task: data, model and the weights to start from.
+        trainer: steps, intervals, optimizer and learning rate.
+        runtime: devices, strategy and precision.
         bootstrap: how decision trees come into the layers, if they have any in the end.
         tf_random_seed: of the initial weights, the dropout and what has no seed of its own; None
             for others each time.

@@ -16,8 +16,11 @@ class ListOpsGenerationConfig(base_config.Config):
 
     Attributes:
         seed: of all three splits, which have no expression in common.
-        num_train, num_dev, num_test: expressions.
-        max_depth, max_args, min_length, max_length: see `listops.Rules`.
+        num_train, num_dev, num_test: expressions in the split.
+        max_depth: largest depth of nested operators; the root has depth 1.
+        max_args: largest number of arguments of an operator; the smallest is 2.
+        min_length: an expression has more symbols than this.
+        max_length: an expression has fewer symbols than this.
     """
 
     seed: int = 0
@@ -32,7 +35,11 @@ class ListOpsGenerationConfig(base_config.Config):
 
 @dataclasses.dataclass
 class ListOpsTaskConfig(sequence.SequenceTaskConfig):
-    """A task that can generate its expressions."""
+    """A task that can generate its expressions.
+
+    Attributes:
+        generation: number and kind of the expressions, used where there are no official files.
+    """
 
     generation: ListOpsGenerationConfig = dataclasses.field(default_factory=ListOpsGenerationConfig)
 

@@ -16,7 +16,15 @@ from mate_tf.training.optimizers import TrainerConfig
 
 @dataclasses.dataclass
 class GenerationConfig(base_config.Config):
-    """What is generated: tables per split, rows per table (least and most), questions per table."""
+    """Number and size of the generated tables.
+
+    Attributes:
+        seed: of all three splits.
+        num_train_tables, num_dev_tables, num_test_tables: tables in the split.
+        min_rows: rows of the smallest table.
+        max_rows: rows of the largest table.
+        questions_per_table: questions about each table, independent of one another.
+    """
 
     seed: int = 0
     num_train_tables: int = 2500
@@ -29,7 +37,11 @@ class GenerationConfig(base_config.Config):
 
 @dataclasses.dataclass
 class SyntheticTaskConfig(configs.TableTaskConfig):
-    """A task that generates its tables."""
+    """A task that generates its tables.
+
+    Attributes:
+        generation: number and size of the tables.
+    """
 
     generation: GenerationConfig = dataclasses.field(default_factory=GenerationConfig)
 

@@ -245,7 +245,19 @@ class LinearDecayWithWarmup(keras.optimizers.schedules.LearningRateSchedule):
 
 @dataclasses.dataclass
 class BertAdamWConfig(optimizer_config.AdamWeightDecayConfig):
-    """Settings of `BertAdamW`; the defaults are BERT's and TAPAS's."""
+    """Settings of `BertAdamW`; the defaults are BERT's and TAPAS's.
+
+    Attributes:
+        name: name of the optimizer.
+        gradient_accumulation_steps: batches over which gradients are averaged before a step.
+        bias_correction: correct the moments' bias towards 0, as Adam does and BERT does not.
+        pattern_learning_rate_factor: how many times the learning rate the variables of attention
+            patterns get, such as alpha of `learned_mask`.
+        epsilon: added to the root of the second moment.
+        weight_decay_rate: share of a variable that a step takes off, times the learning rate.
+        exclude_from_weight_decay: regular expressions; variables with a match in their names do
+            not decay.
+    """
 
     name: str = "BertAdamW"
     gradient_accumulation_steps: int = 1
@@ -260,7 +272,15 @@ class BertAdamWConfig(optimizer_config.AdamWeightDecayConfig):
 
 @dataclasses.dataclass
 class BertLearningRateConfig(base_config.Config):
-    """Settings of `LinearDecayWithWarmup`; decay_steps 0 means all training steps."""
+    """Settings of `LinearDecayWithWarmup`.
+
+    Attributes:
+        initial_learning_rate: rate that the warm-up rises to, and that the decay, which counts
+            from step 0, begins with.
+        decay_steps: step at which the rate is 0; 0: `trainer.train_steps`.
+        warmup_ratio: share of `decay_steps` in which the rate rises.
+        warmup_steps: steps in which the rate rises; negative: `warmup_ratio` decides.
+    """
 
     initial_learning_rate: float = 5e-5
     decay_steps: int = 0
@@ -270,7 +290,12 @@ class BertLearningRateConfig(base_config.Config):
 
 @dataclasses.dataclass
 class OptimizerConfig(optimization_config.OptimizerConfig):
-    """tf-models' optimizers and `bert_adamw`."""
+    """tf-models' optimizers and `bert_adamw`.
+
+    Attributes:
+        type: name of the key below whose optimizer trains.
+        bert_adamw: AdamW as BERT and TAPAS train with it.
+    """
 
     type: str | None = "bert_adamw"
     bert_adamw: BertAdamWConfig = dataclasses.field(default_factory=BertAdamWConfig)
@@ -278,7 +303,12 @@ class OptimizerConfig(optimization_config.OptimizerConfig):
 
 @dataclasses.dataclass
 class LearningRateConfig(optimization_config.LrConfig):
-    """tf-models' learning rates and `bert`."""
+    """tf-models' learning rates and `bert`.
+
+    Attributes:
+        type: name of the key below whose schedule is followed.
+        bert: linear warm-up and linear decay, as BERT and TAPAS have it.
+    """
 
     type: str | None = "bert"
     bert: BertLearningRateConfig = dataclasses.field(default_factory=BertLearningRateConfig)
