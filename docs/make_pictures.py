@@ -10,7 +10,6 @@ figures of docs/img/cost.json, or those of a profile.json of --mode=profile. `ma
 
 import argparse
 import contextlib
-import dataclasses
 import io
 import json
 import os
@@ -153,23 +152,19 @@ PANELS = (
 
 
 def row_and_column_heads(options):
-    """What a cell and the question may attend to, and do attend to, in the first layer."""
+    """Which cells a cell may attend to and does attend to, in row heads and in column heads."""
     from mate_tf.analysis import table_plots
 
-    maps = _cell_maps(options)
-    first = {
-        view: [part for part in parts if part.layer == 1] for view, parts in maps.views.items()
-    }
-    maps = dataclasses.replace(maps, views=first)
-    return table_plots.table_maps(maps, f"“{maps.question}”: masks and attention, first layer")
+    maps, title = _cell_maps(options), f"“{QUESTION}” mate_efficient, quickstart"
+    return table_plots.table_maps(maps, title, sources=["cell"], by_layer=False)
 
 
 def heat_map(options):
-    """Masks and attention of all layers of the quickstart's model over a table."""
+    """Which cells the question may attend to and does attend to, in each layer."""
     from mate_tf.analysis import table_plots
 
-    maps = _cell_maps(options)
-    return table_plots.table_maps(maps, f"“{maps.question}”: mate_efficient, quickstart")
+    maps, title = _cell_maps(options), f"“{QUESTION}” mate_efficient, quickstart"
+    return table_plots.table_maps(maps, title, sources=["question"])
 
 
 def _cell_maps(options):
@@ -197,7 +192,6 @@ def _table(rows: int | None = None):
 def answer(options):
     """The probabilities of the cells for a question, the selected cells framed."""
     import tensorflow as tf
-    import tensorflow_text  # noqa: F401  has operations of the model
 
     from mate_tf.analysis import plots
 
@@ -278,7 +272,7 @@ def _browser(profile: str):
     for flag in ("headless", "no-sandbox", "disable-gpu", "hide-scrollbars"):
         chrome.add_argument(f"--{flag}")
     chrome.add_argument(f"--user-data-dir={profile}")
-    chrome.add_argument("--window-size=1280,860")
+    chrome.add_argument("--window-size=1280,1160")
     driver = webdriver.Chrome(chrome, webdriver.ChromeService("/usr/bin/chromedriver"))
     try:
         yield driver

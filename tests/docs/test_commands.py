@@ -107,6 +107,8 @@ def check(values) -> None:
         return  # written by a command before it
     if values.mode == "ask":
         assert values.table, "--mode=ask without --table"
+        if values.table.startswith("mate_tf/"):
+            assert (pages.PROJECT / values.table).is_file(), values.table
         assert values.question, "--mode=ask without --question"
     if not (values.task or values.config_file):
         assert values.mode in ("ask", "demo", "profile"), "neither --task nor --config_file"
