@@ -12,6 +12,7 @@ PAGES += sorted((PROJECT / "results").rglob("*.md"))
 _FENCE = re.compile(r"^```([\w+-]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SPAN = re.compile(r"`([^`\n]+)`")
 _LINK = re.compile(r"\]\(([^()\s]+)\)")
+_HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 _COMMENT = re.compile(r"(^|\s)#[^'\"\n]*$", re.MULTILINE)
 _ASSIGNMENT = re.compile(r"[A-Z_]+=")
 _SEPARATORS = ";&|\n"
@@ -54,10 +55,20 @@ def code_spans(path: pathlib.Path) -> list[str]:
     return _SPAN.findall(without_blocks(path))
 
 
-def links(path: pathlib.Path) -> list[str]:
-    """Returns the targets of links and pictures, without anchors and web addresses."""
-    targets = (target.partition("#")[0] for target in _LINK.findall(without_blocks(path)))
-    return [target for target in targets if target and "://" not in target]
+def links(path: pathlib.Path) -> list[tuple[str, str]]:
+    """Returns the targets of links and pictures and their anchors, without web addresses."""
+    targets = [target for target in _LINK.findall(without_blocks(path)) if "://" not in target]
+    return [(target.partition("#")[0] or path.name, target.partition("#")[2]) for target in targets]
+
+
+def anchors(path: pathlib.Path) -> set[str]:
+    """Returns the anchors of the headings, as Python-Markdown and GitHub make them."""
+    found = set()
+    for title in _HEADING.findall(without_blocks(path)):
+        title, _, own = title.partition("{ #")
+        words = re.sub(r"[^\w\s-]", "", title).strip().lower()
+        found.add(own.rstrip(" }") or re.sub(r"[-\s]+", "-", words))
+    return found
 
 
 def commands(path: pathlib.Path) -> list[Command]:

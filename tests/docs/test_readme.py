@@ -21,17 +21,20 @@ def test_lines(path):
 
 @pytest.mark.parametrize("path", pages.PAGES, ids=pages.name)
 def test_links(path):
-    missing = [link for link in pages.links(path) if not (path.parent / link).exists()]
+    missing = [link for link, _ in pages.links(path) if not (path.parent / link).exists()]
     assert missing == []
+    for link, anchor in pages.links(path):
+        if anchor and link.endswith(".md"):
+            assert anchor in pages.anchors(path.parent / link), f"{link}#{anchor}"
 
 
 def test_pictures():
     """All of them together, and the one that README.md shows, are small; each is shown."""
     sizes = {path.name: path.stat().st_size for path in PICTURES}
     assert sum(sizes.values()) <= 1_200_000
-    shown = {pages.PROJECT / pages.name(path): pages.links(path) for path in pages.PAGES}
-    targets = {(path.parent / link).resolve() for path, found in shown.items() for link in found}
+    shown = {path: pages.links(path) for path in pages.PAGES}
+    targets = {(path.parent / link).resolve() for path, found in shown.items() for link, _ in found}
     assert [path.name for path in PICTURES if path not in targets] == []
-    for link in shown[pages.PROJECT / "README.md"]:
+    for link, _ in shown[pages.PROJECT / "README.md"]:
         if link.endswith(".png"):
             assert (pages.PROJECT / link).stat().st_size <= 150_000
