@@ -7,7 +7,7 @@ import shlex
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))]
-PAGES += sorted((PROJECT / "results").rglob("*.md"))
+RESULTS = sorted((PROJECT / "results").rglob("*.md"))
 
 _FENCE = re.compile(r"^```([\w+-]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SPAN = re.compile(r"`([^`\n]+)`")

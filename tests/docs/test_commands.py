@@ -63,6 +63,7 @@ _KEY = re.compile(r"(?:task|trainer|runtime|bootstrap|point|read)(?:\.\w+)+(?==|
 
 MAIN = ("run_task_main.py", "mate-tf")
 CHECKED = [path for path in pages.PAGES if pages.name(path) not in RUN_ELSEWHERE]
+CHECKED += pages.RESULTS
 
 every_page = pytest.mark.parametrize("path", CHECKED, ids=pages.name)
 
