@@ -1,5 +1,6 @@
 """Attention and masks over a table as a picture. matplotlib is imported when it is drawn."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,22 +15,33 @@ if TYPE_CHECKING:
 MAX_ROWS, MAX_COLUMNS, MAX_CHARACTERS = 10, 6, 11
 """What is drawn of a table, beside its header, and of a cell."""
 
+SOURCES = ("question", "cell")
+"""Whose masks and attention are drawn."""
+
 _COLOURS = {ATTENTION: "Blues", MASK: "Greens"}
 _DARK = 0.6  # share of the largest value from which on text is white
 _COLUMN, _ROW, _SMALL_ROW = 0.85, 0.22, 0.09  # inches
 
 
-def table_maps(maps: CellMaps, title: str = "") -> "Figure":
+def table_maps(
+    maps: CellMaps,
+    title: str = "",
+    *,
+    sources: Sequence[str] = SOURCES,
+    by_layer: bool = True,
+) -> "Figure":
     """The table again and again, with a line below its header, its cells coloured.
 
     From left to right: what the question and a data cell (the one to which the question attends
-    most; it has a frame) see, by types of heads. From top to bottom: their masks, their attention
-    over all layers, and that of each layer, small and without words. Each panel says which share
-    its darkest colour is.
+    most; it has a frame) attend to, by types of heads. From top to bottom: their masks, their
+    attention over all layers, and that of each layer, small and without words. Each panel says
+    which share its darkest colour is.
 
     Args:
         maps: what is drawn.
         title: text above it.
+        sources: which of SOURCES are drawn.
+        by_layer: whether each layer is drawn too.
     """
     from matplotlib.figure import Figure
 
@@ -37,13 +49,13 @@ def table_maps(maps: CellMaps, title: str = "") -> "Figure":
     words = [maps.table.columns, *maps.table.rows[:rows]]
     texts = [[shorten(text, MAX_CHARACTERS) for text in row[:width]] for row in words]
     lines = [(view, None) for view in (MASK, ATTENTION) if view in maps.views]
-    if maps.layers > 1:
+    if by_layer and maps.layers > 1:
         lines += [(ATTENTION, layer + 1) for layer in range(maps.layers if lines[1:] else 0)]
-    places = {"question": maps.question_place, "cell": maps.data_cell(rows, width)}
+    places = dict(zip(SOURCES, (maps.question_place, maps.data_cell(rows, width)), strict=True))
     columns = [
         (name, place, heads)
         for name, place in places.items()
-        if place is not None
+        if name in sources and place is not None
         for heads in maps.heads
     ]
     heights = [len(texts) * (_SMALL_ROW if layer else _ROW) + 0.35 for _, layer in lines]

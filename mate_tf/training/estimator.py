@@ -52,7 +52,8 @@ def check_available() -> None:
     if version >= _WITHOUT_ESTIMATOR:
         raise InputError(
             f"--trainer=tpu_estimator needs TensorFlow 2.15, the last with Estimator, and this is "
-            f"{tf.__version__}: install {REQUIREMENTS} into an environment of its own (README)"
+            f"{tf.__version__}: install {REQUIREMENTS} into an environment of its own "
+            "(docs/scale-out.md)"
         )
 
 

@@ -49,6 +49,17 @@ def test_panels(looking_alike, small_example, pieces):
     assert len(file.getvalue()) > 10_000
 
 
+def test_one_source_and_no_layers(looking_alike, small_example, pieces):
+    maps = cell_maps.measure(looking_alike("mate_exact"), small_example, pieces)
+    found = panels(table_plots.table_maps(maps, sources=["cell"], by_layer=False))
+    assert list(found) == [
+        "mask of the cell, all layers, row heads: up to 100 %",
+        "mask of the cell, all layers, column heads: up to 100 %",
+        "attention of the cell, all layers, row heads: up to 33 %",
+        "attention of the cell, all layers, column heads: up to 29 %",
+    ]
+
+
 def test_one_layer_and_a_large_table(looking_alike, small_example, pieces):
     """Of which the first cells are drawn, and the frame is around one of these."""
     small = cell_maps.measure(looking_alike("full", layers=1), small_example, pieces)
