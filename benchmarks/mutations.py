@@ -1,0 +1,233 @@
+"""Checks that the tests notice bugs: puts one at a time into a copy of the library and runs tests.
+
+    python benchmarks/mutations.py [--only SUBSTRING]
+
+Prints for each bug the first test that fails, and exits with 1 if a bug goes unnoticed. Each entry
+names the text to replace, which must occur once in mate_tf, and the tests of the default run that
+guard it. Takes about half a minute a bug on 2 cores, because each starts a process of its own.
+"""
+
+import argparse
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PROJECT = pathlib.Path(__file__).resolve().parents[1]
+COPIED = ("mate_tf", "tests", "configs", "protos", "benchmarks", "docs", "colab", "results")
+
+
+@dataclasses.dataclass(frozen=True)
+class Mutation:
+    """One bug.
+
+    Attributes:
+        area: part of the library.
+        bug: what is wrong afterwards.
+        old: text that occurs once in mate_tf.
+        new: text that takes its place.
+        tests: test files of the default run that should notice.
+    """
+
+    area: str
+    bug: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+MUTATIONS = (
+    Mutation(
+        "attention",
+        "windows reach two buckets instead of one",
+        "tf.abs(q.bucket - k.bucket) <= 1",
+        "tf.abs(q.bucket - k.bucket) <= 2",
+        ("tests/attention/test_masks.py", "tests/attention/test_mate.py"),
+    ),
+    Mutation(
+        "attention",
+        "padding is attended to",
+        "    return allowed & q.real & k.real",
+        "    return allowed & q.real",
+        ("tests/attention/test_masks.py",),
+    ),
+    Mutation(
+        "attention",
+        "scores are not divided by the softmax temperature",
+        "self.head_size**-0.5 / self.softmax_temperature",
+        "self.head_size**-0.5",
+        ("tests/attention/test_contract.py", "tests/models/test_encoder.py"),
+    ),
+    Mutation(
+        "attention",
+        "outputs of blocks are read back from the wrong block",
+        "of_block = example * num_blocks + tail // block",
+        "of_block = example * num_blocks + tail // (block + 1)",
+        ("tests/attention/test_mate.py",),
+    ),
+    Mutation(
+        "losses",
+        "the Huber loss loses its linear part",
+        "return 0.5 * tf.square(quadratic) + delta * (tf.abs(error) - quadratic)",
+        "return 0.5 * tf.square(quadratic)",
+        ("tests/models/test_aggregation.py",),
+    ),
+    Mutation(
+        "losses",
+        "the count includes the item itself twice",
+        "count_if_chosen = 1.0 + count[:, tf.newaxis] - probs",
+        "count_if_chosen = 1.0 + count[:, tf.newaxis]",
+        ("tests/models/test_aggregation.py",),
+    ),
+    Mutation(
+        "losses",
+        "the token loss counts padding",
+        'per_token = _bernoulli_loss(outputs["logits"], labels) * weight * mask',
+        'per_token = _bernoulli_loss(outputs["logits"], labels) * weight',
+        ("tests/models/test_heads.py", "tests/models/test_classifier_goldens.py"),
+    ),
+    Mutation(
+        "losses",
+        "cell selection is preferred for numbers that are in no cell",
+        "in_cells = has_labels(features) > 0",
+        "in_cells = has_labels(features) >= 0",
+        ("tests/models/test_aggregation.py", "tests/models/test_classifier_goldens.py"),
+    ),
+    Mutation(
+        "conversion",
+        "columns count from 0",
+        "self.columns = (cells % max(num_columns, 1) + 1)",
+        "self.columns = (cells % max(num_columns, 1))",
+        ("tests/tables/test_linearize.py", "tests/data/test_examples.py"),
+    ),
+    Mutation(
+        "conversion",
+        "the segment of the table is that of the question",
+        "segment_ids=np.concatenate([before, np.ones(len(kept), np.int32)])",
+        "segment_ids=np.concatenate([before, np.zeros(len(kept), np.int32)])",
+        ("tests/tables/test_linearize.py", "tests/data/test_examples.py"),
+    ),
+    Mutation(
+        "conversion",
+        "the first question has the labels of a previous one",
+        "        if index > 0:\n            previous = interaction.questions[index - 1]",
+        "        if index >= 0:\n            previous = interaction.questions[index - 1]",
+        ("tests/data/test_examples.py", "tests/data/test_examples_goldens.py"),
+    ),
+    Mutation(
+        "conversion",
+        "a word may be cut in two",
+        "first_words = self._usable & (table.word_begins < self._needed)",
+        "first_words = self._usable & (table.positions < self._needed)",
+        ("tests/tables/test_linearize.py",),
+    ),
+    Mutation(
+        "metrics",
+        "a superset of the gold cells counts as right",
+        "return set(prediction.coordinates) == gold_cells(question)",
+        "return set(prediction.coordinates) >= gold_cells(question)",
+        ("tests/evaluation/test_metrics.py",),
+    ),
+    Mutation(
+        "metrics",
+        "a sequence counts as right with one right question",
+        '"SEQ": _mean(all(right) for right in sequences.values())',
+        '"SEQ": _mean(any(right) for right in sequences.values())',
+        ("tests/evaluation/test_metrics.py",),
+    ),
+    Mutation(
+        "metrics",
+        "a question without a gold class is right when class 0 is chosen",
+        'return gold.HasField("class_index") and prediction.class_index == gold.class_index',
+        "return prediction.class_index == gold.class_index",
+        ("tests/evaluation/test_metrics.py",),
+    ),
+    Mutation(
+        "checkpoints",
+        "tensors of a safetensors file are read from the wrong offset",
+        'first, last = (begin + offset for offset in entry["data_offsets"])',
+        'first, last = (begin + 4 + offset for offset in entry["data_offsets"])',
+        ("tests/checkpoints/test_safetensors.py",),
+    ),
+    Mutation(
+        "checkpoints",
+        "only the first of a variable's names is matched",
+        "named = [*reference_variables(model).items(), *variable_paths(model).items()]",
+        "named = [*reference_variables(model).items()]",
+        ("tests/checkpoints/test_load.py", "tests/tasks/test_freeze.py"),
+    ),
+    Mutation(
+        "serving",
+        "the least probable class is answered",
+        "index = int(np.argmax(probabilities))",
+        "index = int(np.argmin(probabilities))",
+        ("tests/serving/test_predictor.py",),
+    ),
+    Mutation(
+        "serving",
+        "the previous answer is marked one row too low",
+        "tokens = [(row - 1, column - 1) for row, column in zip(rows, columns, strict=True)]",
+        "tokens = [(row, column - 1) for row, column in zip(rows, columns, strict=True)]",
+        ("tests/serving/test_predictor.py",),
+    ),
+    Mutation(
+        "serving",
+        "the aggregation with the least probability is computed",
+        'AGGREGATIONS[int(np.argmax(outputs["aggregation_probabilities"]))]',
+        'AGGREGATIONS[int(np.argmin(outputs["aggregation_probabilities"]))]',
+        ("tests/serving/test_predictor.py",),
+    ),
+)
+
+
+def first_failure(mutation: Mutation) -> str:
+    """Name of the first test that fails with the bug; empty if none does."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = pathlib.Path(folder)
+        for name in COPIED:
+            shutil.copytree(PROJECT / name, copy / name)
+        for path in PROJECT.iterdir():
+            if path.is_file():
+                shutil.copy(path, copy)
+        path = _file_with(copy, mutation.old)
+        path.write_text(path.read_text("utf-8").replace(mutation.old, mutation.new), "utf-8")
+        shared = os.environ.get("MATE_TF_SHARED", str(PROJECT.parent / "shared"))
+        result = subprocess.run(
+            [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *mutation.tests],
+            cwd=copy,
+            env=os.environ | {"PYTHONPATH": str(copy), "MATE_TF_SHARED": shared},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    found = re.search(r"^(?:FAILED|ERROR) (\S+)", result.stdout, re.MULTILINE)
+    return found[1] if found and result.returncode == 1 else ""
+
+
+def _file_with(copy: pathlib.Path, old: str) -> pathlib.Path:
+    paths = [path for path in copy.glob("mate_tf/**/*.py") if old in path.read_text("utf-8")]
+    if len(paths) != 1 or paths[0].read_text("utf-8").count(old) != 1:
+        raise SystemExit(f"occurs {len(paths)} times instead of once: {old}")
+    return paths[0]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help="bugs whose area or description has this text")
+    only = parser.parse_args().only
+    unnoticed = 0
+    print(f"{'area':12}{'bug':64}caught by")
+    for mutation in MUTATIONS:
+        if only in f"{mutation.area} {mutation.bug}":
+            test = first_failure(mutation)
+            unnoticed += not test
+            print(f"{mutation.area:12}{mutation.bug:64}{test or 'NOTHING'}", flush=True)
+    sys.exit(int(unnoticed > 0))
+
+
+if __name__ == "__main__":
+    main()
