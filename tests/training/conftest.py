@@ -83,15 +83,17 @@ def toy_records(tmp_path_factory):
 def toy_experiment(toy_records):
     """toy_experiment(*overrides): a tiny model on those examples, 8 steps unless overridden.
 
-    Without evaluation, which takes as long to compile as training; see `with_evaluation`.
+    Without evaluation, which takes as long to compile as training; see `with_evaluation`. All
+    batches have the same length: a step for any length takes four times as long to trace; see
+    `mixed_lengths`.
     """
 
     def make(*overrides):
         experiment = experiments.load(task="SYNTHETIC")
         given = {
             "task": {
-                "train_data": {"input_path": toy_records["train"], "buckets": [16, LENGTH]},
-                "validation_data": {"buckets": [16, LENGTH]},
+                "train_data": {"input_path": toy_records["train"], "buckets": []},
+                "validation_data": {"buckets": []},
                 "conversion": {"max_seq_length": LENGTH},
                 "model": {
                     "max_num_rows": 8,
@@ -131,3 +133,9 @@ def toy_experiment(toy_records):
 def with_evaluation(toy_records):
     """Override that makes a toy experiment evaluate."""
     return f"task.validation_data.input_path='{toy_records['dev']}'"
+
+
+@pytest.fixture
+def mixed_lengths():
+    """Override that gives a toy experiment training batches of 16 and of 32 tokens."""
+    return f"task.train_data.buckets=[16,{LENGTH}]"

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from mate_tf import tasks
 from mate_tf.evaluation import predictions
-from mate_tf.training import prediction, trainer
+from mate_tf.training import experiments, prediction
 
 
 @pytest.fixture(scope="module")
@@ -18,23 +18,39 @@ def model_dir(tmp_path_factory):
 
 @pytest.fixture
 def trained(toy_experiment, model_dir):
-    # Untrained: only what goes in and out is tested.
-    experiment = toy_experiment("task: {model: {encoder: {disabled_features: []}}}")
+    """The experiment of `model_dir`, which predicts in batches of 16 and of 32 tokens."""
+    experiment = toy_experiment(
+        "task: {model: {encoder: {disabled_features: []}}, validation_data: {buckets: [16, 32]}}"
+    )
     if not os.listdir(model_dir):
+        # Untrained: only what goes in and out is tested.
         model = tasks.create(experiment.task).build_model()
         tf.train.CheckpointManager(tf.train.Checkpoint(model=model), model_dir, 1).save()
+        experiments.save(experiment, model_dir)
     return experiment
+
+
+@pytest.fixture(scope="module")
+def predicted():
+    return {}
+
+
+@pytest.fixture
+def plain(trained, model_dir, toy_records, predicted):
+    """Predictions by question, each question asked alone."""
+    if not predicted:
+        predicted.update(by_question(prediction.predict(trained, model_dir, toy_records["dev"])))
+    return predicted
 
 
 def by_question(outputs):
     return {output["question_id"]: output for output in outputs}
 
 
-def test_one_output_per_example_without_padding(trained, model_dir, toy_records):
-    outputs = by_question(prediction.predict(trained, model_dir, toy_records["dev"]))
-    assert sorted(outputs) == sorted(f"dev-{i}-0_{j}" for i in range(16) for j in range(2))
+def test_one_output_per_example_without_padding(plain):
+    assert sorted(plain) == sorted(f"dev-{i}-0_{j}" for i in range(16) for j in range(2))
     lengths = set()
-    for output in outputs.values():
+    for output in plain.values():
         tokens = len(output["probs"])
         lengths.add(tokens)
         assert {len(output[name]) for name in ("row_ids", "column_ids", "selected_tokens")} == {
@@ -48,27 +64,26 @@ def test_one_output_per_example_without_padding(trained, model_dir, toy_records)
     assert len(lengths) > 1
 
 
-def test_packed(toy_experiment, tmp_path, toy_records):
+def test_packed(trained, model_dir, toy_records, plain):
     """With a model that was trained without; in fewer sequences than there are examples."""
-    trainer.train(toy_experiment("trainer.train_steps=1"), str(tmp_path))
-    outputs = {}
-    for pack in (False, True):
-        experiment = toy_experiment(
-            f"trainer.train_steps=1,task.model.encoder.pack={pack},"
-            "task.validation_data.global_batch_size=32"
-        )
-        found = prediction.predict(experiment, str(tmp_path), toy_records["dev"])
-        outputs[pack] = by_question(found)
-    assert sum(len(output["probs"]) for output in outputs[True].values()) < 0.8 * 32 * 32
-    for question, output in outputs[False].items():
-        packed = outputs[True][question]
+    experiment = trained.replace()
+    experiment.task.model.encoder.pack = True
+    experiment.task.validation_data.global_batch_size = 32
+    outputs = by_question(prediction.predict(experiment, model_dir, toy_records["dev"]))
+    assert sum(len(output["probs"]) for output in outputs.values()) < 0.8 * 32 * 32
+    assert outputs.keys() == plain.keys()
+    for question, output in plain.items():
+        packed = outputs[question]
         np.testing.assert_array_equal(packed["selected_tokens"], output["selected_tokens"])
         np.testing.assert_allclose(packed["probs"], output["probs"], atol=1e-5)
 
 
 def test_spans(toy_experiment, tmp_path, toy_records):
     """The best span of each example, in its own tokens, and how probable it is."""
-    experiment = toy_experiment("task: {model: {span_prediction: mlp, span_hidden_size: 4}}")
+    experiment = toy_experiment(
+        "task: {model: {span_prediction: mlp, span_hidden_size: 4,"
+        " encoder: {attention: {name: full}}}}"
+    )
     model = tasks.create(experiment.task).build_model()
     tf.train.CheckpointManager(tf.train.Checkpoint(model=model), str(tmp_path), 1).save()
     outputs = list(prediction.predict(experiment, str(tmp_path), toy_records["dev"]))
@@ -89,8 +104,9 @@ def cells(output, chosen):
     return set(zip(output["row_ids"][chosen], output["column_ids"][chosen], strict=True))
 
 
-def test_sequential_feeds_back_the_models_own_answers(trained, model_dir, toy_records, monkeypatch):
-    plain = by_question(prediction.predict(trained, model_dir, toy_records["dev"]))
+def test_sequential_feeds_back_the_models_own_answers(
+    trained, model_dir, toy_records, plain, monkeypatch
+):
     given = {}
     run = prediction._Predictor._run
 

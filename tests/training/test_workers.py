@@ -99,13 +99,16 @@ for strategy in ("one_device", "mirrored"):
 
 
 @pytest.mark.slow
-def test_two_replicas_train_as_one(toy_experiment, with_evaluation, tmp_path, project):
+def test_two_replicas_train_as_one(
+    toy_experiment, with_evaluation, mixed_lengths, tmp_path, project
+):
     """Whatever is clipped, and whatever is left for the last batch of an evaluation."""
     path = tmp_path / "params.yaml"
     experiment = toy_experiment(
         with_evaluation,
+        mixed_lengths,
         "task: {train_data: {global_batch_size: 6, max_batch_tokens: 130, shuffle_buffer_size: 50},"
-        " validation_data: {global_batch_size: 8}}",
+        " validation_data: {global_batch_size: 8, buckets: [16, 32]}}",
         "trainer: {train_steps: 20, steps_per_loop: 1, summary_interval: 1, validation_interval: 20"
         ", checkpoint_interval: 20, optimizer_config: {optimizer: {bert_adamw: {clipvalue: null,"
         " gradient_clip_norm: 0.5}}, learning_rate: {bert: {initial_learning_rate: 0.003}}}}",
