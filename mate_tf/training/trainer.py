@@ -144,8 +144,6 @@ def save_start(experiment, model_dir: str) -> None:
     """
     with runtime(experiment) as strategy:
         runner = _runner(strategy, experiment, "train", model_dir, model_dir)
-        optimizer, model = runner.trainer.optimizer, runner.trainer.model
-        optimizer._create_all_weights(model.trainable_variables)
         runner.checkpoint_manager.save(checkpoint_number=runner.trainer.global_step)
 
 
@@ -272,7 +270,7 @@ class _Runner(train_lib.OrbitExperimentRunner):
         if train and runtime.enable_xla and not on_tpu:
             compiled.compile_train_step(task, runtime, self.strategy)
         with self.strategy.scope():
-            return train_utils.create_trainer(
+            trainer = train_utils.create_trainer(
                 self.params,
                 task,
                 train=train,
@@ -280,6 +278,10 @@ class _Runner(train_lib.OrbitExperimentRunner):
                 checkpoint_exporter=self._build_best_checkpoint_exporter(),
                 trainer_cls=continuation.ContinuingTrainer,
             )
+            if train and hasattr(trainer.optimizer, "_create_all_weights"):
+                # A training loop that creates variables would be traced twice.
+                trainer.optimizer._create_all_weights(trainer.model.trainable_variables)
+        return trainer
 
     def _maybe_build_checkpoint_manager(self):
         path = tf.train.latest_checkpoint(self._shared_dir)

@@ -1,5 +1,7 @@
 """The command line within this process, and a tiny experiment taken through its modes once."""
 
+import pathlib
+import shutil
 import subprocess
 import sys
 import time
@@ -10,6 +12,8 @@ from absl import logging  # noqa: F401  (defines flags, which flagsaver would ta
 from absl.testing import flagsaver
 
 from mate_tf.cli import main
+
+from ..shared_folder import shared_folder
 
 CONFIG = """
 task:
@@ -133,10 +137,12 @@ def config_file(tmp_path_factory):
 @pytest.fixture(scope="session")
 def created(config_file, tmp_path_factory):
     """Output folder after create_data; not to be changed."""
-    folder = tmp_path_factory.mktemp("created")
-    flags = (f"--config_file={config_file}", f"--output_dir={folder}", "--num_processes=1")
-    assert invoke("--mode=create_data", *flags) == 0
-    return folder
+
+    def create(folder):
+        flags = (f"--config_file={config_file}", f"--output_dir={folder}", "--num_processes=1")
+        assert invoke("--mode=create_data", *flags) == 0
+
+    return shared_folder(tmp_path_factory, "cli_created", create)
 
 
 @pytest.fixture
@@ -153,12 +159,25 @@ def arguments(config_file, created, tmp_path):
 @pytest.fixture(scope="session")
 def trained(config_file, created, tmp_path_factory):
     """Flags of the experiment after create_data, train and export; not to be changed."""
-    model_dir = tmp_path_factory.mktemp("trained") / "model"
-    arguments = (
-        f"--config_file={config_file}",
-        f"--output_dir={created}",
-        f"--model_dir={model_dir}",
-    )
-    for mode in ("train", "export"):
-        assert invoke(f"--mode={mode}", *arguments) == 0
-    return arguments
+
+    def flags(folder):
+        return (
+            f"--config_file={config_file}",
+            f"--output_dir={created}",
+            f"--model_dir={folder / 'model'}",
+        )
+
+    def train(folder):
+        for mode in ("train", "export"):
+            assert invoke(f"--mode={mode}", *flags(folder)) == 0
+
+    return flags(shared_folder(tmp_path_factory, "cli_trained", train))
+
+
+@pytest.fixture
+def trained_copy(trained, tmp_path):
+    """The flags of `trained` with a copy of its model folder, without the export."""
+    *others, model_dir = trained
+    source, copy = pathlib.Path(model_dir.partition("=")[2]), tmp_path / "model"
+    shutil.copytree(source, copy, ignore=shutil.ignore_patterns("export"))
+    return (*others, f"--model_dir={copy}")

@@ -204,8 +204,11 @@ def test_masks_that_the_content_makes_are_of_layers(command, saved):
     }
 
 
-def test_attention_flow_and_coverage(command, trained, created, tmp_path):
-    """Of MATE without its own settings: what is reached, and what would reach more."""
+def test_attention_flow_coverage_and_table(command, trained, created, tmp_path):
+    """Of MATE without its own settings: what is reached, and what would reach more.
+
+    The first example's table is drawn, in words, as a picture and as a page.
+    """
     model_dir = tmp_path / "elsewhere"
     checkpoint = trained[-1].partition("=")[2]
     flags = (*trained[:-1], f"--model_dir={model_dir}", f"--init_checkpoint={checkpoint}")
@@ -234,15 +237,6 @@ def test_attention_flow_and_coverage(command, trained, created, tmp_path):
     (line,) = (line for line in output.splitlines() if line.startswith("100%"))
     assert line.split()[1:4] == [str(everything["global_length"]), *map(str, radii)]
 
-
-def test_table(command, trained, created, tmp_path):
-    """The first example's, in words, as a picture and as a page."""
-    model_dir = tmp_path / "elsewhere"
-    checkpoint = trained[-1].partition("=")[2]
-    flags = (*trained[:-1], f"--model_dir={model_dir}", f"--init_checkpoint={checkpoint}")
-    output = command("--mode=analyze", *flags)
-    found, _ = analysis_of(model_dir)
-    context = _contexts(created)
     assert found["table"] == {
         "rows": context.row_ids[0].max(),
         "columns": context.column_ids[0].max(),

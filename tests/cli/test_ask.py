@@ -71,11 +71,11 @@ def test_prints_json_and_a_table(command, trained, table):
 
 def test_says_what_was_cut(command, trained, tmp_path):
     path = tmp_path / "large.csv"
-    columns = ",".join(f"c{number}" for number in range(300))
-    path.write_text("\n".join([columns, *["1" + ",2" * 299] * 30]))
+    columns = ",".join(f"c{number}" for number in range(20))
+    path.write_text("\n".join([columns, *["1" + ",2" * 19] * 30]))
     output = command("--mode=ask", *trained, f"--table={path}", "--question=who?")
     cuts = [line for line in output.splitlines() if line.startswith("cut: ")]
-    assert "cut: 293 columns dropped" in cuts
+    assert "cut: 13 columns dropped" in cuts
     assert any(line.endswith(" rows dropped") for line in cuts)
 
 

@@ -1,5 +1,6 @@
 """--task=POINTR: both stages from official files to answers, once, with tiny models."""
 
+import functools
 import json
 import shutil
 
@@ -9,9 +10,11 @@ from absl.testing import flagsaver
 from mate_tf.cli import flags, pointr
 from mate_tf.data.datasets import hybridqa
 from mate_tf.evaluation import hybridqa_answers
-from mate_tf.serving.pointr import PointrPredictor
+from mate_tf.serving import pointr as serving
 from mate_tf.tables.table import Table
-from mate_tf.training import experiments
+from mate_tf.training import experiments, trainer
+
+from ..shared_folder import shared_folder
 
 NAMES = ["Ann", "Bob", "Cy", "Dee", "Eve", "Flo"]
 TOWNS = ["Basel", "Bern", "Chur", "Genf", "Zug", "Thun"]
@@ -101,7 +104,10 @@ def write(path, content):
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     """HybridQA's official layout: four tables to learn from, two to be asked about."""
-    folder = tmp_path_factory.mktemp("hybridqa")
+    return shared_folder(tmp_path_factory, "pointr_data", write_data)
+
+
+def write_data(folder):
     for number in range(6):
         write(folder / "tables_tok" / f"Races_{number}.json", table(number))
         write(folder / "request_tok" / f"Races_{number}.json", passages(number))
@@ -114,28 +120,41 @@ def data(tmp_path_factory):
         "passage": [name for name in reference if name[2] < "9"],
     }
     write(folder / "released_data" / "dev_reference.json", {"reference": reference, **groups})
-    return folder
-
-
-@pytest.fixture(scope="module")
-def vocabulary(tmp_path_factory):
     pieces = ["[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
     pieces += [word.lower() for word in NAMES + TOWNS] + ["2000", "2001", "2002"]
-    return write(tmp_path_factory.mktemp("words") / "vocab.txt", "\n".join(pieces) + "\n")
+    write(folder / "vocab.txt", "\n".join(pieces) + "\n")
 
 
 @pytest.fixture(scope="module")
-def finished(data, vocabulary, invoked, tmp_path_factory):
-    """Output folder after --mode=run; not to be changed."""
-    folder = tmp_path_factory.mktemp("pointr")
-    arguments = (
-        f"--config_file={write(folder / 'tiny.yaml', CONFIG)}",
-        f"--output_dir={folder}",
-        f"--bert_vocab_file={vocabulary}",
-        "--num_processes=1",
-    )
-    assert invoked("--mode=run", f"--input_dir={data}", *arguments) == 0
-    return folder, arguments
+def finished(data, invoked, tmp_path_factory):
+    """Output folder after --mode=run, and the flags of the run; not to be changed."""
+
+    def flags_of(folder):
+        return (
+            f"--config_file={folder / 'tiny.yaml'}",
+            f"--output_dir={folder}",
+            f"--bert_vocab_file={data / 'vocab.txt'}",
+            "--num_processes=1",
+        )
+
+    def run(folder):
+        write(folder / "tiny.yaml", CONFIG)
+        assert invoked("--mode=run", f"--input_dir={data}", *flags_of(folder)) == 0
+
+    folder = shared_folder(tmp_path_factory, "pointr_run", run)
+    return folder, flags_of(folder)
+
+
+@pytest.fixture(scope="module")
+def load():
+    """load(export_dir): a `PointrPredictor`, loaded once for all tests of a worker."""
+    return functools.cache(serving.PointrPredictor)
+
+
+@pytest.fixture
+def predictor(finished, load):
+    """The exported models of the run."""
+    return load(str(finished[0] / "model" / "export"))
 
 
 def test_what_a_run_leaves(finished, data):
@@ -164,23 +183,24 @@ def test_what_a_run_leaves(finished, data):
         assert (folder / "model" / "export" / stage / "saved_model.pb").exists()
 
 
-@pytest.mark.parametrize(
-    "attention",
-    [
-        "{name: linformer, projected_length: 8, length: 64}",
-        "{name: table_etc, num_global: 8, local_radius: 8}",
-    ],
-)
-def test_baselines_of_the_first_stage(finished, data, invoked, attention, tmp_path):
-    """From training to EM and F1, with the reader that is there already."""
+def test_baselines_of_the_first_stage(finished, data, invoked, tmp_path):
+    """From training to EM and F1, a layer of each, with the reader that is there already."""
     folder, arguments = finished
-    before = "{name: mate_efficient, global_length: 16, radius: 8}"
-    config = write(tmp_path / "tiny.yaml", CONFIG.replace(before, attention))
+    baselines = [
+        {"name": "linformer", "projected_length": 8, "length": 64},
+        {"name": "table_etc", "num_global": 8, "local_radius": 8},
+    ]
+    encoder = {"num_hidden_layers": 2, "attention": baselines}
+    override = {"point": {"task": {"model": {"encoder": encoder}}}}
     shutil.copytree(folder / "model" / "read", tmp_path / "model" / "read")
-    own = (f"--config_file={config}", f"--model_dir={tmp_path / 'model'}")
+    own = (
+        f"--model_dir={tmp_path / 'model'}",
+        f"--params_override={json.dumps(override)}",
+    )
     for mode in ("train", "predict_and_evaluate"):
         assert invoked(f"--mode={mode}", f"--input_dir={data}", *arguments, *own) == 0
     assert (tmp_path / "model" / "point" / "ckpt-2.index").exists()
+    assert trainer.global_step(str(tmp_path / "model" / "read")) == 2
     answers = hybridqa_answers.read_predictions(tmp_path / "model" / "dev.predictions.json")
     assert answers.keys() == {each["question_id"] for each in questions([4, 5])}
     assert all(answers.values())
@@ -188,12 +208,12 @@ def test_baselines_of_the_first_stage(finished, data, invoked, attention, tmp_pa
     assert metrics["questions"] == 7
     assert 0 <= metrics["EM"] <= metrics["F1"] <= 1
     trained = experiments.load(str(tmp_path / "model" / "point" / "params.yaml"))
-    assert trained.task.model.encoder.attention.name in attention
+    per_layer = trained.task.model.encoder.attention_per_layer()
+    assert [each.as_dict() for each in per_layer] == baselines
 
 
-def test_the_exported_models_answer_as_predicted(finished, data):
+def test_the_exported_models_answer_as_predicted(finished, predictor, data):
     folder, _ = finished
-    predictor = PointrPredictor(str(folder / "model" / "export"))
     predicted = hybridqa_answers.read_predictions(folder / "model" / "dev.predictions.json")
     for interaction in hybridqa.read(data, "dev"):
         answer = predictor.ask_interaction(interaction)
@@ -217,8 +237,9 @@ def test_the_exported_models_answer_as_predicted(finished, data):
         assert answer.to_json()["cells"] == cells == answer.best_cells(6)[:5]
 
 
-def test_asking(finished, data, command, refused, tmp_path):
+def test_asking(finished, load, data, command, refused, monkeypatch, tmp_path):
     folder, _ = finished
+    monkeypatch.setattr(serving, "PointrPredictor", load)
     export_dir = f"--export_dir={folder / 'model' / 'export'}"
     asked = "--question=Where was the winner of 2001 born ?"
     name = "Races_4.json"
@@ -250,10 +271,8 @@ def test_analysis_of_both_stages(finished, command, tmp_path):
     assert not (tmp_path / "model" / "read" / "analysis" / "patterns_0.example.png").exists()
 
 
-def test_rows_beyond_the_model(finished):
+def test_rows_beyond_the_model(predictor):
     """It tells seven data rows apart: of ten, the last three are impossible."""
-    folder, _ = finished
-    predictor = PointrPredictor(str(folder / "model" / "export"))
     answer = predictor.ask(Table.from_rows(["year"], [["2000"]] * 10), "who won in 2000 ?")
     assert answer.probabilities.shape == (10, 1)
     assert (answer.probabilities[:7] > 0).all()
@@ -262,9 +281,7 @@ def test_rows_beyond_the_model(finished):
     assert [row for row, *_ in answer.best_cells(10)][7:] == [7, 8, 9]
 
 
-def test_links_to_no_cell(finished):
-    folder, _ = finished
-    predictor = PointrPredictor(str(folder / "model" / "export"))
+def test_links_to_no_cell(predictor):
     with pytest.raises(ValueError, match="no cell in row 3, column 0"):
         predictor.ask(Table.from_rows(["a"], [["b"]]), "who?", links={(3, 0): ["x"]})
 

@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from mate_tf.analysis import profile
+from mate_tf.analysis import encoder_worker, profile, workers
+from mate_tf.models.encoder_config import EncoderConfig
 
 FIND = importlib.util.find_spec
 
@@ -16,6 +17,25 @@ def asked(monkeypatch):
     seen = []
     monkeypatch.setattr(profile, "run", lambda settings, folder: seen.append((settings, folder)))
     return seen
+
+
+class WorkerInThisProcess(workers.Worker):
+    """Saves the 10 s that a process takes to import TensorFlow.
+
+    tests/analysis/test_profile.py measures in a process of its own.
+    """
+
+    alive = True
+
+    def __init__(self, command, environment=None):
+        config = EncoderConfig(json.loads(command[-1])["config"])
+        self._measurements = encoder_worker.Measurements(config)
+
+    def ask(self, request, **arguments):
+        return json.loads(json.dumps(getattr(self._measurements, request)(**arguments)))
+
+    def close(self):
+        pass
 
 
 def test_by_default_two_layers_of_bert_base(command, asked, tmp_path, monkeypatch):
@@ -63,7 +83,8 @@ def test_flags_and_configuration(command, asked, config_file, tmp_path):
     settings.check()
 
 
-def test_measures(command, config_file, tmp_path):
+def test_measures(command, config_file, tmp_path, monkeypatch):
+    monkeypatch.setattr(profile, "Worker", WorkerInThisProcess)
     flags = (f"--config_file={config_file}", f"--output_dir={tmp_path}", "--lengths=64")
     output = command(
         "--mode=profile", *flags, "--variants=mate_efficient", "--nomemory", "--repeats=1"

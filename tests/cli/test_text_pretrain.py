@@ -13,7 +13,7 @@ PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
 SIZES = """
       vocab_size: 45
       hidden_size: 16
-      num_hidden_layers: 2
+      num_hidden_layers: 1
       num_attention_heads: 2
       intermediate_size: 16"""
 CONFIG = f"""

@@ -39,8 +39,8 @@ def test_what_the_flags_set(config_file, tmp_path, monkeypatch):
     assert asked == [runtime]
 
 
-def test_predicting_is_for_the_processor(command, trained):
+def test_predicting_is_for_the_processor(command, trained_copy):
     """A model that was trained on a TPU is used without one."""
-    output = command(*trained, "--mode=predict_and_evaluate", "--use_tpu")
+    output = command(*trained_copy, "--mode=predict_and_evaluate", "--use_tpu")
     assert "predicted | 18 questions" in output
     assert "evaluated | " in output
