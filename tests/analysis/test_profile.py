@@ -1,13 +1,20 @@
 """The profile of variants: every row is measured or says why not; table, JSON and plots."""
 
-import dataclasses
+import functools
 import json
 import types
 
 import pytest
 
-from mate_tf.analysis import encoder_worker, profile, profile_report, speed, workers
-from mate_tf.analysis.encoder_layers import Case
+from mate_tf.analysis import (
+    encoder_layers,
+    encoder_worker,
+    flops,
+    profile,
+    profile_report,
+    speed,
+    workers,
+)
 from mate_tf.errors import InputError
 from mate_tf.models.encoder_config import EncoderConfig
 
@@ -22,12 +29,31 @@ def config():
     return small
 
 
+@functools.cache
+def traced(case):
+    """A case's function, which all of its processes make anew: here it is the same one for all."""
+    return FUNCTION(encoder_layers.of_variant(config(), case.variant, case.length), case)
+
+
+@functools.cache
+def counted(variant, length):
+    """The same of its FLOPs."""
+    return OF_LAYERS(encoder_layers.of_variant(config(), variant, length), length)
+
+
+FUNCTION, OF_LAYERS = encoder_layers.function, flops.of_layers
+
+
 @pytest.fixture
 def in_process(monkeypatch):
     """Workers within this process: in_process.requests lists what they were asked.
 
     A worker dies when it is asked for a request and a variant that are in in_process.deadly.
     """
+    monkeypatch.setattr(encoder_layers, "function", lambda config, case: traced(case))
+    monkeypatch.setattr(
+        flops, "of_layers", lambda config, length: counted(config.attention.name, length)
+    )
     seen = types.SimpleNamespace(requests=[], deadly=set(), started=0)
     monkeypatch.setattr(speed, "Machine", lambda: speed_of_nothing)
     speed_of_nothing = types.SimpleNamespace(
@@ -158,19 +184,3 @@ def test_training_has_no_formula_of_its_own(in_process):
 def test_what_cannot_be_measured(fields, words):
     with pytest.raises(InputError, match=words):
         next(profile.measure(settings(**fields)))
-
-
-def test_in_a_process_of_its_own():
-    """All that is asked of the real worker."""
-    case = dataclasses.asdict(Case("full", 64))
-    with profile.start(settings().command()) as worker:
-        peak = worker.ask("prepare", **case)
-        assert peak["peak"] > 2**26  # a whole TensorFlow
-        assert 0 < peak["increment"] < peak["peak"]
-        clock, worked = worker.ask("run", **case)
-        assert clock > 0
-        assert worked >= 0
-        assert worker.ask("flops", variant="full", length=64)["products"] > 0
-        assert worker.ask("rates")["bandwidth"] > 0
-        with pytest.raises(workers.MeasurementFailed, match="depends on the content"):
-            worker.ask("flops", variant="tree_fine", length=64)
