@@ -14,7 +14,7 @@ from mate_tf.serving.exported import ExportedModel
 from mate_tf.serving.predictor import Answer, AnswerCell, Predictor
 from mate_tf.tables.table import Table
 
-from .conftest import MAX_COLUMNS, MAX_ROWS
+from ..tiny_model import MAX_COLUMNS, MAX_ROWS
 
 
 def well_formed(answer, table):

@@ -13,7 +13,7 @@ from mate_tf.serving.reading import TableReader
 from mate_tf.serving.signatures import ServingModule
 from mate_tf.tables.table import Table
 
-from .conftest import MAX_COLUMNS, MAX_ROWS
+from ..tiny_model import MAX_COLUMNS, MAX_ROWS
 
 HEADER = ["name", "city", "age"]
 ROWS = [["Ann", "Rome", "30"], ["Bob", "Oslo", "41"], ["Cy", "Bern", "52"]]
@@ -21,16 +21,14 @@ OUTPUTS = {"cells", "probabilities", "probability", "aggregation", "value", "tex
 
 
 @pytest.fixture(scope="module")
-def serve(saved_model):
+def serve(predictor):
     """serve(question=, header=, cells=): outputs as arrays."""
-    loaded = tf.saved_model.load(saved_model)
-    signature = loaded.signatures["serving_default"]
+    signature = predictor._model._model.signatures["serving_default"]
 
     def call(**request):
         given = {name: tf.constant(values, tf.string) for name, values in request.items()}
         return {name: value.numpy() for name, value in signature(**given).items()}
 
-    call.keep = loaded
     return call
 
 
