@@ -12,6 +12,9 @@ import hypothesis
 import numpy as np
 import pytest
 
+from . import tiny_model
+from .shared_folder import shared_folder
+
 # Deadlines and too_slow are off: how long an example takes depends on what else the machine does.
 _ANY_MACHINE = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
 hypothesis.settings.register_profile("default", max_examples=30, **_ANY_MACHINE)
@@ -153,6 +156,15 @@ def unpacked(shared, tmp_path_factory):
         return target
 
     return unpack
+
+
+@pytest.fixture(scope="session")
+def trained_model(tmp_path_factory) -> pathlib.Path:
+    """Folder of a tiny trained model with its export in `export`, its vocabulary beside it.
+
+    Tests must not write into it.
+    """
+    return shared_folder(tmp_path_factory, "trained_model", tiny_model.make) / "model"
 
 
 @pytest.fixture(scope="session")

@@ -96,7 +96,8 @@ class Tokenizer(tf.Module):
             no_pretokenization=True,
         )
 
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+    # Traced once for each tokenizer, which AutoGraph would make slow; it has nothing to convert.
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)], autograph=False)
     def to_ids(self, texts):
         """Ids of the pieces of each text.
 

@@ -74,7 +74,9 @@ def with_attention(encoder: TableEncoder, name: str) -> TableEncoder:
 
 def _time(name: str, encoder: TableEncoder, features: dict) -> Timing:
     inputs = {key: tf.constant(ids) for key, ids in features.items()}
-    forward = tf.function(lambda values: encoder(values, training=False)["sequence_output"])
+    forward = tf.function(
+        lambda values: encoder(values, training=False)["sequence_output"], autograph=False
+    )
     forward(inputs).numpy()  # traces the graph, and is not counted
     seconds, end = [], time.monotonic() + _SECONDS
     while not seconds or (len(seconds) < _RUNS and time.monotonic() < end):

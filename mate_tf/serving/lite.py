@@ -37,6 +37,7 @@ def encoder_to_lite(encoder, length: int, select_tf_ops: bool = False) -> bytes:
     @tf.function(
         input_signature=[tf.TensorSpec([1, length], tf.int32, name=name) for name in names],
         jit_compile=True,
+        autograph=False,
     )
     def encode(*values):
         outputs = encoder(dict(zip(names, values, strict=True)), training=False)

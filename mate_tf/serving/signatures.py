@@ -67,7 +67,10 @@ class ServingModule(tf.Module):
         self._distribution_over_cells = model.config.cell_cross_entropy
         self._chooses_cells = not model.config.disable_per_token_loss
 
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="examples")])
+    # No Python statement here depends on a tensor, and without AutoGraph tracing takes a tenth.
+    @tf.function(
+        input_signature=[tf.TensorSpec([None], tf.string, name="examples")], autograph=False
+    )
     def serving_examples(self, examples):
         """Answers pre-tokenized questions.
 
@@ -99,7 +102,8 @@ class ServingModule(tf.Module):
             tf.TensorSpec([None], tf.string, name="question"),
             tf.TensorSpec([None, None], tf.string, name="header"),
             tf.TensorSpec([None, None, None], tf.string, name="cells"),
-        ]
+        ],
+        autograph=False,
     )
     def serving_default(self, question, header, cells):
         """Answers questions about tables, all as they are typed.
@@ -151,7 +155,7 @@ class ServingModule(tf.Module):
             answer["text"] = tf.gather(names, tf.argmax(probabilities, axis=-1))
         return answer
 
-    @tf.function
+    @tf.function(autograph=False)
     def _answers(self, features):
         """What `serving_examples` returns, of features."""
         outputs = self._model(features)

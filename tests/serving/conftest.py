@@ -1,4 +1,4 @@
-"""Tiny models with random weights, exported once."""
+"""Tiny models with random weights, and the export that all tests read."""
 
 import pytest
 
@@ -7,19 +7,16 @@ from mate_tf.data import synthetic
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
 from mate_tf.models.encoder import EncoderConfig
-from mate_tf.serving import export
 from mate_tf.serving.predictor import Predictor
 from mate_tf.tables.table import Table
 from mate_tf.tasks.configs import ConversionConfig
 
-MAX_ROWS, MAX_COLUMNS, LENGTH = 16, 8, 128
+from ..tiny_model import LENGTH, MAX_COLUMNS, MAX_ROWS
 
 
 @pytest.fixture(scope="session")
-def vocab_file(tmp_path_factory):
-    path = tmp_path_factory.mktemp("vocabulary") / "vocab.txt"
-    synthetic.make_vocabulary(path)
-    return path
+def vocab_file(trained_model):
+    return trained_model.with_name("vocab.txt")
 
 
 @pytest.fixture(scope="session")
@@ -55,9 +52,8 @@ def model(make_model):
 
 
 @pytest.fixture(scope="session")
-def saved_model(model, vocab_file, options, tmp_path_factory):
-    path = str(tmp_path_factory.mktemp("export") / "model")
-    return export.export(model, path, str(vocab_file), options)
+def saved_model(trained_model):
+    return str(trained_model / "export")
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from mate_tf.data.examples import ExampleConverter
 from mate_tf.errors import InputError
 from mate_tf.serving import export
 
-from .conftest import LENGTH, MAX_COLUMNS, MAX_ROWS
+from ..tiny_model import LENGTH, MAX_COLUMNS, MAX_ROWS
 
 
 def settings(path):

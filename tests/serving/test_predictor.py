@@ -1,7 +1,9 @@
 """Questions to an exported model: answers, conversations, tables that are too large."""
 
+import dataclasses
 import json
 import math
+import pathlib
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from mate_tf.serving.exported import ExportedModel
 from mate_tf.serving.predictor import Answer, AnswerCell, Predictor
 from mate_tf.tables.table import Table
 
-from .conftest import MAX_COLUMNS, MAX_ROWS
+from ..tiny_model import MAX_COLUMNS, MAX_ROWS
 
 
 def well_formed(answer, table):
@@ -143,29 +145,40 @@ def test_what_is_no_saved_model_of_ours(tmp_path):
         Predictor(str(tmp_path))
 
 
-def exported(model, vocab_file, options, path, **settings):
-    return Predictor(
-        export.export(model, str(path / "model"), str(vocab_file), options, **settings)
-    )
+@pytest.fixture
+def exported(monkeypatch, vocab_file, options, tmp_path):
+    """exported(model, **settings): its export, with the one signature that a predictor calls."""
+    monkeypatch.setattr(export, "_reader", lambda *_: None)
+
+    def save(model, **settings):
+        return export.export(model, str(tmp_path / "model"), str(vocab_file), options, **settings)
+
+    return save
 
 
-def test_operations(make_model, vocab_file, options, tmp_path):
+def test_operations(make_model, exported):
     """What the operation gives is computed from the cells of the one column there is."""
     model = make_model(select_one_column=True, num_aggregation_labels=4)
     variables = checkpoints.reference_variables(model)
     variables["output_bias_agg"].assign([0.0, 50.0, 0.0, 0.0])  # always SUM
     variables["output_bias"].assign(50.0)  # of all cells
     table = Table.from_rows(["age"], [[30], [41], ["52 years"]])
-    answer = exported(model, vocab_file, options, tmp_path).ask(table, "how old are all?")
+    answer = Predictor(exported(model)).ask(table, "how old are all?")
     assert answer.coordinates == [(0, 0), (1, 0), (2, 0)]
     assert (answer.aggregation, answer.value, answer.text) == ("SUM", 123.0, "123")
 
 
-@pytest.mark.parametrize("names", [("refuted", "entailed"), ()])
-def test_classes(make_model, vocab_file, options, table, tmp_path, names):
+def test_classes(make_model, exported, table):
+    """With their names, and with numbers where the export has none."""
     model = make_model(num_classification_labels=2, disable_per_token_loss=True)
-    predictor = exported(model, vocab_file, options, tmp_path, class_names=names)
-    answer = predictor.ask(table, "Ann is 30.")
+    path = exported(model, class_names=("refuted", "entailed"))
+    answer = Predictor(path).ask(table, "Ann is 30.")
     assert answer.cells == ()
-    assert answer.text in (names or ("0", "1"))
+    assert answer.text in ("refuted", "entailed")
     assert 0.5 <= answer.probability <= 1.0
+    settings_file = pathlib.Path(export.extras_dir(path), export.SETTINGS_FILE)
+    settings = json.loads(settings_file.read_text())
+    settings_file.write_text(json.dumps(settings | {"class_names": []}))
+    index = ("refuted", "entailed").index(answer.text)
+    unnamed = dataclasses.replace(answer, text=str(index))
+    assert Predictor(path).ask(table, "Ann is 30.") == unnamed

@@ -31,6 +31,7 @@ def word_pieces(tokenizer):
     return tf.function(
         WordPieces(tokenizer, max_words=1000),
         input_signature=[tf.TensorSpec([None], tf.string)],
+        autograph=False,
     )
 
 
@@ -155,6 +156,7 @@ def test_features(vocab_file, options):
     read = tf.function(
         lambda *texts: reader(*texts)[0],
         input_signature=[tf.TensorSpec([None] * rank, tf.string) for rank in (1, 2, 3)],
+        autograph=False,
     )
     tables = [random_table(draw) for _ in range(24)]
     questions = [" ".join(draw.choices(WORDS, k=draw.choice((0, 3, 8, 40)))) for _ in tables]

@@ -13,7 +13,7 @@ from mate_tf.serving.reading import TableReader
 from mate_tf.serving.signatures import ServingModule
 from mate_tf.tables.table import Table
 
-from .conftest import MAX_COLUMNS, MAX_ROWS
+from ..tiny_model import MAX_COLUMNS, MAX_ROWS
 
 HEADER = ["name", "city", "age"]
 ROWS = [["Ann", "Rome", "30"], ["Bob", "Oslo", "41"], ["Cy", "Bern", "52"]]
@@ -21,16 +21,14 @@ OUTPUTS = {"cells", "probabilities", "probability", "aggregation", "value", "tex
 
 
 @pytest.fixture(scope="module")
-def serve(saved_model):
+def serve(predictor):
     """serve(question=, header=, cells=): outputs as arrays."""
-    loaded = tf.saved_model.load(saved_model)
-    signature = loaded.signatures["serving_default"]
+    signature = predictor._model._model.signatures["serving_default"]
 
     def call(**request):
         given = {name: tf.constant(values, tf.string) for name, values in request.items()}
         return {name: value.numpy() for name, value in signature(**given).items()}
 
-    call.keep = loaded
     return call
 
 
@@ -48,12 +46,31 @@ TABLES = {
 }
 
 
+QUESTIONS = ("who is 41?", "", "who is older " * 500)
+
+
+@pytest.fixture(scope="module")
+def asked(serve, predictor):
+    """Table, the predictor's answer and the outputs, by name of the table and question.
+
+    Each test that calls the graph pays for it again: a new seed clears TensorFlow's kernels.
+    """
+    tables = {name: Table.from_rows(*texts) for name, texts in TABLES.items()}
+    return {
+        (name, question): (
+            table,
+            predictor.ask(table, question),
+            serve(**request(table, question)),
+        )
+        for name, table in tables.items()
+        for question in QUESTIONS
+    }
+
+
 @pytest.mark.parametrize("name", TABLES)
-@pytest.mark.parametrize("question", ["who is 41?", "", "who is older " * 500])
-def test_answers_of_the_predictor(serve, predictor, name, question):
-    table = Table.from_rows(*TABLES[name])
-    expected = predictor.ask(table, question)
-    found = serve(**request(table, question))
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_answers_of_the_predictor(asked, name, question):
+    table, expected, found = asked[name, question]
     assert set(found) == OUTPUTS
     assert found["cells"].shape == (1, table.num_rows, table.num_columns)
     assert [tuple(cell) for cell in np.argwhere(found["cells"][0])] == expected.coordinates
@@ -100,51 +117,39 @@ def well_formed(found, shape):
     return True
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"question": [b"\xff\xfe who \xc3"]},
-        {
-            "cells": [
-                [[b"\xff", b"Ro\xc3me", b"\xed\xa0\x80"], [b"", b"", b""], [b"\x00", b"\n", b"\t"]]
-            ]
-        },
-        {"header": [["", "", ""]]},
-        {"header": [[b"\xff", b"", b"name"]], "question": [""]},
-        {"question": ["x" * 1_000_000]},
-        {"question": ["x y? " * 200_000]},
-        {"cells": [[["1" * 100_000, "[PAD]", "1e999"], ["-" * 1000, "9,9", "[CLS] [SEP]"]]]},
-        {"cells": np.full((1, 5000, 3), "a long name 7")},
-        {"cells": np.zeros((1, 0, 3), str)},
-        {"cells": np.zeros((1, 4, 0), str), "header": np.zeros((1, 0), str)},
-        {
-            "question": np.zeros(0, str),
-            "header": np.zeros((0, 3), str),
-            "cells": np.zeros((0, 4, 3), str),
-        },
-    ],
-    ids=[
-        "question not UTF-8",
-        "cells not UTF-8",
-        "empty names",
-        "all empty",
-        "huge word",
-        "huge question",
-        "huge numbers",
-        "5,000 rows",
-        "no rows",
-        "no columns",
-        "no tables",
-    ],
-)
-def test_odd_requests_are_answered(serve, changed):
-    given = {"question": ["who?"], "header": [HEADER], "cells": [ROWS]} | changed
-    assert well_formed(serve(**given), np.shape(given["cells"]))
+ODD = {
+    "question not UTF-8": {"question": [b"\xff\xfe who \xc3"]},
+    "cells not UTF-8": {
+        "cells": [
+            [[b"\xff", b"Ro\xc3me", b"\xed\xa0\x80"], [b"", b"", b""], [b"\x00", b"\n", b"\t"]]
+        ]
+    },
+    "empty names": {"header": [["", "", ""]]},
+    "all empty": {"header": [[b"\xff", b"", b"name"]], "question": [""]},
+    "huge word": {"question": ["x" * 1_000_000]},
+    "huge question": {"question": ["x y? " * 200_000]},
+    "huge numbers": {
+        "cells": [[["1" * 100_000, "[PAD]", "1e999"], ["-" * 1000, "9,9", "[CLS] [SEP]"]]]
+    },
+    "5,000 rows": {"cells": np.full((1, 5000, 3), "a long name 7")},
+    "no rows": {"cells": np.zeros((1, 0, 3), str)},
+    "no columns": {"cells": np.zeros((1, 4, 0), str), "header": np.zeros((1, 0), str)},
+    "no tables": {
+        "question": np.zeros(0, str),
+        "header": np.zeros((0, 3), str),
+        "cells": np.zeros((0, 4, 3), str),
+    },
+}
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
+def test_odd_requests_are_answered(serve):
+    for name, changed in ODD.items():
+        given = {"question": ["who?"], "header": [HEADER], "cells": [ROWS]} | changed
+        assert well_formed(serve(**given), np.shape(given["cells"])), name
+
+
+def test_requests_that_do_not_fit_together(serve):
+    for changed, message in (
         ({"question": "who?"}, r"given_question .* not compatible with expected shape \[\?\]"),
         ({"question": [["who?"]]}, r"given_question .* not compatible with expected shape \[\?\]"),
         ({"cells": ROWS}, r"given_cells .* not compatible with expected shape \[\?,\?,\?\]"),
@@ -152,12 +157,10 @@ def test_odd_requests_are_answered(serve, changed):
         ({"header": [HEADER[:2]]}, "header: not as many names as the cells have columns"),
         ({"question": ["who?", "what?"]}, "cells: not as many tables as there are questions"),
         ({"header": [HEADER, HEADER]}, "header: not as many headers as there are tables"),
-    ],
-)
-def test_requests_that_do_not_fit_together(serve, changed, message):
-    given = {"question": ["who?"], "header": [HEADER], "cells": [ROWS]} | changed
-    with pytest.raises((TypeError, ValueError, tf.errors.InvalidArgumentError), match=message):
-        serve(**given)
+    ):
+        given = {"question": ["who?"], "header": [HEADER], "cells": [ROWS]} | changed
+        with pytest.raises((TypeError, ValueError, tf.errors.InvalidArgumentError), match=message):
+            serve(**given)
     assert well_formed(serve(question=["who?"], header=[HEADER], cells=[ROWS]), (1, 3, 3))
 
 

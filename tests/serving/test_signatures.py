@@ -9,7 +9,7 @@ from mate_tf.data.examples import ExampleConverter
 from mate_tf.serving.signatures import ServingModule, parse_examples
 from mate_tf.tables.table import Table
 
-from .conftest import LENGTH, MAX_COLUMNS, MAX_ROWS
+from ..tiny_model import LENGTH, MAX_COLUMNS, MAX_ROWS
 
 QUESTIONS = ("who is 41?", "which city does Ann live in?")
 
