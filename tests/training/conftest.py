@@ -139,3 +139,12 @@ def with_evaluation(toy_records):
 def mixed_lengths():
     """Override that gives a toy experiment training batches of 16 and of 32 tokens."""
     return f"task.train_data.buckets=[16,{LENGTH}]"
+
+
+@pytest.fixture
+def large_steps():
+    """Override of the learning rate: two steps already change the weights a lot."""
+    return (
+        "trainer: {optimizer_config: {warmup: {type: null}, learning_rate: {type: bert,"
+        " bert: {initial_learning_rate: 0.006, warmup_steps: 0}}}}"
+    )

@@ -128,7 +128,7 @@ def test_split_batches(toy_experiment):
     assert accumulation.batches_per_step(other) == 1
 
 
-def test_two_batches_train_as_one(toy_experiment, tmp_path, capsys):
+def test_two_batches_train_as_one(toy_experiment, large_steps, tmp_path, capsys):
     """Halves of a batch make the step of the whole, where no clipping tells them apart.
 
     The trainer, its checkpoints and the progress line count steps, before and after it resumes.
@@ -138,8 +138,10 @@ def test_two_batches_train_as_one(toy_experiment, tmp_path, capsys):
         experiment = toy_experiment(
             ACCUMULATE % (parts, 32),
             "task: {train_data: {seed: 3, buckets: [], shuffle_buffer_size: 1}}",
+            "task: {model: {encoder: {hidden_size: 16, attention: {name: full}}}}",
             "trainer.optimizer_config.optimizer.bert_adamw.gradient_clip_norm=0.0",
             "trainer: {checkpoint_interval: 2, steps_per_loop: 2, summary_interval: 2}",
+            large_steps,
             f"trainer.train_steps={steps}",
             *overrides,
         )

@@ -2,6 +2,7 @@
 
 import types
 
+import numpy as np
 import pytest
 
 from mate_tf.errors import InputError
@@ -12,8 +13,9 @@ from mate_tf.training import compiled, trainer
 from ..event_files import summaries
 
 
-def test_learns_the_same(toy_experiment, tmp_path, monkeypatch):
-    """The step is compiled, and learns the same; as does one that accumulates gradients."""
+@pytest.mark.parametrize("batches", [1, 2])
+def test_learns_the_same(toy_experiment, large_steps, tmp_path, monkeypatch, batches):
+    """The step is compiled and leaves the same weights, also if it accumulates gradients."""
     seen_compiled, call = [], TableEncoder.call
 
     def seen(self, *args, **kwargs):
@@ -21,22 +23,26 @@ def test_learns_the_same(toy_experiment, tmp_path, monkeypatch):
         return call(self, *args, **kwargs)
 
     monkeypatch.setattr(TableEncoder, "call", seen)
-    adamw = "trainer.optimizer_config.optimizer.bert_adamw.gradient_accumulation_steps=2"
-    for part in (adamw, "trainer.steps_per_loop=4"):
-        losses = {}
-        for enabled in (False, True):
-            seen_compiled.clear()
-            experiment = toy_experiment(
-                "task.train_data.seed=3,task.train_data.static_shapes=true,trainer.train_steps=4",
-                "task.model.encoder.hidden_dropout_prob=0.0,task.model.sequence_dropout_prob=0.0",
-                "task.model.encoder.attention_probs_dropout_prob=0.0",
-                f"runtime.enable_xla={enabled},{part}",
-            )
-            folder = tmp_path / f"{enabled} {part}"
-            trainer.train(experiment, str(folder))
-            assert set(seen_compiled) == {enabled}
-            losses[enabled] = summaries(folder / "train")["training_loss"][-1][1]
-        assert losses[True] == pytest.approx(losses[False], rel=1e-4)
+    attention = {1: "mate_efficient", 2: "full"}[batches]
+    losses, weights = {}, {}
+    for enabled in (False, True):
+        seen_compiled.clear()
+        experiment = toy_experiment(
+            "task: {train_data: {seed: 3, static_shapes: true, global_batch_size: 8}}",
+            f"task: {{model: {{encoder: {{hidden_size: 16, attention: {{name: {attention}}}}}}}}}",
+            "trainer: {train_steps: 2, steps_per_loop: 2, summary_interval: 2}",
+            f"trainer.optimizer_config.optimizer.bert_adamw.gradient_accumulation_steps={batches}",
+            f"runtime.enable_xla={enabled}",
+            large_steps,
+        )
+        folder = tmp_path / str(enabled)
+        trainer.train(experiment, str(folder))
+        assert set(seen_compiled) == {enabled}
+        losses[enabled] = summaries(folder / "train")["training_loss"][-1][1]
+        weights[enabled] = trainer.load_model(experiment, str(folder)).get_weights()
+    assert losses[True] == pytest.approx(losses[False], rel=1e-4)
+    for plain, compiled_ in zip(weights[False], weights[True], strict=True):
+        np.testing.assert_allclose(compiled_, plain, atol=1e-4)
 
 
 @pytest.mark.parametrize(
