@@ -21,6 +21,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 SHIPPED = "mate_efficient"
 BLOCKS = (1, 3, 4, 6)
+ENCODER = {}
+"""Sizes of the layers other than BERT-base's."""
 
 
 def arguments() -> argparse.Namespace:
@@ -79,7 +81,7 @@ def measure(options, length: int, precision: str) -> list[dict]:
     from mate_tf.models.encoder_config import EncoderConfig
 
     config = encoder_layers.of_variant(
-        EncoderConfig(num_hidden_layers=options.num_hidden_layers), SHIPPED, length
+        EncoderConfig(num_hidden_layers=options.num_hidden_layers, **ENCODER), SHIPPED, length
     )
     given = encoder_layers.inputs(config, length, precision)
     functions, outputs = {}, {}

@@ -96,7 +96,7 @@ def models(options, attention: str) -> dict:
         def logits(inputs, model=model):
             return model(inputs, training=False)["token_logits"]
 
-        made[pack] = model, tf.function(logits, input_signature=[INPUTS])
+        made[pack] = model, tf.function(logits, input_signature=[INPUTS], autograph=False)
     alone, packed = made[False][1], made[True][1]
     return {PADDED: alone, BUCKETED: alone, PACKED: packed}
 

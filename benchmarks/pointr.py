@@ -113,7 +113,9 @@ def seconds(options, length: int, repeats: int = 5, batches: int = 4) -> dict:
         experiment = experiments.load(str(ROOT / "configs" / "hybridqa_minilm.yaml"))
         experiment.task.model.encoder.attention.override({"name": name}, is_strict=False)
         model = tasks.create(experiment.task).build_model()
-        models[name] = tf.function(lambda batch, model=model: model(batch, training=False)["probs"])
+        models[name] = tf.function(
+            lambda batch, model=model: model(batch, training=False)["probs"], autograph=False
+        )
     path = str(options.data / "point" / "tf_examples" / "dev.tfrecord")
     shortest, size = experiment.task.conversion.max_seq_length, 8
     missing = [[0, 0], [0, max(0, length - shortest)]]

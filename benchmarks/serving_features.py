@@ -51,7 +51,8 @@ class Comparison:
         reader = TableReader(vocab_file, OPTIONS | {"max_seq_length": max_seq_length})
 
         @tf.function(
-            input_signature=[tf.TensorSpec([None] * rank, tf.string) for rank in (1, 2, 3)]
+            input_signature=[tf.TensorSpec([None] * rank, tf.string) for rank in (1, 2, 3)],
+            autograph=False,
         )
         def read(question, header, cells):
             features, values = reader(question, header, cells)

@@ -106,9 +106,9 @@ def make(config, n: int):
     layer = variant.attention(config, HEADS, hidden_size=HEADS * HEAD_SIZE)
     ones = tf.ones([1, n], tf.int32)
     context = attention.TableContext(0 * ones, 0 * ones, 0 * ones, ones)
-    prepare = tf.function(lambda: pattern(context))
+    prepare = tf.function(lambda: pattern(context), autograph=False)
     blocks = config.name == "static_mask" and pattern.plan(n) is not None
-    return tf.function(layer.attend), prepare, "blocks" if blocks else "mask"
+    return tf.function(layer.attend, autograph=False), prepare, "blocks" if blocks else "mask"
 
 
 def measure(args) -> list[dict]:

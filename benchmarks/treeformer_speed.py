@@ -148,8 +148,12 @@ def make(name: str, case, x):
         spread(layer, x, shares)
     if name == "tree_coarse folded":
         query_tree, key_tree = layer.folded()
-        return tf.function(lambda x: layer.call_folded(x, query_tree, key_tree, pattern)), layer
-    return tf.function(lambda x: layer(x, pattern, training=False)), layer
+        run = functools.partial(
+            layer.call_folded, query_tree=query_tree, key_tree=key_tree, pattern=pattern
+        )
+    else:
+        run = functools.partial(layer, pattern=pattern, training=False)
+    return tf.function(run, autograph=False), layer
 
 
 def measure_speed(args) -> list[dict]:
@@ -250,7 +254,7 @@ def profiled_flops(kind: str, length: int, hidden: int, heads: int) -> float:
     context = attention.TableContext(0 * ones, 0 * ones, 0 * ones, ones)
     pattern = attention.get(kind).pattern(config, heads)(context)
     part = tf.TensorSpec([1, length, heads, hidden // heads])
-    attend = tf.function(functools.partial(layer.attend, pattern=pattern))
+    attend = tf.function(functools.partial(layer.attend, pattern=pattern), autograph=False)
     concrete = attend.get_concrete_function(part, part, part)
     return formulas.of_graph(concrete.graph).everything
 

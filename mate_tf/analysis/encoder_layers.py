@@ -109,7 +109,8 @@ def function(config: EncoderConfig, case: Case):
         found = tape.gradient(loss, variables)
         return [gradient for gradient in found if gradient is not None]
 
-    return tf.function(step if case.training else call, jit_compile=case.xla)
+    measured = step if case.training else call
+    return tf.function(measured, autograph=False, jit_compile=case.xla)
 
 
 @contextlib.contextmanager

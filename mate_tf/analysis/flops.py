@@ -60,6 +60,7 @@ def of_layers(config: EncoderConfig, length: int) -> Count:
     x, context = encoder_layers.inputs(config, length)
     specs = [tf.TensorSpec.from_tensor(tensor) for tensor in (x, *context)]
 
+    @tf.autograph.experimental.do_not_convert
     def call(x, *ids):
         return forward(x, attention.TableContext(*ids))
 

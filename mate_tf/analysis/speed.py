@@ -51,7 +51,8 @@ class Machine:
         # in place: no new memory is asked for, which would take longer than the addition
         self._add = tf.function(lambda: total.assign_add(addend)[:1])
         self._total = total  # tf.function keeps no variable alive
-        self.rates()  # traced
+        for call in (*self._products.values(), self._add):
+            seconds(call)  # traced
 
     def rates(self) -> dict[str, float]:
         """FLOP/s of a matrix product in "float32" and "bfloat16", and "bandwidth" in bytes/s.

@@ -1,13 +1,19 @@
 """The profile of variants: every row is measured or says why not; table, JSON and plots."""
 
-import dataclasses
 import json
 import types
 
 import pytest
 
-from mate_tf.analysis import encoder_worker, profile, profile_report, speed, workers
-from mate_tf.analysis.encoder_layers import Case
+from mate_tf.analysis import (
+    encoder_layers,
+    encoder_worker,
+    flops,
+    profile,
+    profile_report,
+    speed,
+    workers,
+)
 from mate_tf.errors import InputError
 from mate_tf.models.encoder_config import EncoderConfig
 
@@ -22,8 +28,29 @@ def config():
     return small
 
 
+@pytest.fixture(scope="module")
+def made_once():
+    """Traces each case and counts its FLOPs once: every process would do it anew."""
+
+    def once(make):
+        made = {}
+
+        def found(config, of):
+            key = json.dumps(config.as_dict()), of
+            if key not in made:
+                made[key] = make(config, of)
+            return made[key]
+
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(encoder_layers, "function", once(encoder_layers.function))
+        patch.setattr(flops, "of_layers", once(flops.of_layers))
+        yield
+
+
 @pytest.fixture
-def in_process(monkeypatch):
+def in_process(monkeypatch, made_once):
     """Workers within this process: in_process.requests lists what they were asked.
 
     A worker dies when it is asked for a request and a variant that are in in_process.deadly.
@@ -158,19 +185,3 @@ def test_training_has_no_formula_of_its_own(in_process):
 def test_what_cannot_be_measured(fields, words):
     with pytest.raises(InputError, match=words):
         next(profile.measure(settings(**fields)))
-
-
-def test_in_a_process_of_its_own():
-    """All that is asked of the real worker."""
-    case = dataclasses.asdict(Case("full", 64))
-    with profile.start(settings().command()) as worker:
-        peak = worker.ask("prepare", **case)
-        assert peak["peak"] > 2**26  # a whole TensorFlow
-        assert 0 < peak["increment"] < peak["peak"]
-        clock, worked = worker.ask("run", **case)
-        assert clock > 0
-        assert worked >= 0
-        assert worker.ask("flops", variant="full", length=64)["products"] > 0
-        assert worker.ask("rates")["bandwidth"] > 0
-        with pytest.raises(workers.MeasurementFailed, match="depends on the content"):
-            worker.ask("flops", variant="tree_fine", length=64)

@@ -162,6 +162,7 @@ def test_blocks_of_a_length_take_shorter_inputs_and_refuse_longer_ones(tables):
             tf.TensorSpec([None, None, HIDDEN]),
             TableContext(*[tf.TensorSpec([None, None], tf.int32)] * 4),
         ],
+        autograph=False,
     )
     for seq in (3, 70):
         x, context = some_input(seq, seq)

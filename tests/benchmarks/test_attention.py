@@ -67,13 +67,20 @@ def test_peers_take_part(settings):
         settings("--peers_python", "absent")
 
 
-def test_measures_the_listing(settings):
-    """In a real process, which registers it too."""
+def test_measures_in_a_process_of_its_own(settings):
+    """All that is asked of a real one, which registers the listing too."""
     case = dataclasses.asdict(encoder_layers.Case("appendix_d", 64))
     with profile.start(settings().command()) as worker:
-        assert worker.ask("prepare", **case)["peak"] > 0
-        clock, _ = worker.ask("run", **case)
+        peak = worker.ask("prepare", **case)
+        assert peak["peak"] > 2**26  # a whole TensorFlow
+        assert 0 < peak["increment"] < peak["peak"]
+        clock, worked = worker.ask("run", **case)
         assert clock > 0
+        assert worked >= 0
+        assert worker.ask("flops", variant="full", length=64)["products"] > 0
+        assert worker.ask("rates")["bandwidth"] > 0
+        with pytest.raises(workers.MeasurementFailed, match="depends on the content"):
+            worker.ask("flops", variant="tree_fine", length=64)
 
 
 def small_tables(length):

@@ -7,6 +7,7 @@ from mate_tf.attention import base, mate
 
 def test_all_ways_are_equal(load_benchmark, capsys):
     benchmark = load_benchmark("mate_choices")
+    benchmark.ENCODER = {"hidden_size": 16, "num_attention_heads": 4, "intermediate_size": 16}
     before = mate.BUCKETS_PER_BLOCK, base.TableAttention.project
     options = argparse.Namespace(num_hidden_layers=1, repeats=1)
     rows = benchmark.measure(options, 512, "float32")

@@ -102,15 +102,19 @@ def test_hlo_that_is_refused(benchmark):
         assert reason.endswith("(of/this)")
 
 
-@pytest.mark.parametrize("head", ["column and cells", "cells, accumulated gradients"])
-def test_a_step_is_the_same_with_variables_as_arguments(benchmark, head, monkeypatch):
+@pytest.mark.parametrize(
+    ("variant", "head"),
+    [("mate_efficient", "column and cells"), ("full", "cells, accumulated gradients")],
+)
+def test_a_step_is_the_same_with_variables_as_arguments(benchmark, variant, head, monkeypatch):
     """Loss, metrics, weights, moments: what is lowered is what is trained."""
     import variables_as_arguments
 
     monkeypatch.setattr(benchmark, "LENGTH", 64)
     without_dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    monkeypatch.setattr(benchmark, "ENCODER", benchmark.ENCODER | without_dropout)
-    task, optimization = benchmark.make_task("mate_efficient", head)
+    small = {"hidden_size": 16, "num_hidden_layers": 1, "intermediate_size": 16}
+    monkeypatch.setattr(benchmark, "ENCODER", benchmark.ENCODER | small | without_dropout)
+    task, optimization = benchmark.make_task(variant, head)
     task.task_config.model.sequence_dropout_prob = 0.0
     generator = np.random.default_rng(0)
     batch = {
