@@ -1,6 +1,5 @@
 """The profile of variants: every row is measured or says why not; table, JSON and plots."""
 
-import functools
 import json
 import types
 
@@ -29,31 +28,33 @@ def config():
     return small
 
 
-@functools.cache
-def traced(case):
-    """A case's function, which all of its processes make anew: here it is the same one for all."""
-    return FUNCTION(encoder_layers.of_variant(config(), case.variant, case.length), case)
+@pytest.fixture(scope="module")
+def made_once():
+    """Traces each case and counts its FLOPs once: every process would do it anew."""
 
+    def once(make):
+        made = {}
 
-@functools.cache
-def counted(variant, length):
-    """The same of its FLOPs."""
-    return OF_LAYERS(encoder_layers.of_variant(config(), variant, length), length)
+        def found(config, of):
+            key = json.dumps(config.as_dict()), of
+            if key not in made:
+                made[key] = make(config, of)
+            return made[key]
 
+        return found
 
-FUNCTION, OF_LAYERS = encoder_layers.function, flops.of_layers
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(encoder_layers, "function", once(encoder_layers.function))
+        patch.setattr(flops, "of_layers", once(flops.of_layers))
+        yield
 
 
 @pytest.fixture
-def in_process(monkeypatch):
+def in_process(monkeypatch, made_once):
     """Workers within this process: in_process.requests lists what they were asked.
 
     A worker dies when it is asked for a request and a variant that are in in_process.deadly.
     """
-    monkeypatch.setattr(encoder_layers, "function", lambda config, case: traced(case))
-    monkeypatch.setattr(
-        flops, "of_layers", lambda config, length: counted(config.attention.name, length)
-    )
     seen = types.SimpleNamespace(requests=[], deadly=set(), started=0)
     monkeypatch.setattr(speed, "Machine", lambda: speed_of_nothing)
     speed_of_nothing = types.SimpleNamespace(
