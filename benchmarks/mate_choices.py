@@ -51,7 +51,7 @@ def fused_projections(self, x, *layers):
     """Query, key and value in one product, in place of `TableAttention.project`."""
     import tensorflow as tf
 
-    from mate_tf.attention.base import shape_list
+    from mate_tf.layers.shapes import shape_list
 
     batch, seq, hidden = shape_list(x)
     kernel = tf.concat([layer.kernel for layer in layers], axis=1)

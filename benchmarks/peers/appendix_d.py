@@ -22,7 +22,8 @@ import tensorflow as tf
 from mate_tf import attention
 from mate_tf.analysis import flops
 from mate_tf.attention import masks, mate
-from mate_tf.attention.base import MASKED_SCORE, TableAttention, shape_list
+from mate_tf.attention.base import MASKED_SCORE, TableAttention
+from mate_tf.layers.shapes import shape_list
 
 NAME = "appendix_d"
 

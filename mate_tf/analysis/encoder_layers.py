@@ -10,8 +10,8 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf import attention
-from mate_tf.layers.encoder_block import EncoderBlock
 from mate_tf.layers.keras_namespace import keras
+from mate_tf.models.encoder_block import EncoderBlock
 from mate_tf.models.encoder_config import EncoderConfig
 
 QUESTION, COLUMNS, CELL = 20, 8, 4

@@ -37,7 +37,7 @@ class TableContext(NamedTuple):
 
 
 class PackedContext(NamedTuple):
-    """A TableContext of sequences that several examples share (`mate_tf.layers.packing`).
+    """A TableContext of sequences that several examples share (`mate_tf.models.packing`).
 
     Attributes:
         segment_ids: as in TableContext, each example's own, like the next three.

@@ -12,8 +12,9 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.attention import masks
-from mate_tf.attention.base import AttentionPattern, TableAttention, shape_list
+from mate_tf.attention.base import AttentionPattern, TableAttention
 from mate_tf.errors import InputError
+from mate_tf.layers.shapes import shape_list
 
 LEAST_BLOCKS = 4
 """tf-models computes the first and the last two by themselves."""

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from mate_tf.attention.base import shape_list
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.shapes import shape_list
 
 
 class Level(NamedTuple):

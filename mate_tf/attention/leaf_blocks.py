@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from mate_tf.attention.base import shape_list
+from mate_tf.layers.shapes import shape_list
 
 BLOCK_SIZES = (8, 16, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256, 320, 384, 512)
 """Sizes of blocks to choose from, beside the one that lets every leaf be one block."""

@@ -11,10 +11,10 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.attention import mask_files, masks
-from mate_tf.attention.base import shape_list
 from mate_tf.attention.drawn_mask import DrawnMaskOptions, DrawnMaskPattern
 from mate_tf.attention.static_masks import refuse_longer
 from mate_tf.errors import InputError
+from mate_tf.layers.shapes import shape_list
 
 
 @dataclasses.dataclass(frozen=True)

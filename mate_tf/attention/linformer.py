@@ -10,10 +10,11 @@ import dataclasses
 import tensorflow as tf
 
 from mate_tf.attention import masks
-from mate_tf.attention.base import AttentionPattern, TableAttention, build_child, shape_list
+from mate_tf.attention.base import AttentionPattern, TableAttention
 from mate_tf.attention.static_masks import refuse_longer
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.shapes import build_child, shape_list
 
 
 @dataclasses.dataclass(frozen=True)

@@ -11,7 +11,8 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.attention import views
-from mate_tf.attention.base import mask_bias, shape_list
+from mate_tf.attention.base import mask_bias
+from mate_tf.layers.shapes import shape_list
 
 BLOCK_SIZES = (32, 64, 128)
 """Queries in a block."""

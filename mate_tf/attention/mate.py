@@ -6,14 +6,9 @@ import functools
 import tensorflow as tf
 
 from mate_tf.attention import masks, views
-from mate_tf.attention.base import (
-    AttentionPattern,
-    PackedContext,
-    TableAttention,
-    mask_bias,
-    shape_list,
-)
+from mate_tf.attention.base import AttentionPattern, PackedContext, TableAttention, mask_bias
 from mate_tf.errors import InputError
+from mate_tf.layers.shapes import shape_list
 
 STRETCH = 256
 """Queries at a time where a question beyond the global section makes attention dense."""

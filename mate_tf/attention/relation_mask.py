@@ -14,8 +14,8 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.attention import masks
-from mate_tf.attention.base import shape_list
 from mate_tf.attention.drawn_mask import DrawnMaskOptions, DrawnMaskPattern
+from mate_tf.layers.shapes import shape_list
 
 RELATIONS = ("same cell", "same row", "same column", "header", "question", "elsewhere")
 """How two tokens stand to each other; of every pair, exactly one holds (`relations`)."""

@@ -14,8 +14,9 @@ import tensorflow as tf
 from absl import logging
 
 from mate_tf.attention import mask_blocks, mask_files, masks
-from mate_tf.attention.base import MASKED_SCORE, AttentionPattern, TableAttention, shape_list
+from mate_tf.attention.base import MASKED_SCORE, AttentionPattern, TableAttention
 from mate_tf.errors import InputError
+from mate_tf.layers.shapes import shape_list
 
 _PRIME = 2**31 - 1
 

@@ -10,9 +10,9 @@ import dataclasses
 import tensorflow as tf
 
 from mate_tf.attention import masks
-from mate_tf.attention.base import shape_list
 from mate_tf.attention.full import FullOptions, FullPattern, MaskedAttention
 from mate_tf.errors import InputError
+from mate_tf.layers.shapes import shape_list
 
 RELATIONS = (
     "none",

@@ -13,15 +13,10 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.attention import masks
-from mate_tf.attention.base import (
-    AttentionPattern,
-    TableAttention,
-    TableContext,
-    mask_bias,
-    shape_list,
-)
+from mate_tf.attention.base import AttentionPattern, TableAttention, TableContext, mask_bias
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.shapes import shape_list
 
 TO_OTHER, TO_ROW, TO_COLUMN, FROM_OTHER, FROM_ROW, FROM_COLUMN, OTHER_KIND, SAME_KIND, ITSELF = (
     range(9)

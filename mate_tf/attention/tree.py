@@ -5,8 +5,9 @@ import dataclasses
 import tensorflow as tf
 
 from mate_tf.attention import decision_trees, masks
-from mate_tf.attention.base import TableAttention, build_child
+from mate_tf.attention.base import TableAttention
 from mate_tf.attention.full import FullPattern
+from mate_tf.layers.shapes import build_child
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from mate_tf.attention.base import shape_list
 from mate_tf.attention.tree import TreeAttention
 from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.shapes import shape_list
 
 
 class TreeParameters(NamedTuple):

@@ -6,10 +6,11 @@ import math
 import tensorflow as tf
 
 from mate_tf.attention import leaf_blocks, masks
-from mate_tf.attention.base import mask_bias, shape_list
+from mate_tf.attention.base import mask_bias
 from mate_tf.attention.tree import TreeAttention, TreeOptions
 from mate_tf.errors import InputError
 from mate_tf.layers import replicas
+from mate_tf.layers.shapes import shape_list
 from mate_tf.layers.xla import within_xla
 
 FORMS = ("auto", "masked", "sorted")

@@ -5,11 +5,11 @@ import dataclasses
 import tensorflow as tf
 from official.modeling.hyperparams import base_config
 
-from mate_tf.attention.base import build_child
 from mate_tf.errors import InputError
 from mate_tf.layers import replicas
 from mate_tf.layers.cells import Cells
 from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.shapes import build_child
 from mate_tf.models import aggregation, classification, heads, huggingface, reader, spans, towers
 from mate_tf.models.configured import ConfiguredModel
 from mate_tf.models.encoder import EncoderConfig, TableEncoder

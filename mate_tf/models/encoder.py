@@ -3,16 +3,17 @@
 import tensorflow as tf
 
 from mate_tf import attention
-from mate_tf.attention.base import PackedContext, build_child
+from mate_tf.attention.base import PackedContext
 from mate_tf.errors import InputError
-from mate_tf.layers.embeddings import TableEmbeddings
-from mate_tf.layers.encoder_block import EncoderBlock
 from mate_tf.layers.keras_namespace import keras
-from mate_tf.layers.packing import Packing
-from mate_tf.layers.pooling import pool
+from mate_tf.layers.shapes import build_child
 from mate_tf.layers.xla import within_xla
 from mate_tf.models.configured import ConfiguredModel
+from mate_tf.models.embeddings import TableEmbeddings
+from mate_tf.models.encoder_block import EncoderBlock
 from mate_tf.models.encoder_config import EncoderConfig
+from mate_tf.models.packing import Packing
+from mate_tf.models.pooling import pool
 
 __all__ = ["EncoderConfig", "TableEncoder"]
 

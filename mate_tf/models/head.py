@@ -2,9 +2,9 @@
 
 import tensorflow as tf
 
-from mate_tf.attention.base import build_child
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.shapes import build_child
 
 LOG_ZERO = -10_000.0
 """Logit of what must not be chosen, or added to it; exp of it is 0 in float32."""

@@ -6,13 +6,13 @@ import dataclasses
 import tensorflow as tf
 from official.modeling.hyperparams import base_config
 
-from mate_tf.attention.base import build_child
 from mate_tf.layers import replicas
-from mate_tf.layers.encoder_block import ACTIVATIONS
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.layer_norm import LayerNorm
+from mate_tf.layers.shapes import build_child
 from mate_tf.models.configured import ConfiguredModel
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
+from mate_tf.models.encoder_block import ACTIVATIONS
 
 LABELS = (
     "masked_lm_positions",

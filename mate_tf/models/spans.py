@@ -7,8 +7,8 @@ more memory than its result: `of_starts` and `of_ends` are slices of the sequenc
 
 import tensorflow as tf
 
-from mate_tf.attention.base import shape_list
 from mate_tf.errors import InputError
+from mate_tf.layers.shapes import shape_list
 from mate_tf.models.head import LOG_ZERO, Head
 
 NO_SPANS, SPAN, BOUNDARY, MLP = "none", "span", "boundary", "mlp"

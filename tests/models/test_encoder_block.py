@@ -5,7 +5,7 @@ import tensorflow as tf
 from scipy import special
 
 from mate_tf.attention import AttentionConfig, TableContext, get
-from mate_tf.layers.encoder_block import EncoderBlock
+from mate_tf.models.encoder_block import EncoderBlock
 from mate_tf.models.encoder_config import EncoderConfig
 
 

@@ -3,10 +3,10 @@
 import tensorflow as tf
 
 from mate_tf import attention
-from mate_tf.attention.base import build_child, shape_list
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.layer_norm import LayerNorm
+from mate_tf.layers.shapes import build_child, shape_list
 
 ACTIVATIONS = {
     "gelu": lambda x: tf.nn.gelu(x, approximate=True),

@@ -7,7 +7,7 @@ each one's own start, and what comes out is taken apart again.
 
 import tensorflow as tf
 
-from mate_tf.attention.base import shape_list
+from mate_tf.layers.shapes import shape_list
 
 
 class Packing:

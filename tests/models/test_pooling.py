@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf.attention import TableContext
-from mate_tf.layers.pooling import POOLINGS, pool
+from mate_tf.models.pooling import POOLINGS, pool
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)

@@ -5,7 +5,7 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mate_tf.layers.packing import Packing
+from mate_tf.models.packing import Packing
 
 SEQ = 12
 

@@ -2,11 +2,11 @@
 
 import tensorflow as tf
 
-from mate_tf.attention.base import build_child, shape_list
 from mate_tf.data import features as feature_names
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.layer_norm import LayerNorm
+from mate_tf.layers.shapes import build_child, shape_list
 
 _MAX_COLUMNS = 2**15  # in a packed example, so that cells of different ones differ
 
