@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 
 
@@ -23,3 +24,25 @@ def build_child(layer: keras.layers.Layer, input_shape) -> None:
     """
     with tf.name_scope(layer.name):
         layer.build(input_shape)
+
+
+def check_length(n, length: int, what: str) -> tf.Operation | None:
+    """Checks that an input is not longer than what was made for `length` tokens.
+
+    Args:
+        n: length of the input, an int or an <int32>[].
+        length: largest length.
+        what: name of the thing with a fixed length, which begins the message.
+
+    Returns:
+        The operation that checks n when it runs if n is a tensor; None if it is an int.
+
+    Raises:
+        InputError: n is an int above `length`.
+    """
+    message = f"{what} for {length} tokens, but the input is longer"
+    if not isinstance(n, int):
+        return tf.debugging.assert_less_equal(n, length, message)
+    if n > length:
+        raise InputError(f"{message}: {n}")
+    return None
