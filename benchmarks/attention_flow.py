@@ -38,7 +38,7 @@ def contexts(path):
     for example in records.read_examples(path):
         stored = example.features.feature
         yield TableContext(
-            *(np.array(stored[name].int64_list.value) for name in TableContext._fields)
+            *(np.array(stored[name].int64_list.value) for name in TableContext.FEATURES)
         )
 
 

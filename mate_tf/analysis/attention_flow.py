@@ -62,16 +62,10 @@ def probabilities(encoder, features: dict) -> Iterator[tf.Tensor]:
     computed = {pattern.config: pattern(context) for pattern in encoder.patterns}
     for number, (layer, pattern, x) in enumerate(_layers(encoder, features), start=1):
         config = pattern.config
-        try:
-            if pattern.add_tokens(x, context)[0].shape != x.shape:
-                raise NotImplementedError
+        weights = None
+        if layer.has_pair_probabilities:
             mask = layer.mask(x, computed[config])
-            mask = pattern.mask(context) if mask is None else mask
-            if mask.shape[-1] != x.shape[1]:
-                raise NotImplementedError
-            weights = layer.scores(x, mask)
-        except NotImplementedError:
-            weights = None
+            weights = layer.scores(x, pattern.mask(context) if mask is None else mask)
         if weights is None or not _is_what_it_computes(weights, layer, x, computed[config]):
             raise InputError(
                 f"attention {config.name!r} of layer {number} has no probabilities of pairs of "
@@ -105,9 +99,7 @@ def masks(encoder, features: dict) -> Iterator[np.ndarray]:
 
 
 def _context(features: dict) -> attention.TableContext:
-    return attention.TableContext(
-        *(tf.convert_to_tensor(features[name]) for name in attention.TableContext._fields)
-    )
+    return attention.TableContext.from_features(features).map(tf.convert_to_tensor)
 
 
 def _layers(encoder, features: dict) -> Iterator[tuple]:

@@ -58,7 +58,7 @@ def of_layers(config: EncoderConfig, length: int) -> Count:
     """
     forward = encoder_layers.forward(config)
     x, context = encoder_layers.inputs(config, length)
-    specs = [tf.TensorSpec.from_tensor(tensor) for tensor in (x, *context)]
+    specs = [tf.TensorSpec.from_tensor(tensor) for tensor in (x, *context[:4])]
 
     @tf.autograph.experimental.do_not_convert
     def call(x, *ids):
@@ -215,7 +215,7 @@ def _kernel(options, heads, hidden, n):
 
 
 def _table_bias(options, heads, hidden, n):
-    relations = len(table_bias.RELATIONS)
+    relations = len(table_bias.Relation)
     return all_pairs(options, heads, hidden, n) + 2 * relations * heads * n**2
 
 

@@ -179,7 +179,7 @@ def measure(encoder, examples: Iterable[dict], most: int) -> tuple[FlowByType, F
     flow = FlowByType(config.num_hidden_layers, config.num_attention_heads)
     overall = FlowByType()
     for example in examples:
-        context = TableContext(*(example[name][0] for name in TableContext._fields))
+        context = TableContext.from_features(example).map(lambda ids: ids[0])
         overall.add(context)
         if flow.examples == most or not data_tokens(context).any():
             continue

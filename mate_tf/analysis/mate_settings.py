@@ -49,7 +49,7 @@ def cheapest(context: TableContext, share: float) -> GlobalAndRadii:
     """
     if not 0 < share <= 1:
         raise InputError(f"share must be above 0 and at most 1, not {share}")
-    context = TableContext(*map(np.asarray, context))
+    context = context.map(np.asarray)
     seq = context.input_mask.shape[1]
     question, found = longest_question(context), []
     for factor in _GLOBAL_LENGTHS:

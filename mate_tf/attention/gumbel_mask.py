@@ -1,6 +1,7 @@
-"""What masks learned by Gumbel-sigmoid share (SparseBERT, sections 3.1 and 4.1): alpha, its draws.
+"""Masks learned by Gumbel-sigmoid (SparseBERT, sections 3.1 and 4.1): alpha and Gumbel masks.
 
-Which pairs of tokens a parameter is for, subclasses say: of positions or of relations in a table.
+Subclasses define the pairs of tokens that each parameter is for: pairs of positions, or relations
+in a table.
 """
 
 import dataclasses
@@ -9,31 +10,31 @@ import math
 import numpy as np
 import tensorflow as tf
 
-from mate_tf.attention.base import AttentionPattern, mask_bias
-from mate_tf.attention.static_masks import any_key
+from mate_tf.attention.base import AttentionPattern
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 
 IMPORTANCE, DAM = "importance", "dam"
 OBJECTIVES = (IMPORTANCE, DAM)
+"""Values of the option `objective`."""
 
 
 @dataclasses.dataclass(frozen=True)
-class DrawnMaskOptions:
+class GumbelMaskOptions:
     """Options of variants that learn a mask.
 
     Attributes:
-        objective: "importance", how much each parameter's pairs matter, which leaves all of them
-            in; or "dam", a mask by Gumbel-sigmoid, with a price for each pair that is in it.
-        diagonal: whether tokens may see themselves.
-        penalty: c, what is taken off the score of a pair that is wholly out.
-        initial_alpha: of all parameters.
-        sparsity_weight: lambda, the price of each pair in the mask of each head; of "dam".
-        temperature: of the Gumbel-sigmoid at first; of "dam", as all that follows.
-        final_temperature: that of the end.
+        objective: "importance" learns how much the pairs of each parameter matter, and masks none;
+            "dam" learns a mask by Gumbel-sigmoid, with a price for each pair in it.
+        diagonal: whether tokens may attend to themselves.
+        penalty: c, subtracted from the score of a pair that is not in the mask.
+        initial_alpha: initial value of all parameters.
+        sparsity_weight: lambda, the price of each pair in the mask of each head; for "dam".
+        temperature: temperature of the Gumbel-sigmoid at first; for "dam", like all that follow.
+        final_temperature: temperature at the end.
         temperature_steps: batches over which it falls, each by the same factor.
-        straight_through: from then on, each drawn mask is all zeros and ones, with the gradients of
-            the soft one.
+        straight_through: whether masks are rounded to 0 and 1 after these batches, with the
+            gradients of the soft mask.
     """
 
     objective: str = IMPORTANCE
@@ -47,18 +48,18 @@ class DrawnMaskOptions:
     straight_through: bool = True
 
 
-class DrawnMaskPattern(AttentionPattern):
-    """Owns alpha, <float32>[heads, parameters], and draws masks from it.
+class GumbelMaskPattern(AttentionPattern):
+    """Pattern that owns alpha, <float32>[heads, parameters], and draws Gumbel masks from it.
 
-    Variables: alpha; with "dam", step, the batches of training so far, and the metrics `sparsity`,
-    that of the final mask, and `temperature`.
+    Variables: alpha; with "dam" also step, the number of batches of training so far. With "dam" it
+    has the metrics `sparsity`, of the final mask, and `temperature`.
 
     Raises:
         InputError: an option out of range.
     """
 
     num_parameters: int
-    """Of each head."""
+    """Number of parameters of each head."""
 
     def __init__(self, config, num_heads, **kwargs):
         super().__init__(config, num_heads, **kwargs)
@@ -91,14 +92,14 @@ class DrawnMaskPattern(AttentionPattern):
 
     @classmethod
     def restored(cls, config, variables):
-        """The pattern that a training ended with.
+        """Makes the pattern that a training ended with.
 
         Args:
             config: its AttentionConfig.
             variables: name -> values, as `checkpoints.pattern_variables` gives them.
 
         Raises:
-            InputError: alpha is not there, or of another shape than the config says.
+            InputError: alpha is missing, or does not have the shape of the config.
         """
         alpha = np.asarray(variables.get("alpha", ()))
         pattern = cls(config, len(alpha))
@@ -118,11 +119,11 @@ class DrawnMaskPattern(AttentionPattern):
         return {"alpha": self.alpha} | step
 
     def sparsity(self) -> tf.Tensor:
-        """Share of the pairs of all heads that are not in the final mask, <float32>[]."""
+        """Computes the share of all heads' pairs that the final mask leaves out, <float32>[]."""
         raise NotImplementedError
 
     def draw(self) -> tf.Tensor:
-        """M of the next batch of training (section 4.1), <float32>[heads, parameters]."""
+        """Draws M for the next batch of training (section 4.1), <float32>[heads, parameters]."""
         uniform = tf.random.uniform(tf.shape(self.alpha))
         temperature = self.temperature()
         at_end = self._share_of_steps() >= 1
@@ -133,16 +134,11 @@ class DrawnMaskPattern(AttentionPattern):
         return tf.where(at_end, straight_through(soft), soft)
 
     def temperature(self) -> tf.Tensor:
-        """tau of the next batch of training, <float32>[]."""
+        """Computes tau for the next batch of training, <float32>[]."""
         config = self.config
         passed = tf.minimum(self._share_of_steps(), 1.0)
         fall = math.log(config.final_temperature / config.temperature)
         return config.temperature * tf.exp(passed * fall)
-
-    def read_by_layers(self, mask) -> dict:
-        """What MaskedAttention reads of <bool>[batch, 1 or heads, seq, seq]."""
-        dtype = self.compute_dtype
-        return {"bias": mask_bias(mask, dtype), "any_key": any_key(mask, dtype)}
 
     def _share_of_steps(self):
         steps = self.config.temperature_steps
@@ -150,18 +146,21 @@ class DrawnMaskPattern(AttentionPattern):
 
 
 def gumbel_sigmoid(alpha, uniform, temperature):
-    """sigmoid((alpha + G1 - G2) / temperature), section 4.1.
+    """Computes sigmoid((alpha + G1 - G2) / temperature), section 4.1.
 
-    The difference of two Gumbel variables has the logistic distribution, for which one uniform
-    number is enough: log(u) - log(1 - u).
+    The difference of two Gumbel variables has the logistic distribution, which needs one uniform
+    number: log(u) - log(1 - u).
 
     Args:
         alpha: <float>[...].
         uniform: <float>[...], numbers drawn from [0, 1).
-        temperature: above 0; the result tends to 1 or 0, with probabilities sigmoid(alpha) and the
-            rest, as it tends to 0.
+        temperature: above 0. As it tends to 0, the result tends to 1 with probability
+            sigmoid(alpha), else to 0.
+
+    Returns:
+        <float>[...], the shape of alpha.
     """
-    tiny = 1e-6  # both logarithms finite, in float32 too
+    tiny = 1e-6  # keeps both logarithms finite in float32
     alpha = tf.convert_to_tensor(alpha)
     uniform = tf.clip_by_value(tf.cast(uniform, alpha.dtype), tiny, 1 - tiny)
     noise = tf.math.log(uniform) - tf.math.log1p(-uniform)
@@ -169,15 +168,19 @@ def gumbel_sigmoid(alpha, uniform, temperature):
 
 
 def straight_through(soft):
-    """1 where `soft` is above a half, else 0, with the gradient of `soft`."""
+    """Rounds <float>[...] to 1 above a half and to 0 elsewhere, with the gradient of `soft`."""
     hard = tf.cast(soft > 0.5, soft.dtype)
     return hard + (soft - tf.stop_gradient(soft))
 
 
 class Reading(keras.metrics.Metric):
-    """A metric that is what a function without arguments gives, in training and evaluation alike.
+    """Metric with the value of a function without arguments, in training and evaluation.
 
-    Nothing is collected: calls to `update_state` change nothing.
+    It collects nothing: `update_state` has no effect.
+
+    Args:
+        name: name of the metric.
+        read: function that returns the value, <float32>[].
     """
 
     def __init__(self, name, read):

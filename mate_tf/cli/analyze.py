@@ -185,7 +185,7 @@ def example_masks(trained: Trained) -> dict:
     example = {
         name: tf.reshape(example[name][:1], [parts, -1])[:1] for name in model_inputs(example)
     }
-    context = attention.TableContext(*(example[name] for name in attention.TableContext._fields))
+    context = attention.TableContext.from_features(example)
     outputs = encoder(example, training=False)
     inputs = [outputs["embedding_output"], *outputs["encoder_outputs"][:-1]]
     for index, config in others.items():

@@ -1,4 +1,4 @@
-"""Token embeddings of TAPAS: words, positions (restarting in each cell) and seven token types."""
+"""Token embeddings of TAPAS: words, positions (reset in each cell) and seven token types."""
 
 import tensorflow as tf
 
@@ -14,15 +14,15 @@ _MAX_COLUMNS = 2**15  # in a packed example, so that cells of different ones dif
 def positions_in_cell(
     column_ids: tf.Tensor, row_ids: tf.Tensor, starts: tf.Tensor | int = 0
 ) -> tf.Tensor:
-    """Index of each token from the first token in the sequence with the same column and row.
+    """Computes the distance of each token from the first token with the same column and row.
 
-    The question, [SEP] and padding share the cell (0, 0), so padding keeps its absolute index
+    The question, [SEP] and padding share the cell (0, 0), so padding keeps its absolute position
     (section 3.2 of the MATE paper). Costs one sort of the sequence.
 
     Args:
         column_ids: <int32>[batch, seq].
         row_ids: <int32>[batch, seq].
-        starts: <int32>[batch, seq] of a PackedContext: examples have cells of their own.
+        starts: <int32>[batch, seq], as in a packed TableContext: examples do not share cells.
 
     Returns:
         <int32>[batch, seq]
@@ -33,7 +33,7 @@ def positions_in_cell(
     order = tf.argsort(cell, axis=-1, stable=True)
     ordered = tf.gather(cell, order, axis=1, batch_dims=1)
     changes = tf.cast(ordered[:, 1:] != ordered[:, :-1], tf.int32)
-    # numbers of the cells in this order, 0 .. seq - 1, apart for each example
+    # Numbers of the cells in this order, 0 .. seq - 1; other examples have other numbers.
     number = tf.pad(tf.cumsum(changes, axis=1), [[0, 0], [1, 0]])
     number += tf.range(batch)[:, None] * seq
     first = tf.math.unsorted_segment_min(order, number, batch * seq)
@@ -43,7 +43,7 @@ def positions_in_cell(
 
 
 class TableEmbeddings(keras.layers.Layer):
-    """Sum of word, position and token type embeddings, normalised, with dropout.
+    """Sum of word, position and token type embeddings, normalized, with dropout.
 
     A type id outside its table contributes zero, as in TAPAS (ranks may exceed their table).
 
@@ -91,9 +91,12 @@ class TableEmbeddings(keras.layers.Layer):
         )
 
     def call(self, features: dict, training=None) -> tf.Tensor:
-        """features -> <float>[batch, seq, hidden]; see data/features.py for their names.
+        """Embeds tokens: returns <float>[batch, seq, hidden].
 
-        With `starts`, as in a PackedContext, positions are counted within each example.
+        Args:
+            features: dict of <int32>[batch, seq], named as in data/features.py. With `starts`, as
+                in a packed TableContext, positions are counted within each example.
+            training: whether dropout is on.
 
         Raises:
             InputError: more tokens than position embeddings, without restart in each cell.
@@ -111,7 +114,7 @@ class TableEmbeddings(keras.layers.Layer):
         return self.dropout(self.LayerNorm(total), training=training)
 
     def _positions(self, features):
-        """<float>[batch or 1, seq, hidden]"""
+        """Returns position embeddings, <float>[batch or 1, seq, hidden]."""
         limit = self.config.max_position_embeddings
         if self.config.reset_position_index_per_cell:
             positions = positions_in_cell(
@@ -131,7 +134,7 @@ class TableEmbeddings(keras.layers.Layer):
         )
 
     def bert_variables(self) -> dict:
-        """The variables by their names in TAPAS's checkpoints, below bert/."""
+        """Returns the variables by their names in TAPAS's checkpoints, below bert/."""
         variables = {
             "word_embeddings": self.word_embeddings,
             "LayerNorm/gamma": self.LayerNorm.gamma,

@@ -3,7 +3,6 @@
 import tensorflow as tf
 
 from mate_tf import attention
-from mate_tf.attention.base import PackedContext
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.shapes import build_child
@@ -102,13 +101,13 @@ class TableEncoder(ConfiguredModel):
             if name not in features:
                 raise InputError(f"the encoder needs the feature {name!r}")
         features = {name: features[name] for name in sorted(needed)}
-        own = attention.TableContext(*(features[n] for n in attention.TableContext._fields))
+        own = attention.TableContext.from_features(features)
         context, packing = own, None
         if self._config.pack and not within_xla():
             packing = Packing(features["input_mask"])
-            features = {name: packing.together(ids) for name, ids in features.items()}
+            features = {name: packing.pack(ids) for name, ids in features.items()}
             features["starts"] = packing.starts
-            context = PackedContext(*(features[name] for name in PackedContext._fields))
+            context = attention.TableContext.from_features(features)
         x = embedding_output = self.embeddings(features, training=training)
         for pattern in self.patterns:
             x, context = pattern.add_tokens(x, context)
@@ -119,7 +118,7 @@ class TableEncoder(ConfiguredModel):
             encoder_outputs.append(self._without_added(x))
         if packing:
             embedding_output, *encoder_outputs = (
-                packing.apart(x) for x in (embedding_output, *encoder_outputs)
+                packing.unpack(x) for x in (embedding_output, *encoder_outputs)
             )
         sequence_output = encoder_outputs[-1] if encoder_outputs else embedding_output
         return {

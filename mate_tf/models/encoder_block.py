@@ -1,4 +1,4 @@
-"""One layer of the encoder: attention and feed-forward network, each added and normalised."""
+"""Layer of the encoder: attention and feed-forward network, each added and normalized."""
 
 import tensorflow as tf
 
@@ -20,7 +20,7 @@ one that Hugging Face calls "gelu"."""
 
 
 class EncoderBlock(keras.layers.Layer):
-    """BERT's post-LN block around any TableAttention.
+    """Post-LN block of BERT around any TableAttention.
 
     Args:
         config: the EncoderConfig.
@@ -74,11 +74,18 @@ class EncoderBlock(keras.layers.Layer):
         build_child(self.output_LayerNorm, [None, hidden])
         super().build(input_shape)
 
-    def call(self, x: tf.Tensor, pattern: dict, training=None) -> tf.Tensor:
-        """x -> y, <float>[batch, seq, hidden] both."""
+    def call(self, x: tf.Tensor, pattern, training=None) -> tf.Tensor:
+        """Computes y from x, <float>[batch, seq, hidden] both.
+
+        Args:
+            x: the input of the block.
+            pattern: the tensors of the variant's AttentionPattern.
+            training: whether dropout is on.
+        """
         batch, seq, hidden = shape_list(x)
         attended = self.attention(x, pattern, training=training)
-        # Matrices from here on: only for them TensorFlow fuses product, bias and activation.
+        # [batch * seq, hidden] from here on: TensorFlow fuses product, bias and activation of
+        # matrices only.
         x, attended = (tf.reshape(part, [-1, hidden]) for part in (x, attended))
         x = self.attention_LayerNorm(x + self.dropout(attended, training=training))
         y = self.feed_forward(self.intermediate(x))
@@ -86,9 +93,9 @@ class EncoderBlock(keras.layers.Layer):
         return tf.reshape(y, [batch, seq, hidden])
 
     def bert_variables(self) -> dict:
-        """The variables by their names in BERT's checkpoints, below bert/encoder/layer_i/.
+        """Returns the variables by their names in BERT's checkpoints, below bert/encoder/layer_i/.
 
-        What only this variant of attention has is below attention/self/ beside the projections.
+        Variables of the attention variant are below attention/self/, beside the projections.
         """
         dense = {
             "attention/self/query": self.attention.query,

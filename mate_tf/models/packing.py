@@ -1,8 +1,8 @@
-"""Several short examples in one sequence: less padding to compute, and the same outputs.
+"""Packing: several short examples in one sequence, with less padding and the same outputs.
 
-Examples of a batch are put one behind the other into as few sequences of the batch's length as
-first-fit decreasing finds. Masks keep them apart (`attention.masks.apart`), positions count from
-each one's own start, and what comes out is taken apart again.
+First-fit decreasing puts the examples of a batch one behind the other into few sequences of the
+batch's length. Masks keep them apart (`masks.same_example`), positions count from each example's
+start, and the outputs are unpacked again.
 """
 
 import tensorflow as tf
@@ -11,31 +11,35 @@ from mate_tf.layers.shapes import shape_list
 
 
 class Packing:
-    """Where the examples of one batch stand in sequences that they share.
+    """Assignment of the examples of one batch to sequences that they share.
 
-    An example is what lies between its first and its last real token. Neither the number of
-    sequences nor, hence, the shape of what is computed is known before it runs: XLA cannot have it.
+    An example ends with its last real token. The number of sequences depends on the batch, so
+    shapes are dynamic and XLA cannot compile it.
 
     Examples:
         >>> packing = Packing(input_mask=[[1, 1, 1, 0], [1, 1, 1, 1], [1, 0, 0, 0]])
-        >>> packing.together([[1, 2, 3, 0], [4, 5, 6, 7], [8, 0, 0, 0]])
+        >>> packing.pack([[1, 2, 3, 0], [4, 5, 6, 7], [8, 0, 0, 0]])
         [[4, 5, 6, 7], [1, 2, 3, 8]]
 
     Args:
         input_mask: <int32>[batch, seq], 1 for real tokens, 0 for padding.
+
+    Attributes:
+        starts: <int32>[sequences, seq], position at which the token's example starts; the own
+            position for padding.
     """
 
     def __init__(self, input_mask):
         input_mask = tf.convert_to_tensor(input_mask)
         batch, self._seq = shape_list(input_mask)
-        places = tf.range(self._seq)
-        lengths = tf.reduce_max(input_mask * (places + 1), axis=1)
+        positions = tf.range(self._seq)
+        lengths = tf.reduce_max(input_mask * (positions + 1), axis=1)
         sequence, start, self._num_sequences = _first_fit_decreasing(lengths, self._seq)
-        within = places < lengths[:, None]
-        to = (sequence * self._seq + start)[:, None] + places
-        # <int32>[batch, seq]: rows of the tokens among all sequences; the last one is of zeros
+        within = positions < lengths[:, None]
+        to = (sequence * self._seq + start)[:, None] + positions
+        # [batch, seq]: index of each token in the flattened sequences; behind all of them = none
         self._to = tf.where(within, to, self._num_sequences * self._seq)
-        # <int32>[sequences, seq]: the opposite
+        # [sequences, seq]: index of each token in the flattened batch; behind all of them = none
         tokens = tf.range(batch * self._seq)
         shape = [self._num_sequences * self._seq + 1]
         come_from = tf.tensor_scatter_nd_update(
@@ -44,25 +48,33 @@ class Packing:
             tf.where(tf.reshape(within, [-1]), tokens, batch * self._seq),
         )
         self._from = tf.reshape(come_from[:-1], [self._num_sequences, self._seq])
-        starts = self.together(tf.broadcast_to(start[:, None] + 1, [batch, self._seq])) - 1
-        self.starts = tf.where(starts < 0, places, starts)
+        starts = self.pack(tf.broadcast_to(start[:, None] + 1, [batch, self._seq])) - 1
+        self.starts = tf.where(starts < 0, positions, starts)
 
-    def together(self, values: tf.Tensor) -> tf.Tensor:
-        """<int32>[batch, seq] -> <int32>[sequences, seq], 0 where there is no example."""
+    def pack(self, values: tf.Tensor) -> tf.Tensor:
+        """Moves <int32>[batch, seq] to <int32>[sequences, seq], 0 outside of the examples."""
         return tf.gather(tf.pad(tf.reshape(values, [-1]), [[0, 1]]), self._from)
 
-    def apart(self, x: tf.Tensor) -> tf.Tensor:
-        """<float>[sequences, seq, hidden] -> <float>[batch, seq, hidden], 0 for padding."""
-        rows = tf.reshape(x, [-1, shape_list(x)[-1]])
-        return tf.gather(tf.pad(rows, [[0, 1], [0, 0]]), self._to)
+    def unpack(self, x: tf.Tensor) -> tf.Tensor:
+        """Moves <float>[sequences, seq, hidden] to <float>[batch, seq, hidden], 0 for padding."""
+        # [sequences, seq, hidden] -> [sequences * seq + 1, hidden]
+        vectors = tf.reshape(x, [-1, shape_list(x)[-1]])
+        return tf.gather(tf.pad(vectors, [[0, 1], [0, 0]]), self._to)
+
+    together = pack  # alias of pack, kept for code that uses the old name
+    apart = unpack  # alias of unpack, kept for code that uses the old name
 
 
 def _first_fit_decreasing(lengths, capacity):
-    """The longest first, each into the first sequence that has room for it.
+    """Assigns examples, the longest first, to the first sequence with enough room.
+
+    Args:
+        lengths: <int32>[batch].
+        capacity: length of a sequence.
 
     Returns:
-        <int32>[batch], the sequence of each example and where it starts there; how many sequences
-        there are, an <int32>[].
+        The sequence of each example, <int32>[batch]; its start in it, <int32>[batch]; the number
+        of sequences, <int32>[].
     """
     batch = shape_list(lengths)[0]
     order = tf.argsort(lengths, direction="DESCENDING", stable=True)

@@ -1,4 +1,4 @@
-"""One vector for a whole sequence, from the vectors of its tokens."""
+"""Pooling: one vector for a sequence, from the vectors of its tokens."""
 
 import tensorflow as tf
 
@@ -6,16 +6,16 @@ from mate_tf.attention import masks
 
 FIRST, QUESTION, ALL, MAX = "first", "question", "all", "max"
 POOLINGS = (FIRST, QUESTION, ALL, MAX)
-"""The first token, as in BERT; the mean of the question's, or of all tokens; the largest values."""
+"""First token, as in BERT; mean of the question tokens or of all tokens; maximum of all tokens."""
 
 
 def pool(x: tf.Tensor, context, pooling: str) -> tf.Tensor:
-    """<float>[batch, hidden] from <float>[batch, seq, hidden]; padding counts for nothing.
+    """Pools the real tokens of each sequence: returns <float>[batch, hidden].
 
-    Examples that only fill up a batch have no tokens to take a mean or maximum of: they give zero.
+    Examples without real tokens, which only fill up a batch, have the mean and maximum zero.
 
     Args:
-        x: the tokens' vectors.
+        x: <float>[batch, seq, hidden], vectors of the tokens.
         context: the TableContext of these tokens.
         pooling: one of POOLINGS.
     """

@@ -129,12 +129,12 @@ class Probe:
         of_blocks = [[v for v in block.trainable_variables if id(v) in trained] for block in blocks]
         gradients = tape.gradient(loss, of_blocks)
         inputs = [outputs["embedding_output"], *outputs["encoder_outputs"][:-1]]
-        pattern = {"real": tf.cast(batch["input_mask"], tf.bool)}
+        real = tf.cast(batch["input_mask"], tf.bool)
         layers = []
         for block, variables, of_block, x in zip(blocks, of_blocks, gradients, inputs, strict=True):
             values = {"gradient_norm": _norm(of_block)}
             if isinstance(block.attention, TreeAttention):
-                values["leaves"] = block.attention.occupancy(x, pattern)
+                values["leaves"] = block.attention.occupancy(x, real)
                 own = {id(v) for v in block.attention.tree.trainable_variables}
                 of_tree = [g for g, v in zip(of_block, variables, strict=True) if id(v) in own]
                 if of_tree:

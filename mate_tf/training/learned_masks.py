@@ -2,7 +2,7 @@
 
 import os
 
-from mate_tf.attention.drawn_mask import DAM
+from mate_tf.attention.gumbel_mask import DAM
 from mate_tf.attention.learned_mask import LearnedMaskPattern
 from mate_tf.checkpoints import pattern_variables
 

@@ -70,7 +70,8 @@ def x():
 def features(context):
     ids = np.random.default_rng(2).integers(0, 50, [3, SEQ]).astype(np.int32)
     zeros = {name: tf.zeros_like(ids) for name in feature_names.names(feature_names.MODEL_INPUTS)}
-    return zeros | context._asdict() | {"input_ids": tf.constant(ids)}
+    own = {name: getattr(context, name) for name in context.FEATURES}
+    return zeros | own | {"input_ids": tf.constant(ids)}
 
 
 def softmax_weights(run, x, context, query, key):
@@ -203,7 +204,7 @@ def test_padding_has_no_influence(name, tables, x, context):
     y = run(x, context).numpy()
     noise = tf.where(real[..., None], x, 100.0)
     np.testing.assert_allclose(run(noise, context).numpy()[real], y[real], atol=1e-5)
-    longer = attention.TableContext(*(tf.pad(part, [[0, 0], [0, 13]]) for part in context))
+    longer = context.map(lambda part: tf.pad(part, [[0, 0], [0, 13]]))
     y_longer = run(tf.pad(x, [[0, 0], [0, 13], [0, 0]]), longer).numpy()[:, :SEQ]
     np.testing.assert_allclose(y_longer[real], y[real], atol=1e-5)
 

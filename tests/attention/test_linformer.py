@@ -22,7 +22,7 @@ def test_an_input_longer_than_the_projection_is_refused(tables):
     assert run(tf.ones([2, 12, 16]), context(12)).shape == [2, 12, 16]
     with pytest.raises(InputError, match=r"linformer: a projection for 12 tokens.*longer: 13"):
         run(tf.ones([2, 13, 16]), context(13))
-    spec = TableContext(*(tf.TensorSpec([None, None], tf.int32) for _ in TableContext._fields))
+    spec = TableContext(*(tf.TensorSpec([None, None], tf.int32) for _ in TableContext.FEATURES))
     dynamic = tf.function(run, input_signature=[tf.TensorSpec([None, None, 16]), spec])
     assert dynamic(tf.ones([2, 12, 16]), context(12)).shape == [2, 12, 16]
     with pytest.raises(tf.errors.InvalidArgumentError, match="a projection for 12 tokens"):

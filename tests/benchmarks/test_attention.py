@@ -85,7 +85,7 @@ def test_measures_in_a_process_of_its_own(settings):
 
 def small_tables(length):
     """Questions of 7, 4, 0 and 11 tokens, tables with 3 columns, padding but for the first."""
-    parts = {name: np.zeros([4, length], np.int32) for name in attention.TableContext._fields}
+    parts = {name: np.zeros([4, length], np.int32) for name in attention.TableContext.FEATURES}
     for example, question in enumerate((7, 4, 0, 11)):
         end = length - 5 * example
         place = np.arange(question, end)

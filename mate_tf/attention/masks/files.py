@@ -1,4 +1,4 @@
-"""Masks in files: an .npz with one mask for all layers, by head, and how it was made."""
+"""Masks in .npz files: one mask for all layers, by head, and how it was made."""
 
 import io
 import json
@@ -14,7 +14,7 @@ from mate_tf.errors import InputError
 
 
 def save(path: str | os.PathLike, mask, made_by: Mapping = {}) -> None:
-    """Writes a mask to one .npz file, whole or not at all.
+    """Writes a mask to one .npz file, atomically.
 
     The file has `bits`, the mask's rows packed into bytes (<uint8>[heads, n, ceil(n / 8)], first
     position in the highest bit), `shape` (heads, n) and `made_by`, a JSON text.
@@ -22,10 +22,10 @@ def save(path: str | os.PathLike, mask, made_by: Mapping = {}) -> None:
     Args:
         path: the file.
         mask: <bool>[1 or heads, n, n], query before key.
-        made_by: what should be remembered about it, such as the options of its training.
+        made_by: how it was made, such as the options of its training; JSON values.
 
     Raises:
-        InputError: not the shape of a mask, or the file cannot be written.
+        InputError: `mask` has another shape or dtype, or the file cannot be written.
     """
     mask = np.asarray(mask)
     if mask.dtype != bool or mask.ndim != 3 or mask.shape[1] != mask.shape[2] or not mask.size:
@@ -44,11 +44,15 @@ def save(path: str | os.PathLike, mask, made_by: Mapping = {}) -> None:
 
 
 def load(path: str | os.PathLike, num_heads: int | None = None) -> np.ndarray:
-    """The mask in a file that `save` wrote, <bool>[1 or heads, n, n].
+    """Reads a mask from a file that `save` wrote, <bool>[1 or heads, n, n].
+
+    Args:
+        path: the file.
+        num_heads: number of heads that the mask must fit; None: any.
 
     Raises:
-        InputError: there is no such file, it is not one of masks, or its heads are neither 1 nor
-            `num_heads`.
+        InputError: there is no such file, it is no file of a mask, or the mask has neither 1 nor
+            `num_heads` heads.
     """
     stored = _read(path)
     heads, n = stored["shape"]
@@ -58,7 +62,11 @@ def load(path: str | os.PathLike, num_heads: int | None = None) -> np.ndarray:
 
 
 def made_by(path: str | os.PathLike) -> dict:
-    """What `save` was told about the mask in a file; InputError as in `load`."""
+    """Reads how the mask in a file was made, the argument `made_by` of `save`.
+
+    Raises:
+        InputError: there is no such file, or it is no file of a mask.
+    """
     return json.loads(str(_read(path)["made_by"]))
 
 

@@ -1,6 +1,7 @@
-"""From importance to masks (SparseBERT paper, section 3.4), and the masks it is compared with.
+"""Masks from learned importance (SparseBERT paper, section 3.4), and random masks to compare with.
 
-Everything is NumPy, <…>[heads, n, n]; sparsity is the share of pairs that are not in a mask.
+All arrays are NumPy, [heads, n, n] with the query before the key. Sparsity is the share of the
+pairs that are not in a mask.
 """
 
 import numpy as np
@@ -9,14 +10,15 @@ from mate_tf.errors import InputError
 
 
 def sparsity(mask) -> float:
-    """1 - |M| / n^2, over all heads together if there are some."""
+    """Computes 1 - |M| / n^2 of <bool>[..., n, n], over all heads together."""
     return 1.0 - float(np.mean(np.asarray(mask)))
 
 
 def normalised(importance) -> np.ndarray:
-    """Importance of each head, its smallest value at 0 and its largest at 1.
+    """Scales the importance of each head to the range from 0 to 1, <float64>[heads, n, n].
 
-    The paper does not say how figure 2 is normalised. A head in which all is equal gets zeros.
+    The paper does not say how figure 2 is normalized. A head with equal values everywhere gets
+    zeros.
     """
     importance = np.asarray(importance, np.float64)
     low, high = (f(importance, axis=(-2, -1), keepdims=True) for f in (np.min, np.max))
@@ -24,15 +26,15 @@ def normalised(importance) -> np.ndarray:
 
 
 def prune(importance, share: float) -> np.ndarray:
-    """The mask without the least important pairs of each head: <bool>[heads, n, n].
+    """Removes the least important pairs of each head: returns <bool>[heads, n, n].
 
     Args:
         importance: <float>[heads, n, n].
-        share: of each head's pairs, how many go; rounded to whole pairs. Of equally important ones
-            the first go.
+        share: share of each head's pairs to remove, from 0 to 1, rounded to whole pairs. Among
+            equally important pairs the first ones are removed.
 
     Raises:
-        InputError: a share outside of 0 to 1, or importance of another shape.
+        InputError: `share` out of range, or importance of another shape.
     """
     importance = np.asarray(importance)
     if importance.ndim != 3 or importance.shape[1] != importance.shape[2]:
@@ -43,16 +45,25 @@ def prune(importance, share: float) -> np.ndarray:
 
 
 def random_mask(n: int, num_heads: int, share: float, seed: int = 0) -> np.ndarray:
-    """The baseline of `prune`: as many random pairs go from each head; <bool>[heads, n, n].
+    """Removes a share of random pairs from each head: the baseline of `prune`.
+
+    Args:
+        n: number of positions.
+        num_heads: number of heads.
+        share: share of each head's pairs to remove, from 0 to 1.
+        seed: seed of the draw.
+
+    Returns:
+        <bool>[heads, n, n]
 
     Raises:
-        InputError: a share outside of 0 to 1.
+        InputError: `share` out of range.
     """
     return _random(n, num_heads, _count(n, share), seed)
 
 
 def randomly_dropped(n: int, num_heads: int, seed: int = 0) -> np.ndarray:
-    """As many random pairs off as the diagonal has, n in each head (tables 1 and 2)."""
+    """Removes n random pairs from each head, as many as the diagonal has (tables 1 and 2)."""
     return _random(n, num_heads, n, seed)
 
 

@@ -1,54 +1,75 @@
-"""Who may attend to whom: pure functions from token positions to boolean masks.
+"""Masks over tables: pure functions from the ids of tokens to boolean masks.
 
-The truth that every fast variant is tested against. Masks are <bool>[batch, queries, keys].
-Rules from section 3 of the MATE paper; a question token is a real token of segment 0 ([CLS],
-question, [SEP], titles). Header tokens are of the table: row 0 of their column.
-Padding is never seen. In the head-wise masks it does not see either; in `full` and
-`same_row_or_column` it sees every real token, as in TAPAS.
+Every fast variant is tested against these masks. They are <bool>[batch, queries, keys] unless a
+function says otherwise. The rules are those of the MATE paper, section 3. A question token is a
+real token of segment 0: [CLS], the question, [SEP], titles. Header tokens belong to the table:
+they are row 0 of their column. No token attends to padding. Padding attends to nothing in the
+head-wise masks; in `full` and `same_row_or_column` it attends to every real token, as in TAPAS.
 """
 
 from typing import NamedTuple
 
 import tensorflow as tf
 
-from mate_tf.attention.base import PackedContext
-
 
 class HeadTokens(NamedTuple):
-    """Tokens as one type of heads (row heads or column heads) sees them; [batch, tokens] each.
+    """Tokens as one type of heads (row heads or column heads) compares them.
 
     Attributes:
-        ids: <int32> the row ids for row heads, the column ids for column heads.
-        question: <bool> tokens that attend to and are attended by all.
-        real: <bool> tokens that are not padding.
-        bucket: <int32> 0 in the global section, 1, 2, … in the buckets that follow it.
-        place: <int32> where in the input.
+        ids: <int32>[batch, tokens], row ids for row heads, column ids for column heads.
+        question: <bool>[batch, tokens], tokens that attend to all and that all attend to.
+        real: <bool>[batch, tokens], tokens that are not padding.
+        bucket: <int32>[batch, tokens], 0 in the global part, 1, 2, … in the buckets behind it.
+        position: <int32>[batch, tokens], position in the input.
     """
 
     ids: tf.Tensor
     question: tf.Tensor
     real: tf.Tensor
     bucket: tf.Tensor
-    place: tf.Tensor
+    position: tf.Tensor
 
 
 def question_tokens(context) -> tf.Tensor:
-    """<bool>[batch, seq]: the real tokens of segment 0, global in all head-wise masks."""
+    """Returns the real tokens of segment 0, <bool>[batch, seq]; global in head-wise masks."""
     return (context.segment_ids == 0) & real_tokens(context)
 
 
 def real_tokens(context) -> tf.Tensor:
-    """<bool>[batch, seq]: the tokens that are not padding."""
+    """Returns the tokens that are not padding, <bool>[batch, seq]."""
     return tf.cast(context.input_mask, tf.bool)
 
 
+def real_pairs(context) -> tf.Tensor:
+    """Returns the pairs of real tokens, <bool>[batch, 1, queries, keys]."""
+    real = real_tokens(context)
+    return real[:, None, :, None] & real[:, None, None, :]
+
+
+def any_key(mask, dtype) -> tf.Tensor:
+    """Computes 1 for each query that attends to some key and 0 for the others.
+
+    Args:
+        mask: <bool>[batch, 1 or heads, 1 or queries, keys].
+        dtype: dtype of the result.
+
+    Returns:
+        <dtype>[batch, 1 or heads, 1 or queries, 1]
+    """
+    return tf.cast(tf.reduce_any(mask, -1, keepdims=True), dtype)
+
+
 def full(context) -> tf.Tensor:
-    """<bool>[batch, 1 or, if packed, seq, seq]: every real token of an example is seen by all."""
-    return apart(real_tokens(context)[:, None, :], context)
+    """Allows every real token of the same example.
+
+    Returns:
+        <bool>[batch, 1, keys]; <bool>[batch, queries, keys] for packed examples.
+    """
+    return same_example(real_tokens(context)[:, None, :], context)
 
 
 def same_row_or_column(context) -> tf.Tensor:
-    """The mask of SAT: same row, same column, or one of the two is of segment 0."""
+    """Allows tokens of the same row or column, and pairs with a token of segment 0 (SAT)."""
     segment_zero = context.segment_ids == 0
     return (
         _equal(context.row_ids)
@@ -58,27 +79,30 @@ def same_row_or_column(context) -> tf.Tensor:
     ) & full(context)
 
 
-def apart(mask, context) -> tf.Tensor:
-    """The mask <bool>[batch, 1 or seq, seq] without pairs of different examples in a sequence."""
-    return mask & _equal(context.starts) if isinstance(context, PackedContext) else mask
+def same_example(mask, context) -> tf.Tensor:
+    """Removes pairs of different examples in one sequence from <bool>[batch, 1 or seq, seq].
+
+    Returns the mask itself if the context is not packed.
+    """
+    return mask if context.starts is None else mask & _equal(context.starts)
 
 
 def same_row(context) -> tf.Tensor:
-    """What row heads see: the question and their own row; question tokens see everything."""
+    """Computes the mask of row heads: own row and question; question tokens attend to all."""
     return visible(head_tokens(context, context.row_ids))
 
 
 def same_column(context) -> tf.Tensor:
-    """What column heads see: the question and their own column; question tokens see everything."""
+    """Computes the mask of column heads: own column and question; question tokens: all."""
     return visible(head_tokens(context, context.column_ids))
 
 
 def windowed(context, ids, global_length: int, radius: int) -> tf.Tensor:
-    """The part of `same_row` or `same_column` that buckets reach, section 3.1 of the MATE paper.
+    """Computes the part of `same_row` or `same_column` that buckets reach (MATE, section 3.1).
 
     Tokens are ordered by `ids`. The first `global_length` are global: they are compared with
-    all tokens. The others form buckets of `radius`, compared with the global ones, their own
-    bucket and the two beside it. Question tokens stay global wherever they stand.
+    all tokens. The others form buckets of `radius`, compared with the global tokens, their own
+    bucket and the two beside it. Question tokens stay global at any rank.
 
     Args:
         context: the TableContext.
@@ -86,75 +110,88 @@ def windowed(context, ids, global_length: int, radius: int) -> tf.Tensor:
         global_length: G.
         radius: R.
     """
-    if isinstance(context, PackedContext):
-        rank = _packed_rank(context, ids)
-    else:
+    if context.starts is None:
         rank = inverse_permutation(sort_order(context, ids))
+    else:
+        rank = _rank_in_example(context, ids)
     return visible(head_tokens(context, ids, buckets(rank, global_length, radius)))
 
 
 def head_tokens(context, ids, bucket=None) -> HeadTokens:
-    """The tokens of `context` for heads that compare `ids`; without `bucket` all are near."""
+    """Returns the tokens of `context` for heads that compare `ids`.
+
+    Args:
+        context: the TableContext.
+        ids: <int32>[batch, seq], the context's row_ids or column_ids.
+        bucket: <int32>[batch, seq]; None puts all tokens into one bucket.
+    """
     bucket = tf.zeros_like(ids) if bucket is None else bucket
-    place = tf.cumsum(tf.ones_like(ids), axis=-1, exclusive=True)
-    return HeadTokens(ids, question_tokens(context), real_tokens(context), bucket, place)
+    position = tf.cumsum(tf.ones_like(ids), axis=-1, exclusive=True)
+    return HeadTokens(ids, question_tokens(context), real_tokens(context), bucket, position)
 
 
 def visible(
     queries: HeadTokens, keys: HeadTokens | None = None, diagonal: bool = True
 ) -> tf.Tensor:
-    """<bool>[..., queries, keys]: which of `keys` (the queries themselves if None) are seen.
+    """Computes which `keys` each of `queries` attends to.
 
-    Without `diagonal`, tokens do not see themselves.
+    Args:
+        queries: HeadTokens of [..., queries].
+        keys: HeadTokens of [..., keys]; None = `queries`.
+        diagonal: whether tokens attend to themselves.
+
+    Returns:
+        <bool>[..., queries, keys]
     """
     keys = queries if keys is None else keys
+    # [..., queries, 1] and [..., 1, keys]
     q = HeadTokens(*(part[..., :, None] for part in queries))
     k = HeadTokens(*(part[..., None, :] for part in keys))
     near = (tf.abs(q.bucket - k.bucket) <= 1) | (q.bucket == 0) | (k.bucket == 0)
     allowed = q.question | k.question | ((q.ids == k.ids) & near)
     if not diagonal:
-        allowed &= q.place != k.place
+        allowed &= q.position != k.position
     return allowed & q.real & k.real
 
 
 def bigbird(context, random_blocks, block_size: int) -> tf.Tensor:
-    """What BigBird sees by blocks of tokens: the first one, those beside it and random ones.
+    """Computes BigBird's mask by blocks: the first block, the neighbours and random ones.
 
     Args:
         context: the TableContext.
-        random_blocks: <int>[heads, blocks, random]: which ones block 1, 2, … sees in each head;
-            those behind the last see what that one sees.
+        random_blocks: <int>[heads, blocks, random], the random blocks of block 1, 2, … in each
+            head. Blocks behind the last one have its random blocks.
         block_size: tokens of a block.
 
     Returns:
         <bool>[batch, heads, queries, keys]
     """
-    real = real_tokens(context)
-    block = tf.range(tf.shape(real)[1]) // block_size
+    block = tf.range(tf.shape(context.input_mask)[1]) // block_size
     q, k = block[:, None], block[None, :]
-    row = tf.clip_by_value(block - 1, 0, random_blocks.shape[1] - 1)
-    chosen = tf.gather(random_blocks, row, axis=1)  # [heads, queries, random]
-    random = tf.reduce_any(chosen[..., None, :] == k[None, ..., None], axis=-1)
-    seen = (tf.abs(q - k) <= 1) | (q == 0) | (k == 0) | random
-    return seen & real[:, None, :, None] & real[:, None, None, :]
+    own = tf.clip_by_value(block - 1, 0, random_blocks.shape[1] - 1)
+    # [heads, queries, random]
+    chosen = tf.gather(random_blocks, own, axis=1)
+    # [heads, queries, random, keys] -> [heads, queries, keys]
+    random = tf.reduce_any(chosen[..., None] == block, axis=2)
+    return ((tf.abs(q - k) <= 1) | (q == 0) | (k == 0) | random) & real_pairs(context)
 
 
 def table_etc(context, num_global: int, radius: int) -> tf.Tensor:
-    """The first `num_global` tokens see and are seen by all, others those up to `radius` away."""
+    """Allows all pairs with one of the first `num_global` tokens, and distances up to `radius`."""
     real = real_tokens(context)
-    place = tf.range(tf.shape(real)[1])
-    q, k = place[:, None], place[None, :]
-    seen = (tf.abs(q - k) <= radius) | (q < num_global) | (k < num_global)
-    return seen & real[:, :, None] & real[:, None, :]
+    position = tf.range(tf.shape(real)[1])
+    q, k = position[:, None], position[None, :]
+    allowed = (tf.abs(q - k) <= radius) | (q < num_global) | (k < num_global)
+    return allowed & real[:, :, None] & real[:, None, :]
 
 
 def without_diagonal(mask) -> tf.Tensor:
-    """The mask <bool>[..., 1 or seq, seq] without the pairs of a token and itself."""
+    """Removes the pairs of a token and itself from <bool>[..., 1 or seq, seq]."""
     return mask & ~tf.eye(tf.shape(mask)[-1], dtype=tf.bool)
 
 
 def same_leaf(query_leaves, key_leaves, real) -> tf.Tensor:
-    """Which queries and keys a decision tree puts together (Treeformer, section 3.1).
+    """Allows the pairs that share a leaf of a decision tree (Treeformer, section 3.1).
 
     Args:
         query_leaves: <int32>[..., batch, heads, seq], the leaf of each query.
@@ -164,21 +201,25 @@ def same_leaf(query_leaves, key_leaves, real) -> tf.Tensor:
     Returns:
         <bool>[..., batch, heads, queries, keys]
     """
-    # Before there are pairs: cheaper, and LiteRT has no logical operations of five dimensions.
+    # Padding is removed before pairs are made: cheaper, and LiteRT has no logical operations of
+    # five dimensions.
     query_leaves = tf.where(real[:, None], query_leaves, -1)
     key_leaves = tf.where(real[:, None], key_leaves, -2)
     return query_leaves[..., :, None] == key_leaves[..., None, :]
 
 
 def buckets(rank, global_length: int, radius: int) -> tf.Tensor:
-    """Bucket number by place in the order: 0 for the global section, then 1, 2, …"""
+    """Returns the bucket of each rank: 0 for the global part, then 1, 2, …; same shape."""
     return tf.maximum((rank - global_length) // radius + 1, 0)
 
 
 def sort_order(context, ids) -> tf.Tensor:
-    """<int32>[batch, seq]: token at each place when ordered by id; question first, padding last.
+    """Sorts tokens by id, with the question first and padding last.
 
     Tokens of equal id keep their order.
+
+    Returns:
+        <int32>[batch, seq], the position of the token at each rank.
     """
     key = tf.where(question_tokens(context), -1, ids)
     key = tf.where(real_tokens(context), key, tf.int32.max)
@@ -186,12 +227,12 @@ def sort_order(context, ids) -> tf.Tensor:
 
 
 def inverse_permutation(order) -> tf.Tensor:
-    """<int32>[batch, seq]: the place of each token in `order`."""
+    """Returns the rank of each token in `order`, <int32>[batch, seq] both."""
     return tf.argsort(order, axis=-1)
 
 
-def _packed_rank(context, ids) -> tf.Tensor:
-    """<int32>[batch, seq]: place of each token in the order of its own example."""
+def _rank_in_example(context, ids) -> tf.Tensor:
+    """Returns the rank of each token among those of its own example, <int32>[batch, seq]."""
     by_id = sort_order(context, ids)
     starts = tf.gather(context.starts, by_id, batch_dims=1)
     by_example = tf.argsort(starts, axis=-1, stable=True)
@@ -200,4 +241,5 @@ def _packed_rank(context, ids) -> tf.Tensor:
 
 
 def _equal(ids) -> tf.Tensor:
+    """Compares each pair: [batch, seq] -> <bool>[batch, queries, keys]."""
     return ids[:, :, None] == ids[:, None, :]
