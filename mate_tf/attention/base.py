@@ -105,7 +105,7 @@ class AttentionPattern(keras.layers.Layer):
         """Cuts off what `add_tokens` added, from <float>[batch, extended seq, hidden]."""
         return output
 
-    def variant_variables(self) -> dict:
+    def checkpoint_variables(self) -> dict:
         """The pattern's own variables, by their names in checkpoints."""
         return {}
 
@@ -246,7 +246,7 @@ class TableAttention(keras.layers.Layer):
         probabilities = tf.nn.softmax(scores + mask_bias(mask, scores.dtype))
         return probabilities * tf.cast(mask, probabilities.dtype)
 
-    def variant_variables(self) -> dict:
+    def checkpoint_variables(self) -> dict:
         """Variables beyond the four projections, by their names in checkpoints."""
         return {}
 

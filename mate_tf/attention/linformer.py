@@ -75,7 +75,7 @@ class Linformer(TableAttention):
         build_child(self.proj_seq_length, [None, self.config.length])
         super().build(input_shape)
 
-    def variant_variables(self):
+    def checkpoint_variables(self):
         return {"proj_seq_length/kernel": self.proj_seq_length.kernel}
 
     def attend(self, query, key, value, pattern, training=None):

@@ -77,7 +77,7 @@ class TableBias(MaskedAttention):
         )
         super().build(input_shape)
 
-    def variant_variables(self):
+    def checkpoint_variables(self):
         return {"relative_bias_table": self.relative_bias_table}
 
     def attend(self, query, key, value, pattern, training=None):

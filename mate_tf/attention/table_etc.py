@@ -126,7 +126,7 @@ class TableETC(TableAttention):
         )
         super().build(input_shape)
 
-    def variant_variables(self):
+    def checkpoint_variables(self):
         return {"relative_position_embeddings": self.relative_position_embeddings}
 
     def attend(self, query, key, value, pattern, training=None):

@@ -67,7 +67,7 @@ class TreeAttention(TableAttention):
         build_child(self.tree, None)
         super().build(input_shape)
 
-    def variant_variables(self):
+    def checkpoint_variables(self):
         return {"tree/kernel": self.tree.kernel, "tree/bias": self.tree.bias}
 
     def leaves(self, x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:

@@ -42,8 +42,8 @@ class TreeCoarse(TreeAttention):
         )
         super().build(input_shape)
 
-    def variant_variables(self):
-        return super().variant_variables() | {"tree/alpha": self.alpha}
+    def checkpoint_variables(self):
+        return super().checkpoint_variables() | {"tree/alpha": self.alpha}
 
     def attend(self, query, key, value, pattern, training=None):
         value = self.drop_keys(value, training)

@@ -6,7 +6,7 @@ import re
 import tensorflow as tf
 
 from mate_tf.checkpoints import bert, bundle, huggingface, trees
-from mate_tf.checkpoints.names import own_variables, reference_variables
+from mate_tf.checkpoints.names import checkpoint_variables, own_variables
 from mate_tf.checkpoints.stored import StoredTensor
 from mate_tf.data import features
 from mate_tf.errors import InputError
@@ -85,7 +85,7 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
             model. The model is as it was, unless the file turns out broken halfway.
     """
     path, tensors, named_by_path = _read(str(path))
-    by_reference = reference_variables(model)
+    by_reference = checkpoint_variables(model)
     variables = own_variables(model, tensors) if named_by_path else by_reference
     if exclude:
         named = [*variables.items(), *by_reference.items()]

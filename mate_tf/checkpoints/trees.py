@@ -37,6 +37,6 @@ def _factors(model) -> dict[int, dict[tuple[int], float]]:
             alphas = {
                 (height + 1,): (height + 1) / (len(levels) + 1) for height in range(len(levels))
             }
-            for name, variable in module.variant_variables().items():
+            for name, variable in module.checkpoint_variables().items():
                 found[id(variable)] = alphas if name.endswith("alpha") else nodes
     return found

@@ -64,8 +64,8 @@ def with_attention(encoder: TableEncoder, name: str) -> TableEncoder:
     attention.override({"name": name})
     config = EncoderConfig(encoder.config.as_dict() | {"attention": attention.as_dict()})
     other = TableEncoder(config)
-    weights = encoder.reference_variables()
-    for key, variable in other.reference_variables().items():
+    weights = encoder.checkpoint_variables()
+    for key, variable in other.checkpoint_variables().items():
         if key not in weights:
             raise InputError(f"attention {name!r} has weights that this model has not: {key}")
         variable.assign(tf.cast(weights[key], variable.dtype))

@@ -130,7 +130,7 @@ class TableEmbeddings(keras.layers.Layer):
             self.position_embeddings[:seq], [batch, seq, self.config.hidden_size]
         )
 
-    def bert_variables(self) -> dict:
+    def checkpoint_variables(self) -> dict:
         """The variables by their names in TAPAS's checkpoints, below bert/."""
         variables = {
             "word_embeddings": self.word_embeddings,

@@ -133,14 +133,14 @@ class TableEncoder(ConfiguredModel):
             x = pattern.remove_tokens(x)
         return x
 
-    def reference_variables(self) -> dict:
+    def checkpoint_variables(self) -> dict:
         """The variables by their names in BERT's and TAPAS's checkpoints."""
-        variables = self.embeddings.bert_variables()
+        variables = self.embeddings.checkpoint_variables()
         for index, block in enumerate(self.blocks):
-            for name, variable in block.bert_variables().items():
+            for name, variable in block.checkpoint_variables().items():
                 variables[f"encoder/layer_{index}/{name}"] = variable
         for index, pattern in enumerate(self.patterns):
-            for name, variable in pattern.variant_variables().items():
+            for name, variable in pattern.checkpoint_variables().items():
                 variables[f"encoder/pattern_{index}/{name}"] = variable
         variables["pooler/dense/kernel"] = self.pooler.kernel
         variables["pooler/dense/bias"] = self.pooler.bias

@@ -355,8 +355,8 @@ def test_kernels_have_the_same_names_and_shapes_in_every_variant(name):
 
     encoder = encoder_of(name)
     parts = (*encoder.patterns, *(block.attention for block in encoder.blocks))
-    own = [id(v) for part in parts for v in part.variant_variables().values()]
+    own = [id(v) for part in parts for v in part.checkpoint_variables().values()]
     assert shapes(encoder) == shapes(encoder_of("full"))
-    assert {id(v) for v in encoder.reference_variables().values()} == set(
+    assert {id(v) for v in encoder.checkpoint_variables().values()} == set(
         map(id, encoder.variables)
     )

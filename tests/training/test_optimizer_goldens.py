@@ -53,7 +53,7 @@ def test_training_run(goldens, monkeypatch, name):
         # Then the loss holds the reference's logit of column 0, a mean over padding too.
         reference_padding.emulate(monkeypatch, features)
     model = classifier.TableClassifier(config)
-    variables = names.reference_variables(model)
+    variables = names.checkpoint_variables(model)
     reader = tf.train.load_checkpoint(str(folder / "model.ckpt"))
     for key, variable in variables.items():
         variable.assign(reader.get_tensor(key))

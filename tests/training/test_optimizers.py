@@ -122,7 +122,7 @@ def test_decayed_are_those_of_the_reference(heads):
     else:
         model = TableClassifier(ClassifierConfig(encoder=encoder, **HEADS[heads]))
     adamw = build()
-    variables = names.reference_variables(model)
+    variables = names.checkpoint_variables(model)
     assert len(variables) == len(model.trainable_variables)
     decayed = {name for name, var in variables.items() if adamw._do_use_weight_decay(var.name)}
     spared = ("LayerNorm", "layer_norm", "bias")

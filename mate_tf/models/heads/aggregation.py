@@ -7,7 +7,7 @@ learnt from labels, or from nothing but the number that comes out in the end.
 import tensorflow as tf
 
 from mate_tf.errors import InputError
-from mate_tf.models.head import PooledHead, has_labels
+from mate_tf.models.heads.base import PooledHead, has_labels
 
 RATIO, FIRST_ORDER, SECOND_ORDER = "ratio", "first_order", "second_order"
 AVERAGES = (RATIO, FIRST_ORDER, SECOND_ORDER)

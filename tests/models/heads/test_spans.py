@@ -8,8 +8,8 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mate_tf.models import reader, spans
 from mate_tf.models.classifier import ClassifierConfig
+from mate_tf.models.heads import reader, spans
 
 
 def all_spans(length, max_length):

@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 
 from mate_tf.errors import InputError
-from mate_tf.models import classification
 from mate_tf.models.classifier import ClassifierConfig
+from mate_tf.models.heads import classification
 
 
 def test_label_weights():
@@ -44,5 +44,5 @@ def test_class_and_loss():
 def test_names_in_the_reference():
     head = classification.ClassificationHead(ClassifierConfig(num_classification_labels=3))
     head.build([None, 5])
-    shapes = {name: tuple(v.shape) for name, v in head.reference_variables().items()}
+    shapes = {name: tuple(v.shape) for name, v in head.checkpoint_variables().items()}
     assert shapes == {"output_weights_cls": (3, 5), "output_bias_cls": (3,)}

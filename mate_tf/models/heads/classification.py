@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from mate_tf.errors import InputError
-from mate_tf.models.head import PooledHead
+from mate_tf.models.heads.base import PooledHead
 
 
 class ClassificationHead(PooledHead):

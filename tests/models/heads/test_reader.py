@@ -7,8 +7,8 @@ import pytest
 import tensorflow as tf
 
 from mate_tf.layers.keras_namespace import keras
-from mate_tf.models import reader, spans
 from mate_tf.models.classifier import ClassifierConfig
+from mate_tf.models.heads import reader, spans
 
 HIDDEN, WIDTH = 6, 5
 

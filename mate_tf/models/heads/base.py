@@ -18,7 +18,7 @@ class Head(keras.layers.Layer):
 
     where x is the encoder's output that the head `reads` and `outputs` are those of all heads. A
     head computes in float32 whatever the mixed precision policy is, and its variables carry the
-    names of the reference's checkpoints (`reference_variables`).
+    names of the reference's checkpoints (`checkpoint_variables`).
 
     Args:
         config: a ClassifierConfig.
@@ -37,7 +37,7 @@ class Head(keras.layers.Layer):
         super().__init__(dtype="float32", **kwargs)
         self._config = config
 
-    def reference_variables(self):
+    def checkpoint_variables(self):
         """The variables by their names in the reference's checkpoints."""
         raise NotImplementedError
 
@@ -92,7 +92,7 @@ class PooledHead(Head):
         self.output_weights, self.output_bias = self._linear("output", [self._num_outputs, width])
         super().build(input_shape)
 
-    def reference_variables(self):
+    def checkpoint_variables(self):
         """Hidden layers, which the reference has not, are hidden_<index>_weights_<suffix>."""
         variables = {"output_weights": self.output_weights, "output_bias": self.output_bias}
         for index, layer in enumerate(self.hidden):

@@ -8,8 +8,8 @@ import tensorflow as tf
 
 from mate_tf.errors import InputError
 from mate_tf.layers.cells import Cells
-from mate_tf.models import heads
 from mate_tf.models.classifier import ClassifierConfig
+from mate_tf.models.heads import cell_selection
 
 ROWS, COLUMNS = 64, 32
 
@@ -27,7 +27,7 @@ def golden(goldens):
 def run(features, token_logits, column_scores=None, **options):
     """A head whose first hidden unit is the token logit and whose second the column score."""
     config = ClassifierConfig(max_num_rows=ROWS, max_num_columns=COLUMNS, **options)
-    head = heads.cell_selection_head(config)
+    head = cell_selection.cell_selection_head(config)
     x = np.stack([token_logits, np.zeros_like(token_logits)], axis=-1)
     if column_scores is not None:
         x[..., 1] = column_scores
@@ -83,7 +83,7 @@ def test_mml_over_the_header_too(golden, target):
     cells = Cells(features["row_ids"], features["column_ids"], features["input_mask"])
     candidates = cells.present * (np.arange(COLUMNS) > 0)
     gold = cells.labelled(features["label_ids"])
-    got = heads.cell_cross_entropy(cells.mean(logits), candidates, gold, target)
+    got = cell_selection.cell_cross_entropy(cells.mean(logits), candidates, gold, target)
     np.testing.assert_allclose(got, want, rtol=1e-5)
 
 
@@ -95,7 +95,7 @@ def test_marginal_likelihood_over_the_header_too(golden):
     cells = Cells(features["row_ids"], features["column_ids"], features["input_mask"])
     scores, gold = cells.mean(logits), cells.labelled(features["label_ids"])
     among_all, among_gold = (
-        heads.cell_cross_entropy(scores, candidates, gold, heads.HARD_EM).numpy()
+        cell_selection.cell_cross_entropy(scores, candidates, gold, cell_selection.HARD_EM).numpy()
         for candidates in (cells.present * (np.arange(COLUMNS) > 0), gold)
     )
     np.testing.assert_allclose(among_all - among_gold, want, rtol=1e-5)
@@ -118,7 +118,7 @@ def test_soft_em_has_the_gradient_of_the_marginal_likelihood(golden):
     """Why MML works: q is a constant, yet the gradient is that of -log sum_gold P."""
     features, logits, _ = golden
     config = ClassifierConfig(cell_cross_entropy=True)
-    head = heads.cell_selection_head(config)
+    head = cell_selection.cell_selection_head(config)
     x = tf.constant(logits[..., np.newaxis])
     head.build(x.shape)
     head.output_weights.assign([1.0])
@@ -240,14 +240,14 @@ def test_a_table_without_cells():
 )
 def test_contradicting_options(options):
     with pytest.raises(InputError, match="cell_cross_entropy"):
-        heads.cell_selection_head(ClassifierConfig(**options))
+        cell_selection.cell_selection_head(ClassifierConfig(**options))
 
 
 def test_names_and_initial_values():
     config = ClassifierConfig(select_one_column=True, init_cell_selection_weights_to_zero=True)
-    head = heads.cell_selection_head(config)
+    head = cell_selection.cell_selection_head(config)
     head.build([None, None, 6])
-    variables = head.reference_variables()
+    variables = head.checkpoint_variables()
     shapes = {name: tuple(variable.shape) for name, variable in variables.items()}
     assert shapes == {
         "output_weights": (6,),
@@ -257,6 +257,6 @@ def test_names_and_initial_values():
     }
     for variable in variables.values():
         np.testing.assert_array_equal(variable, 0)
-    head = heads.cell_selection_head(ClassifierConfig())
+    head = cell_selection.cell_selection_head(ClassifierConfig())
     head.build([None, None, 4000])
     assert np.std(head.output_weights) == pytest.approx(0.0176, rel=0.1)  # cut at two deviations

@@ -3,8 +3,8 @@
 import tensorflow as tf
 
 from mate_tf.errors import InputError
-from mate_tf.models.head import LOG_ZERO, Head, has_labels
-from mate_tf.models.spans import NO_SPANS
+from mate_tf.models.heads.base import LOG_ZERO, Head, has_labels
+from mate_tf.models.heads.spans import NO_SPANS
 
 SOFT_EM, HARD_EM, UNIFORM = "soft_em", "hard_em", "uniform"
 CELL_TARGETS = (SOFT_EM, HARD_EM, UNIFORM)
@@ -45,7 +45,7 @@ class _SelectionHead(Head):
         if config.span_prediction == NO_SPANS and not config.disable_per_token_loss:
             self.labels = ("label_ids",)
 
-    def reference_variables(self):
+    def checkpoint_variables(self):
         return {name: getattr(self, name) for name in self._scorer_names()}
 
     def _scorer_names(self):

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from mate_tf.attention.base import shape_list
 from mate_tf.errors import InputError
-from mate_tf.models.head import LOG_ZERO, Head
+from mate_tf.models.heads.base import LOG_ZERO, Head
 
 NO_SPANS, SPAN, BOUNDARY, MLP = "none", "span", "boundary", "mlp"
 """Values of `span_prediction`; the head of MLP is in `reader`."""
@@ -159,7 +159,7 @@ class SpanHead(SpansHead):
         )
         super().build(input_shape)
 
-    def reference_variables(self):
+    def checkpoint_variables(self):
         return {
             "loss/span_output_weights": self.span_output_weights,
             "loss/span_output_bias": self.span_output_bias,
@@ -213,7 +213,7 @@ class BoundaryHead(SpansHead):
         )
         super().build(input_shape)
 
-    def reference_variables(self):
+    def checkpoint_variables(self):
         names = ("start_output_weights", "start_output_bias")
         names += ("end_output_weights", "end_output_bias")
         return {f"loss/{name}": getattr(self, name) for name in names}

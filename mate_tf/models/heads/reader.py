@@ -7,7 +7,7 @@ from mate_tf.errors import InputError
 from mate_tf.layers import replicas
 from mate_tf.layers.encoder_block import ACTIVATIONS
 from mate_tf.layers.keras_namespace import keras
-from mate_tf.models import spans
+from mate_tf.models.heads import spans
 
 
 def span_head(config, **kwargs):
@@ -80,7 +80,7 @@ class ReaderHead(spans.SpansHead):
         self.span_output_weights, self.span_output_bias = self._linear("span_output", [width])
         super().build(input_shape)
 
-    def reference_variables(self):
+    def checkpoint_variables(self):
         """None: the reference scores spans without a hidden layer."""
         return {}
 

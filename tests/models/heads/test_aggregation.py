@@ -8,8 +8,8 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mate_tf.models import aggregation
 from mate_tf.models.classifier import ClassifierConfig
+from mate_tf.models.heads import aggregation
 
 PROBS = np.array([0.9, 0.5, 0.2, 0.7], np.float32)
 NUMBERS = np.array([10.0, 20.0, -5.0, 1.0], np.float32)
