@@ -224,12 +224,15 @@ def flops(kind: str, length: int, hidden: int, at_once: bool = False, pairs=None
         at_once: whether to count the nodes off the path that are scored here nevertheless.
         pairs: share of the pairs that fall into one leaf; None: balanced leaves.
     """
-    from mate_tf.analysis import flops as formulas
+    from mate_tf import attention
+    from mate_tf.attention.base import all_pairs_flops
     from mate_tf.attention.decision_trees import TreeShape
 
     if kind == "full":
-        return formulas.all_pairs(None, None, hidden, length)
-    return formulas.tree_flops(kind, TreeShape.of(HEIGHT), length, hidden, at_once, pairs)
+        return all_pairs_flops(hidden, length)
+    options = {} if pairs is None else {"pairs": pairs}
+    layer = attention.get(kind).attention
+    return layer.tree_flops(TreeShape.of(HEIGHT), length, hidden, at_once, **options)
 
 
 def profiled_flops(kind: str, length: int, hidden: int, heads: int) -> float:

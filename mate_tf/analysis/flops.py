@@ -9,7 +9,6 @@ over segments. Operations are those before anything is fused, by grappler or XLA
 """
 
 import dataclasses
-import functools
 import math
 
 import tensorflow as tf
@@ -18,8 +17,6 @@ from tensorflow.python.ops import cond_v2, op_selector
 
 from mate_tf import attention
 from mate_tf.analysis import encoder_layers
-from mate_tf.attention import mate, table_bias, table_etc
-from mate_tf.attention.decision_trees import TreeShape
 from mate_tf.models.encoder_config import EncoderConfig
 
 _PRODUCTS = {"MatMul": "transpose_a", "BatchMatMulV2": "adj_x", "BatchMatMulV3": "adj_x"}
@@ -146,126 +143,23 @@ def _size(tensor) -> int:
 
 
 def formula(config: EncoderConfig, length: int) -> float | None:
-    """Of the matrix products of the layers in a forward pass, by hand; None if there is no formula.
+    """Returns the FLOPs of the matrix products of the layers in a forward pass, by formula.
 
-    Per layer and token 4 hidden^2 + 2 hidden intermediate multiplications and additions, and what
-    the variant's attention asks for (`FORMULAS`), where blocks are not filled up.
+    Per layer and token 4 hidden^2 + 2 hidden intermediate multiplications and additions, and those
+    of the variant's attention (`TableAttention.flops`). Padding of blocks is not counted.
 
     Args:
         config: sizes, and one attention for all layers.
         length: tokens of the one example.
+
+    Returns:
+        None if the variant has no formula.
     """
     options = config.attention_per_layer()[0]
-    if options.name not in FORMULAS:
+    variant, hidden = attention.get(options.name), config.hidden_size
+    own = variant.attention.flops(options, config.num_attention_heads, hidden, length)
+    if own is None:
         return None
-    hidden = config.hidden_size
-    tokens = length + (options.num_global if options.name == "table_etc" else 0)
+    tokens = length + variant.pattern.num_added_tokens(options)
     dense = 2 * tokens * (4 * hidden**2 + 2 * hidden * config.intermediate_size)
-    own = FORMULAS[options.name](options, config.num_attention_heads, hidden, length)
     return config.num_hidden_layers * (dense + own)
-
-
-def all_pairs(options, heads: int, hidden: int, n: int) -> float:
-    """Scores and weighted sums, two products of every query with every key."""
-    del options, heads
-    return 4 * n**2 * hidden
-
-
-def _mate_efficient(options, heads, hidden, n):
-    """G rows see everything, the others G + 3 R keys (MATE paper, section 3.1)."""
-    first, kinds = options.global_length, mate.head_types(options, heads)
-    if mate.dense_is_cheaper(n, first, kinds):
-        return all_pairs(options, heads, hidden, n)
-    pairs = 0
-    for kind in kinds:
-        keys = min(first + 3 * kind.radius, n)
-        pairs += (first * n + (n - first) * keys) * kind.count / heads
-    return 4 * hidden * pairs
-
-
-def _linformer(options, heads, hidden, n):
-    """Keys and values to k mixtures, and both products with these."""
-    del heads
-    return 8 * n * options.projected_length * hidden
-
-
-def _table_etc(options, heads, hidden, n):
-    """Global tokens with all, the others with these and three blocks; relative positions."""
-    del heads
-    first = options.num_global
-    pairs = first * (n + first) + n * (first + 3 * options.local_radius)
-    positions = table_etc.ITSELF + 2 + 2 * options.max_distance
-    return 4 * hidden * pairs + 2 * (n + first) * positions * hidden
-
-
-def _bigbird(options, heads, hidden, n):
-    """First and last block with all; the others with both of them, three and random ones."""
-    del heads
-    block, random = options.block_size, options.num_random
-    blocks = max(-(-n // block) + 1, 4)  # the last one is of padding
-    pairs = 2 * blocks + 2 * (4 + random) + (blocks - 4) * (5 + random)
-    return 4 * hidden * block**2 * pairs
-
-
-def _kernel(options, heads, hidden, n):
-    """Features of queries and keys, their sums with the values, and back; the denominators."""
-    features = options.num_random_features
-    return 8 * n * features * hidden + 2 * n * features * heads
-
-
-def _table_bias(options, heads, hidden, n):
-    relations = len(table_bias.RELATIONS)
-    return all_pairs(options, heads, hidden, n) + 2 * relations * heads * n**2
-
-
-def tree_flops(
-    kind: str, shape: TreeShape, length: int, hidden: int, at_once: bool = True, pairs=None
-) -> float:
-    """Of tree attention in one layer, without projections (Treeformer, section 3).
-
-    Args:
-        kind: "tree_fine" or "tree_coarse".
-        shape: of the tree of each head.
-        length: tokens.
-        hidden: width.
-        at_once: whether to count the nodes off the path that are scored here nevertheless.
-        pairs: of `tree_fine`, the share of the pairs that fall into one leaf; None: equal leaves.
-    """
-    scored = sum(level.scores for level in shape.levels)
-    if at_once:
-        limit = attention.get(kind).attention.scored_at_once
-        first = shape.levels[: shape.levels_at_once(limit)]
-        scored += sum((level.nodes - 1) * level.scores for level in first)
-    trees = 2 * 2 * length * hidden * scored  # queries and keys
-    if kind == "tree_fine":
-        share = 1 / shape.num_leaves if pairs is None else pairs
-        return trees + 4 * length**2 * hidden * share
-    nodes = 1
-    for level in shape.levels:
-        nodes += level.nodes * level.children
-    # sums at the leaves; parents, means, alpha and their sum over levels for each node
-    return trees + length * hidden + 4 * nodes * hidden
-
-
-def _tree(kind, options, heads, hidden, n):
-    del heads
-    shape = TreeShape.of(options.tree_height, options.branching)
-    num_trees = options.get("num_trees", 1)
-    return num_trees * tree_flops(kind, shape, n, hidden)
-
-
-FORMULAS = {
-    "full": all_pairs,
-    "same_row_or_column": all_pairs,
-    "mate_exact": all_pairs,
-    "learned_mask": all_pairs,
-    "mate_efficient": _mate_efficient,
-    "linformer": _linformer,
-    "table_etc": _table_etc,
-    "bigbird": _bigbird,
-    "kernel": _kernel,
-    "table_bias": _table_bias,
-    "tree_fine": functools.partial(_tree, "tree_fine"),
-    "tree_coarse": functools.partial(_tree, "tree_coarse"),
-}
-"""Variant -> FLOPs of one layer's attention without projections, of (options, heads, hidden, n)."""

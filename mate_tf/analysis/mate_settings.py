@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mate_tf.attention import TableContext, coverage
+from mate_tf.attention.mate import compared_pairs
 from mate_tf.errors import InputError
 
 MIN_RADIUS = 8
@@ -66,16 +67,6 @@ def cheapest(context: TableContext, share: float) -> GlobalAndRadii:
             )
         )
     return min(found, key=lambda settings: settings.compared)
-
-
-def compared_pairs(seq: int, global_length: int, radius: int) -> int:
-    """Pairs of tokens that a head of `mate_efficient` compares (paper, section 3.1).
-
-    No more than those of full attention: where a window would be as long as the sequence, there
-    are no buckets.
-    """
-    tail = max(seq - global_length, 0)
-    return min(global_length * seq + tail * (global_length + 3 * radius), seq**2)
 
 
 def longest_question(context: TableContext) -> int:

@@ -65,6 +65,11 @@ def mask_bias(mask: tf.Tensor, dtype) -> tf.Tensor:
     return tf.where(mask, tf.zeros([], dtype), tf.cast(MASKED_SCORE, dtype))
 
 
+def all_pairs_flops(hidden_size: int, length: int) -> float:
+    """Returns the FLOPs of scores and weighted sums: two products of each query with each key."""
+    return 4 * length**2 * hidden_size
+
+
 def build_child(layer: keras.layers.Layer, input_shape) -> None:
     """Creates the variables of `layer` below the current name scope, before any call."""
     with tf.name_scope(layer.name):
@@ -80,9 +85,12 @@ class AttentionPattern(keras.layers.Layer):
 
     Attributes:
         packs: whether it also takes a PackedContext, and keeps the examples in it apart.
+        learns_importance: whether it learns how much pairs of tokens matter (`alpha`), so that an
+            analysis shows that instead of the mask of one example.
     """
 
     packs = False
+    learns_importance = False
 
     def __init__(self, config: AttentionConfig, num_heads: int, **kwargs):
         super().__init__(**kwargs)
@@ -104,6 +112,22 @@ class AttentionPattern(keras.layers.Layer):
     def remove_tokens(self, output: tf.Tensor) -> tf.Tensor:
         """Cuts off what `add_tokens` added, from <float>[batch, extended seq, hidden]."""
         return output
+
+    @classmethod
+    def num_added_tokens(cls, config: AttentionConfig) -> int:
+        """Returns how many tokens `add_tokens` puts before the others."""
+        del config
+        return 0
+
+    @classmethod
+    def saves_mask(cls, config: AttentionConfig) -> bool:
+        """Returns whether training ends with a mask to be written to a file.
+
+        Such a class has `restored(config, variables)`, which makes a pattern with the variables of
+        a checkpoint, and `save_mask(path)`.
+        """
+        del config
+        return False
 
     def checkpoint_variables(self) -> dict:
         """The pattern's own variables, by their names in checkpoints."""
@@ -139,7 +163,12 @@ class TableAttention(keras.layers.Layer):
         query_key_initializer_range: the same for query and key kernels; None = the same value.
         key_initialization: "independent", or "query": the key kernel starts as a copy of the
             query kernel, so that equal tokens attend to each other from the first step on.
+
+    Attributes:
+        head_types: `mate.HeadType`s, for variants whose heads are row heads and column heads.
     """
+
+    head_types = ()
 
     def __init__(
         self,
@@ -248,6 +277,66 @@ class TableAttention(keras.layers.Layer):
 
     def checkpoint_variables(self) -> dict:
         """Variables beyond the four projections, by their names in checkpoints."""
+        return {}
+
+    @classmethod
+    def flops(
+        cls, config: AttentionConfig, num_heads: int, hidden_size: int, length: int
+    ) -> float | None:
+        """Returns the FLOPs of the matrix products of one layer's attention for one example.
+
+        The four projections are left out. A multiplication and an addition are two.
+
+        Args:
+            config: the variant's AttentionConfig.
+            num_heads: number of heads.
+            hidden_size: width of the layer.
+            length: tokens of the example, without those that the variant adds.
+
+        Returns:
+            None if the variant has no formula.
+        """
+        del config, num_heads, hidden_size, length
+        return None
+
+    @classmethod
+    def tree_height(cls, config: AttentionConfig) -> int | None:
+        """Returns the levels of decisions in the trees of a layer; None: it has no trees."""
+        del config
+        return None
+
+    @classmethod
+    def with_tree_height(cls, config: AttentionConfig, height: int) -> AttentionConfig:
+        """Returns the config of the same layer with the upper `height` levels of its trees."""
+        raise NotImplementedError
+
+    def grown_variables(self) -> dict[str, dict[int, float]]:
+        """Returns which variables a smaller layer's values are the beginning of, on axis 1.
+
+        A checkpoint of a smaller layer is loaded by this: its values go to the beginning of the
+        variable, and the rest keeps its initial values.
+
+        Returns:
+            name, as in `checkpoint_variables` -> {length of axis 1 in a smaller layer: factor by
+            which the stored values are multiplied}.
+        """
+        return {}
+
+    def logged_variables(self) -> dict[str, list[tf.Variable]]:
+        """Returns groups of variables whose gradient norms are logged, by the group's name."""
+        return {}
+
+    def logged_values(self, x: tf.Tensor, real: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Returns what else training logs of this layer (`training.layer_log`), by name.
+
+        Args:
+            x: <float>[batch, seq, hidden], the input of the layer.
+            real: <bool>[batch, seq], the padding mask.
+
+        Returns:
+            numbers and vectors.
+        """
+        del x, real
         return {}
 
     def softmax_attention(self, query, key, value, bias, training=None, seed=None) -> tf.Tensor:

@@ -57,6 +57,8 @@ class DrawnMaskPattern(AttentionPattern):
         InputError: an option out of range.
     """
 
+    learns_importance = True
+
     num_parameters: int
     """Of each head."""
 

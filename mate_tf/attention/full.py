@@ -5,7 +5,7 @@ import dataclasses
 import tensorflow as tf
 
 from mate_tf.attention import masks
-from mate_tf.attention.base import AttentionPattern, TableAttention, mask_bias
+from mate_tf.attention.base import AttentionPattern, TableAttention, all_pairs_flops, mask_bias
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,3 +44,7 @@ class MaskedAttention(TableAttention):
         query, key, value = (tf.transpose(x, [0, 2, 1, 3]) for x in (query, key, value))
         context = self.softmax_attention(query, key, value, pattern["bias"], training)
         return tf.transpose(context, [0, 2, 1, 3]) * pattern["any_key"]
+
+    @classmethod
+    def flops(cls, config, num_heads, hidden_size, length):
+        return all_pairs_flops(hidden_size, length)

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from mate_tf.attention import mask_files, masks
 from mate_tf.attention.base import shape_list
-from mate_tf.attention.drawn_mask import DrawnMaskOptions, DrawnMaskPattern
+from mate_tf.attention.drawn_mask import DAM, DrawnMaskOptions, DrawnMaskPattern
 from mate_tf.attention.static_masks import refuse_longer
 from mate_tf.errors import InputError
 
@@ -52,6 +52,10 @@ class LearnedMaskPattern(DrawnMaskPattern):
         if n < least:
             raise InputError(f"length must be {least} or more, not {n}")
         self.num_parameters = n - 2 if self.config.structured else n * (n + 1) // 2
+
+    @classmethod
+    def saves_mask(cls, config):
+        return config.objective == DAM
 
     def mask(self, context):
         """Final mask of "dam", outside of training; all pairs that there are of "importance"."""

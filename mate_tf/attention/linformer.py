@@ -78,6 +78,11 @@ class Linformer(TableAttention):
     def checkpoint_variables(self):
         return {"proj_seq_length/kernel": self.proj_seq_length.kernel}
 
+    @classmethod
+    def flops(cls, config, num_heads, hidden_size, length):
+        """Keys and values to k mixtures, and both products with these."""
+        return 8 * length * config.projected_length * hidden_size
+
     def attend(self, query, key, value, pattern, training=None):
         _, seq, _, _ = shape_list(key)
         kernel = tf.cast(self.proj_seq_length.kernel[:seq], key.dtype)

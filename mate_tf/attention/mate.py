@@ -10,6 +10,7 @@ from mate_tf.attention.base import (
     AttentionPattern,
     PackedContext,
     TableAttention,
+    all_pairs_flops,
     mask_bias,
     shape_list,
 )
@@ -149,6 +150,10 @@ class MateExact(TableAttention):
         ]
         return self._joined(contexts) * pattern["real"]
 
+    @classmethod
+    def flops(cls, config, num_heads, hidden_size, length):
+        return all_pairs_flops(hidden_size, length)
+
     def _per_type(self, *projections):
         """Each type of heads with its part of the projections, <float>[batch, heads, seq, size]."""
         for kind in self.head_types:
@@ -266,6 +271,17 @@ class MateEfficient(MateExact):
     (quadratic time, linear memory), and once more for its gradients.
     """
 
+    @classmethod
+    def flops(cls, config, num_heads, hidden_size, length):
+        """Products of the compared pairs (`compared_pairs`), the mean over the heads."""
+        kinds = head_types(config, num_heads)
+        if dense_is_cheaper(length, config.global_length, kinds):
+            return super().flops(config, num_heads, hidden_size, length)
+        pairs = sum(
+            compared_pairs(length, config.global_length, kind.radius) * kind.count for kind in kinds
+        )
+        return 4 * hidden_size * pairs / num_heads
+
     def attend(self, query, key, value, pattern, training=None):
         if "overflow" not in pattern:
             return super().attend(query, key, value, pattern, training)
@@ -347,6 +363,16 @@ def dense_is_cheaper(seq: int | None, global_length: int, kinds: list[HeadType])
     """Whether a window of buckets is no shorter than the whole sequence."""
     widest = (BUCKETS_PER_BLOCK + 2) * max(kind.radius for kind in kinds)
     return seq is not None and seq <= global_length + widest
+
+
+def compared_pairs(length: int, global_length: int, radius: int) -> int:
+    """Returns the pairs of tokens that a head of `mate_efficient` compares (paper, section 3.1).
+
+    G queries are compared with all keys, the others with G + 3 R. No more pairs than those of full
+    attention: where a window would be as long as the sequence, there are no buckets.
+    """
+    tail = max(length - global_length, 0)
+    return min(global_length * length + tail * (global_length + 3 * radius), length**2)
 
 
 def _stretches(x, axis: int):

@@ -80,6 +80,12 @@ class TableBias(MaskedAttention):
     def checkpoint_variables(self):
         return {"relative_bias_table": self.relative_bias_table}
 
+    @classmethod
+    def flops(cls, config, num_heads, hidden_size, length):
+        """Those of all pairs, and the product that makes biases of relations."""
+        pairs = super().flops(config, num_heads, hidden_size, length)
+        return pairs + 2 * len(RELATIONS) * num_heads * length**2
+
     def attend(self, query, key, value, pattern, training=None):
         one_hot = pattern["relations"]
         batch, count, seq, _ = shape_list(one_hot)

@@ -16,8 +16,7 @@ def checkpoint_variables(model: tf.Module) -> dict[str, tf.Variable]:
     Args:
         model: an encoder, or a model with an encoder and heads.
     """
-    modules = (model, *model.submodules)
-    naming = [module for module in modules if hasattr(module, "checkpoint_variables")]
+    naming = modules_with(model, "checkpoint_variables")
     parts = {id(part) for module in naming for part in module.submodules}
     variables = {}
     for module in naming:
@@ -27,6 +26,11 @@ def checkpoint_variables(model: tf.Module) -> dict[str, tf.Variable]:
 
 
 reference_variables = checkpoint_variables  # alias of checkpoint_variables, kept for old imports
+
+
+def modules_with(model: tf.Module, method: str) -> list[tf.Module]:
+    """Returns the model and its submodules that have a method, in the order of `submodules`."""
+    return [module for module in (model, *model.submodules) if hasattr(module, method)]
 
 
 def own_variables(model: tf.Module, stored) -> dict[str, tf.Variable]:

@@ -42,7 +42,7 @@ class TableEncoder(ConfiguredModel):
         config.check()
         super().__init__(config, name, **kwargs)
         per_layer = config.attention_per_layer()
-        distinct = list(dict.fromkeys(per_layer))
+        distinct = config.distinct_attention()
         self._pattern_of_layer = [distinct.index(part) for part in per_layer]
         self.embeddings = TableEmbeddings(config, name="embeddings")
         self.patterns = [
@@ -51,8 +51,8 @@ class TableEncoder(ConfiguredModel):
             )
             for index, part in enumerate(distinct)
         ]
-        no_tokens = attention.AttentionPattern.add_tokens
-        if sum(type(pattern).add_tokens is not no_tokens for pattern in self.patterns) > 1:
+        added = [pattern.num_added_tokens(pattern.config) for pattern in self.patterns]
+        if sum(map(bool, added)) > 1:
             raise InputError("attention lists several variants with tokens of their own")
         for pattern, part in zip(self.patterns, distinct, strict=True):
             if config.pack and not pattern.packs:
