@@ -11,7 +11,7 @@ from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.heads import cell_selection
 from mate_tf.tasks import base, configs, registry
-from mate_tf.training.optimizers import TrainerConfig
+from mate_tf.tasks.trainer_config import TrainerConfig
 
 
 @dataclasses.dataclass

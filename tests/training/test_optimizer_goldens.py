@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import tensorflow as tf
+from official.modeling import optimization
 
 from mate_tf.checkpoints import names
 from mate_tf.data import features as feature_names
@@ -26,7 +27,7 @@ def build_optimizer(options, accumulation_steps):
         "warmup_steps": options["num_warmup_steps"],
     }
     config.override({"optimizer": {"bert_adamw": adamw}, "learning_rate": {"bert": rate}})
-    factory = optimizers.optimization.OptimizerFactory(config)
+    factory = optimization.OptimizerFactory(config)
     return factory.build_optimizer(factory.build_learning_rate())
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import tensorflow as tf
+from official.modeling import optimization
 
 from mate_tf.checkpoints import names
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
@@ -15,7 +16,7 @@ def build(learning_rate=None, **adamw):
     config = optimizers.OptimizationConfig()
     config.override({"optimizer": {"bert_adamw": adamw}})
     config.override({"learning_rate": {"bert": learning_rate or {}}})
-    factory = optimizers.optimization.OptimizerFactory(config)
+    factory = optimization.OptimizerFactory(config)
     return factory.build_optimizer(factory.build_learning_rate())
 
 
@@ -76,7 +77,7 @@ def test_tf_models_types_remain():
             "warmup": {"type": "linear", "linear": {"warmup_steps": 2}},
         }
     )
-    factory = optimizers.optimization.OptimizerFactory(config)
+    factory = optimization.OptimizerFactory(config)
     rate = factory.build_learning_rate()
     assert type(factory.build_optimizer(rate)).__name__ == "LAMB"
     assert float(rate(1)) == pytest.approx(0.25)
