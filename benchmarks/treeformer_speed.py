@@ -156,7 +156,7 @@ def measure_speed(args) -> list[dict]:
     """Median seconds of each case and length, and what its trees ask for."""
     import tensorflow as tf
 
-    from mate_tf.analysis import speed
+    from mate_tf.analysis.cost import speed
 
     results = []
     for length in args.lengths:
@@ -243,7 +243,7 @@ def profiled_flops(kind: str, length: int, hidden: int, heads: int) -> float:
     import tensorflow as tf
 
     from mate_tf import attention
-    from mate_tf.analysis import flops as formulas
+    from mate_tf.analysis.cost import flops as formulas
 
     options = {"tree_height": HEIGHT} if kind.startswith("tree") else {}
     config = attention.AttentionConfig(name=kind, **options)
@@ -290,7 +290,7 @@ def main() -> None:
     args = arguments()
     import tensorflow as tf
 
-    from mate_tf.analysis import profile_report
+    from mate_tf.analysis.cost import profile_report
 
     tf.config.threading.set_intra_op_parallelism_threads(args.threads)
     tf.config.threading.set_inter_op_parallelism_threads(args.threads)

@@ -260,7 +260,7 @@ class TableAttention(keras.layers.Layer):
 
         A softmax over the pairs of `mask`, written out. With the variant's own mask these are the
         weights of the values in all variants that compare queries with keys, whichever way they
-        compute it; `mate_tf.analysis.attention_flow` finds out which those are.
+        compute it; `mate_tf.analysis.attention.flow` finds out which those are.
 
         Args:
             x: <float>[batch, seq, hidden], what the layer gets.

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from mate_tf.analysis import speed
+from mate_tf.analysis.cost import speed
 from mate_tf.attention import AttentionConfig
 from mate_tf.errors import InputError
 from mate_tf.models.encoder import EncoderConfig, TableEncoder

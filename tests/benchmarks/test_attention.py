@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf import attention
-from mate_tf.analysis import encoder_layers, profile, workers
+from mate_tf.analysis.cost import encoder_layers, profile, workers
 from mate_tf.attention import base
 from mate_tf.attention import config as options
 from mate_tf.layers.keras_namespace import keras

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from mate_tf.analysis import profile
+from mate_tf.analysis.cost import profile
 
 FIND = importlib.util.find_spec
 
