@@ -46,7 +46,7 @@ def main() -> None:
     args = arguments()
     from tqdm import tqdm
 
-    from mate_tf.analysis.flow_by_type import TYPES, FlowByType
+    from mate_tf.analysis.attention.flow_by_type import TYPES, FlowByType
 
     flow = FlowByType()
     for context in tqdm(contexts(args.examples), unit=" examples"):

@@ -17,9 +17,23 @@ import tensorflow as tf
 
 from mate_tf.attention.config import AttentionConfig, NoOptions, register_options
 from mate_tf.attention.context import TableContext
+from mate_tf.attention.pattern import AttentionPattern
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.shapes import build_child, shape_list
+
+__all__ = [
+    "MASKED_SCORE",
+    "AttentionPattern",
+    "TableAttention",
+    "TableContext",
+    "Variant",
+    "all_pairs_flops",
+    "get",
+    "mask_bias",
+    "names",
+    "register",
+]
 
 MASKED_SCORE = -1e9
 """Added to the score of a pair that must not attend; exp() of it is exactly zero."""
@@ -35,69 +49,9 @@ def mask_bias(mask: tf.Tensor, dtype) -> tf.Tensor:
     return tf.where(mask, tf.zeros([], dtype), tf.cast(MASKED_SCORE, dtype))
 
 
-class AttentionPattern(keras.layers.Layer):
-    """Computes once a batch what all layers of an encoder share: masks, sorting, buckets.
-
-    Args:
-        config: the variant's AttentionConfig.
-        num_heads: heads of each attention layer.
-
-    Attributes:
-        packs: whether it accepts a packed context, and no example attends to another one in it.
-    """
-
-    packs = False
-
-    def __init__(self, config: AttentionConfig, num_heads: int, **kwargs):
-        super().__init__(**kwargs)
-        self.config = AttentionConfig(config)
-        self.num_heads = num_heads
-
-    def call(self, context: TableContext, training=None) -> NamedTuple:
-        """Computes the variant's tensors for the layers.
-
-        Returns:
-            A NamedTuple of tensors, of None and of further NamedTuples. Float tensors have the
-            compute dtype.
-        """
-        raise NotImplementedError
-
-    def mask(self, context: TableContext) -> tf.Tensor:
-        """Computes the allowed pairs: <bool>[batch, 1 or heads, 1 or queries, keys]."""
-        raise NotImplementedError
-
-    def add_tokens(self, embeddings: tf.Tensor, context: TableContext):
-        """Adds the variant's own tokens; a hook, which by default changes nothing.
-
-        Args:
-            embeddings: <float>[batch, seq, hidden].
-            context: the TableContext.
-
-        Returns:
-            Both arguments, with the tokens added: <float>[batch, extended seq, hidden].
-        """
-        return embeddings, context
-
-    def remove_tokens(self, output: tf.Tensor) -> tf.Tensor:
-        """Removes the tokens that `add_tokens` added.
-
-        Args:
-            output: <float>[batch, extended seq, hidden].
-
-        Returns:
-            <float>[batch, seq, hidden]
-        """
-        return output
-
-    def variant_variables(self) -> dict:
-        """Returns the pattern's own variables, by their names in checkpoints."""
-        return {}
-
-    def get_config(self):
-        return super().get_config() | {
-            "config": self.config.as_dict(),
-            "num_heads": self.num_heads,
-        }
+def all_pairs_flops(hidden_size: int, length: int) -> float:
+    """Returns the FLOPs of scores and weighted sums: two products of each query with each key."""
+    return 4 * length**2 * hidden_size
 
 
 class CopyOf(keras.initializers.Initializer):
@@ -127,9 +81,11 @@ class TableAttention(keras.layers.Layer):
     Attributes:
         has_pair_probabilities: whether the weights of the values are a softmax over the allowed
             pairs of tokens, which `scores` computes.
+        head_types: `mate.HeadType`s, for variants with row heads and column heads.
     """
 
     has_pair_probabilities = False
+    head_types = ()
 
     def __init__(
         self,
@@ -264,8 +220,68 @@ class TableAttention(keras.layers.Layer):
         probabilities = tf.nn.softmax(scores + mask_bias(mask, scores.dtype))
         return probabilities * tf.cast(mask, probabilities.dtype)
 
-    def variant_variables(self) -> dict:
+    def checkpoint_variables(self) -> dict:
         """Returns the variables beyond the four projections, by their names in checkpoints."""
+        return {}
+
+    @classmethod
+    def flops(
+        cls, config: AttentionConfig, num_heads: int, hidden_size: int, length: int
+    ) -> float | None:
+        """Returns the FLOPs of the matrix products of one layer's attention for one example.
+
+        The four projections are left out. A multiplication and an addition are two.
+
+        Args:
+            config: the variant's AttentionConfig.
+            num_heads: number of heads.
+            hidden_size: width of the layer.
+            length: tokens of the example, without those that the variant adds.
+
+        Returns:
+            None if the variant has no formula.
+        """
+        del config, num_heads, hidden_size, length
+        return None
+
+    @classmethod
+    def tree_height(cls, config: AttentionConfig) -> int | None:
+        """Returns the levels of decisions in the trees of a layer; None: it has no trees."""
+        del config
+        return None
+
+    @classmethod
+    def with_tree_height(cls, config: AttentionConfig, height: int) -> AttentionConfig:
+        """Returns the config of the same layer with the upper `height` levels of its trees."""
+        raise NotImplementedError
+
+    def grown_variables(self) -> dict[str, dict[int, float]]:
+        """Returns which variables a smaller layer's values are the beginning of, on axis 1.
+
+        A checkpoint of a smaller layer is loaded by this: its values go to the beginning of the
+        variable, and the rest keeps its initial values.
+
+        Returns:
+            name, as in `checkpoint_variables` -> {length of axis 1 in a smaller layer: factor by
+            which the stored values are multiplied}.
+        """
+        return {}
+
+    def logged_variables(self) -> dict[str, list[tf.Variable]]:
+        """Returns groups of variables whose gradient norms are logged, by the group's name."""
+        return {}
+
+    def logged_values(self, x: tf.Tensor, real: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Returns what else training logs of this layer (`training.layer_log`), by name.
+
+        Args:
+            x: <float>[batch, seq, hidden], the input of the layer.
+            real: <bool>[batch, seq], the padding mask.
+
+        Returns:
+            numbers and vectors.
+        """
+        del x, real
         return {}
 
     def softmax_attention(self, query, key, value, bias, training=None, seed=None) -> tf.Tensor:

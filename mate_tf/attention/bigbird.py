@@ -105,6 +105,14 @@ class BigBird(TableAttention):
 
     has_pair_probabilities = True
 
+    @classmethod
+    def flops(cls, config, num_heads, hidden_size, length):
+        """First and last block with all; the others with both of them, three and random ones."""
+        block, random = config.block_size, config.num_random
+        blocks = max(-(-length // block) + 1, LEAST_BLOCKS)  # the last one is of padding
+        pairs = 2 * blocks + 2 * (4 + random) + (blocks - 4) * (5 + random)
+        return 4 * hidden_size * block**2 * pairs
+
     def attend(self, query, key, value, pattern, training=None):
         from official.nlp.modeling.layers import bigbird_attention
 

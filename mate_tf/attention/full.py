@@ -6,7 +6,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from mate_tf.attention import masks
-from mate_tf.attention.base import AttentionPattern, TableAttention, mask_bias
+from mate_tf.attention.base import AttentionPattern, TableAttention, all_pairs_flops, mask_bias
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,3 +63,7 @@ class MaskedAttention(TableAttention):
         context = self.softmax_attention(query, key, value, pattern.bias, training)
         # [batch, heads, queries, head_size] -> [batch, queries, heads, head_size]
         return tf.transpose(context, [0, 2, 1, 3]) * pattern.any_key
+
+    @classmethod
+    def flops(cls, config, num_heads, hidden_size, length):
+        return all_pairs_flops(hidden_size, length)

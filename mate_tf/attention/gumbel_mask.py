@@ -58,6 +58,8 @@ class GumbelMaskPattern(AttentionPattern):
         InputError: an option out of range.
     """
 
+    learns_importance = True
+
     num_parameters: int
     """Number of parameters of each head."""
 
@@ -109,12 +111,12 @@ class GumbelMaskPattern(AttentionPattern):
                 f"alpha of {config} has the shape {list(pattern.alpha.shape)}, "
                 f"not {list(alpha.shape)}"
             )
-        for name, variable in pattern.variant_variables().items():
+        for name, variable in pattern.checkpoint_variables().items():
             if name in variables:
                 variable.assign(variables[name])
         return pattern
 
-    def variant_variables(self):
+    def checkpoint_variables(self):
         step = {"step": self.step} if self.learns_mask else {}
         return {"alpha": self.alpha} | step
 

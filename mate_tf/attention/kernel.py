@@ -76,6 +76,12 @@ class KernelAttention(TableAttention):
             self.config.num_random_features, self.head_size, self.config.seed
         )
 
+    @classmethod
+    def flops(cls, config, num_heads, hidden_size, length):
+        """Features of queries and keys, their sums with the values, and back; denominators."""
+        features = config.num_random_features
+        return 8 * length * features * hidden_size + 2 * length * features * num_heads
+
     def attend(self, query, key, value, pattern, training=None):
         # b batch, s sequence, h heads, d head_size, m random features
         dtype, real = value.dtype, pattern.real

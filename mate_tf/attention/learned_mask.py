@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from mate_tf.attention import masks
 from mate_tf.attention.full import MaskTensors
-from mate_tf.attention.gumbel_mask import GumbelMaskOptions, GumbelMaskPattern
+from mate_tf.attention.gumbel_mask import DAM, GumbelMaskOptions, GumbelMaskPattern
 from mate_tf.attention.masks import files
 from mate_tf.errors import InputError
 from mate_tf.layers.shapes import check_length, shape_list
@@ -53,6 +53,10 @@ class LearnedMaskPattern(GumbelMaskPattern):
         if n < least:
             raise InputError(f"length must be {least} or more, not {n}")
         self.num_parameters = n - 2 if self.config.structured else n * (n + 1) // 2
+
+    @classmethod
+    def saves_mask(cls, config):
+        return config.objective == DAM
 
     def mask(self, context):
         """Returns the final mask for "dam", outside of training; all pairs for "importance"."""

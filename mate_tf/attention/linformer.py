@@ -86,8 +86,13 @@ class Linformer(TableAttention):
         build_child(self.proj_seq_length, [None, self.config.length])
         super().build(input_shape)
 
-    def variant_variables(self):
+    def checkpoint_variables(self):
         return {"proj_seq_length/kernel": self.proj_seq_length.kernel}
+
+    @classmethod
+    def flops(cls, config, num_heads, hidden_size, length):
+        """Keys and values to k mixtures, and both products with these."""
+        return 8 * length * config.projected_length * hidden_size
 
     def attend(self, query, key, value, pattern, training=None):
         _, seq, _, _ = shape_list(key)

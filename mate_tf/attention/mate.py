@@ -5,7 +5,7 @@ import functools
 import tensorflow as tf
 
 from mate_tf.attention import masks, views
-from mate_tf.attention.base import AttentionPattern, TableAttention, mask_bias
+from mate_tf.attention.base import AttentionPattern, TableAttention, all_pairs_flops, mask_bias
 from mate_tf.attention.mate_heads import (
     BucketTensors,
     HeadType,
@@ -106,6 +106,10 @@ class MateExact(TableAttention):
             for (_, parts), bias in zip(projections, pattern.biases, strict=True)
         ]
         return self._joined(contexts) * pattern.real
+
+    @classmethod
+    def flops(cls, config, num_heads, hidden_size, length):
+        return all_pairs_flops(hidden_size, length)
 
     def _per_type(self, *projections):
         """Yields each type of heads with its projections, <float>[batch, heads, seq, head_size]."""
@@ -231,6 +235,17 @@ class MateEfficient(MateExact):
     time, linear memory), and once more for its gradients.
     """
 
+    @classmethod
+    def flops(cls, config, num_heads, hidden_size, length):
+        """Products of the compared pairs (`compared_pairs`), the mean over the heads."""
+        kinds = head_types(config, num_heads)
+        if dense_is_cheaper(length, config.global_length, kinds):
+            return super().flops(config, num_heads, hidden_size, length)
+        pairs = sum(
+            compared_pairs(length, config.global_length, kind.radius) * kind.count for kind in kinds
+        )
+        return 4 * hidden_size * pairs / num_heads
+
     def attend(self, query, key, value, pattern, training=None):
         if pattern.buckets is None:
             return super().attend(query, key, value, pattern, training)
@@ -311,6 +326,16 @@ def dense_is_cheaper(seq: int | None, global_length: int, kinds: list[HeadType])
     """Returns whether a window of buckets is no shorter than a sequence of `seq` tokens."""
     widest = (BUCKETS_PER_BLOCK + 2) * max(kind.radius for kind in kinds)
     return seq is not None and seq <= global_length + widest
+
+
+def compared_pairs(length: int, global_length: int, radius: int) -> int:
+    """Returns the pairs of tokens that a head of `mate_efficient` compares (paper, section 3.1).
+
+    G queries are compared with all keys, the others with G + 3 R. No more pairs than those of full
+    attention: where a window would be as long as the sequence, there are no buckets.
+    """
+    tail = max(length - global_length, 0)
+    return min(global_length * length + tail * (global_length + 3 * radius), length**2)
 
 
 def _chunks(x, axis: int):

@@ -100,6 +100,11 @@ class MateTree(mate.MateEfficient, TreeFine):
         super().__init__(config, num_heads, **kwargs)
         self.head_types = [row_heads(self.config, num_heads)]
 
+    @classmethod
+    def flops(cls, config, num_heads, hidden_size, length):
+        """None: how many keys the leaves have depends on the content."""
+        return None
+
     @property
     def first_tree_head(self):
         return row_heads(self.config, self.num_heads).count

@@ -78,9 +78,9 @@ class RelationMaskPattern(GumbelMaskPattern):
             )
         super().build(input_shape)
 
-    def variant_variables(self):
+    def checkpoint_variables(self):
         pairs = {"pairs": self.pairs} if self.learns_mask else {}
-        return super().variant_variables() | pairs
+        return super().checkpoint_variables() | pairs
 
     def importance(self) -> np.ndarray:
         """Computes P = sigmoid(alpha) (equation 3), <float32>[heads, relations]."""

@@ -114,8 +114,14 @@ class TableBias(MaskedAttention):
         )
         super().build(input_shape)
 
-    def variant_variables(self):
+    def checkpoint_variables(self):
         return {"relative_bias_table": self.relative_bias_table}
+
+    @classmethod
+    def flops(cls, config, num_heads, hidden_size, length):
+        """Those of all pairs, and the product that makes biases of relations."""
+        pairs = super().flops(config, num_heads, hidden_size, length)
+        return pairs + 2 * len(RELATIONS) * num_heads * length**2
 
     def attend(self, query, key, value, pattern, training=None):
         one_hot = pattern.relations

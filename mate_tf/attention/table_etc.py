@@ -94,6 +94,10 @@ class TableETCPattern(AttentionPattern):
             if self.config.get(name) < 1:
                 raise InputError(f"{name} must be 1 or more, not {self.config.get(name)}")
 
+    @classmethod
+    def num_added_tokens(cls, config):
+        return config.num_global
+
     def add_tokens(self, embeddings, context):
         """Puts global tokens first; those without tokens of the table are padding."""
         own = tf.cast(own_global_tokens(context, self.config.num_global), tf.float32)
@@ -161,8 +165,16 @@ class TableETC(TableAttention):
         )
         super().build(input_shape)
 
-    def variant_variables(self):
+    def checkpoint_variables(self):
         return {"relative_position_embeddings": self.relative_position_embeddings}
+
+    @classmethod
+    def flops(cls, config, num_heads, hidden_size, length):
+        """Global tokens with all, the others with these and three blocks; relative positions."""
+        first = config.num_global
+        pairs = first * (length + first) + length * (first + 3 * config.local_radius)
+        positions = ITSELF + 2 + 2 * config.max_distance
+        return 4 * hidden_size * pairs + 2 * (length + first) * positions * hidden_size
 
     def attend(self, query, key, value, pattern, training=None):
         num_global, real = self.config.num_global, pattern.real

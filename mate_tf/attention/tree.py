@@ -86,8 +86,68 @@ class TreeAttention(TableAttention):
         build_child(self.tree, None)
         super().build(input_shape)
 
-    def variant_variables(self):
+    def checkpoint_variables(self):
         return {"tree/kernel": self.tree.kernel, "tree/bias": self.tree.bias}
+
+    @classmethod
+    def tree_height(cls, config):
+        return len(config.branching) if config.branching else config.tree_height
+
+    @classmethod
+    def with_tree_height(cls, config, height):
+        if config.branching:
+            return config.replace(branching=config.branching[:height])
+        return config.replace(tree_height=height)
+
+    @classmethod
+    def flops(cls, config, num_heads, hidden_size, length):
+        shape = decision_trees.TreeShape.of(config.tree_height, config.branching)
+        return config.get("num_trees", 1) * cls.tree_flops(shape, length, hidden_size)
+
+    @classmethod
+    def tree_flops(
+        cls, shape: decision_trees.TreeShape, length: int, hidden_size: int, at_once: bool = True
+    ) -> float:
+        """Returns the FLOPs of the decisions of one tree a head, for all queries and keys.
+
+        A subclass adds what it does with the leaves.
+
+        Args:
+            shape: of the tree of each head.
+            length: tokens.
+            hidden_size: width of the layer.
+            at_once: whether to count the nodes off the path that are scored here nevertheless.
+        """
+        scored = sum(level.scores for level in shape.levels)
+        if at_once:
+            first = shape.levels[: shape.levels_at_once(cls.scored_at_once)]
+            scored += sum((level.nodes - 1) * level.scores for level in first)
+        return 2 * 2 * length * hidden_size * scored
+
+    def grown_variables(self):
+        """Nodes are counted from the root on, so the variables of lower trees are a beginning."""
+        nodes = {level.first: 1.0 for level in self.tree_shape.levels}
+        return {"tree/kernel": nodes, "tree/bias": nodes}
+
+    def logged_variables(self):
+        return {"tree": self.tree.trainable_variables}
+
+    def logged_values(self, x, real):
+        """Returns tree_height, and how the keys spread over the leaves; means over the heads.
+
+        leaf_shares: of the keys that are in each leaf, the fullest first.
+        leaf_entropy: 1 if all leaves are as full, 0 if one has all keys.
+        empty_leaves: share of leaves without a key.
+        """
+        _, keys = self.leaves(x)
+        found = decision_trees.occupancy(keys, real, self.tree_shape.num_leaves)
+        fullest_first = tf.sort(found["share"], direction="DESCENDING")
+        return {
+            "tree_height": tf.constant(self.tree_shape.height),
+            "leaf_shares": tf.reduce_mean(fullest_first, axis=[0, 1]),
+            "leaf_entropy": tf.reduce_mean(found["entropy"]),
+            "empty_leaves": tf.reduce_mean(found["empty"]),
+        }
 
     def leaves(self, x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Computes the leaves of queries and of keys, <int32>[trees, batch, heads, seq] each.

@@ -42,8 +42,26 @@ class TreeCoarse(TreeAttention):
         )
         super().build(input_shape)
 
-    def variant_variables(self):
-        return super().variant_variables() | {"tree/alpha": self.alpha}
+    def checkpoint_variables(self):
+        return super().checkpoint_variables() | {"tree/alpha": self.alpha}
+
+    @classmethod
+    def tree_flops(cls, shape, length, hidden_size, at_once=True):
+        """Returns those of the trees, of sums at leaves, and of parents, means, alpha, levels."""
+        nodes = 1 + sum(level.nodes * level.children for level in shape.levels)
+        decisions = super().tree_flops(shape, length, hidden_size, at_once)
+        return decisions + length * hidden_size + 4 * nodes * hidden_size
+
+    def grown_variables(self):
+        """Adds alpha, in which the levels that were there make room for the new ones.
+
+        With a sum that grows with each level training diverges. Multiplied by the share of levels
+        that were there, an alpha that has learned nothing becomes the 1 / (height + 1) of a new
+        tree.
+        """
+        height = self.tree_shape.height
+        alphas = {lower + 1: (lower + 1) / (height + 1) for lower in range(height)}
+        return super().grown_variables() | {"tree/alpha": alphas}
 
     def attend(self, query, key, value, pattern, training=None):
         value = self.drop_keys(value, training)

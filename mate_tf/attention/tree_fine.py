@@ -6,7 +6,7 @@ import math
 import tensorflow as tf
 
 from mate_tf.attention import leaf_blocks, masks
-from mate_tf.attention.base import mask_bias
+from mate_tf.attention.base import all_pairs_flops, mask_bias
 from mate_tf.attention.tree import TreeAttention, TreeOptions
 from mate_tf.errors import InputError
 from mate_tf.layers import replicas
@@ -62,6 +62,21 @@ class TreeFine(TreeAttention):
     @property
     def num_trees(self):
         return self.config.num_trees
+
+    @classmethod
+    def tree_flops(cls, shape, length, hidden_size, at_once=True, pairs=None):
+        """Returns those of the trees, and of all pairs that share a leaf.
+
+        Args:
+            shape: see `TreeAttention.tree_flops`, also for the next three.
+            length: the same.
+            hidden_size: the same.
+            at_once: the same.
+            pairs: the share of the pairs that fall into one leaf; None: that of equal leaves.
+        """
+        share = 1 / shape.num_leaves if pairs is None else pairs
+        decisions = super().tree_flops(shape, length, hidden_size, at_once)
+        return decisions + all_pairs_flops(hidden_size, length) * share
 
     def mask(self, x, pattern):
         return self._mask(*self.leaves(x), pattern.real)

@@ -133,7 +133,7 @@ class TableEmbeddings(keras.layers.Layer):
             self.position_embeddings[:seq], [batch, seq, self.config.hidden_size]
         )
 
-    def bert_variables(self) -> dict:
+    def checkpoint_variables(self) -> dict:
         """Returns the variables by their names in TAPAS's checkpoints, below bert/."""
         variables = {
             "word_embeddings": self.word_embeddings,

@@ -42,7 +42,7 @@ class TableEncoder(ConfiguredModel):
         config.check()
         super().__init__(config, name, **kwargs)
         per_layer = config.attention_per_layer()
-        distinct = list(dict.fromkeys(per_layer))
+        distinct = config.distinct_attention()
         self._pattern_of_layer = [distinct.index(part) for part in per_layer]
         self.embeddings = TableEmbeddings(config, name="embeddings")
         self.patterns = [
@@ -51,8 +51,8 @@ class TableEncoder(ConfiguredModel):
             )
             for index, part in enumerate(distinct)
         ]
-        no_tokens = attention.AttentionPattern.add_tokens
-        if sum(type(pattern).add_tokens is not no_tokens for pattern in self.patterns) > 1:
+        added = [pattern.num_added_tokens(pattern.config) for pattern in self.patterns]
+        if sum(map(bool, added)) > 1:
             raise InputError("attention lists several variants with tokens of their own")
         for pattern, part in zip(self.patterns, distinct, strict=True):
             if config.pack and not pattern.packs:
@@ -133,14 +133,14 @@ class TableEncoder(ConfiguredModel):
             x = pattern.remove_tokens(x)
         return x
 
-    def reference_variables(self) -> dict:
+    def checkpoint_variables(self) -> dict:
         """The variables by their names in BERT's and TAPAS's checkpoints."""
-        variables = self.embeddings.bert_variables()
+        variables = self.embeddings.checkpoint_variables()
         for index, block in enumerate(self.blocks):
-            for name, variable in block.bert_variables().items():
+            for name, variable in block.checkpoint_variables().items():
                 variables[f"encoder/layer_{index}/{name}"] = variable
         for index, pattern in enumerate(self.patterns):
-            for name, variable in pattern.variant_variables().items():
+            for name, variable in pattern.checkpoint_variables().items():
                 variables[f"encoder/pattern_{index}/{name}"] = variable
         variables["pooler/dense/kernel"] = self.pooler.kernel
         variables["pooler/dense/bias"] = self.pooler.bias

@@ -92,7 +92,7 @@ class EncoderBlock(keras.layers.Layer):
         y = self.output_LayerNorm(x + self.dropout(y, training=training))
         return tf.reshape(y, [batch, seq, hidden])
 
-    def bert_variables(self) -> dict:
+    def checkpoint_variables(self) -> dict:
         """Returns the variables by their names in BERT's checkpoints, below bert/encoder/layer_i/.
 
         Variables of the attention variant are below attention/self/, beside the projections.
@@ -111,7 +111,7 @@ class EncoderBlock(keras.layers.Layer):
         }
         variables = {f"{name}/kernel": layer.kernel for name, layer in dense.items()}
         variables |= {f"{name}/bias": layer.bias for name, layer in dense.items()}
-        own = self.attention.variant_variables()
+        own = self.attention.checkpoint_variables()
         variables |= {f"attention/self/{name}": variable for name, variable in own.items()}
         variables |= {f"{name}/gamma": layer.gamma for name, layer in norms.items()}
         return variables | {f"{name}/beta": layer.beta for name, layer in norms.items()}

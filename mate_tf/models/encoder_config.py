@@ -103,6 +103,13 @@ class EncoderConfig(base_config.Config):
             return [self.attention] * self.num_hidden_layers
         return list(self.attention)
 
+    def distinct_attention(self) -> list[AttentionConfig]:
+        """Returns the distinct AttentionConfigs in the order in which the layers have them.
+
+        Each of them has a pattern; its index here is the pattern's number.
+        """
+        return list(dict.fromkeys(self.attention_per_layer()))
+
     def check(self) -> None:
         """Raises InputError naming the field if the sizes do not fit together."""
         if self.hidden_size % self.num_attention_heads:

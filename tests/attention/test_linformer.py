@@ -31,7 +31,7 @@ def test_an_input_longer_than_the_projection_is_refused(tables):
 
 def test_layers_have_projections_of_their_own_shared_by_the_heads(tables):
     layer = tables.layer_pair(config()).layer
-    ((name, kernel),) = layer.variant_variables().items()
+    ((name, kernel),) = layer.checkpoint_variables().items()
     assert name == "proj_seq_length/kernel"
     assert kernel.shape == [12, 5]
     assert kernel.name.endswith("proj_seq_length/kernel:0")

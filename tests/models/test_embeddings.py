@@ -70,11 +70,11 @@ def test_disabled_features_have_no_table_and_are_not_needed():
     inputs = features()
     del inputs["column_ranks"], inputs["inv_column_ranks"]
     assert layer(inputs).shape == [1, 6, 8]
-    assert {name.split("/")[-1] for name in layer.bert_variables()} >= {
+    assert {name.split("/")[-1] for name in layer.checkpoint_variables()} >= {
         "token_type_embeddings_3",
         "token_type_embeddings_6",
     }
-    assert "embeddings/token_type_embeddings_4" not in layer.bert_variables()
+    assert "embeddings/token_type_embeddings_4" not in layer.checkpoint_variables()
 
 
 def test_dropout_follows_the_normalisation():
