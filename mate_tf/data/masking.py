@@ -7,9 +7,9 @@ import numpy as np
 import tensorflow as tf
 from official.modeling.hyperparams import base_config
 
-from mate_tf.attention.base import shape_list
 from mate_tf.data.tokenizer import CLS, CONTINUATION, MASK, PAD, SEP, read_vocabulary
 from mate_tf.errors import InputError
+from mate_tf.layers.shapes import shape_list
 
 MASK_SHARE, RANDOM_SHARE = 0.8, 0.1
 """Of the chosen tokens these shares become [MASK] and another piece; the rest stays (BERT)."""

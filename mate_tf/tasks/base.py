@@ -15,11 +15,11 @@ from mate_tf.data.tokenizer import read_vocabulary
 from mate_tf.errors import InputError
 from mate_tf.evaluation import denotation, metrics
 from mate_tf.layers.keras_namespace import keras
-from mate_tf.models.classification import squared_error
 from mate_tf.models.classifier import TableClassifier, label_features
 from mate_tf.models.configured import ConfiguredModel
-from mate_tf.models.reader import first_labelled
-from mate_tf.models.spans import NO_SPANS
+from mate_tf.models.heads.classification import squared_error
+from mate_tf.models.heads.reader import first_labelled
+from mate_tf.models.heads.spans import NO_SPANS
 
 LABEL = "label_ids"
 CLASS = "classification_class_index"
