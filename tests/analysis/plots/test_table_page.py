@@ -11,7 +11,7 @@ from mate_tf.analysis.attention.cell_maps import ATTENTION, MASK
 from mate_tf.analysis.plots import table_page
 
 from ...parsed_html import HOSTILE, Parsed
-from .. import chromium
+from ... import chromium
 
 
 @pytest.fixture
