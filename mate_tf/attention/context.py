@@ -31,6 +31,11 @@ class TableContext(NamedTuple):
         """Makes a context of a dict with features of these names; `starts` may be missing."""
         return cls(*(features[name] for name in cls.FEATURES), features.get("starts"))
 
+    @property
+    def tensors(self) -> dict[str, tf.Tensor]:
+        """Tensors by name, without `starts` if it is None."""
+        return {name: part for name, part in self._asdict().items() if part is not None}
+
     def map(self, function):
         """Returns the context with `function` applied to each of its tensors."""
-        return TableContext(*(None if part is None else function(part) for part in self))
+        return TableContext(**{name: function(part) for name, part in self.tensors.items()})

@@ -75,8 +75,7 @@ def x():
 def features(context):
     ids = np.random.default_rng(2).integers(0, 50, [3, SEQ]).astype(np.int32)
     zeros = {name: tf.zeros_like(ids) for name in feature_names.names(feature_names.MODEL_INPUTS)}
-    own = {name: getattr(context, name) for name in context.FEATURES}
-    return zeros | own | {"input_ids": tf.constant(ids)}
+    return zeros | context.tensors | {"input_ids": tf.constant(ids)}
 
 
 def softmax_weights(run, x, context, query, key):

@@ -21,7 +21,7 @@ def test_counts_the_pairs_of_the_masks(tables, global_length, radii):
     context = tables.random_context(np.random.default_rng(8), 70, [5, 20, 0, 3], columns=5)
     expected = by_masks(context, global_length, radii)
     assert coverage(context, global_length, *radii) == pytest.approx(expected, abs=1e-12)
-    assert coverage(context._asdict(), global_length, *radii) == pytest.approx(expected, abs=1e-12)
+    assert coverage(context.tensors, global_length, *radii) == pytest.approx(expected, abs=1e-12)
 
 
 def test_is_one_when_windows_hold_all_and_less_when_not(tables):

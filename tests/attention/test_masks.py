@@ -9,7 +9,7 @@ from mate_tf.attention import TableContext, masks
 
 def by_the_paper(context, ids, global_length=None, radius=None):
     """Section 3 of the MATE paper, token by token; padding neither sees nor is seen."""
-    arrays = {name: np.asarray(part) for name, part in context._asdict().items()}
+    arrays = {name: np.asarray(part) for name, part in context.tensors.items()}
     ids = np.asarray(ids)
     batch, seq = ids.shape
     allowed = np.zeros([batch, seq, seq], bool)

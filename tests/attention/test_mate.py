@@ -205,7 +205,7 @@ def test_unsorted_input(tables):
     """Rows out of order, as no converter makes them: the layer sorts for itself."""
     context = tables.random_context(np.random.default_rng(4), 50, [7], columns=4)
     shuffle = np.concatenate([np.arange(7), 7 + np.random.default_rng(5).permutation(43)])
-    context = type(context)(*(tf.gather(part, shuffle, axis=1) for part in context))
+    context = context.map(lambda part: tf.gather(part, shuffle, axis=1))
     options = {"global_length": 9, "radius": 6}
     efficient = outputs(tables, context, "mate_efficient", **options)
     windowed = outputs(tables, context, "mate_exact", windowed=True, **options)

@@ -37,7 +37,7 @@ def context(tables):
 
 def by_hand(context):
     """Which relation holds, pair by pair, in plain Python."""
-    segments, rows, columns, _ = (part.numpy() for part in context)
+    segments, rows, columns, _ = (part.numpy() for part in context.tensors.values())
     found = np.empty([*segments.shape, segments.shape[1]], object)
     for b, i, j in np.ndindex(found.shape):
         same_row = rows[b, i] == rows[b, j]

@@ -180,7 +180,7 @@ def test_masks_of_an_example(command, trained, created, tmp_path):
     found, plots = analysis_of(model_dir)
     assert plots == ["heads.png", "patterns_0.example.png", "table.png"]
     of_pattern = found["masks of an example"]["patterns_0"]
-    context = TableContext(*(tf.constant(part[:1]) for part in _contexts(created)))
+    context = _contexts(created).map(lambda part: tf.constant(part[:1]))
     tokens = int(tf.reduce_sum(context.input_mask))
     seen = [
         int(tf.math.count_nonzero(mask(context))) for mask in (masks.same_row, masks.same_column)

@@ -100,9 +100,11 @@ def count_pairs(context: TableContext) -> np.ndarray:
     """Pairs of real tokens by relation, over all examples: <int>[relations]."""
     total = np.zeros(len(RELATIONS), np.int64)
     for start in range(0, len(context.input_mask), _AT_A_TIME):
-        part = TableContext(*(ids[start : start + _AT_A_TIME] for ids in context[:4]))
+        part = TableContext(
+            **{name: ids[start : start + _AT_A_TIME] for name, ids in context.tensors.items()}
+        )
         longest = int((part.input_mask > 0).sum(1).max(initial=0))
-        part = TableContext(*(ids[:, :longest] for ids in part[:4]))
+        part = TableContext(**{name: ids[:, :longest] for name, ids in part.tensors.items()})
         real = part.input_mask > 0
         found = relations(part).numpy()[real[:, :, None] & real[:, None, :]]
         total += np.bincount(found, minlength=len(RELATIONS))
@@ -115,7 +117,7 @@ def _grouped(context, kind: str, by_cell: bool) -> dict:
     Ids of cells are in the order of the rows or columns that they are in, so that heads which keep
     cells only are measured in the order in which MATE has the tokens.
     """
-    features = context._asdict()
+    features = context.tensors
     if by_cell:
         own, other = features[f"{kind}_ids"], {"row": context.column_ids, "column": context.row_ids}
         features[f"{kind}_ids"] = own.astype(np.int64) * (other[kind].max() + 1) + other[kind]

@@ -58,7 +58,7 @@ def cheapest(context: TableContext, share: float) -> GlobalAndRadii:
         radii, reached = {}, {}
         for kind in ("row", "column"):
             radii[kind], reached[kind] = smallest_radius(
-                context._asdict(), kind, global_length, share
+                context.tensors, kind, global_length, share
             )
         compared = np.mean([compared_pairs(seq, global_length, r) for r in radii.values()])
         found.append(

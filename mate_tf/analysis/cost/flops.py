@@ -55,7 +55,7 @@ def of_layers(config: EncoderConfig, length: int) -> Count:
     """
     forward = encoder_layers.forward(config)
     x, context = encoder_layers.inputs(config, length)
-    specs = [tf.TensorSpec.from_tensor(tensor) for tensor in (x, *context[:4])]
+    specs = [tf.TensorSpec.from_tensor(tensor) for tensor in (x, *context.tensors.values())]
 
     @tf.autograph.experimental.do_not_convert
     def call(x, *ids):
@@ -66,7 +66,9 @@ def of_layers(config: EncoderConfig, length: int) -> Count:
     def branch(predicate):
         """Which branch of the outermost graph these ids take."""
         try:
-            return wrapped.prune(wrapped.inputs[1 : len(specs)], predicate)(*context)
+            return wrapped.prune(wrapped.inputs[1 : len(specs)], predicate)(
+                *context.tensors.values()
+            )
         except op_selector.UnliftableError as error:
             raise Uncountable(f"{predicate.name} depends on the content") from error
 

@@ -111,7 +111,7 @@ def inputs(encoder, context):
     length = int(context.input_mask.sum())
     zeros = {name: np.zeros([1, length], np.int32) for name in names}
     return zeros | {
-        name: ids[None, :length].astype(np.int32) for name, ids in context._asdict().items()
+        name: ids[None, :length].astype(np.int32) for name, ids in context.tensors.items()
     }
 
 
@@ -120,8 +120,8 @@ def test_measure_looks_at_so_many_examples():
     example = inputs(encoder, small_table())
     flow, overall = flow_by_type.measure(encoder, [example] * 3, most=2)
     assert (flow.examples, overall.examples) == (2, 3)
-    data = flow_by_type.data_tokens(TableContext(*(ids[:10] for ids in small_table())))
-    types = flow_by_type.token_types(TableContext(*(ids[:10] for ids in small_table())))
+    data = flow_by_type.data_tokens(small_table().map(lambda ids: ids[:10]))
+    types = flow_by_type.token_types(small_table().map(lambda ids: ids[:10]))
     for number, layer in enumerate(attention_flow.probabilities(encoder, example)):
         expected = np.einsum("hst,cst->hc", layer[0].numpy()[:, data], types.astype(float)) / 5
         np.testing.assert_allclose(flow.by_head[number], expected, rtol=1e-5)

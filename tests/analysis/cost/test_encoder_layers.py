@@ -24,8 +24,8 @@ def config_of(name, **options):
 
 def test_the_table():
     context = encoder_layers.table_context(LENGTH)
-    assert [part.shape for part in context] == [[1, LENGTH]] * 4
-    segment, row, column, mask = (part.numpy()[0] for part in context)
+    assert [part.shape for part in context.tensors.values()] == [[1, LENGTH]] * 4
+    segment, row, column, mask = (part.numpy()[0] for part in context.tensors.values())
     assert (segment == 0).sum() == encoder_layers.QUESTION
     assert mask.all()
     assert (column[segment == 1] > 0).all()
