@@ -156,8 +156,8 @@ MUTATIONS = (
     Mutation(
         "checkpoints",
         "only the first of a variable's names is matched",
-        "named = [*reference_variables(model).items(), *variable_paths(model).items()]",
-        "named = [*reference_variables(model).items()]",
+        "named = [*checkpoint_variables(model).items(), *variable_paths(model).items()]",
+        "named = [*checkpoint_variables(model).items()]",
         ("tests/checkpoints/test_load.py", "tests/tasks/test_freeze.py"),
     ),
     Mutation(

@@ -6,7 +6,7 @@ from unittest import mock
 import numpy as np
 import pytest
 import tensorflow as tf
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mate_tf.attention import AttentionConfig, TableContext, masks, tree_fine
@@ -56,7 +56,6 @@ def assignments(draw):
     return leaves
 
 
-@settings(max_examples=30)
 @given(leaves=assignments(), size=st.sampled_from([None, 3]), seed=st.integers(0, 2**31))
 def test_sorted_equals_masked(tables, leaves, size, seed):
     """Leaves as whole blocks, which is cheaper here; or with a size, in several blocks."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import tensorflow as tf
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mate_tf.models.packing import Packing
@@ -24,7 +24,6 @@ def test_by_hand():
     np.testing.assert_array_equal(unpacked[:, :, 0], values)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(0, SEQ), min_size=1, max_size=9))
 def test_there_and_back(lengths):
     packing = Packing(mask_of(lengths))
