@@ -71,6 +71,7 @@ class TableClassifier(ConfiguredModel):
         super().__init__(config, name, **kwargs)
         self.encoder = TableEncoder(config.encoder, name="bert")
         self.towers = config.towers()
+        self.num_parts = self.towers.num_parts
         self.dropout = keras.layers.Dropout(config.sequence_dropout_prob)
         self._labels = label_features(config)
         # By name, so that checkpoints of models with other heads besides fit.

@@ -19,9 +19,11 @@ class ConfiguredModel(keras.Model):
 
     Attributes:
         config_type: the class of its config.
+        num_parts: equal parts of a sequence that are encoded apart from each other (`towers`).
     """
 
     config_type: ClassVar[type[base_config.Config]]
+    num_parts = 1
 
     def __init__(self, config, name, **kwargs):
         super().__init__(name=name, autocast=False, **kwargs)

@@ -7,6 +7,7 @@ from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.shapes import build_child
 from mate_tf.layers.xla import within_xla
+from mate_tf.models import inspection
 from mate_tf.models.configured import ConfiguredModel
 from mate_tf.models.embeddings import TableEmbeddings
 from mate_tf.models.encoder_block import EncoderBlock
@@ -127,6 +128,14 @@ class TableEncoder(ConfiguredModel):
             "encoder_outputs": encoder_outputs,
             "embedding_output": embedding_output,
         }
+
+    def inspect(self, features: dict) -> list[inspection.InspectedLayer]:
+        """Returns what each layer computes with in a batch: its input, pattern and mask.
+
+        Args:
+            features: as `call` takes them. The examples are not packed.
+        """
+        return inspection.inspect(self, features)
 
     def _without_added(self, x):
         for pattern in reversed(self.patterns):

@@ -25,6 +25,7 @@ import tensorflow as tf
 
 from mate_tf.data.atomic import atomic_path
 from mate_tf.data.json_lines import read_json_lines
+from mate_tf.models.inspection import layer_inputs
 
 FILE = "layers.jsonl"
 
@@ -127,7 +128,7 @@ class Probe:
         trained = {id(variable) for variable in self._model.trainable_variables}
         of_blocks = [[v for v in block.trainable_variables if id(v) in trained] for block in blocks]
         gradients = tape.gradient(loss, of_blocks)
-        inputs = [outputs["embedding_output"], *outputs["encoder_outputs"][:-1]]
+        inputs = layer_inputs(outputs)
         real = batch["input_mask"] > 0
         layers = []
         for block, variables, of_block, x in zip(blocks, of_blocks, gradients, inputs, strict=True):

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from mate_tf import attention
 from mate_tf.data import features as feature_names
 from mate_tf.errors import InputError
+from mate_tf.models.inspection import InspectedLayer
 
 _TOLERANCE = 0.05  # of an output's norm: bfloat16 needs it, another kind of attention is far off
 
@@ -58,20 +58,21 @@ def probabilities(encoder, features: dict) -> Iterator[tf.Tensor]:
         InputError: a layer's attention is no softmax over pairs of tokens, or the variant adds
             tokens of its own.
     """
-    context = _context(features)
-    computed = {pattern.config: pattern(context) for pattern in encoder.patterns}
-    for number, (layer, pattern, x) in enumerate(_layers(encoder, features), start=1):
-        config = pattern.config
-        weights = None
-        if layer.has_pair_probabilities:
-            mask = layer.mask(x, computed[config])
-            weights = layer.scores(x, pattern.mask(context) if mask is None else mask)
-        if weights is None or not _is_what_it_computes(weights, layer, x, computed[config]):
+    for number, layer in enumerate(encoder.inspect(features), start=1):
+        weights = _weights(layer)
+        if weights is None or not _is_what_it_computes(weights, layer):
             raise InputError(
-                f"attention {config.name!r} of layer {number} has no probabilities of pairs of "
-                "tokens to show"
+                f"attention {layer.pattern.config.name!r} of layer {number} has no probabilities "
+                "of pairs of tokens to show"
             )
         yield weights
+
+
+def _weights(layer: InspectedLayer) -> tf.Tensor | None:
+    """Returns <float>[batch, heads, queries, keys]; None for layers without them."""
+    if not layer.attention.has_pair_probabilities:
+        return None
+    return layer.attention.scores(layer.x, layer.mask)
 
 
 def masks(encoder, features: dict) -> Iterator[np.ndarray]:
@@ -85,37 +86,20 @@ def masks(encoder, features: dict) -> Iterator[np.ndarray]:
         <bool>[heads, seq, seq], query before key. Tokens that the variant adds are left out, so
         that what is seen through these only does not count as seen.
     """
-    context, computed = _context(features), {}
-    for layer, pattern, x in _layers(encoder, features):
-        x, extended = pattern.add_tokens(x, context)
-        if pattern.config not in computed:
-            computed[pattern.config] = pattern(extended)
-        mask = layer.mask(x, computed[pattern.config])
-        mask = tf.cast((pattern.mask(extended) if mask is None else mask)[0], x.dtype)
-        mask = tf.broadcast_to(mask, [len(mask), x.shape[1], x.shape[1]])
+    for layer in encoder.inspect(features):
+        seq = layer.x.shape[1]
+        mask = tf.cast(layer.mask[0], layer.x.dtype)
+        mask = tf.broadcast_to(mask, [len(mask), seq, seq])
         for _ in ("queries", "keys"):
-            mask = tf.transpose(pattern.remove_tokens(mask), [0, 2, 1])
-        yield np.broadcast_to(mask.numpy() > 0, [layer.num_heads, *mask.shape[1:]])
+            mask = tf.transpose(layer.pattern.remove_tokens(mask), [0, 2, 1])
+        yield np.broadcast_to(mask.numpy() > 0, [layer.attention.num_heads, *mask.shape[1:]])
 
 
-def _context(features: dict) -> attention.TableContext:
-    return attention.TableContext.from_features(features).map(tf.convert_to_tensor)
-
-
-def _layers(encoder, features: dict) -> Iterator[tuple]:
-    """Of each layer: the attention, its pattern, and what it gets, <float>[batch, seq, hidden]."""
-    outputs = encoder(features, training=False)
-    patterns = {pattern.config: pattern for pattern in encoder.patterns}
-    inputs = [outputs["embedding_output"], *outputs["encoder_outputs"][:-1]]
-    for block, x in zip(encoder.blocks, inputs, strict=True):
-        layer = block.attention
-        yield layer, patterns[block.attention_config], tf.cast(x, layer.compute_dtype)
-
-
-def _is_what_it_computes(weights, layer, x, pattern) -> bool:
-    (value,) = layer.project(x, layer.value)
-    expected = layer.project_back(tf.einsum("bhqk,bkhd->bqhd", weights, value))
-    output = layer(x, pattern, training=False)
+def _is_what_it_computes(weights: tf.Tensor, layer: InspectedLayer) -> bool:
+    attention = layer.attention
+    (value,) = attention.project(layer.x, attention.value)
+    expected = attention.project_back(tf.einsum("bhqk,bkhd->bqhd", weights, value))
+    output = attention(layer.x, layer.state, training=False)
     difference, size = (float(tf.norm(tf.cast(y, tf.float32))) for y in (output - expected, output))
     return difference <= _TOLERANCE * size
 
@@ -169,7 +153,7 @@ def head_groups(encoder) -> dict[str, np.ndarray]:
     heads = encoder.config.num_attention_heads
     groups = {ALL_HEADS: np.ones([len(encoder.blocks), heads], bool)}
     for number, block in enumerate(encoder.blocks):
-        for kind in getattr(block.attention, "head_types", ()):
+        for kind in block.attention.head_types:
             name = HEAD_TYPES[kind.ids]
             group = groups.setdefault(name, np.zeros_like(groups[ALL_HEADS]))
             group[number, kind.first : kind.first + kind.count] = True

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf.analysis.attention import flow as attention_flow
-from mate_tf.attention import AttentionConfig
+from mate_tf.attention import AttentionConfig, TableContext
 from mate_tf.data import features as feature_names
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
@@ -97,7 +97,8 @@ def test_masks(name, features):
         ):
             np.testing.assert_array_equal(mask, weights[0].numpy() > 0)
     elif name == "table_etc":  # of the long tokens, those within its radius
-        pattern, context = encoder.patterns[0], attention_flow._context(features)
+        pattern = encoder.patterns[0]
+        context = TableContext(*(features[name] for name in TableContext.FEATURES))
         x = tf.zeros([1, SEQ, 16])
         of_all = pattern.mask(pattern.add_tokens(x, context)[1])[0, 0].numpy()
         own = pattern.config.num_global

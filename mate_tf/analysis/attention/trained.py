@@ -4,12 +4,12 @@ import dataclasses
 import functools
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from mate_tf import attention, checkpoints
-from mate_tf.cli.job import Job, require_examples
 from mate_tf.data import features as feature_names
 from mate_tf.data.atomic import atomic_path
 from mate_tf.errors import InputError
@@ -24,10 +24,10 @@ class Trained:
     """The model of a job with the weights of a checkpoint.
 
     Attributes:
-        job: the job.
+        job: what has `experiment`, `task`, `model_dir` and `vocab_file`, as `cli.job.Job` does.
     """
 
-    job: Job
+    job: Any
 
     @functools.cached_property
     def checkpoint(self) -> str:
@@ -41,8 +41,7 @@ class Trained:
     @functools.cached_property
     def configs(self) -> list:
         """The distinct AttentionConfigs, in the order of the encoder's patterns."""
-        encoder = self.job.experiment.task.model.encoder
-        return list(dict.fromkeys(encoder.attention_per_layer()))
+        return self.job.experiment.task.model.encoder.distinct_attention()
 
     @functools.cached_property
     def model(self):
@@ -84,7 +83,8 @@ class Trained:
     def examples(self) -> tf.data.Dataset:
         """Batches of the evaluation data; InputError if it is not there."""
         data = self.job.experiment.task.validation_data
-        require_examples(data.input_path)
+        if not self.has_examples:
+            raise InputError(f"{data.input_path}: no such file; run --mode=create_data first")
         return self.job.task.build_inputs(data)
 
     def examples_with_tables(self) -> Iterator[dict[str, np.ndarray]]:

@@ -1,0 +1,147 @@
+"""Reports of what a model attends to in examples: masks, flow of attention, maps, coverage."""
+
+import itertools
+
+import numpy as np
+import tensorflow as tf
+
+from mate_tf import attention
+from mate_tf.analysis.attention import cell_maps, flow_by_type, mate_settings
+from mate_tf.analysis.attention.flow import table_tokens
+from mate_tf.analysis.attention.trained import Trained, model_inputs
+from mate_tf.analysis.plots import flow as flow_plots
+from mate_tf.analysis.plots import masks as mask_plots
+from mate_tf.analysis.plots import table_page
+from mate_tf.analysis.plots import tables as table_plots
+from mate_tf.attention import mask_pruning
+from mate_tf.attention.config import option_names
+from mate_tf.data.atomic import atomic_path
+from mate_tf.data.tokenizer import read_vocabulary
+from mate_tf.errors import InputError, on_one_line
+from mate_tf.evaluation.metrics import comparison
+
+MAX_FLOW_EXAMPLES, MAX_COVERAGE_EXAMPLES = 200, 500
+"""Examples for the attention flow, all of whose probabilities are written out; for coverage."""
+
+COVERAGES = (0.9, 0.95, 0.99, 1.0)
+"""Shares of the pairs of `mate_exact` for which the cheapest settings are looked for."""
+
+
+def example_masks(trained: Trained) -> dict:
+    """Returns who attends to whom in an example, the first one of the evaluation data.
+
+    Variants that learn importance are left out (`learned`), and those in which every token attends
+    to every other one: there is nothing to show.
+    """
+    numbers = {
+        config: index
+        for index, config in enumerate(trained.configs)
+        if not attention.get(config.name).pattern.learns_importance
+    }
+    results = {}
+    if not numbers:
+        return results
+    model, example = trained.model, next(iter(trained.examples()))
+    example = {
+        name: tf.reshape(example[name][:1], [model.num_parts, -1])[:1]
+        for name in model_inputs(example)
+    }
+    masks = {}
+    for number, layer in enumerate(model.encoder.inspect(example), 1):
+        config = layer.pattern.config
+        if config in numbers:
+            by_content = layer.content_mask is not None
+            name = f"layer_{number}" if by_content else f"patterns_{numbers[config]}"
+            masks.setdefault((numbers[config], name), layer)
+    for (_, name), layer in sorted(masks.items(), key=lambda item: item[0][0]):
+        config, mask, seq = layer.pattern.config, layer.mask, layer.x.shape[1]
+        real = np.flatnonzero(layer.context.input_mask[0])
+        shown = np.broadcast_to(mask[0], [mask.shape[1], seq, seq])[:, real[:, None], real]
+        if shown.all():
+            continue
+        sparsity = mask_pruning.sparsity(shown)
+        print(f"mask | {name}, {config.name}: sparsity {sparsity:.1%} of {len(real)} tokens")
+        title = f"{name}, {config.name}, {len(real)} tokens, sparsity {sparsity:.1%}"
+        trained.save_plot(mask_plots.head_masks(shown, title), f"{name}.example.png")
+        results[name] = {
+            "attention": config.name,
+            "tokens": len(real),
+            "sparsity of each head": [*map(mask_pruning.sparsity, shown)],
+        }
+    return results
+
+
+def attention_flow(trained: Trained) -> dict:
+    """Where the attention of table tokens goes (table 7), and which heads look along rows."""
+    examples = trained.examples_with_tables() if trained.has_examples else iter(())
+    first = next(examples, None)
+    if first is None:
+        return {}
+    flow, overall = flow_by_type.measure(
+        trained.model.encoder, itertools.chain([first], examples), MAX_FLOW_EXAMPLES
+    )
+    table = flow.table() | overall.table()
+    title = f"from table tokens of {overall.examples} examples to"
+    print(f"\n{comparison(table, title)}\n")
+    results = {"examples": overall.examples, "table 7": table}
+    if not flow.examples:
+        return results
+    print(f"attention | mean over {flow.examples} of the examples, all layers and heads")
+    likeness = flow.head_likeness()
+    for number, heads in enumerate(likeness, 1):
+        counts = ", ".join(f"{heads.count(kind)} {kind}" for kind in dict.fromkeys(heads))
+        print(f"heads | layer {number} is like: {counts}")
+    trained.save_plot(
+        flow_plots.row_and_column_heads(flow, "from the tokens of data cells"), "heads.png"
+    )
+    return results | {
+        "examples with attention": flow.examples,
+        "by layer and head": flow.by_head.tolist(),
+        "heads like": likeness,
+    }
+
+
+def table_maps(trained: Trained) -> dict:
+    """Attention and masks drawn over a table, the first one of the evaluation data."""
+    examples = trained.examples_with_tables() if trained.has_examples else ()
+    example = next((each for each in examples if table_tokens(each).any()), None)
+    if example is None:
+        print("table | no example with a table: none is drawn")
+        return {}
+    try:
+        pieces = read_vocabulary(trained.job.vocab_file)
+        maps = cell_maps.measure(trained.model.encoder, example, pieces)
+    except InputError as error:
+        print(f"table | {on_one_line(error)}: none is drawn")
+        return {}
+    title = f"{', '.join(dict.fromkeys(config.name for config in trained.configs))}: "
+    title += trained.checkpoint
+    trained.save_plot(table_plots.table_maps(maps, title), "table.png")
+    path = trained.path("table.html")
+    with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+        file.write(table_page.table_page(maps, title))
+    print(f"page | {path}")
+    return {"rows": maps.table.num_rows, "columns": maps.table.num_columns, "views": [*maps.views]}
+
+
+def coverage(trained: Trained) -> dict:
+    """What the attention of MATE reaches, and the cheapest settings for some coverages."""
+    options = {c.name: c for c in trained.configs if "global_length" in option_names(c.name)}
+    context = trained.context(MAX_COVERAGE_EXAMPLES) if options and trained.has_examples else None
+    if context is None:
+        return {}
+    results = {}
+    for name, config in options.items():
+        radii = [config.get(f"{kind}_radius") or config.radius for kind in ("row", "column")]
+        reached = attention.coverage(context, config.global_length, *radii)
+        print(f"coverage | {name}, G {config.global_length}, R {radii}: {reached:.2%}")
+        results[name] = {"global_length": config.global_length, "radii": radii, "reached": reached}
+    rows = {f"{share:.0%}": mate_settings.cheapest(context, share)._asdict() for share in COVERAGES}
+    columns = {
+        "G": {name: str(row["global_length"]) for name, row in rows.items()},
+        "R rows": {name: str(row["row_radius"]) for name, row in rows.items()},
+        "R columns": {name: str(row["column_radius"]) for name, row in rows.items()},
+        "pairs of full attention": {name: row["compared"] for name, row in rows.items()},
+    }
+    print(f"\n{comparison(columns, 'coverage')}\n")
+    return results | {"cheapest": rows}

@@ -1,0 +1,51 @@
+"""All analyses of trained models: printed tables, plots, and analysis.json."""
+
+import importlib.util
+import json
+
+from mate_tf.analysis.attention import examples, learned
+from mate_tf.analysis.attention.trained import Trained
+from mate_tf.data.atomic import atomic_path
+from mate_tf.errors import InputError
+
+ANALYSES = {
+    "learned masks": learned.learned_masks,
+    "relations": learned.relation_masks,
+    "masks of an example": examples.example_masks,
+    "attention flow": examples.attention_flow,
+    "table": examples.table_maps,
+    "coverage": examples.coverage,
+}
+"""Each takes a `Trained`, writes its plots, and returns what goes into analysis.json: empty where
+the model has nothing of the kind."""
+
+
+def analyze(*jobs) -> list[dict[str, dict]]:
+    """Prints what is found, and writes it to <model_dir>/analysis: plots and analysis.json.
+
+    Returns:
+        of each job: name of the analysis -> what it found, as in the JSON file; empty where there
+        is nothing to analyze.
+
+    Raises:
+        InputError: there is no checkpoint, or one of another model; the examples that are needed
+            are not there; there is nothing to analyze in any of the jobs; or no matplotlib.
+    """
+    if importlib.util.find_spec("matplotlib") is None:
+        raise InputError("--mode=analyze needs matplotlib: pip install 'mate-tf[plots]'")
+    all_found = []
+    for trained in map(Trained, jobs):
+        found = {name: results for name, run in ANALYSES.items() if (results := run(trained))}
+        all_found.append(found)
+        if found:
+            path = trained.path("analysis.json")
+            with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+                json.dump(found, file, indent=2)
+            print(f"analyzed | {path}")
+    if not any(all_found):
+        names = ", ".join(dict.fromkeys(config.name for config in trained.configs))
+        raise InputError(
+            f"{trained.checkpoint}: nothing to analyze: with attention {names}, every token sees "
+            "every other one"
+        )
+    return all_found

@@ -1,0 +1,60 @@
+"""What each layer of an encoder computes with, for analysis: inputs, patterns and masks."""
+
+import dataclasses
+
+import tensorflow as tf
+
+from mate_tf.attention.base import AttentionPattern, TableAttention, TableContext
+
+
+@dataclasses.dataclass(frozen=True)
+class InspectedLayer:
+    """The attention of one layer with the arguments that it gets for a batch.
+
+    Attributes:
+        attention: the layer.
+        pattern: the AttentionPattern of the layer; layers with equal configs share one.
+        state: what the pattern computed for the batch.
+        context: the TableContext, with the tokens that the pattern adds.
+        x: <float>[batch, seq, hidden], the input of the layer, with the added tokens.
+        seq: number of tokens without the added ones.
+    """
+
+    attention: TableAttention
+    pattern: AttentionPattern
+    state: dict
+    context: TableContext
+    x: tf.Tensor
+    seq: int
+
+    @property
+    def content_mask(self) -> tf.Tensor | None:
+        """<bool>[batch, heads, seq, seq] if it depends on the content x, else None."""
+        return self.attention.mask(self.x, self.state)
+
+    @property
+    def mask(self) -> tf.Tensor:
+        """Which pairs attend, added tokens included: <bool>[batch, 1 or heads, 1 or seq, seq]."""
+        mask = self.content_mask
+        return self.pattern.mask(self.context) if mask is None else mask
+
+
+def layer_inputs(outputs: dict) -> list[tf.Tensor]:
+    """Returns the input of each layer, <float>[batch, seq, hidden], from an encoder's outputs."""
+    return [outputs["embedding_output"], *outputs["encoder_outputs"][:-1]]
+
+
+def inspect(encoder, features: dict) -> list[InspectedLayer]:
+    """Runs an encoder without dropout, and returns its layers with their arguments."""
+    context = TableContext.from_features(features).map(tf.convert_to_tensor)
+    patterns = {pattern.config: pattern for pattern in encoder.patterns}
+    found, shared = [], {}
+    inputs = layer_inputs(encoder(features, training=False))
+    for block, x in zip(encoder.blocks, inputs, strict=True):
+        config = block.attention_config
+        pattern, seq = patterns[config], x.shape[1]
+        x, extended = pattern.add_tokens(tf.cast(x, block.attention.compute_dtype), context)
+        if config not in shared:
+            shared[config] = pattern(extended, training=False)
+        found.append(InspectedLayer(block.attention, pattern, shared[config], extended, x, seq))
+    return found
