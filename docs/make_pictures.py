@@ -153,7 +153,7 @@ PANELS = (
 
 def row_and_column_heads(options):
     """Which cells a cell may attend to and does attend to, in row heads and in column heads."""
-    from mate_tf.analysis import table_plots
+    from mate_tf.analysis.plots import tables as table_plots
 
     maps, title = _cell_maps(options), f"“{QUESTION}” mate_efficient, quickstart"
     return table_plots.table_maps(maps, title, sources=["cell"], by_layer=False)
@@ -161,14 +161,15 @@ def row_and_column_heads(options):
 
 def heat_map(options):
     """Which cells the question may attend to and does attend to, in each layer."""
-    from mate_tf.analysis import table_plots
+    from mate_tf.analysis.plots import tables as table_plots
 
     maps, title = _cell_maps(options), f"“{QUESTION}” mate_efficient, quickstart"
     return table_plots.table_maps(maps, title, sources=["question"])
 
 
 def _cell_maps(options):
-    from mate_tf.analysis import attention_flow, cell_maps
+    from mate_tf.analysis.attention import cell_maps
+    from mate_tf.analysis.attention import flow as attention_flow
     from mate_tf.data.tokenizer import read_vocabulary
     from mate_tf.serving.predictor import Predictor
     from mate_tf.training import experiments, trainer
@@ -209,7 +210,7 @@ def answer(options):
 
 
 def _cost(options, key: str, label: str, factor: float):
-    from mate_tf.analysis import profile_report
+    from mate_tf.analysis.cost import profile_report
 
     rows = json.loads(options.profile.read_text(encoding="utf-8"))["rows"]
     rows = [row | {key: row[key] * factor} for row in rows if row.get(key) is not None]
