@@ -6,6 +6,17 @@ from mate_tf.data import features as feature_names
 from mate_tf.data.interactions import PADDING_QUESTION_ID
 
 
+def example_mask(features: dict) -> tf.Tensor:
+    """Returns <bool>[batch], false for the examples that only fill up a batch.
+
+    These have one token (`fill`); an example has [CLS] and at least one token more.
+
+    Args:
+        features: `input_mask` <int32>[batch, seq] is read.
+    """
+    return tf.reduce_sum(features["input_mask"], axis=1) > 1
+
+
 def fill_to_multiple(batch: dict, number: int) -> dict[str, tf.Tensor]:
     """The same with the next larger number of examples that `number` divides."""
     size = tf.shape(batch["input_ids"])[0]

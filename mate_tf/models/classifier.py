@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from mate_tf.data import padding
 from mate_tf.errors import InputError
 from mate_tf.layers import replicas
 from mate_tf.layers.cells import Cells
@@ -139,6 +140,5 @@ class TableClassifier(ConfiguredModel):
         per_example = tf.add_n(losses)
         if replicas.number() == 1:
             return tf.reduce_mean(per_example)
-        # Examples that only fill a batch up for the replicas have one token (`data.padding`).
-        real = tf.cast(tf.reduce_sum(features["input_mask"], axis=1) > 1, tf.float32)
-        return replicas.weighted_mean(per_example, real)
+        weights = tf.cast(padding.example_mask(features), tf.float32)
+        return replicas.weighted_mean(per_example, weights)

@@ -16,7 +16,8 @@ class InspectedLayer:
         pattern: the AttentionPattern of the layer; layers with equal configs share one.
         state: what the pattern computed for the batch.
         context: the TableContext, with the tokens that the pattern adds.
-        x: <float>[batch, seq, hidden], the input of the layer, with the added tokens.
+        x: <float>[batch, seq, hidden], the input of the layer. Outputs of an encoder are without
+            the added tokens, so these are made from the other tokens again, as before layer 1.
         seq: number of tokens without the added ones.
     """
 

@@ -3,11 +3,10 @@
 import dataclasses
 from typing import ClassVar
 
-import tensorflow as tf
 from official.modeling.hyperparams import base_config
 
 from mate_tf.attention import AttentionConfig
-from mate_tf.data import sequences
+from mate_tf.data import padding, sequences
 from mate_tf.data.features import TOKEN_TYPES
 from mate_tf.data.sequences import tokens
 from mate_tf.errors import InputError
@@ -132,7 +131,7 @@ class SequenceTask(base.TableTask):
 
 def has_text(features):
     """<bool>[batch]: examples that only fill up a batch have no token besides [CLS]."""
-    return tf.reduce_sum(features["input_mask"], axis=1) > 1
+    return padding.example_mask(features)
 
 
 def classifier(num_labels: int, *, segments: bool = False, **options) -> ClassifierConfig:

@@ -368,3 +368,19 @@ def test_kernels_have_the_same_names_and_shapes_in_every_variant(name):
     assert {id(v) for v in encoder.checkpoint_variables().values()} == set(
         map(id, encoder.variables)
     )
+
+
+def test_what_shared_code_asks(name, tables, x, context):
+    """Added tokens are as many as the class says, and only variables in checkpoints grow."""
+    run = tables.layer_pair(small(name))
+    extended, _ = run.pattern.add_tokens(x, context)
+    assert extended.shape[1] - SEQ == run.pattern.num_added_tokens(small(name))
+    assert run.layer.grown_variables().keys() <= run.layer.checkpoint_variables().keys()
+    flops = run.layer.flops(small(name), 4, HIDDEN, SEQ)
+    assert flops is None or flops > 0
+    height = run.layer.tree_height(small(name))
+    if height is not None:
+        lower = run.layer.with_tree_height(small(name), height - 1)
+        assert run.layer.tree_height(lower) == height - 1
+    if run.pattern.saves_mask(small(name)):
+        assert callable(run.pattern.save_mask)
