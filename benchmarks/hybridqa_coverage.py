@@ -100,9 +100,9 @@ def _count_chunk(chunk, tokenizer, limits):
 
 def measure(input_dir, split, vocab_file, limits) -> dict:
     """The figures on the questions of a split; see the top of this module."""
+    from mate_tf.answers.hybridqa import answer_type
     from mate_tf.data.datasets import hybridqa
     from mate_tf.data.tokenizer import Tokenizer
-    from mate_tf.evaluation.hybridqa import answer_type
 
     types = collections.Counter()
     questions = hybridqa.read(input_dir, split)

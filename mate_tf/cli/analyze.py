@@ -2,7 +2,6 @@
 
 import importlib.util
 import itertools
-import json
 
 import numpy as np
 import tensorflow as tf
@@ -25,10 +24,10 @@ from mate_tf.attention.learned_mask import LearnedMaskPattern
 from mate_tf.attention.relation_mask import RELATIONS, RelationMaskPattern
 from mate_tf.cli.job import Job
 from mate_tf.cli.trained import Trained, model_inputs
-from mate_tf.data.atomic import atomic_path
 from mate_tf.data.tokenizer import read_vocabulary
 from mate_tf.errors import InputError, on_one_line
 from mate_tf.evaluation.metrics import comparison
+from mate_tf.files.atomic import atomic_path, write_json, write_text
 
 MAX_EXAMPLES = 2000
 """Of the evaluation data that learned relations are fitted to; more change little."""
@@ -64,8 +63,7 @@ def analyze(*jobs: Job) -> list[dict[str, dict]]:
         all_found.append(found)
         if found:
             path = trained.path("analysis.json")
-            with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-                json.dump(found, file, indent=2)
+            write_json(path, found)
             print(f"analyzed | {path}")
     if not any(all_found):
         names = ", ".join(dict.fromkeys(config.name for config in trained.configs))
@@ -261,8 +259,7 @@ def table_maps(trained: Trained) -> dict:
     title += trained.checkpoint
     trained.save_plot(table_plots.table_maps(maps, title), "table.png")
     path = trained.path("table.html")
-    with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        file.write(table_page.table_page(maps, title))
+    write_text(path, table_page.table_page(maps, title))
     print(f"page | {path}")
     return {"rows": maps.table.num_rows, "columns": maps.table.num_columns, "views": [*maps.views]}
 

@@ -1,6 +1,5 @@
 """--task=POINTR --mode=predict_and_evaluate: Hits of the first stage, EM and F1 of both."""
 
-import json
 import os
 import shutil
 
@@ -9,12 +8,12 @@ import numpy as np
 from mate_tf.cli import predict_and_evaluate as single
 from mate_tf.cli.predict_pointr import predict
 from mate_tf.data import records
-from mate_tf.data.atomic import atomic_path
 from mate_tf.data.create_data import interactions_path
 from mate_tf.data.interactions import get_example_id
 from mate_tf.evaluation import hybridqa_answers, metrics
 from mate_tf.evaluation.bootstrap import mean_interval
 from mate_tf.evaluation.hybridqa_answers import PASSAGE, TABLE, TOTAL, Reference
+from mate_tf.files.atomic import atomic_path, write_json
 
 REFERENCE_FILE = "dev_reference.json"
 """The official file of dev's answers and where they are."""
@@ -47,8 +46,7 @@ def predict_and_evaluate(pipeline) -> dict[str, dict]:
         print(f"\n{split}: POINTR, {len(reference.answers)} questions")
         print(metrics.comparison(_columns(results[split])))
     path = os.path.join(pipeline.model_dir, "metrics.json")
-    with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        json.dump(results, file, indent=2)
+    write_json(path, results)
     print(f"\nevaluated | {path}")
     return results
 

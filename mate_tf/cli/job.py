@@ -9,9 +9,9 @@ import shlex
 from mate_tf import tasks
 from mate_tf.cli import trainers
 from mate_tf.cli.config_files import find_config
-from mate_tf.data.atomic import atomic_path
 from mate_tf.data.create_data import examples_path
 from mate_tf.errors import InputError
+from mate_tf.files.atomic import write_json
 from mate_tf.models.encoder_config import BERT_FIELDS
 from mate_tf.tasks.base import TableTask
 from mate_tf.tasks.configs import TableExperiment
@@ -170,9 +170,7 @@ class Job:
     def save_decisions(self) -> None:
         """Leaves beside the examples what the data decide, for modes that do not see the data."""
         if self.decisions:
-            path = os.path.join(self.output_dir, DECISIONS_FILE)
-            with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-                json.dump(self.decisions, file, indent=2)
+            write_json(os.path.join(self.output_dir, DECISIONS_FILE), self.decisions)
 
 
 def _decisions(task: str, input_dir: str | None, output_dir: str) -> tuple[dict, str]:

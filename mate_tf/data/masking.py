@@ -7,7 +7,6 @@ import numpy as np
 import tensorflow as tf
 from official.modeling.hyperparams import base_config
 
-from mate_tf.attention.base import shape_list
 from mate_tf.data.tokenizer import CLS, CONTINUATION, MASK, PAD, SEP, read_vocabulary
 from mate_tf.errors import InputError
 
@@ -95,7 +94,7 @@ class Masking:
 
     def _choose(self, batch, real, seed):
         """<bool>[batch, seq]: the tokens to hide."""
-        size, length = shape_list(batch["input_ids"])
+        size, length = tf.unstack(tf.shape(batch["input_ids"]))
         eligible = (batch["input_mask"] > 0) & ~tf.gather(self._special, batch["input_ids"])
         eligible &= real[:, None]
         begins = eligible & ~(self._goes_on(batch) & _shifted(eligible))
@@ -127,7 +126,7 @@ class Masking:
 
     def _positions(self, chosen):
         """Where the chosen tokens are, and which entries are real."""
-        size, count = shape_list(chosen)[0], self._config.max_predictions_per_seq
+        size, count = tf.shape(chosen)[0], self._config.max_predictions_per_seq
         chosen = tf.concat([chosen, tf.zeros([size, count], tf.bool)], axis=1)
         positions = tf.argsort(tf.cast(~chosen, tf.int32), axis=1, stable=True)[:, :count]
         real = tf.gather(chosen, positions, axis=1, batch_dims=1)

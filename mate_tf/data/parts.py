@@ -18,9 +18,9 @@ from typing import NamedTuple
 import tensorflow as tf
 
 import mate_tf
-from mate_tf.data.atomic import atomic_path
 from mate_tf.data.examples import ExampleConverter
 from mate_tf.data.report import Converted
+from mate_tf.files.atomic import write_json
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables.linearize import ConversionError, Cut
 
@@ -100,8 +100,7 @@ def _write(converted: Sequence[Converted], path: str) -> None:
         each._replace(examples=[base64.b64encode(example).decode() for example in each.examples])
         for each in converted
     ]
-    with atomic_path(path) as temporary, tf.io.gfile.GFile(temporary, "w") as file:
-        file.write(json.dumps(content))
+    write_json(path, content, indent=None)
 
 
 def _read(path: str) -> list[Converted]:

@@ -6,9 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import NamedTuple
 
-import tensorflow as tf
-
-from mate_tf.data.atomic import atomic_path
+from mate_tf.files.atomic import write_text
 from mate_tf.tables.linearize import Cut
 
 
@@ -104,8 +102,7 @@ class Report:
 
     def write(self, path: str | os.PathLike) -> None:
         """Writes all of it as JSON."""
-        with atomic_path(path) as temporary, tf.io.gfile.GFile(temporary, "w") as file:
-            file.write(self.to_json())
+        write_text(path, self.to_json())
 
     def __str__(self):
         kept = self.questions - sum(map(len, self.dropped.values()))

@@ -11,17 +11,17 @@ import math
 import os
 import pathlib
 import re
-import string
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from mate_tf.data.atomic import atomic_path
+from mate_tf.answers.text_match import exact_match, f1
 from mate_tf.data.interactions import get_example_id
 from mate_tf.data.offsets import Offsets
 from mate_tf.errors import InputError
 from mate_tf.evaluation.predictions import Prediction
+from mate_tf.files.atomic import write_json
 from mate_tf.protos import interaction_pb2
 
 FIRST, PRODUCT = "first", "product"
@@ -29,9 +29,6 @@ POLICIES = (FIRST, PRODUCT)
 """Which of several read cells gives the answer; see `choose`."""
 
 TABLE, PASSAGE, TOTAL = "table", "passage", "total"
-
-_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
-_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 class Reading(NamedTuple):
@@ -106,31 +103,6 @@ def choose(readings: Sequence[Reading], policy: str = FIRST) -> Reading | None:
     if not readings or policy == FIRST:
         return readings[0] if readings else None
     return max(readings, key=lambda reading: reading.log_probability)
-
-
-def normalize_answer(text: str) -> str:
-    """In lower case, without punctuation and then articles, with single spaces."""
-    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split())
-
-
-def exact_match(gold: str, predicted: str) -> int:
-    """1 if both are the same answer, otherwise 0."""
-    return int(normalize_answer(gold) == normalize_answer(predicted))
-
-
-def f1(gold: str, predicted: str) -> float:
-    """Harmonic mean of the shares of words that the answers have in common.
-
-    Two answers without words are the same, one is not like any other.
-    """
-    gold_words, words = (normalize_answer(text).split() for text in (gold, predicted))
-    if not gold_words or not words:
-        return float(gold_words == words)
-    common = sum((collections.Counter(gold_words) & collections.Counter(words)).values())
-    if not common:
-        return 0.0
-    precision, recall = common / len(words), common / len(gold_words)
-    return 2 * precision * recall / (precision + recall)
 
 
 def question_scores(
@@ -244,9 +216,7 @@ def write_predictions(answers: Mapping[str, str], path: str | os.PathLike) -> No
     twice = [name for name, number in names.items() if number > 1]
     if twice:
         raise InputError(f"{path}: two answers to question {twice[0]!r}")
-    with atomic_path(path) as temporary:
-        text = json.dumps(entries, ensure_ascii=False, indent=1) + "\n"
-        pathlib.Path(temporary).write_text(text, encoding="utf-8")
+    write_json(path, entries, ensure_ascii=False, indent=1)
 
 
 def official_id(question_id: str) -> str:

@@ -1,6 +1,5 @@
 """Writes a SavedModel that carries its vocabulary and converter settings along."""
 
-import json
 import os
 import shutil
 
@@ -8,6 +7,7 @@ import tensorflow as tf
 from absl import logging
 
 from mate_tf.errors import InputError
+from mate_tf.files.atomic import write_json
 from mate_tf.serving import reading, signatures
 
 SETTINGS_FILE = "mate_tf.json"
@@ -69,10 +69,8 @@ def export(
         tf.saved_model.save(module, partial, signatures=module.signatures())
         os.makedirs(extras_dir(partial))
         shutil.copyfile(vocab_file, os.path.join(extras_dir(partial), VOCABULARY_FILE))
-        with open(os.path.join(extras_dir(partial), SETTINGS_FILE), "w", encoding="utf-8") as file:
-            settings = {"converter": options, "class_names": names}
-            settings["reads_tables"] = reads_tables
-            json.dump(settings, file, indent=2, sort_keys=True)
+        settings = {"converter": options, "class_names": names, "reads_tables": reads_tables}
+        write_json(os.path.join(extras_dir(partial), SETTINGS_FILE), settings, sort_keys=True)
         shutil.rmtree(export_dir, ignore_errors=True)
         os.replace(partial, export_dir)
     finally:

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from mate_tf.data import expansion, interactions
-from mate_tf.data.atomic import atomic_path
 from mate_tf.data.datasets import hybridqa_rc
 from mate_tf.data.offsets import Offsets
 from mate_tf.errors import InputError
 from mate_tf.evaluation import hybridqa_answers
 from mate_tf.evaluation.hybridqa_answers import Reading
+from mate_tf.files.atomic import write_json
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
 from mate_tf.serving.exported import ExportedModel
 from mate_tf.tables.passages import split_sentences
@@ -173,9 +173,7 @@ def link(
 
 def write_settings(export_dir: str, num_cells: int, policy: str) -> None:
     """Leaves beside the two models how their results are joined."""
-    path = os.path.join(export_dir, SETTINGS_FILE)
-    with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        json.dump({"num_cells": num_cells, "policy": policy}, file)
+    write_json(os.path.join(export_dir, SETTINGS_FILE), {"num_cells": num_cells, "policy": policy})
 
 
 def _settings(export_dir: str) -> dict:

@@ -9,11 +9,11 @@ from official.core import base_task
 from mate_tf import checkpoints
 from mate_tf.data import features as feature_names
 from mate_tf.data import records, replicas
-from mate_tf.data.atomic import atomic_path
 from mate_tf.data.examples import ExampleConverter
 from mate_tf.data.tokenizer import read_vocabulary
 from mate_tf.errors import InputError
 from mate_tf.evaluation import denotation, metrics
+from mate_tf.files.atomic import write_text
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.classification import squared_error
 from mate_tf.models.classifier import TableClassifier, label_features
@@ -117,10 +117,9 @@ class TableTask(base_task.Task):
         if not self.task_config.model.num_aggregation_labels:
             return ()
         path = f"{target}.answers.tsv"
-        with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-            # Of WikiTableQuestions: the answers in words.
-            lines = denotation.submission_lines(interactions, predicted)
-            file.writelines(f"{line}\n" for line in lines)
+        # The format of WikiTableQuestions' evaluator: the answers in words.
+        lines = denotation.submission_lines(interactions, predicted)
+        write_text(path, "".join(f"{line}\n" for line in lines))
         return (path,)
 
     def compare(self, interactions, systems):

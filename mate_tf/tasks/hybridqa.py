@@ -4,6 +4,7 @@ import collections
 import dataclasses
 from collections.abc import Iterator
 
+from mate_tf.answers.hybridqa import answer_type
 from mate_tf.attention import AttentionConfig
 from mate_tf.data.datasets import hybridqa
 from mate_tf.data.interactions import invalidate
@@ -58,7 +59,7 @@ class HybridQaTask(base.TableTask):
     def measure(self, interactions, predicted):
         """Hits@1, 3 and 5, in all and by where the answer is, with the numbers of questions."""
         asked = [question for each in interactions for question in each.questions]
-        types = [evaluation.answer_type(each) for each in asked if each.HasField("answer")]
+        types = [answer_type(each) for each in asked if each.HasField("answer")]
         counts = collections.Counter(types) | {evaluation.ALL: len(types)}
         found = evaluation.selection_metrics(interactions, predicted)
         return {

@@ -6,6 +6,7 @@ POINTR's second stage.
 import dataclasses
 import pathlib
 
+from mate_tf.answers import text_match
 from mate_tf.attention import AttentionConfig
 from mate_tf.data.datasets import hybridqa, hybridqa_rc
 from mate_tf.data.offsets import Offsets
@@ -58,8 +59,8 @@ class HybridQaRcTask(base.TableTask):
             for question in interaction.questions:
                 (gold,) = question.answer.answer_texts
                 text = hybridqa_answers.read_text(interaction, predicted.get(question.id), offsets)
-                exact.append(hybridqa_answers.exact_match(gold, text))
-                f1.append(hybridqa_answers.f1(gold, text))
+                exact.append(text_match.exact_match(gold, text))
+                f1.append(text_match.f1(gold, text))
         shares = {"exact match": exact, "F1": f1}
         return {
             "reading of right cells": {

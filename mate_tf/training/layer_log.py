@@ -25,8 +25,8 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.attention.tree import TreeAttention
-from mate_tf.data.atomic import atomic_path
-from mate_tf.data.json_lines import read_json_lines
+from mate_tf.files.atomic import atomic_path
+from mate_tf.files.json_lines import read_json_lines
 
 FILE = "layers.jsonl"
 

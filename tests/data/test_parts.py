@@ -108,7 +108,7 @@ def test_a_part_is_whole_or_not_there(splits, converter, tmp_path, monkeypatch):
     def killed(*_):
         raise Killed
 
-    monkeypatch.setattr("mate_tf.data.atomic._to_disk", killed)
+    monkeypatch.setattr("mate_tf.files.atomic._to_disk", killed)
     with pytest.raises(Killed):
         parts.convert(converter, part)
     assert list((tmp_path / "parts").iterdir()) == []

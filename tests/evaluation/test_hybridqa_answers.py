@@ -1,9 +1,8 @@
-"""EM and F1 as the official script computes them, the files it reads, and which cell wins."""
+"""The numbers of the official script, the files it reads, and which cell wins."""
 
 import hashlib
 import json
 import math
-import string
 
 import numpy as np
 import pytest
@@ -13,52 +12,6 @@ from hypothesis import strategies as st
 from mate_tf.errors import InputError
 from mate_tf.evaluation import hybridqa_answers as answers
 from mate_tf.evaluation.hybridqa_answers import Reading, Reference
-
-WORDS = st.lists(
-    st.sampled_from(["the", "The", "a", "an", "cat", "cat's", "U.S.", "1,000", "--", "Ärger", "9"]),
-    max_size=5,
-).map(" ".join)
-
-
-@pytest.mark.parametrize(
-    ("text", "normal"),
-    [
-        ("The  Cat's  pyjamas!", "cats pyjamas"),
-        ("1,000 m", "1000 m"),
-        ("an A the", ""),
-        ("a-b", "ab"),  # the sign goes first: no article is left
-        ("Anthem", "anthem"),
-        ("a–b", "–b"),  # no ASCII sign
-        ("\ta\u00a0b\n", "b"),
-    ],
-)
-def test_normal_form(text, normal):
-    assert answers.normalize_answer(text) == normal
-
-
-@pytest.mark.parametrize(
-    ("gold", "predicted", "exact", "f1"),
-    [
-        ("the cat", "Cat.", 1, 1.0),
-        ("black cat", "cat", 0, 2 / 3),
-        ("cat cat dog", "cat dog dog", 0, 2 / 3),
-        ("cat", "dog", 0, 0.0),
-        ("the", "", 1, 1.0),
-        ("cat", "", 0, 0.0),
-        ("the", "cat", 0, 0.0),
-    ],
-)
-def test_scores_by_hand(gold, predicted, exact, f1):
-    assert answers.exact_match(gold, predicted) == exact
-    assert answers.f1(gold, predicted) == pytest.approx(f1)
-
-
-@given(WORDS, WORDS)
-def test_scores_are_shares_and_symmetric(one, other):
-    assert 0 <= answers.exact_match(one, other) <= answers.f1(one, other) <= 1
-    assert answers.f1(one, other) == answers.f1(other, one)
-    decorated = one.upper() + string.punctuation
-    assert answers.exact_match(one, decorated) == answers.f1(one, decorated) == 1
 
 
 def made_up(question_id, gold, others):

@@ -16,12 +16,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from official.modeling.hyperparams import base_config
 
+from mate_tf.answers.gold import Coordinate
 from mate_tf.data import expansion, records
 from mate_tf.data import interactions as interaction_format
 from mate_tf.errors import InputError
 from mate_tf.evaluation import hybridqa, predictions
 from mate_tf.protos import annotated_text_pb2, interaction_pb2, invalid_answer_pb2
-from mate_tf.tables.answers import Coordinate
 from mate_tf.tables.files import read_text
 
 NONE, FULL, SELECTIVE, COLUMN = "none", "full", "selective", "col_confined"

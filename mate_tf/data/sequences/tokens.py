@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from mate_tf.data.atomic import atomic_path
 from mate_tf.data.tokenizer import REQUIRED_PIECES, Tokenizer, read_vocabulary
 from mate_tf.errors import InputError
+from mate_tf.files.atomic import write_text
 
 WORD_PIECES, BYTES, SYMBOLS = "word_pieces", "bytes", "symbols"
 
@@ -94,5 +94,4 @@ TOKENS = {WORD_PIECES: WordPieces, BYTES: Bytes, SYMBOLS: Symbols}
 def make_vocabulary(path: str | os.PathLike, pieces: Iterable[str]) -> None:
     """Writes the special pieces and then these, one a line."""
     text = "".join(f"{piece}\n" for piece in (*REQUIRED_PIECES, *pieces))
-    with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        file.write(text)
+    write_text(path, text)

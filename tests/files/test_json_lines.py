@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mate_tf.data.json_lines import read_json_lines
 from mate_tf.errors import InputError
+from mate_tf.files.json_lines import read_json_lines
 
 
 def test_marks_line_ends_and_blank_lines_do_no_harm(tmp_path):

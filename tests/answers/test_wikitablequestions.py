@@ -4,9 +4,9 @@ import csv
 
 import pytest
 
+from mate_tf.answers import wikitablequestions
+from mate_tf.answers.wikitablequestions import canonical_form, is_right, values
 from mate_tf.errors import InputError
-from mate_tf.evaluation import wikitablequestions
-from mate_tf.evaluation.wikitablequestions import canonical_form, is_right, values
 
 TAGGED = ("pristine-unseen-tables", "pristine-seen-tables")
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from mate_tf.errors import InputError
-from mate_tf.tables.answers import (
+from mate_tf.answers.gold import (
     AnswerError,
     GoldAnswer,
     SupervisionMode,
@@ -17,6 +16,7 @@ from mate_tf.tables.answers import (
     find_coordinates,
     parse_answer,
 )
+from mate_tf.errors import InputError
 from mate_tf.tables.table import Table
 from mate_tf.tables.text import NORMALIZERS
 
