@@ -18,7 +18,7 @@ _EXPORTS = {
     "TableClassifier": "mate_tf.models.classifier",
     "ExampleConverter": "mate_tf.data.examples",
     "Predictor": "mate_tf.serving.predictor",
-    "PointrPredictor": "mate_tf.serving.pointr",
+    "PointrPredictor": "mate_tf.pointr",
 }
 _MODULES = ("attention", "checkpoints", "tables", "data", "models", "tasks", "evaluation")
 

@@ -11,9 +11,9 @@ from mate_tf.data import expansion, interactions
 from mate_tf.data.datasets import hybridqa_rc
 from mate_tf.data.offsets import Offsets
 from mate_tf.errors import InputError
-from mate_tf.evaluation import hybridqa_answers
-from mate_tf.evaluation.hybridqa_answers import Reading
 from mate_tf.files.atomic import write_json
+from mate_tf.pointr import conversion
+from mate_tf.pointr.readings import Reading, choose, span_in_text
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
 from mate_tf.serving.exported import ExportedModel
 from mate_tf.tables.passages import split_sentences
@@ -133,18 +133,18 @@ class PointrPredictor:
             self._reading(interaction, question, cell, probability)
             for cell, probability in _ranked(probabilities)[: self._num_cells]
         ]
-        best = hybridqa_answers.choose([reading for reading, _ in found], self._policy)
+        best = choose([reading for reading, _ in found], self._policy)
         place = next(span for reading, span in found if reading is best)
         return _answer(interaction, best, place, probabilities, tuple(map(str, cuts)))
 
     def _reading(self, interaction, question, cell, probability):
         """What stands in one cell: a `Reading`, and where in its expanded text."""
         config = hybridqa_rc.HybridQaRcConfig(single_cell_examples=True)
-        (reading,) = hybridqa_rc.predicted_interactions(interaction, {question.id: [cell]}, config)
+        (reading,) = conversion.predicted_interactions(interaction, {question.id: [cell]}, config)
         example, _ = self._read.converter.conversion(reading, 0)
         (outputs,) = self._read(example)
         text = reading.table.rows[0].cells[0].text
-        place = hybridqa_answers.span_in_text(outputs, self._offsets.ranges(text))
+        place = span_in_text(outputs, self._offsets.ranges(text))
         log_probability = float(outputs["span_log_prob"])
         span = slice(*place)
         return Reading(text[span], probability, log_probability, cell), place

@@ -1,4 +1,4 @@
-"""POINTR: (Point)ing at an expanded cell, then (R)eading a span from it (MATE paper, section 4)."""
+"""Experiments of both stages of POINTR, and how their results make one answer."""
 
 import dataclasses
 
@@ -6,7 +6,7 @@ from official.core import config_definitions
 from official.modeling.hyperparams import base_config
 
 from mate_tf.errors import InputError
-from mate_tf.evaluation.hybridqa_answers import POLICIES
+from mate_tf.pointr.readings import POLICIES
 from mate_tf.tasks import registry
 from mate_tf.tasks.configs import TableExperiment
 
@@ -18,11 +18,11 @@ STAGES = {POINT: "HYBRIDQA", READ: "HYBRIDQA_RC"}
 
 @dataclasses.dataclass
 class PointrTaskConfig(config_definitions.TaskConfig):
-    """How the two stages make one answer.
+    """Choice among the cells that are read.
 
     Attributes:
         name: POINTR.
-        num_cells: how many of the most probable cells are read.
+        num_cells: number of the most probable cells that are read.
         policy: "first" answers with the best span of the most probable cell, as the paper does;
             "product" with the span of the largest P(cell) * P(span | cell).
     """
@@ -51,7 +51,7 @@ class PointrExperiment(base_config.Config):
     )
 
     def check(self, source: str) -> None:
-        """Raises InputError for values that are of the right type and of no use.
+        """Raises InputError for values of the right type that cannot be used.
 
         Args:
             source: file or flags, for the message.
