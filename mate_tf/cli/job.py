@@ -13,7 +13,7 @@ from mate_tf.data.create_data import examples_path
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import write_json
 from mate_tf.models.encoder_config import BERT_FIELDS
-from mate_tf.tasks.base import TableTask
+from mate_tf.tasks.base import Task
 from mate_tf.tasks.configs import TableExperiment
 from mate_tf.training import experiments, tpu
 
@@ -81,12 +81,12 @@ class Job:
         num_processes: processes that convert examples.
         runner_type: the Beam runner that converts them instead, a key of `data.beam.RUNNERS`.
         beam_options: what that runner is told.
-        decisions: what of the experiment follows from the data (`TableTask.decided_by_data`).
+        decisions: what of the experiment follows from the data (`Task.decided_by_data`).
         trainer: what trains, evaluates and predicts.
     """
 
     experiment: TableExperiment
-    task: TableTask
+    task: Task
     input_dir: str | None
     output_dir: str
     model_dir: str
@@ -162,7 +162,7 @@ class Job:
         """
         path = self.experiment.task.conversion.bert_vocab_file
         if not path:
-            raise InputError(f"task {self.task.name_in_tapas} needs --bert_vocab_file=FILE")
+            raise InputError(f"task {self.task.name} needs --bert_vocab_file=FILE")
         if not os.path.isfile(path):
             raise InputError(f"--bert_vocab_file={path}: no such file")
         return path
@@ -185,12 +185,12 @@ def _decisions(task: str, input_dir: str | None, output_dir: str) -> tuple[dict,
 
 
 def _check_mode(task: str, mode: str) -> None:
-    if mode in MODES_WITH_ANSWERS and not tasks.get(task).answers_questions:
+    if mode in MODES_WITH_ANSWERS and not tasks.get(task).capabilities.answers_questions:
         raise InputError(
             f"task {task} answers no questions: it has no --mode={mode}; fine-tune another task "
             "with --init_checkpoint of what it trained"
         )
-    if mode in MODES_WITH_TABLES and not tasks.get(task).reads_tables:
+    if mode in MODES_WITH_TABLES and not tasks.get(task).capabilities.reads_tables:
         raise InputError(f"task {task} reads no tables: it has no --mode={mode}")
 
 
@@ -213,7 +213,7 @@ def _beam_options(flags) -> tuple[str, ...]:
         raise InputError(f"--beam_options={flags.beam_options}: {error}") from error
 
 
-def _fill_paths(task: TableTask, output_dir: str) -> None:
+def _fill_paths(task: Task, output_dir: str) -> None:
     """Paths that the configuration leaves open lead into the output folder."""
     config = task.task_config
     config.train_data.input_path = config.train_data.input_path or examples_path(
@@ -224,7 +224,7 @@ def _fill_paths(task: TableTask, output_dir: str) -> None:
     )
     vocab_file = os.path.join(output_dir, VOCABULARY_FILE)
     if not config.conversion.bert_vocab_file and (
-        task.makes_vocabulary or os.path.exists(vocab_file)
+        task.capabilities.makes_vocabulary or os.path.exists(vocab_file)
     ):
         config.conversion.bert_vocab_file = vocab_file
 

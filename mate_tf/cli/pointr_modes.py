@@ -28,7 +28,7 @@ def run(pipeline) -> None:
 def _each(function):
     def run_each(pipeline) -> None:
         for job in pipeline.jobs:
-            print(f"\nstage | {job.task.name_in_tapas}", flush=True)
+            print(f"\nstage | {job.task.name}", flush=True)
             function(job)
 
     return run_each

@@ -52,7 +52,7 @@ def write_answers(job: Job, predicted) -> None:
     """Writes <split>.* for the data set's official evaluation into the model folder.
 
     Args:
-        job: whose task may have such files, see `TableTask.write_answers`.
+        job: whose task may have such files, see `Task.write_answers`.
         predicted: what `predict` returns.
     """
     for split, source in evaluated(job.task).items():

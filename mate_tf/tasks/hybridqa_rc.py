@@ -15,7 +15,7 @@ from mate_tf.evaluation import hybridqa_answers
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.spans import MLP
-from mate_tf.tasks import base, configs, registry
+from mate_tf.tasks import configs, registry, table
 
 
 @dataclasses.dataclass
@@ -32,7 +32,7 @@ class HybridQaRcTaskConfig(configs.TableTaskConfig):
 
 
 @registry.register
-class HybridQaRcTask(base.TableTask):
+class HybridQaRcTask(table.TableTask):
     """Reads the answers of HybridQA (Chen et al., 2020) in cells that have them.
 
     An example is a question with a cell and all sentences about the entities that it links to, as
@@ -41,7 +41,7 @@ class HybridQaRcTask(base.TableTask):
     POINTR tells.
     """
 
-    name_in_tapas = "HYBRIDQA_RC"
+    name = "HYBRIDQA_RC"
     splits = ("train", "dev")
     baselines = ()
 
@@ -74,7 +74,7 @@ class HybridQaRcTask(base.TableTask):
         """The paper's hyper-parameters (appendix A.2) for BERT with full attention."""
         return configs.fine_tuning(
             HybridQaRcTaskConfig(
-                name=cls.name_in_tapas,
+                name=cls.name,
                 conversion=configs.ConversionConfig(
                     max_seq_length=512, update_answer_coordinates=True
                 ),

@@ -59,17 +59,16 @@ class SquadTaskConfig(configs.TableTaskConfig):
 
 
 @registry.register
-class SquadTask(base.TableTask):
+class SquadTask(base.Task):
     """Reads the answers of SQuAD in paragraphs of Wikipedia. --input_dir has its JSON files.
 
     A paragraph is read as the only cell of a table, by the heads of POINTR's second stage; too long
     a one in several windows. The predictions are of windows, the scores of questions.
     """
 
-    name_in_tapas = "SQUAD"
+    name = "SQUAD"
     splits = squad.SPLITS
-    reads_tables = False
-    baselines = ()
+    capabilities = base.Capabilities(reads_tables=False)
 
     def interactions(self, input_dir, split):
         return squad.read(input_dir, split, self.task_config.version)
@@ -118,7 +117,7 @@ class SquadTask(base.TableTask):
         """Appendix C's settings for version 1.1 with a BERT of base size and full attention."""
         return configs.fine_tuning(
             SquadTaskConfig(
-                name=cls.name_in_tapas,
+                name=cls.name,
                 model=sequence.classifier(
                     0,
                     segments=True,

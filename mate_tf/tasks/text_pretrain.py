@@ -11,7 +11,7 @@ from mate_tf.data.tokenizer import Tokenizer
 from mate_tf.errors import InputError
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.pretrainer import PretrainerConfig
-from mate_tf.tasks import configs, pretrain, registry, sequence
+from mate_tf.tasks import configs, pretraining_task, registry, sequence
 
 
 @dataclasses.dataclass
@@ -40,7 +40,7 @@ class TextPretrainTaskConfig(sequence.SequenceTaskConfig):
 
 
 @registry.register
-class TextPretrainTask(pretrain.PretrainTask):
+class TextPretrainTask(pretraining_task.PretrainTask):
     """BERT's pre-training (Devlin et al., 2019), as SparseBERT's (section 3.1.1).
 
     --input_dir is any folder with text, see `data.documents`. Words are masked anew whenever an
@@ -48,9 +48,8 @@ class TextPretrainTask(pretrain.PretrainTask):
     masked as a whole. Segments are embedded as in GLUE, and nothing of tables.
     """
 
-    name_in_tapas = "TEXT_PRETRAIN"
+    name = "TEXT_PRETRAIN"
     splits = documents.SPLITS
-    reads_tables = False
 
     def interactions(self, input_dir, split):
         return _Interactions(self.task_config, input_dir, split)
@@ -59,8 +58,8 @@ class TextPretrainTask(pretrain.PretrainTask):
         options = self.task_config.conversion.converter_options()
         return sequences.SequenceConverter(vocab_file, **options)
 
-    def asked(self, features):
-        """<bool>[batch]: as of a sequence."""
+    def example_mask(self, features):
+        """Returns <bool>[batch], true for examples with text."""
         return sequence.has_text(features)
 
     @classmethod
@@ -68,7 +67,7 @@ class TextPretrainTask(pretrain.PretrainTask):
         """BERT's settings for sequences of 128 tokens, with full attention."""
         return configs.fine_tuning(
             TextPretrainTaskConfig(
-                name=cls.name_in_tapas,
+                name=cls.name,
                 conversion=sequence.SequenceConversionConfig(max_seq_length=128),
                 model=PretrainerConfig(
                     encoder=EncoderConfig(

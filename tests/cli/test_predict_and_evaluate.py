@@ -13,7 +13,7 @@ from mate_tf.data.interactions import Question, interaction_from_table
 from mate_tf.evaluation import metrics
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.tables.table import Table
-from mate_tf.tasks.base import TableTask
+from mate_tf.tasks.table import TableTask
 
 
 def _interactions(prefix, classes):

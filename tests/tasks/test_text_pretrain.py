@@ -121,7 +121,7 @@ def test_batches_of_pairs(make, batches):
             np.flatnonzero(batch["segment_ids"][row]), np.arange(ends[0] + 1, tokens)
         )
     # The last one only fills up.
-    assert task.asked(batch).numpy().tolist() == [True] * len(labels) + [False]
+    assert task.example_mask(batch).numpy().tolist() == [True] * len(labels) + [False]
     assert not batch["masked_lm_weights"][-1].any()
 
 
