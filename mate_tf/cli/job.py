@@ -7,12 +7,14 @@ import os
 import shlex
 
 from mate_tf import tasks
+from mate_tf.cli import flags as flag_definitions
 from mate_tf.cli import trainers
 from mate_tf.cli.config_files import find_config
 from mate_tf.data.create_data import examples_path
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import write_json
 from mate_tf.models.encoder_config import BERT_FIELDS
+from mate_tf.tables.conversion import ConversionConfig
 from mate_tf.tasks.base import Task
 from mate_tf.tasks.configs import TableExperiment
 from mate_tf.training import experiments, tpu
@@ -28,15 +30,11 @@ _LEARNING_RATE = "trainer.optimizer_config.learning_rate.bert.initial_learning_r
 _ACCUMULATION = "trainer.optimizer_config.optimizer.bert_adamw.gradient_accumulation_steps"
 FLAG_OVERRIDES = {
     "bert_vocab_file": "task.conversion.bert_vocab_file",
-    "max_seq_length": "task.conversion.max_seq_length",
-    "drop_rows_to_fit": "task.conversion.drop_rows_to_fit",
-    "prune_columns": "task.conversion.prune_columns",
-    "prune_rows": "task.conversion.prune_rows",
-    "use_document_title": "task.conversion.use_document_title",
-    "expand_entity_descriptions": "task.conversion.expand_entity_descriptions",
-    "entity_descriptions_sentence_limit": "task.conversion.entity_descriptions_sentence_limit",
-    "use_entity_title": "task.conversion.use_entity_title",
-    "update_answer_coordinates": "task.conversion.update_answer_coordinates",
+    **{
+        field.name: f"task.conversion.{field.name}"
+        for field in dataclasses.fields(ConversionConfig)
+        if field.name in flag_definitions.FLAGS
+    },
     "init_checkpoint": "task.init_checkpoint",
     "skip_mismatched": "task.skip_mismatched",
     "reset_output_cls": "task.reset_output_cls",

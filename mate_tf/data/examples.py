@@ -2,6 +2,7 @@
 
 import collections
 import contextlib
+import dataclasses
 import os
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -11,11 +12,12 @@ import tensorflow as tf
 
 from mate_tf.data import interactions, matching
 from mate_tf.data.example_features import example_features, to_example
-from mate_tf.data.expansion import Display, Shown
+from mate_tf.data.expansion import Shown
 from mate_tf.data.table_features import TableFeatures
 from mate_tf.data.tokenizer import Tokenizer
 from mate_tf.protos import interaction_pb2, table_selection_pb2
 from mate_tf.tables import linearize, pruning
+from mate_tf.tables.conversion import ConversionConfig
 from mate_tf.tables.linearize import ConversionError, Cut
 
 INVALID_ANSWER = "Invalid answer"
@@ -45,80 +47,39 @@ class ExampleConverter:
     example, cuts = converter.conversion(interaction, 0)
     ```
 
-    The defaults are the reference's: cells are shortened, evenly, until all fit, and a table that
-    is still too long raises. Numbers and dates are looked for where an interaction has none.
-    Interactions are never changed. A converter can be sent to other processes.
+    Numbers and dates are looked for where an interaction has none. Interactions are never changed.
+    A converter can be sent to other processes.
 
     Args:
         vocab_file: WordPiece vocabulary, see `Tokenizer`.
         max_seq_length: length of every feature per token; shorter sequences are padded.
-        max_column_id, max_row_id: a table must have fewer columns and rows.
-        cell_trim_length: shorten cells to this many tokens (and the rest of the word), but then no
-            further; negative: as much as needed.
-        drop_rows_to_fit: drop the last rows of a table that is too long.
-        drop_columns_to_fit: drop the last columns if header and first row are too long.
-        trim_question_to_fit: drop the last words of a question, at most down to half of the
-            sequence, if header and first row do not fit beside it.
-        prune_columns, prune_rows: before anything else is dropped, and only if it would be, drop
-            the columns and rows that have least to do with the question; see
-            `mate_tf.tables.pruning`.
-        update_answer_coordinates: label where the answer's text first stands in the table, not the
-            answer's coordinates. An answer that is nowhere gives no labels.
-        use_document_title, use_context_title: append the table's title or heading to the question.
-        trim_question_ids: store the end of a question id that is too long for `question_id_ints`.
-        mark_matches: set prev_label_ids on words that question and table share (`matching`).
-        **display: how cells are shown, fields of `expansion.Display`.
+        **options: further fields of `tables.conversion.ConversionConfig`.
+
+    Attributes:
+        config: the `ConversionConfig`.
 
     Raises:
         InputError: the vocabulary cannot be used, or a limit is negative.
     """
 
-    def __init__(
-        self,
-        vocab_file: str | os.PathLike,
-        max_seq_length: int = 512,
-        *,
-        max_column_id: int = 512,
-        max_row_id: int = 512,
-        cell_trim_length: int = -1,
-        drop_rows_to_fit: bool = False,
-        drop_columns_to_fit: bool = False,
-        trim_question_to_fit: bool = False,
-        prune_columns: bool = False,
-        prune_rows: bool = False,
-        update_answer_coordinates: bool = False,
-        use_document_title: bool = False,
-        use_context_title: bool = False,
-        trim_question_ids: bool = False,
-        mark_matches: bool = False,
-        **display,
-    ):
-        self.limits = linearize.Limits(
-            max_length=max_seq_length,
-            max_column_id=max_column_id,
-            max_row_id=max_row_id,
-            cell_trim_length=cell_trim_length,
-            drop_rows_to_fit=drop_rows_to_fit,
-            drop_columns_to_fit=drop_columns_to_fit,
-            trim_question_to_fit=trim_question_to_fit,
-            prune_columns=prune_columns,
-            prune_rows=prune_rows,
-        )
+    def __init__(self, vocab_file: str | os.PathLike, max_seq_length: int = 512, **options):
+        self._start(vocab_file, ConversionConfig(max_seq_length, **options))
+
+    @classmethod
+    def from_config(cls, vocab_file: str | os.PathLike, config: ConversionConfig):
+        """Returns the converter of a vocabulary and a config."""
+        return cls(vocab_file, **dataclasses.asdict(config))
+
+    def _start(self, vocab_file, config: ConversionConfig) -> None:
+        self.config = config
         self.tokenizer = Tokenizer(vocab_file)
-        self._labelling = {
-            "update_answer_coordinates": update_answer_coordinates,
-            "use_document_title": use_document_title,
-            "use_context_title": use_context_title,
-            "trim_question_ids": trim_question_ids,
-            "mark_matches": mark_matches,
-        }
-        self._shown = Shown(Display(**display))
+        self._shown = Shown(config)
         self._tables: collections.OrderedDict[bytes, TableFeatures] = collections.OrderedDict()
 
     @property
     def max_seq_length(self) -> int:
         """Length of every feature per token."""
-        return self.limits.max_length
+        return self.config.max_seq_length
 
     @property
     def vocab_file(self) -> str:
@@ -126,15 +87,11 @@ class ExampleConverter:
         return self.tokenizer.vocab_file
 
     def __getstate__(self):
-        """What `__setstate__` needs to build an equal converter in another process."""
-        limits = vars(self.limits).copy()
-        max_seq_length = limits.pop("max_length")
-        options = {**limits, **self._labelling, **vars(self._shown.display)}
-        return self.tokenizer.vocab_file, max_seq_length, options
+        """Returns what `__setstate__` needs to build an equal converter in another process."""
+        return self.tokenizer.vocab_file, self.config
 
     def __setstate__(self, state):
-        vocab_file, max_seq_length, options = state
-        self.__init__(vocab_file, max_seq_length, **options)
+        self._start(*state)
 
     def convert(
         self, interaction: interaction_pb2.Interaction, question_index: int
@@ -192,7 +149,7 @@ class ExampleConverter:
 
     def _build(self, interaction, index: int, text: "_Text") -> Conversion:
         table_proto, question = interaction.table, interaction.questions[index]
-        linearize.check_size(len(table_proto.rows), len(table_proto.columns), self.limits)
+        linearize.check_size(len(table_proto.rows), len(table_proto.columns), self.config)
         if not question.answer.is_valid:
             raise _invalid_answer(question)
         table = self._table(interaction, index)
@@ -200,7 +157,7 @@ class ExampleConverter:
             text.ids,
             text.word_starts,
             table.tokens,
-            self.limits,
+            self.config,
             cls_id=self.tokenizer.cls_id,
             sep_id=self.tokenizer.sep_id,
             selected=_selected_tokens(question, table.tokens),
@@ -214,11 +171,11 @@ class ExampleConverter:
         if index > 0:
             previous = interaction.questions[index - 1]
             values["prev_label_ids"] = self._labels(previous, table, sequence)
-        if self._labelling["mark_matches"]:
+        if self.config.mark_matches:
             values["prev_label_ids"] = matching.shared_words(
                 sequence.input_ids, sequence.segment_ids, self.tokenizer
             )
-        trim = self._labelling["trim_question_ids"]
+        trim = self.config.trim_question_ids
         values.update(example_features(question, table_proto.table_id, trim_id=trim))
         return Conversion(to_example(values, self.max_seq_length), sequence.cuts)
 
@@ -252,7 +209,7 @@ class ExampleConverter:
             self._tables.popitem(last=False)
 
     def _ranking(self, question, table: TableFeatures) -> pruning.Ranking | None:
-        if not (self.limits.prune_columns or self.limits.prune_rows):
+        if not (self.config.prune_columns or self.config.prune_rows):
             return None
         return pruning.Ranking(table.words, interactions.question_text(question))
 
@@ -275,9 +232,9 @@ class ExampleConverter:
 
     def _texts(self, question, table) -> list[str]:
         texts = [interactions.question_text(question)]
-        if self._labelling["use_document_title"] and table.document_title:
+        if self.config.use_document_title and table.document_title:
             texts.append(table.document_title)
-        if self._labelling["use_context_title"] and table.context_heading:
+        if self.config.use_context_title and table.context_heading:
             texts.append(table.context_heading)
         return texts
 
@@ -302,7 +259,7 @@ class ExampleConverter:
         return values
 
     def _labels(self, question, table, sequence) -> np.ndarray:
-        if self._labelling["update_answer_coordinates"]:
+        if self.config.update_answer_coordinates:
             return self._labels_from_texts(question.answer.answer_texts, table, sequence)
         cells = {
             (coordinate.row_index + 1, coordinate.column_index + 1)

@@ -1,66 +1,34 @@
-"""What the cells of a table show the model: their own text, and sentences about their entities."""
+"""Texts of cells as a model reads them: their own, and sentences about linked entities."""
 
 import collections
-import dataclasses
 
 from mate_tf.data import interactions
 from mate_tf.data.table_features import cell_texts
-from mate_tf.errors import InputError
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
+from mate_tf.tables.conversion import ConversionConfig
 from mate_tf.tables.histogram import histogram_row
-from mate_tf.tables.passages import NUM_SENTENCES, Passages, expand
+from mate_tf.tables.passages import Passages, expand
 
 _LINKS = annotated_text_pb2.AnnotatedText.annotated_cell_ext
 _DESCRIPTIONS = annotated_text_pb2.AnnotationDescription.annotation_descriptions_ext
 _CACHED_INDEXES = 16
 
 
-@dataclasses.dataclass(frozen=True)
-class Display:
-    """How cells are shown (MATE paper, section 4.1).
-
-    Attributes:
-        strip_column_names: all column names are empty.
-        expand_entity_descriptions: data cells are followed by those sentences about the entities
-            they link to that are, of all about the table's entities, most like the question.
-        entity_descriptions_sentence_limit: how many sentences for the whole table.
-        use_entity_title: the sentences follow the entity's name.
-        hide_cell_texts: data cells do not show their own text, which leaves the passages only.
-        histogram_row: a last row tells what the columns hold how often (`tables.histogram`), of the
-            texts without sentences. It counts as a part of the header, so it is never an answer;
-            where rows are dropped, it is the first to go.
-    """
-
-    strip_column_names: bool = False
-    expand_entity_descriptions: bool = False
-    entity_descriptions_sentence_limit: int = NUM_SENTENCES
-    use_entity_title: bool = False
-    hide_cell_texts: bool = False
-    histogram_row: bool = False
-
-    def __post_init__(self):
-        if self.entity_descriptions_sentence_limit < 0:
-            raise InputError(
-                "entity_descriptions_sentence_limit="
-                f"{self.entity_descriptions_sentence_limit} is negative"
-            )
-
-
 class Shown:
     """Makes the texts of cells for questions.
 
     Args:
-        display: how they are shown.
+        config: how cells are shown.
     """
 
-    def __init__(self, display: Display):
-        self.display = display
+    def __init__(self, config: ConversionConfig):
+        self._config = config
         self._indexes: collections.OrderedDict[bytes, Passages] = collections.OrderedDict()
 
     def key(self, interaction: interaction_pb2.Interaction, index: int) -> bytes:
         """Equal for questions that see the same texts: all on a table, unless it is expanded."""
         key = interaction.table.SerializeToString(deterministic=True)
-        if not self.display.expand_entity_descriptions:
+        if not self._config.expand_entity_descriptions:
             return key
         question = interactions.question_text(interaction.questions[index])
         return b"\0".join([key, _serialized_passages(interaction), question.encode("utf-8")])
@@ -73,22 +41,22 @@ class Shown:
         Raises:
             ConversionError: a row has more or fewer cells than the header.
         """
-        table, display = interaction.table, self.display
-        texts = cell_texts(table, display.strip_column_names)
+        table, config = interaction.table, self._config
+        texts = cell_texts(table, config.strip_column_names)
         data = slice(len(table.columns), None)
-        if display.hide_cell_texts:
+        if config.hide_cell_texts:
             texts[data] = [""] * len(texts[data])
         last_row = []
-        if display.histogram_row:
+        if config.histogram_row:
             last_row = histogram_row(texts[data], len(table.columns))
-        if display.expand_entity_descriptions:
+        if config.expand_entity_descriptions:
             question = interactions.question_text(interaction.questions[index])
             sentences = self._passages(interaction).relevant(
-                question, display.entity_descriptions_sentence_limit
+                question, config.entity_descriptions_sentence_limit
             )
             cells = (cell for row in table.rows for cell in row.cells)
             texts[data] = [
-                expand(text, links(cell), sentences, display.use_entity_title)
+                expand(text, links(cell), sentences, config.use_entity_title)
                 for text, cell in zip(texts[data], cells, strict=True)
             ]
         return texts + last_row

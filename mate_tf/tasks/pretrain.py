@@ -44,7 +44,7 @@ class TablePretrainTask(pretraining_task.PretrainTask):
     splits = ("train", "dev")
 
     def converter(self, vocab_file):
-        return ExampleConverter(vocab_file, **self.task_config.conversion.converter_options())
+        return ExampleConverter.from_config(vocab_file, self.task_config.conversion.frozen())
 
     def interactions(self, input_dir, split):
         config = self.task_config

@@ -12,8 +12,7 @@ class TableTask(base.Task):
     baselines = ("random cell", "lexical match", "row and column match")
 
     def converter(self, vocab_file):
-        options = self.task_config.conversion.converter_options()
-        return ExampleConverter(vocab_file, **options)
+        return ExampleConverter.from_config(vocab_file, self.task_config.conversion.frozen())
 
     def measure(self, interactions, predicted):
         """Returns the share of questions with exactly the gold cells."""

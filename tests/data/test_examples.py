@@ -211,7 +211,7 @@ def test_question_ids(vocab_file, converter):
 def test_converter_can_be_sent_to_another_process(vocab_file):
     converter = ExampleConverter(vocab_file, 40, use_document_title=True, max_row_id=9)
     copy = pickle.loads(pickle.dumps(converter))
-    assert copy.limits == converter.limits
+    assert copy.config == converter.config
     assert copy.convert(ask("who"), 0) == converter.convert(ask("who"), 0)
 
 

@@ -105,9 +105,9 @@ def test_rows_beyond_the_largest_id_are_not_taken(vocab_file):
 
 def test_options_reach_other_processes(converters):
     copied = pickle.loads(pickle.dumps(converters[True, False]))
-    assert copied.limits == converters[True, False].limits
-    assert copied.limits.prune_columns
-    assert not copied.limits.prune_rows
+    assert copied.config == converters[True, False].config
+    assert copied.config.prune_columns
+    assert not copied.config.prune_rows
 
 
 cell = st.lists(st.sampled_from(WORDS), max_size=2).map(" ".join)

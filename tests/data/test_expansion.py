@@ -9,9 +9,10 @@ import pytest
 
 from mate_tf.data import expansion, features, records
 from mate_tf.data.examples import ConversionError, ExampleConverter
-from mate_tf.data.expansion import Display, Shown
+from mate_tf.data.expansion import Shown
 from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2
+from mate_tf.tables.conversion import ConversionConfig
 
 EXPAND = {"expand_entity_descriptions": True}
 CONFIGS = {
@@ -90,7 +91,7 @@ def test_conversions_are_the_references(config, recorded, vocab):
 @pytest.mark.parametrize("config", CONFIGS)
 def test_expanded_texts_are_the_references(config, recorded):
     options = {name: value for name, value in CONFIGS[config].items() if name in DISPLAY}
-    shown = Shown(Display(**options))
+    shown = Shown(ConversionConfig(**options))
     for interaction, golden in recorded:
         texts = golden["conversions"][config]["expanded_cell_texts"]
         header = [column.text for column in interaction.table.columns]
@@ -113,14 +114,14 @@ def _second_question(interaction, text):
 
 
 def test_each_question_has_its_own_sentences(mountains):
-    shown = Shown(Display(**EXPAND))
+    shown = Shown(ConversionConfig(**EXPAND))
     both = _second_question(mountains, "Where was the cable car built ?")
     first, second = shown.texts(both, 0), shown.texts(both, 1)
     assert first == shown.texts(mountains, 0)
     assert first != second
     assert any("cable car" in text for text in second)
     assert shown.key(both, 0) != shown.key(both, 1)
-    plain = Shown(Display())
+    plain = Shown(ConversionConfig())
     assert plain.key(both, 0) == plain.key(both, 1)
 
 
@@ -137,7 +138,7 @@ def test_tables_of_the_same_cells_but_other_passages_are_told_apart(mountains, v
 
 def test_passages_only(mountains):
     """The baseline of the paper's table 5: cells show the sentences, not what they say."""
-    shown = Shown(Display(hide_cell_texts=True, **EXPAND))
+    shown = Shown(ConversionConfig(hide_cell_texts=True, **EXPAND))
     columns = len(mountains.table.columns)
     texts = shown.texts(mountains, 0)
     assert texts[:columns] == [column.text for column in mountains.table.columns]
@@ -148,8 +149,8 @@ def test_passages_only(mountains):
 
 
 def test_no_sentences(mountains):
-    shown = Shown(Display(entity_descriptions_sentence_limit=0, **EXPAND))
-    assert shown.texts(mountains, 0) == Shown(Display()).texts(mountains, 0)
+    shown = Shown(ConversionConfig(entity_descriptions_sentence_limit=0, **EXPAND))
+    assert shown.texts(mountains, 0) == Shown(ConversionConfig()).texts(mountains, 0)
 
 
 def test_tables_without_links_are_shown_as_they_are(vocab):
