@@ -13,8 +13,7 @@ from mate_tf.data.datasets.hybridqa import read_linked_table
 from mate_tf.data.tokenizer import Tokenizer
 from mate_tf.evaluation import hybridqa, hybridqa_answers, metrics
 from mate_tf.files.atomic import write_json
-from mate_tf.pointr import evaluation, prediction
-from mate_tf.pointr.predictor import PointrPredictor, write_settings
+from mate_tf.pointr import evaluation, prediction, predictor
 
 
 def run(pipeline) -> None:
@@ -44,7 +43,7 @@ def export_both(pipeline) -> None:
     """Exports both SavedModels, and how `PointrPredictor` joins them."""
     _each(export.export)(pipeline)
     config = pipeline.config.task
-    write_settings(pipeline.export_dir, config.num_cells, config.policy)
+    predictor.write_settings(pipeline.export_dir, config.num_cells, config.policy)
     print(f"exported | {pipeline.export_dir}")
 
 
@@ -124,9 +123,9 @@ def ask(flags) -> None:
         table, links, passages = read_linked_table(flags.table, flags.passages)
     else:
         table, links, passages = read_table(flags.table), {}, {}
-    predictor = PointrPredictor(export_dir_of(flags))
+    models = predictor.PointrPredictor(export_dir_of(flags))
     for question in flags.question:
-        answer = predictor.ask(table, question, links, passages)
+        answer = models.ask(table, question, links, passages)
         print(f"\n{question}")
         print(json.dumps(answer.to_json(), ensure_ascii=False))
         print(table.render(answer.coordinates))

@@ -21,8 +21,8 @@ from official.modeling.hyperparams import base_config
 from mate_tf import attention, errors, tasks
 from mate_tf.cli import config_files, job, pointr
 from mate_tf.cli import flags as flag_definitions
-from mate_tf.tasks.pointr import NAME as POINTR
-from mate_tf.tasks.pointr import STAGES, PointrExperiment
+from mate_tf.pointr.config import NAME as POINTR
+from mate_tf.pointr.config import STAGES, PointrExperiment
 from mate_tf.training import experiments
 
 from . import pages
@@ -137,8 +137,9 @@ def check_inputs(values, *of_tasks) -> None:
     if values.mode not in ("run", "create_data"):
         return
     for task in of_tasks:
-        assert values.input_dir or not task.needs_files, "needs --input_dir"
-        assert values.bert_vocab_file or task.makes_vocabulary, "needs --bert_vocab_file"
+        able = task.capabilities
+        assert values.input_dir or not able.needs_files, "needs --input_dir"
+        assert values.bert_vocab_file or able.makes_vocabulary, "needs --bert_vocab_file"
 
 
 @every_page
