@@ -198,7 +198,7 @@ def fine_tune(options, task: str, mask: pathlib.Path | None, name: str, seed: in
     from mate_tf.cli.create_data import create_data
     from mate_tf.cli.train import train
     from mate_tf.data import records
-    from mate_tf.data.create_data import examples_path, interactions_path
+    from mate_tf.data.records.create_data import examples_path, interactions_path
     from mate_tf.evaluation import metrics, predictions
     from mate_tf.training import prediction
 

@@ -24,7 +24,7 @@ from mate_tf.attention.learned_mask import LearnedMaskPattern
 from mate_tf.attention.relation_mask import RELATIONS, RelationMaskPattern
 from mate_tf.cli.job import Job
 from mate_tf.cli.trained import Trained, model_inputs
-from mate_tf.data.tokenizer import read_vocabulary
+from mate_tf.data.converters.tokenizer import read_vocabulary
 from mate_tf.errors import InputError, on_one_line
 from mate_tf.evaluation.metrics import comparison
 from mate_tf.files.atomic import atomic_path, write_json, write_text

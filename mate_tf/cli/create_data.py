@@ -5,9 +5,9 @@ import os
 import shutil
 
 from mate_tf.cli.job import VOCABULARY_FILE, Job
-from mate_tf.data import create_data as conversion
 from mate_tf.data import records
-from mate_tf.data.report import Report
+from mate_tf.data.records import create_data as conversion
+from mate_tf.data.records.report import Report
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import atomic_path
 

@@ -10,7 +10,7 @@ from mate_tf import tasks
 from mate_tf.cli import flags as flag_definitions
 from mate_tf.cli import trainers
 from mate_tf.cli.config_files import find_config
-from mate_tf.data.create_data import examples_path
+from mate_tf.data.records.create_data import examples_path
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import write_json
 from mate_tf.models.encoder_config import BERT_FIELDS

@@ -7,10 +7,10 @@ import time
 from mate_tf.cli import analyze, create_data, export, predict, predict_and_evaluate, train
 from mate_tf.cli import eval as evaluate
 from mate_tf.cli.ask import export_dir_of, read_table
-from mate_tf.data import create_data as conversion
 from mate_tf.data import records
+from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.data.datasets.hybridqa import read_linked_table
-from mate_tf.data.tokenizer import Tokenizer
+from mate_tf.data.records import create_data as conversion
 from mate_tf.evaluation import hybridqa, hybridqa_answers, metrics
 from mate_tf.files.atomic import write_json
 from mate_tf.pointr import evaluation, prediction, predictor

@@ -4,7 +4,7 @@ import os
 
 from mate_tf.cli.job import Job, require_examples
 from mate_tf.data import records
-from mate_tf.data.create_data import examples_path, interactions_path
+from mate_tf.data.records.create_data import examples_path, interactions_path
 from mate_tf.evaluation import metrics, predictions
 
 SEQUENCE = "_sequence"

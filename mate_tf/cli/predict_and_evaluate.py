@@ -7,7 +7,7 @@ import os
 from mate_tf.cli.job import Job
 from mate_tf.cli.predict import SEQUENCE, evaluated, predict, write_answers
 from mate_tf.data import records
-from mate_tf.data.create_data import interactions_path
+from mate_tf.data.records.create_data import interactions_path
 from mate_tf.evaluation import baselines, metrics
 from mate_tf.files.atomic import write_json
 

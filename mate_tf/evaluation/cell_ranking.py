@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from mate_tf.data import expansion
+from mate_tf.data.converters import expansion
 from mate_tf.data.interactions import question_text
 from mate_tf.evaluation.predictions import NUM_RANKED, Prediction
 from mate_tf.protos import interaction_pb2

@@ -13,8 +13,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from mate_tf.answers.text_match import exact_match, f1
+from mate_tf.data.converters.offsets import Offsets
 from mate_tf.data.interactions import get_example_id
-from mate_tf.data.offsets import Offsets
 from mate_tf.errors import InputError
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.files.atomic import write_json

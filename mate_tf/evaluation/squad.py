@@ -12,9 +12,9 @@ import numpy as np
 
 from mate_tf.answers import text_match
 from mate_tf.answers.text_match import exact_match, normalize_answer
-from mate_tf.data import windows
+from mate_tf.data.converters import windows
+from mate_tf.data.converters.offsets import Offsets
 from mate_tf.data.interactions import parse_question_id
-from mate_tf.data.offsets import Offsets
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.files.atomic import write_json
 from mate_tf.protos import interaction_pb2
@@ -66,7 +66,7 @@ def read_answers(
 
     Args:
         interactions: paragraphs and questions about them (`data.datasets.squad`).
-        predicted: predictions by the ids of windows (`data.windows`).
+        predicted: predictions by the ids of windows (`data.converters.windows`).
         offsets: of the tokenizer that made the windows.
 
     Returns:

@@ -315,6 +315,7 @@ class TableClassifier(ConfiguredModel):
         per_example = tf.add_n(losses)
         if replicas.number() == 1:
             return tf.reduce_mean(per_example)
-        # Examples that only fill a batch up for the replicas have one token (`data.padding`).
+        # Examples that only fill a batch up for the replicas have one token
+        # (`data.records.padding`).
         real = tf.cast(tf.reduce_sum(features["input_mask"], axis=1) > 1, tf.float32)
         return replicas.weighted_mean(per_example, real)

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from mate_tf.answers.gold import Coordinate
+from mate_tf.data.converters.offsets import Offsets
+from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.data.datasets.hybridqa_rc import HybridQaRcConfig
-from mate_tf.data.offsets import Offsets
-from mate_tf.data.tokenizer import Tokenizer
 from mate_tf.evaluation.hybridqa_answers import official_id
 from mate_tf.pointr.conversion import predicted_interactions
 from mate_tf.pointr.readings import Reading, by_question, choose, rank, span_in_text

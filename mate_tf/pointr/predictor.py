@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mate_tf.data import expansion, interactions
+from mate_tf.data import interactions
+from mate_tf.data.converters import expansion
+from mate_tf.data.converters.offsets import Offsets
 from mate_tf.data.datasets import hybridqa_rc
-from mate_tf.data.offsets import Offsets
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import write_json
 from mate_tf.pointr import conversion

@@ -66,7 +66,7 @@ def span_in_text(output: Mapping, ranges: np.ndarray) -> tuple[int, int]:
     Args:
         output: of the second stage's model for one example: pred_span <int32>[2], the first and
             last token, and row_ids <int32>[seq].
-        ranges: <int64>[tokens, 2], characters of the cell's tokens (`data.offsets`). The
+        ranges: <int64>[tokens, 2], characters of the cell's tokens (`data.converters.offsets`). The
             sequence may end before the last of these tokens.
 
     Returns:

@@ -9,7 +9,7 @@ import tensorflow as tf
 from mate_tf.answers import execution
 from mate_tf.answers.execution import AGGREGATIONS
 from mate_tf.data import interactions
-from mate_tf.data.tokenizer import MAX_WORD_CHARACTERS
+from mate_tf.data.converters.tokenizer import MAX_WORD_CHARACTERS
 from mate_tf.evaluation.denotation import numbers_at
 from mate_tf.serving.exported import ExportedModel
 from mate_tf.tables.table import Table

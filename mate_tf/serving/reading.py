@@ -7,7 +7,7 @@ those of `mate_tf.tables.linearize`; the comments there say why they are as they
 import tensorflow as tf
 
 from mate_tf.data import features as feature_names
-from mate_tf.data.tokenizer import PAD, Tokenizer
+from mate_tf.data.converters.tokenizer import PAD, Tokenizer
 from mate_tf.serving import numeric
 from mate_tf.serving.word_pieces import WordPieces
 from mate_tf.tables.conversion import ConversionConfig

@@ -9,8 +9,9 @@ from official.core import base_task
 
 from mate_tf import checkpoints
 from mate_tf.data import features as feature_names
-from mate_tf.data import records, replicas
-from mate_tf.data.tokenizer import read_vocabulary
+from mate_tf.data import records
+from mate_tf.data.converters.tokenizer import read_vocabulary
+from mate_tf.data.records import replicas
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.classifier import TableClassifier, label_features

@@ -8,9 +8,9 @@ import pathlib
 
 from mate_tf.answers import text_match
 from mate_tf.attention import AttentionConfig
+from mate_tf.data.converters.offsets import Offsets
+from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.data.datasets import hybridqa, hybridqa_rc
-from mate_tf.data.offsets import Offsets
-from mate_tf.data.tokenizer import Tokenizer
 from mate_tf.evaluation import hybridqa_answers
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig

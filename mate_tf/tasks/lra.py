@@ -1,7 +1,7 @@
 """LRA_TEXT, LRA_RETRIEVAL, LRA_IMAGE: Long Range Arena from its official files."""
 
+from mate_tf.data.converters.sequences.tokens import BYTES, SYMBOLS
 from mate_tf.data.datasets import lra as files
-from mate_tf.data.sequences.tokens import BYTES, SYMBOLS
 from mate_tf.tasks import lra_settings, registry, sequence
 
 _BYTE_VOCABULARY = 260  # four special pieces and the bytes

@@ -4,8 +4,8 @@ import dataclasses
 
 from mate_tf.attention import AttentionConfig
 from mate_tf.data import pretraining
-from mate_tf.data.examples import ExampleConverter
-from mate_tf.data.masking import MaskingConfig
+from mate_tf.data.converters.examples import ExampleConverter
+from mate_tf.data.pretraining.masking import MaskingConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.pretrainer import PretrainerConfig
 from mate_tf.tasks import configs, pretraining_task, registry

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from mate_tf.data.masking import Masking
+from mate_tf.data.pretraining.masking import Masking
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.pretrainer import TablePretrainer

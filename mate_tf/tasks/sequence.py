@@ -7,9 +7,9 @@ import tensorflow as tf
 from official.modeling.hyperparams import base_config
 
 from mate_tf.attention import AttentionConfig
-from mate_tf.data import sequences
+from mate_tf.data.converters import sequences
+from mate_tf.data.converters.sequences import tokens
 from mate_tf.data.features import TOKEN_TYPES
-from mate_tf.data.sequences import tokens
 from mate_tf.errors import InputError
 from mate_tf.evaluation import sequences as sequence_metrics
 from mate_tf.models.classifier import ClassifierConfig

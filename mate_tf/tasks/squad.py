@@ -7,10 +7,10 @@ import dataclasses
 
 from official.modeling.hyperparams import base_config
 
-from mate_tf.data import windows
+from mate_tf.data.converters import windows
+from mate_tf.data.converters.offsets import Offsets
+from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.data.datasets import squad
-from mate_tf.data.offsets import Offsets
-from mate_tf.data.tokenizer import Tokenizer
 from mate_tf.errors import InputError
 from mate_tf.evaluation import squad as evaluation
 from mate_tf.models.spans import BOUNDARY, NO_SPANS

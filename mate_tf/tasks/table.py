@@ -1,6 +1,6 @@
 """Base class of tasks over tables."""
 
-from mate_tf.data.examples import ExampleConverter
+from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.evaluation import denotation, metrics
 from mate_tf.files.atomic import write_text
 from mate_tf.tasks import base

@@ -3,11 +3,12 @@
 import dataclasses
 
 from mate_tf.attention import AttentionConfig
-from mate_tf.data import documents, sequences
+from mate_tf.data.converters import sequences
+from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.data.features import TOKEN_TYPES
-from mate_tf.data.masking import MaskingConfig
-from mate_tf.data.sentence_pairs import Packer
-from mate_tf.data.tokenizer import Tokenizer
+from mate_tf.data.pretraining import documents
+from mate_tf.data.pretraining.masking import MaskingConfig
+from mate_tf.data.pretraining.sentence_pairs import Packer
 from mate_tf.errors import InputError
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.pretrainer import PretrainerConfig
@@ -43,9 +44,9 @@ class TextPretrainTaskConfig(sequence.SequenceTaskConfig):
 class TextPretrainTask(pretraining_task.PretrainTask):
     """BERT's pre-training (Devlin et al., 2019), as SparseBERT's (section 3.1.1).
 
-    --input_dir is any folder with text, see `data.documents`. Words are masked anew whenever an
-    example is read, but always alike in evaluation; other than in BERT's first release words are
-    masked as a whole. Segments are embedded as in GLUE, and nothing of tables.
+    --input_dir is any folder with text, see `data.pretraining.documents`. Words are masked
+    anew whenever an example is read, but always alike in evaluation. Unlike in BERT's first
+    release, words are masked as a whole. Segments are embedded as in GLUE, and nothing of tables.
     """
 
     name = "TEXT_PRETRAIN"

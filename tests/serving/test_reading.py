@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from mate_tf.data import features as feature_names
 from mate_tf.data import interactions
-from mate_tf.data.examples import ExampleConverter
-from mate_tf.data.tokenizer import Tokenizer
+from mate_tf.data.converters.examples import ExampleConverter
+from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.serving import numeric, reading
 from mate_tf.serving.word_pieces import WordPieces
 from mate_tf.tables import numbers

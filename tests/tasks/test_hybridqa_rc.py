@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf import tasks
-from mate_tf.data.examples import ExampleConverter
+from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.evaluation import predictions
 from mate_tf.tasks import head_metrics
 

@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf import tasks
-from mate_tf.data import windows
+from mate_tf.data.converters import windows
 from mate_tf.errors import InputError
 from mate_tf.tasks import head_metrics
 from mate_tf.training import experiments

@@ -5,8 +5,9 @@ import pytest
 
 from mate_tf import tasks
 from mate_tf.data import features as feature_names
-from mate_tf.data import records, sequences
-from mate_tf.data.sentence_pairs import RANDOM
+from mate_tf.data import records
+from mate_tf.data.converters import sequences
+from mate_tf.data.pretraining.sentence_pairs import RANDOM
 from mate_tf.errors import InputError
 from mate_tf.tasks import configs
 

@@ -17,8 +17,8 @@ import numpy as np
 from official.modeling.hyperparams import base_config
 
 from mate_tf.answers.gold import Coordinate
-from mate_tf.data import expansion
 from mate_tf.data import interactions as interaction_format
+from mate_tf.data.converters import expansion
 from mate_tf.errors import InputError
 from mate_tf.protos import annotated_text_pb2, interaction_pb2, invalid_answer_pb2
 from mate_tf.tables.files import read_text

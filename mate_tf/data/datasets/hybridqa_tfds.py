@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow_datasets as tfds
 
 from mate_tf.answers.hybridqa import answer_type
-from mate_tf.data import expansion
+from mate_tf.data.converters import expansion
 from mate_tf.data.datasets import hybridqa
 from mate_tf.data.datasets.tables_tfds import TableBuilder, cells, coordinates
 

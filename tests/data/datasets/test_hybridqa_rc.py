@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from mate_tf.data import records
+from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.datasets import hybridqa_rc
 from mate_tf.data.datasets.hybridqa_rc import HybridQaRcConfig
-from mate_tf.data.examples import ExampleConverter
 from mate_tf.data.interactions import Question, interaction_from_table
 from mate_tf.errors import InputError
 from mate_tf.evaluation import hybridqa, predictions
