@@ -7,6 +7,7 @@ import pytest
 from mate_tf.data import pretraining, records
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.interactions import Question, interaction_from_table, parse_question_id
+from mate_tf.data.pretraining import texts
 from mate_tf.errors import InputError
 from mate_tf.tables.table import Table
 
@@ -75,7 +76,7 @@ def test_share_of_random_tables_and_seed(interactions):
 
 def test_several_interactions_about_one_table(monkeypatch):
     """Equal tables are no random tables, and their title is a text once."""
-    monkeypatch.setattr(pretraining, "_READ_AHEAD", 2)
+    monkeypatch.setattr(texts, "_READ_AHEAD", 2)
     same = [interaction(0, part, title="T") for part in range(3)]
     found = list(pretraining.texts_with_tables(same, random_table_prob=1.0))
     assert [each.questions[0].answer.class_index for each in found] == [0] * 7
