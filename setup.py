@@ -53,7 +53,7 @@ setuptools.setup(
     packages=[*setuptools.find_packages(include=["mate_tf", "mate_tf.*"]), "mate_tf.configs"],
     package_dir={"mate_tf.configs": "configs"},
     package_data={
-        "mate_tf.analysis": ["*.js"],
+        "mate_tf.analysis.plots": ["*.js"],
         "mate_tf.configs": ["*.yaml"],
         "mate_tf.data.synthetic": ["*.csv"],
         "mate_tf.demo": ["*.css"],

@@ -8,7 +8,7 @@
 
 The last one takes Hugging Face's TAPAS and the listing of MATE's appendix D into the same turns;
 `peers/requirements.txt` says what the other interpreter needs. `--mode=profile` does the same but
-for the peers, see `mate_tf.analysis.profile` on how and on what the columns say. The share of the
+for the peers; `mate_tf.analysis.cost.profile` says how, and what the columns mean. The share of the
 matmul rate counts only the products MATE asks for (global rows, and G + 3R keys for every other
 token), not the ones its blocks add.
 """
@@ -48,7 +48,7 @@ def arguments() -> argparse.Namespace:
 
 def settings(args):
     """The `profile.Settings` asked for."""
-    from mate_tf.analysis import encoder_worker, profile
+    from mate_tf.analysis.cost import encoder_worker, profile
     from mate_tf.models.encoder_config import EncoderConfig
 
     encoder_worker.load(APPENDIX_D)
@@ -79,7 +79,7 @@ def settings(args):
 
 def main() -> None:
     args = arguments()
-    from mate_tf.analysis import profile
+    from mate_tf.analysis.cost import profile
     from mate_tf.errors import InputError
 
     name = "attention_" + ("memory" if args.memory else "speed")

@@ -38,7 +38,7 @@ def contexts(path):
     for example in records.read_examples(path):
         stored = example.features.feature
         yield TableContext(
-            *(np.array(stored[name].int64_list.value) for name in TableContext._fields)
+            *(np.array(stored[name].int64_list.value) for name in TableContext.FEATURES)
         )
 
 
@@ -46,7 +46,7 @@ def main() -> None:
     args = arguments()
     from tqdm import tqdm
 
-    from mate_tf.analysis.flow_by_type import TYPES, FlowByType
+    from mate_tf.analysis.attention.flow_by_type import TYPES, FlowByType
 
     flow = FlowByType()
     for context in tqdm(contexts(args.examples), unit=" examples"):

@@ -51,7 +51,7 @@ def fused_projections(self, x, *layers):
     """Query, key and value in one product, in place of `TableAttention.project`."""
     import tensorflow as tf
 
-    from mate_tf.attention.base import shape_list
+    from mate_tf.layers.shapes import shape_list
 
     batch, seq, hidden = shape_list(x)
     kernel = tf.concat([layer.kernel for layer in layers], axis=1)
@@ -76,7 +76,7 @@ def measure(options, length: int, precision: str) -> list[dict]:
     """Median and least seconds of each way, and how far its output is from the shipped one's."""
     import tensorflow as tf
 
-    from mate_tf.analysis import encoder_layers, speed
+    from mate_tf.analysis.cost import encoder_layers, speed
     from mate_tf.layers.keras_namespace import keras
     from mate_tf.models.encoder_config import EncoderConfig
 
@@ -125,7 +125,7 @@ def main() -> None:
     options = arguments()
     import tensorflow as tf
 
-    from mate_tf.analysis import profile_report
+    from mate_tf.analysis.cost import profile_report
 
     tf.config.threading.set_intra_op_parallelism_threads(options.threads)
     tf.config.threading.set_inter_op_parallelism_threads(1)

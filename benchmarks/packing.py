@@ -105,7 +105,7 @@ def measure(options, path: str, attention: str) -> dict:
     """Medians over the repeats, in which the ways take turns."""
     import tensorflow as tf
 
-    from mate_tf.analysis import speed
+    from mate_tf.analysis.cost import speed
 
     asked = questions(path, options.questions, options.length)
     number = len(asked["input_mask"])

@@ -147,7 +147,7 @@ def learned_importance(options, model: str):
 
 def importance(options) -> dict:
     """Mean importance by kind of position, of both models, with figure 2."""
-    from mate_tf.analysis import mask_plots
+    from mate_tf.analysis.plots import masks as mask_plots
     from mate_tf.attention import mask_pruning
 
     found = {}
@@ -180,7 +180,7 @@ def learned_mask(options, price: float) -> pathlib.Path:
 
 def masks(options) -> dict:
     """Sparsity at each price, with the masks of all heads (figure 5)."""
-    from mate_tf.analysis import mask_plots
+    from mate_tf.analysis.plots import masks as mask_plots
     from mate_tf.attention import mask_files, mask_pruning
 
     found = {}
@@ -361,7 +361,7 @@ def stages(options) -> dict:
 
 
 def plot_scores(options, found: dict, name: str) -> None:
-    from mate_tf.analysis import sparsity_plots
+    from mate_tf.analysis.plots import sparsity as sparsity_plots
 
     path = options.output / f"sparsebert_{name}.png"
     sparsity_plots.score_against_sparsity(found).savefig(path, dpi=120)

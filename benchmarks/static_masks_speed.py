@@ -115,7 +115,7 @@ def measure(args) -> list[dict]:
     """Median seconds of each case and length."""
     import tensorflow as tf
 
-    from mate_tf.analysis import speed
+    from mate_tf.analysis.cost import speed
 
     results = []
     with tempfile.TemporaryDirectory() as folder:
@@ -171,7 +171,7 @@ def main() -> None:
     args = arguments()
     import tensorflow as tf
 
-    from mate_tf.analysis import profile_report
+    from mate_tf.analysis.cost import profile_report
 
     tf.config.threading.set_intra_op_parallelism_threads(args.threads)
     tf.config.threading.set_inter_op_parallelism_threads(1)

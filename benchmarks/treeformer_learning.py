@@ -167,7 +167,7 @@ def table(task: str, results: dict[str, list[float]], options) -> str:
 
 def plot(runs: dict[str, list[dict]], stem: str, metric: str = METRIC) -> None:
     """Loss with the jumps at each stage, gradient norms, leaves: figures 2 to 5 of the paper."""
-    from mate_tf.analysis import training_plots
+    from mate_tf.analysis.plots import training as training_plots
 
     figures = {
         "loss": training_plots.loss_curves(runs, metric),

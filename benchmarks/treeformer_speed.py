@@ -160,7 +160,7 @@ def measure_speed(args) -> list[dict]:
     """Median seconds of each case and length, and what its trees ask for."""
     import tensorflow as tf
 
-    from mate_tf.analysis import speed
+    from mate_tf.analysis.cost import speed
 
     results = []
     for length in args.lengths:
@@ -228,12 +228,15 @@ def flops(kind: str, length: int, hidden: int, at_once: bool = False, pairs=None
         at_once: whether to count the nodes off the path that are scored here nevertheless.
         pairs: share of the pairs that fall into one leaf; None: balanced leaves.
     """
-    from mate_tf.analysis import flops as formulas
+    from mate_tf import attention
+    from mate_tf.attention.base import all_pairs_flops
     from mate_tf.attention.decision_trees import TreeShape
 
     if kind == "full":
-        return formulas.all_pairs(None, None, hidden, length)
-    return formulas.tree_flops(kind, TreeShape.of(HEIGHT), length, hidden, at_once, pairs)
+        return all_pairs_flops(hidden, length)
+    options = {} if pairs is None else {"pairs": pairs}
+    layer = attention.get(kind).attention
+    return layer.tree_flops(TreeShape.of(HEIGHT), length, hidden, at_once, **options)
 
 
 def profiled_flops(kind: str, length: int, hidden: int, heads: int) -> float:
@@ -244,7 +247,7 @@ def profiled_flops(kind: str, length: int, hidden: int, heads: int) -> float:
     import tensorflow as tf
 
     from mate_tf import attention
-    from mate_tf.analysis import flops as formulas
+    from mate_tf.analysis.cost import flops as formulas
 
     options = {"tree_height": HEIGHT} if kind.startswith("tree") else {}
     config = attention.AttentionConfig(name=kind, **options)
@@ -291,7 +294,7 @@ def main() -> None:
     args = arguments()
     import tensorflow as tf
 
-    from mate_tf.analysis import profile_report
+    from mate_tf.analysis.cost import profile_report
 
     tf.config.threading.set_intra_op_parallelism_threads(args.threads)
     tf.config.threading.set_inter_op_parallelism_threads(args.threads)

@@ -69,8 +69,8 @@ def masks(options):
     from matplotlib.figure import Figure
 
     from mate_tf import attention
-    from mate_tf.attention.base import build_child
     from mate_tf.layers.keras_namespace import keras
+    from mate_tf.layers.shapes import build_child
 
     keras.utils.set_random_seed(0)
     context, names, starts = _small_table()

@@ -58,11 +58,11 @@ def emulate(monkeypatch, features):
 
     def pattern(self, context, training=None):
         mask = visible(features, self.num_heads, self.config)
-        biases = {
-            kind.ids: mask_bias(mask[:, kind.first : kind.first + kind.count], self.compute_dtype)
+        biases = tuple(
+            mask_bias(mask[:, kind.first : kind.first + kind.count], self.compute_dtype)
             for kind in self.head_types
-        }
-        return biases | {"real": tf.ones([], self.compute_dtype)}
+        )
+        return mate.MateTensors(tf.ones([], self.compute_dtype), biases)
 
     def cells(rows, columns, mask, *limits):
         return Cells(rows, columns, tf.ones_like(mask), *limits)

@@ -20,9 +20,9 @@ A question longer than G loses sight of what is far away, as in figure 7; in `ma
 import tensorflow as tf
 
 from mate_tf import attention
-from mate_tf.analysis import flops
 from mate_tf.attention import masks, mate
-from mate_tf.attention.base import MASKED_SCORE, TableAttention, shape_list
+from mate_tf.attention.base import MASKED_SCORE, TableAttention
+from mate_tf.layers.shapes import shape_list
 
 NAME = "appendix_d"
 
@@ -107,6 +107,10 @@ class AppendixD(TableAttention):
         super().__init__(config, num_heads, **kwargs)
         self.head_types = mate.head_types(self.config, num_heads)
 
+    @classmethod
+    def flops(cls, config, num_heads, hidden_size, length):
+        return mate.MateEfficient.flops(config, num_heads, hidden_size, length)
+
     def attend(self, query, key, value, pattern, training=None):
         contexts = []
         for kind in self.head_types:
@@ -161,4 +165,3 @@ class AppendixD(TableAttention):
 
 
 attention.register(NAME, AppendixDPattern, AppendixD, mate.MateOptions)
-flops.FORMULAS[NAME] = flops.FORMULAS["mate_efficient"]

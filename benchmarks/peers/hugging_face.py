@@ -20,7 +20,7 @@ from transformers import masking_utils
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 
-from mate_tf.analysis import memory, workers  # the standard library only
+from mate_tf.analysis.cost import memory, workers  # the standard library only
 
 
 class Measurements:

@@ -1,1 +1,1 @@
-"""What models look at and what they cost, as figures and plots."""
+"""What models attend to (`attention`), what they cost (`cost`), and figures of both (`plots`)."""

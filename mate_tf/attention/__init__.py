@@ -1,4 +1,4 @@
-"""Attention over tables: variants behind one contract (`base.py`), found by name.
+"""Attention over tables: variants behind one contract (`base`), found by name.
 
 A new variant is one file, imported here and registered in one line.
 """
@@ -6,6 +6,7 @@ A new variant is one file, imported here and registered in one line.
 from mate_tf.attention import (
     bigbird,
     full,
+    gumbel_mask,
     kernel,
     learned_mask,
     linformer,
@@ -24,14 +25,18 @@ from mate_tf.attention import (
 from mate_tf.attention.base import (
     AttentionPattern,
     TableAttention,
-    TableContext,
     get,
     names,
     register,
 )
 from mate_tf.attention.config import AttentionConfig
+from mate_tf.attention.context import TableContext
 from mate_tf.attention.coverage import coverage
+from mate_tf.attention.masks import files as mask_files
+from mate_tf.attention.masks import learned as mask_pruning
 from mate_tf.attention.views import MultiViewEmbedding
+
+drawn_mask = gumbel_mask  # alias of gumbel_mask, kept for code that uses the old name
 
 register("full", full.FullPattern, full.MaskedAttention, full.FullOptions)
 register(
@@ -79,7 +84,10 @@ __all__ = [
     "TableContext",
     "coverage",
     "get",
+    "mask_files",
+    "mask_pruning",
     "masks",
     "names",
     "register",
+    "static_masks",
 ]

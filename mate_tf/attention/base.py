@@ -1,10 +1,13 @@
 """The attention contract: a pattern computed once a batch, a layer that applies it, a registry.
 
 A variant is a pair of classes with typed options, registered under a name. The encoder makes one
-`AttentionPattern` per distinct config and one `TableAttention` per layer:
+`AttentionPattern` for each distinct config and one `TableAttention` for each layer:
 
     pattern = variant.pattern(config, num_heads)(context)        # once a batch
     y = variant.attention(config, num_heads)(x, pattern)         # once a layer
+
+Axes of shapes: batch; seq, tokens of the input, called queries or keys in pairs; heads;
+head_size; hidden = heads * head_size.
 """
 
 import dataclasses
@@ -13,111 +16,46 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from mate_tf.attention.config import AttentionConfig, NoOptions, register_options
+from mate_tf.attention.context import TableContext
+from mate_tf.attention.pattern import AttentionPattern
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.shapes import build_child, shape_list
+
+__all__ = [
+    "MASKED_SCORE",
+    "AttentionPattern",
+    "TableAttention",
+    "TableContext",
+    "Variant",
+    "all_pairs_flops",
+    "get",
+    "mask_bias",
+    "names",
+    "register",
+]
 
 MASKED_SCORE = -1e9
 """Added to the score of a pair that must not attend; exp() of it is exactly zero."""
 
 
-class TableContext(NamedTuple):
-    """Where each token stands in its table; <int32>[batch, seq] each.
-
-    Attributes:
-        segment_ids: 0 for the question, [CLS], [SEP] and padding, 1 for the table.
-        row_ids: 0 for the question and the header row, 1 and up for data rows.
-        column_ids: 0 for the question, 1 and up for columns.
-        input_mask: 1 for real tokens, 0 for padding.
-    """
-
-    segment_ids: tf.Tensor
-    row_ids: tf.Tensor
-    column_ids: tf.Tensor
-    input_mask: tf.Tensor
-
-
-class PackedContext(NamedTuple):
-    """A TableContext of sequences that several examples share (`mate_tf.layers.packing`).
-
-    Attributes:
-        segment_ids: as in TableContext, each example's own, like the next three.
-        row_ids: the same.
-        column_ids: the same.
-        input_mask: the same.
-        starts: where in the sequence the token's example starts; differs between examples.
-    """
-
-    segment_ids: tf.Tensor
-    row_ids: tf.Tensor
-    column_ids: tf.Tensor
-    input_mask: tf.Tensor
-    starts: tf.Tensor
-
-
-def shape_list(tensor: tf.Tensor) -> list:
-    """Shape with a Python int wherever the size is static, so that XLA sees it."""
-    dynamic = tf.shape(tensor)
-    return [dynamic[i] if size is None else size for i, size in enumerate(tensor.shape)]
-
-
 def mask_bias(mask: tf.Tensor, dtype) -> tf.Tensor:
-    """Additive form of a boolean mask: 0 where a pair may attend, MASKED_SCORE elsewhere."""
+    """Returns the additive form of a mask: 0 for allowed pairs, MASKED_SCORE elsewhere.
+
+    Args:
+        mask: <bool>[...].
+        dtype: dtype of the result, which has the shape of `mask`.
+    """
     return tf.where(mask, tf.zeros([], dtype), tf.cast(MASKED_SCORE, dtype))
 
 
-def build_child(layer: keras.layers.Layer, input_shape) -> None:
-    """Creates the variables of `layer` below the current name scope, before any call."""
-    with tf.name_scope(layer.name):
-        layer.build(input_shape)
-
-
-class AttentionPattern(keras.layers.Layer):
-    """What all layers of an encoder share: masks, sorting, buckets; computed once a batch.
-
-    Args:
-        config: the variant's AttentionConfig.
-        num_heads: heads of each attention layer.
-
-    Attributes:
-        packs: whether it also takes a PackedContext, and keeps the examples in it apart.
-    """
-
-    packs = False
-
-    def __init__(self, config: AttentionConfig, num_heads: int, **kwargs):
-        super().__init__(**kwargs)
-        self.config = AttentionConfig(config)
-        self.num_heads = num_heads
-
-    def call(self, context: TableContext, training=None) -> dict:
-        """A dict of tensors for the layers, whose float tensors have the compute dtype."""
-        raise NotImplementedError
-
-    def mask(self, context: TableContext) -> tf.Tensor:
-        """The pairs that may attend: <bool>[batch, 1 or heads, 1 or seq, seq], query before key."""
-        raise NotImplementedError
-
-    def add_tokens(self, embeddings: tf.Tensor, context: TableContext):
-        """Hook for variants with tokens of their own; returns both arguments, extended."""
-        return embeddings, context
-
-    def remove_tokens(self, output: tf.Tensor) -> tf.Tensor:
-        """Cuts off what `add_tokens` added, from <float>[batch, extended seq, hidden]."""
-        return output
-
-    def variant_variables(self) -> dict:
-        """The pattern's own variables, by their names in checkpoints."""
-        return {}
-
-    def get_config(self):
-        return super().get_config() | {
-            "config": self.config.as_dict(),
-            "num_heads": self.num_heads,
-        }
+def all_pairs_flops(hidden_size: int, length: int) -> float:
+    """Returns the FLOPs of scores and weighted sums: two products of each query with each key."""
+    return 4 * length**2 * hidden_size
 
 
 class CopyOf(keras.initializers.Initializer):
-    """Starts a kernel as a copy of another layer's."""
+    """Initializer that starts a kernel as a copy of another layer's."""
 
     def __init__(self, layer):
         self._layer = layer
@@ -127,7 +65,7 @@ class CopyOf(keras.initializers.Initializer):
 
 
 class TableAttention(keras.layers.Layer):
-    """Multi-head attention over a table; subclasses say in `attend` who attends to whom.
+    """Multi-head attention over a table; subclasses define in `attend` what attends to what.
 
     Args:
         config: the variant's AttentionConfig.
@@ -135,11 +73,19 @@ class TableAttention(keras.layers.Layer):
         hidden_size: width of input and output, a multiple of `num_heads`.
         dropout_rate: dropout of the attention probabilities.
         softmax_temperature: divides the scores, beside the square root of the head size.
-        initializer_range: standard deviation of the kernels' truncated normal initialisation.
+        initializer_range: standard deviation of the kernels' truncated normal initialization.
         query_key_initializer_range: the same for query and key kernels; None = the same value.
         key_initialization: "independent", or "query": the key kernel starts as a copy of the
             query kernel, so that equal tokens attend to each other from the first step on.
+
+    Attributes:
+        has_pair_probabilities: whether the weights of the values are a softmax over the allowed
+            pairs of tokens, which `scores` computes.
+        head_types: `mate.HeadType`s, for variants with row heads and column heads.
     """
+
+    has_pair_probabilities = False
+    head_types = ()
 
     def __init__(
         self,
@@ -183,75 +129,163 @@ class TableAttention(keras.layers.Layer):
             build_child(layer, [None, self.hidden_size])
         super().build(input_shape)
 
-    def call(self, x: tf.Tensor, pattern: dict, training=None) -> tf.Tensor:
-        """x -> y, <float>[batch, seq, hidden] both."""
+    def call(self, x: tf.Tensor, pattern: NamedTuple, training=None) -> tf.Tensor:
+        """Computes y from x, <float>[batch, seq, hidden] both.
+
+        Args:
+            x: the input of the layer.
+            pattern: the tensors of the variant's AttentionPattern.
+            training: whether dropout is on.
+        """
         query, key, value = self.project(x, self.query, self.key, self.value)
         return self.project_back(self.attend(query, key, value, pattern, training))
 
     def project(self, x: tf.Tensor, *layers) -> list[tf.Tensor]:
-        """x through each of the Dense `layers`: <float>[batch, seq, heads, head_size] each."""
+        """Projects x by each of the Dense `layers`.
+
+        Args:
+            x: <float>[batch, seq, hidden].
+            *layers: Dense layers from hidden to hidden.
+
+        Returns:
+            <float>[batch, seq, heads, head_size] for each layer.
+        """
         batch, seq, hidden = shape_list(x)
-        # Matrices, not [batch, seq, hidden]: only then TensorFlow fuses product and bias.
+        # [batch * seq, hidden]: TensorFlow fuses product and bias for matrices only.
         flat = tf.reshape(x, [-1, hidden])
+        # [batch * seq, hidden] -> [batch, seq, heads, head_size]
         heads = [batch, seq, self.num_heads, self.head_size]
         return [tf.reshape(layer(flat), heads) for layer in layers]
 
     def project_back(self, context: tf.Tensor) -> tf.Tensor:
-        """What `attend` gave to <float>[batch, seq, hidden]."""
+        """Projects the output of `attend`.
+
+        Args:
+            context: <float>[batch, seq, heads, head_size].
+
+        Returns:
+            <float>[batch, seq, hidden]
+        """
         batch, seq, _, _ = shape_list(context)
+        # [batch * seq, hidden], as in `project`
         y = self.output_projection(tf.reshape(context, [-1, self.hidden_size]))
         return tf.reshape(y, [batch, seq, self.hidden_size])
 
-    def attend(self, query, key, value, pattern: dict, training=None) -> tf.Tensor:
-        """Weighted sums of values, <float>[batch, seq, heads, head_size] like the arguments.
+    def attend(self, query, key, value, pattern: NamedTuple, training=None) -> tf.Tensor:
+        """Computes weighted sums of values, <float>[batch, seq, heads, head_size].
 
         Args:
             query: <float>[batch, seq, heads, head_size].
             key: <float>[batch, seq, heads, head_size].
             value: <float>[batch, seq, heads, head_size].
-            pattern: what the variant's AttentionPattern returned.
+            pattern: the tensors of the variant's AttentionPattern.
             training: whether dropout is on.
         """
         raise NotImplementedError
 
     def scale(self, dtype) -> tf.Tensor:
-        """What products of queries and keys are multiplied with."""
+        """Returns the factor of the products of queries and keys, <dtype>[]."""
         return tf.cast(self.head_size**-0.5 / self.softmax_temperature, dtype)
 
-    def mask(self, x: tf.Tensor, pattern: dict) -> tf.Tensor | None:
-        """The pairs that attend, where this depends on the content x and not on the pattern alone.
+    def mask(self, x: tf.Tensor, pattern: NamedTuple) -> tf.Tensor | None:
+        """Computes the allowed pairs of a variant that chooses them by the content x.
+
+        Args:
+            x: <float>[batch, seq, hidden], the input of the layer.
+            pattern: the tensors of the variant's AttentionPattern.
 
         Returns:
-            <bool>[batch, heads, seq, seq], query before key; None: the pattern's `mask` says it.
+            <bool>[batch, heads, queries, keys]; None if the pattern's `mask` has them.
         """
         return None
 
     def scores(self, x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
-        """How much each token attends to each other one, for analysis: quadratic in the length.
+        """Computes attention probabilities for analysis; quadratic in the length.
 
-        A softmax over the pairs of `mask`, written out. With the variant's own mask these are the
-        weights of the values in all variants that compare queries with keys, whichever way they
-        compute it; `mate_tf.analysis.attention_flow` finds out which those are.
+        They are a softmax over the pairs of `mask`. With the variant's own mask they are the
+        weights of the values in every variant that `has_pair_probabilities`.
 
         Args:
-            x: <float>[batch, seq, hidden], what the layer gets.
-            mask: <bool>[batch, 1 or heads, 1 or seq, seq], as `mask` of the layer or, if that
-                gives None, of the pattern has it.
+            x: <float>[batch, seq, hidden], the input of the layer.
+            mask: <bool>[batch, 1 or heads, 1 or queries, keys], from `mask` of the layer or, if
+                that is None, of the pattern.
 
         Returns:
             <float>[batch, heads, queries, keys]; zero for a query without keys.
         """
         query, key = self.project(x, self.query, self.key)
+        # [batch, queries, heads, head_size], [batch, keys, heads, head_size]
+        # -> [batch, heads, queries, keys]
         scores = tf.einsum("bqhd,bkhd->bhqk", query, key) * self.scale(query.dtype)
         probabilities = tf.nn.softmax(scores + mask_bias(mask, scores.dtype))
         return probabilities * tf.cast(mask, probabilities.dtype)
 
-    def variant_variables(self) -> dict:
-        """Variables beyond the four projections, by their names in checkpoints."""
+    def checkpoint_variables(self) -> dict:
+        """Returns the variables beyond the four projections, by their names in checkpoints."""
+        return {}
+
+    @classmethod
+    def flops(
+        cls, config: AttentionConfig, num_heads: int, hidden_size: int, length: int
+    ) -> float | None:
+        """Returns the FLOPs of the matrix products of one layer's attention for one example.
+
+        The four projections are left out. A multiplication and an addition are two.
+
+        Args:
+            config: the variant's AttentionConfig.
+            num_heads: number of heads.
+            hidden_size: width of the layer.
+            length: tokens of the example, without those that the variant adds.
+
+        Returns:
+            None if the variant has no formula.
+        """
+        del config, num_heads, hidden_size, length
+        return None
+
+    @classmethod
+    def tree_height(cls, config: AttentionConfig) -> int | None:
+        """Returns the levels of decisions in the trees of a layer; None: it has no trees."""
+        del config
+        return None
+
+    @classmethod
+    def with_tree_height(cls, config: AttentionConfig, height: int) -> AttentionConfig:
+        """Returns the config of the same layer with the upper `height` levels of its trees."""
+        raise NotImplementedError
+
+    def grown_variables(self) -> dict[str, dict[int, float]]:
+        """Returns which variables a smaller layer's values are the beginning of, on axis 1.
+
+        A checkpoint of a smaller layer is loaded by this: its values go to the beginning of the
+        variable, and the rest keeps its initial values.
+
+        Returns:
+            name, as in `checkpoint_variables` -> {length of axis 1 in a smaller layer: factor by
+            which the stored values are multiplied}.
+        """
+        return {}
+
+    def logged_variables(self) -> dict[str, list[tf.Variable]]:
+        """Returns groups of variables whose gradient norms are logged, by the group's name."""
+        return {}
+
+    def logged_values(self, x: tf.Tensor, real: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Returns what else training logs of this layer (`training.layer_log`), by name.
+
+        Args:
+            x: <float>[batch, seq, hidden], the input of the layer.
+            real: <bool>[batch, seq], the padding mask.
+
+        Returns:
+            numbers and vectors.
+        """
+        del x, real
         return {}
 
     def softmax_attention(self, query, key, value, bias, training=None, seed=None) -> tf.Tensor:
-        """Two matrix products with a softmax between: softmax(scale query key^T + bias) value.
+        """Computes softmax(scale query key^T + bias) value.
 
         Args:
             query: <float>[batch, heads, queries, head_size].
@@ -259,12 +293,13 @@ class TableAttention(keras.layers.Layer):
             value: <float>[batch, heads, keys, head_size].
             bias: <float>[batch, 1, 1 or queries, keys].
             training: whether dropout is on.
-            seed: <int32>[2], of a dropout that is the same each time; None: another each time.
+            seed: <int32>[2], makes dropout the same in each call; None: different in each call.
 
         Returns:
             <float>[batch, heads, queries, head_size]
         """
-        # On CPU the product, the scale and a bias of rank 4 run as one fused operation.
+        # [batch, heads, queries, keys]; on CPU the product, the scale and a bias of rank 4 run as
+        # one fused operation.
         scores = tf.matmul(query, key, transpose_b=True) * self.scale(query.dtype) + bias
         probabilities = tf.nn.softmax(scores)
         if seed is None:
@@ -272,14 +307,19 @@ class TableAttention(keras.layers.Layer):
         elif training and self.dropout_rate:
             rate = self.dropout_rate
             probabilities = tf.nn.experimental.stateless_dropout(probabilities, rate, seed)
+        # [batch, heads, queries, keys], [batch, heads, keys, head_size]
+        # -> [batch, heads, queries, head_size]
         return tf.matmul(probabilities, value)
 
     def drop_keys(self, value: tf.Tensor, training=None) -> tf.Tensor:
-        """Dropout where there are no probabilities: whole keys, the same ones for all queries.
+        """Drops whole keys, the same ones for all queries: dropout without probabilities.
 
         Args:
             value: <float>[batch, seq, heads, head_size].
             training: whether dropout is on.
+
+        Returns:
+            <float>[batch, seq, heads, head_size]
         """
         if not (self.dropout_rate and training):
             return value
@@ -303,7 +343,7 @@ class Variant:
     """A registered attention variant.
 
     Attributes:
-        name: what AttentionConfig.name selects it by.
+        name: the value of AttentionConfig.name that selects it.
         pattern: its AttentionPattern class.
         attention: its TableAttention class.
     """
@@ -322,18 +362,29 @@ def register(
     attention: type[TableAttention],
     options: type = NoOptions,
 ) -> None:
-    """Makes a variant known under `name`; `options` is a dataclass with typed defaults."""
+    """Registers a variant.
+
+    Args:
+        name: its name, the value of AttentionConfig.name.
+        pattern: its AttentionPattern class.
+        attention: its TableAttention class.
+        options: a frozen dataclass with the variant's options and their defaults.
+    """
     register_options(name, options)
     _VARIANTS[name] = Variant(name, pattern, attention)
 
 
 def get(name: str) -> Variant:
-    """The variant registered under `name`; InputError listing the known names if there is none."""
+    """Returns the variant registered under `name`.
+
+    Raises:
+        InputError: there is none; the message lists the known names.
+    """
     if name not in _VARIANTS:
         raise InputError(f"unknown attention {name!r}; known are {', '.join(names())}")
     return _VARIANTS[name]
 
 
 def names() -> list[str]:
-    """Names of all registered variants, sorted."""
+    """Returns the names of all registered variants, sorted."""
     return sorted(_VARIANTS)

@@ -1,25 +1,27 @@
 """BigBird's block-sparse attention, computed by tf-models (Zaheer et al., 2020).
 
-Of tf-models the function that computes it is used, not the layer: this one has projections of its
-own names, takes lengths that are multiples of the block only and none below the 1024 tokens that
-its random blocks come from, and seeds all of NumPy. Its last block is global too; here that is
-always one of padding, or what is seen would depend on how far a batch is padded.
+Only the function of tf-models that computes it is used, not the layer. The layer has projections
+with names of their own, needs lengths that are multiples of the block and at least the 1024 tokens
+that its random blocks come from, and seeds NumPy's global generator. Its last block is global too;
+here that is always a block of padding, or the mask would depend on how far a batch is padded.
 """
 
 import dataclasses
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
 from mate_tf.attention import masks
-from mate_tf.attention.base import AttentionPattern, TableAttention, shape_list
+from mate_tf.attention.base import AttentionPattern, TableAttention
 from mate_tf.errors import InputError
+from mate_tf.layers.shapes import shape_list
 
 LEAST_BLOCKS = 4
-"""tf-models computes the first and the last two by themselves."""
+"""Least number of blocks: tf-models computes the first and the last two separately."""
 
-ROWS = 256
-"""Blocks with random ones of their own, beyond those that random ones are drawn from."""
+BLOCKS_WITH_RANDOM = 256
+"""Blocks with their own random blocks, beyond the blocks that random ones are drawn from."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,11 +29,12 @@ class BigBirdOptions:
     """Options of `bigbird`, the first two with the defaults of tf-models.
 
     Attributes:
-        block_size: tokens of a block, of which each sees its own, the two beside it and the first.
-        num_random: random blocks that a block sees as well, others in each head.
-        random_within: random blocks come from the first tokens of the input, so many. Those that an
-            input does not have are not seen.
-        seed: of the random blocks, which are the same in all layers.
+        block_size: tokens of a block. A block attends to itself, to the two blocks beside it and
+            to the first one.
+        num_random: random blocks that a block also attends to; they differ between heads.
+        random_within: number of tokens at the start of the input that random blocks come from.
+            Blocks behind the end of an input have no effect.
+        seed: seed of the random blocks, which all layers share.
     """
 
     block_size: int = 64
@@ -40,8 +43,26 @@ class BigBirdOptions:
     seed: int = 0
 
 
+class BigBirdTensors(NamedTuple):
+    """Tensors of `BigBirdPattern`, named as the arguments of tf-models' function.
+
+    Attributes:
+        band_mask: <float>[batch, 1, blocks - 4, block, 3 * block].
+        from_mask: <float>[batch, 1, padded seq, 1], 0 for padding.
+        to_mask: <float>[batch, 1, 1, padded seq], 0 for padding.
+        blocked_mask: <float>[batch, blocks, block], 0 for padding.
+        rand_attn: <int32>[heads, blocks - 2, num_random], the random blocks.
+    """
+
+    band_mask: tf.Tensor
+    from_mask: tf.Tensor
+    to_mask: tf.Tensor
+    blocked_mask: tf.Tensor
+    rand_attn: tf.Tensor
+
+
 class BigBirdPattern(AttentionPattern):
-    """The masks of tf-models' function and the random blocks of each head.
+    """Pattern of the masks of tf-models' function and the random blocks of each head.
 
     Raises:
         InputError: an option out of range.
@@ -64,42 +85,55 @@ class BigBirdPattern(AttentionPattern):
         least = max if isinstance(seq, int) else tf.maximum
         num_blocks = least(num_blocks, LEAST_BLOCKS)
         real = tf.pad(real, [[0, 0], [0, num_blocks * block - seq]])
+        # [batch, blocks * block] -> [batch, blocks, block]
         blocked = tf.reshape(real, [batch, num_blocks, block])
-        rows = tf.minimum(tf.range(num_blocks - 2), self.random_blocks.shape[1] - 1)
-        chosen = tf.gather(tf.constant(self.random_blocks), rows, axis=1)
-        return {
-            "band_mask": bigbird_attention.create_band_mask_from_inputs(blocked, blocked),
-            "from_mask": real[:, None, :, None],
-            "to_mask": real[:, None, None, :],
-            "blocked_mask": blocked,
-            # the last block, of padding, in place of those that are not there
-            "rand_attn": tf.minimum(chosen, num_blocks - 1),
-        }
+        indices = tf.minimum(tf.range(num_blocks - 2), self.random_blocks.shape[1] - 1)
+        # [heads, blocks - 2, random]
+        chosen = tf.gather(tf.constant(self.random_blocks), indices, axis=1)
+        return BigBirdTensors(
+            band_mask=bigbird_attention.create_band_mask_from_inputs(blocked, blocked),
+            from_mask=real[:, None, :, None],
+            to_mask=real[:, None, None, :],
+            blocked_mask=blocked,
+            # The last block, which is padding, replaces blocks behind the end of the input.
+            rand_attn=tf.minimum(chosen, num_blocks - 1),
+        )
 
 
 class BigBird(TableAttention):
-    """Blocks of queries with a few blocks of keys: time and memory linear in the length."""
+    """Attention of each block to a few blocks: time and memory linear in the length."""
+
+    has_pair_probabilities = True
+
+    @classmethod
+    def flops(cls, config, num_heads, hidden_size, length):
+        """First and last block with all; the others with both of them, three and random ones."""
+        block, random = config.block_size, config.num_random
+        blocks = max(-(-length // block) + 1, LEAST_BLOCKS)  # the last one is of padding
+        pairs = 2 * blocks + 2 * (4 + random) + (blocks - 4) * (5 + random)
+        return 4 * hidden_size * block**2 * pairs
 
     def attend(self, query, key, value, pattern, training=None):
         from official.nlp.modeling.layers import bigbird_attention
 
         batch, seq, _, _ = shape_list(query)
-        length = shape_list(pattern["to_mask"])[-1]
-        filling = [[0, 0], [0, length - seq], [0, 0], [0, 0]]
+        length = shape_list(pattern.to_mask)[-1]
+        # [batch, seq, heads, head_size] -> [batch, length, heads, head_size]
+        paddings = [[0, 0], [0, length - seq], [0, 0], [0, 0]]
         query, key, value = (
-            tf.pad(x, filling)
+            tf.pad(x, paddings)
             for x in (query / self.softmax_temperature, key, self.drop_keys(value, training))
         )
         context = bigbird_attention.bigbird_block_sparse_attention(
             query,
             key,
             value,
-            pattern["band_mask"],
-            pattern["from_mask"],
-            pattern["to_mask"],
-            pattern["blocked_mask"],
-            pattern["blocked_mask"],
-            pattern["rand_attn"],
+            pattern.band_mask,
+            pattern.from_mask,
+            pattern.to_mask,
+            pattern.blocked_mask,
+            pattern.blocked_mask,
+            pattern.rand_attn,
             self.num_heads,
             self.config.num_random,
             self.head_size,
@@ -113,15 +147,16 @@ class BigBird(TableAttention):
 
 
 def random_blocks(config, num_heads: int) -> np.ndarray:
-    """Random blocks as tf-models draws them, the same ones whatever the length of an input.
+    """Draws random blocks as tf-models does, the same ones for inputs of any length.
 
     Args:
         config: the AttentionConfig.
-        num_heads: how many heads draw.
+        num_heads: number of heads; each has its own draw.
 
     Returns:
-        <int32>[heads, blocks, num_random], for blocks 1, 2, …; those behind the last take its own.
-        Never the first block, nor the query's own or one beside it, and none twice.
+        <int32>[heads, blocks, num_random], for blocks 1, 2, …; blocks behind the last one have its
+        random blocks. They are distinct, and never the first block, the query's own or its
+        neighbours.
 
     Raises:
         InputError: an option out of range.
@@ -136,7 +171,7 @@ def random_blocks(config, num_heads: int) -> np.ndarray:
             f"random_within={within} leaves no {count} random blocks of {block} to each block; "
             f"it must be {(count + 4) * block} or more"
         )
-    length = (within // block + ROWS) * block
+    length = (within // block + BLOCKS_WITH_RANDOM) * block
     state = np.random.get_state()  # tf-models draws from NumPy's global generator
     try:
         np.random.seed(config.seed)

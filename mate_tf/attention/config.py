@@ -1,4 +1,4 @@
-"""AttentionConfig: which variant of attention, with the options of that variant."""
+"""AttentionConfig: the name of an attention variant and its options."""
 
 import dataclasses
 import types
@@ -13,11 +13,11 @@ _OPTIONS: dict[str, type] = {}
 
 @dataclasses.dataclass(frozen=True)
 class NoOptions:
-    """For variants that have nothing to choose."""
+    """Options of a variant without any."""
 
 
 def register_options(name: str, options: type) -> None:
-    """Declares the options of a variant: a dataclass with typed defaults."""
+    """Registers the options of variant `name`, a frozen dataclass with typed defaults."""
     _OPTIONS[name] = options
 
 
@@ -27,12 +27,12 @@ def options(name: str) -> type:
 
 
 def option_names(name: str) -> list[str]:
-    """Names of the options of variant `name`."""
+    """Returns the names of the options of variant `name`."""
     return [field.name for field in dataclasses.fields(_OPTIONS[name])]
 
 
 def _checked(variant: str, key: str, value, annotation):
-    """`value` as the option's type, or InputError naming the key."""
+    """Converts `value` to the option's type; raises InputError with the key if it cannot."""
     allowed = (
         typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
     )
@@ -49,16 +49,16 @@ def _checked(variant: str, key: str, value, annotation):
 
 
 class AttentionConfig(base_config.Config):
-    """The name of an attention variant and its options, as a tf-models config.
+    """Name of an attention variant and its options, as a tf-models config.
 
-    Options depend on the variant, have its defaults and types, and are attributes of the config.
-    Overriding `name` switches to the options of the new variant; those that both have stay.
+    Options are attributes of the config, with the defaults and types of the variant. Overriding
+    `name` switches to the options of the new variant and keeps the values that both have.
 
         AttentionConfig(name="mate_efficient", global_length=116, radius=42)
         AttentionConfig({"name": "full"})
 
     Raises:
-        InputError: unknown name, a key the variant does not have, a value of another type.
+        InputError: unknown name, an option that the variant does not have, a value of another type.
     """
 
     def __init__(self, default_params=None, restrictions=None, **options):

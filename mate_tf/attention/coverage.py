@@ -1,4 +1,4 @@
-"""How much of MATE's exact attention a given global length and radius reach, on real tables."""
+"""Coverage: how much of `mate_exact` a global length and a radius reach, on real tables."""
 
 import numpy as np
 
@@ -10,21 +10,21 @@ def coverage(
     column_radius: int | None = None,
     head_type: str | None = None,
 ) -> float:
-    """Share of the pairs allowed by `mate_exact` that `mate_efficient` reaches.
+    """Computes the share of the pairs allowed by `mate_exact` that `mate_efficient` reaches.
 
-    Counted pair by pair over the batch with the rules of `masks.py`, but from the sizes of rows
-    and columns alone: no [seq, seq] mask is made, so whole data sets can be measured.
+    Pairs are counted over the batch by the rules of `masks.table`, from the sizes of rows and
+    columns alone. No [seq, seq] mask is made, so whole data sets can be measured.
 
     Args:
-        context: TableContext or any object with its four attributes, or a dict of features;
-            <int>[batch, seq] each, tensors or arrays.
+        context: TableContext, another object with its first four attributes, or a dict of
+            features; <int>[batch, seq] each, tensors or arrays.
         global_length: G.
         row_radius: R of the row heads.
         column_radius: R of the column heads; None = `row_radius`.
         head_type: "row" or "column" to count only these heads; None counts both.
 
     Returns:
-        Between 0 and 1; 1 where there is no allowed pair.
+        A number from 0 to 1; 1 if there is no allowed pair.
     """
     get = context.__getitem__ if isinstance(context, dict) else lambda key: getattr(context, key)
     segments, mask = (np.asarray(get(key)) for key in ("segment_ids", "input_mask"))
@@ -43,10 +43,10 @@ def coverage(
 
 
 def _count(table_ids, num_question: int, global_length: int, radius: int) -> tuple[int, int]:
-    """Reached and allowed pairs of one example whose table tokens have these ids."""
+    """Counts the reached and the allowed pairs of one example with these ids of table tokens."""
     num_question = int(num_question)
     num_table = len(table_ids)
-    # the question sees all and is seen by all, wherever it stands
+    # Question tokens attend to all, and all attend to them, at any rank.
     of_question = num_question * (num_question + 2 * num_table)
     sizes = np.unique(table_ids, return_counts=True)[1]
     allowed = int((sizes.astype(np.int64) ** 2).sum())
@@ -60,5 +60,5 @@ def _count(table_ids, num_question: int, global_length: int, radius: int) -> tup
     in_global = np.clip(np.minimum(group_end, global_length) - group_start, 0, None)
     start = np.maximum(np.maximum(window_start, global_length), group_start)
     in_window = np.clip(np.minimum(window_end, group_end) - start, 0, None)
-    seen = np.where(rank < global_length, group_end - group_start, in_global + in_window)
-    return of_question + int(seen.sum()), of_question + allowed
+    reached = np.where(rank < global_length, group_end - group_start, in_global + in_window)
+    return of_question + int(reached.sum()), of_question + allowed

@@ -1,13 +1,13 @@
 """Oblique decision trees: one tree per head, hard decisions forward, dense gradients backward.
 
-A node of a binary tree sends a vector to its right child where <w, x> + b > 0 and to the left one
-elsewhere (Treeformer, equation 2). A node at level l of a k-ary tree has b_l such scores, one for
-each child, and the largest wins (section 3.1). Leaves are numbered from left to right, so the
-nodes on the path to a leaf are its number divided by the leaves below a node of each level.
+A node of a binary tree sends a vector to its right child if <w, x> + b > 0, else to the left one
+(Treeformer, equation 2). A node at level l of a k-ary tree has b_l such scores, one for each child,
+and the largest wins (section 3.1). Leaves are numbered from left to right, so the node of a leaf's
+path at a level is the number of the leaf divided by the leaves below a node of this level.
 
-Gradients are those of Dense Gradient Trees (Karthikeyan et al., 2021): each leaf sums the signed
-decisions on its path, a softmax over these sums stands in for the hard choice, and within it
-the derivative of tanh (of softmax, for k-ary nodes) stands in for that of a decision.
+Gradients are those of Dense Gradient Trees (Karthikeyan et al., 2021). Each leaf sums the signed
+decisions on its path. In gradients, a softmax over these sums replaces the hard choice of a leaf,
+and the derivative of tanh (of softmax, for k-ary nodes) replaces that of a decision.
 """
 
 import dataclasses
@@ -17,19 +17,19 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from mate_tf.attention.base import shape_list
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.shapes import shape_list
 
 
 class Level(NamedTuple):
     """One level of nodes that decide.
 
     Attributes:
-        first: scores of all levels above.
-        nodes: how many nodes it has.
-        children: of each node.
-        scores: of each node; 1 if the sign decides, else one per child.
+        first: number of the scores of all levels above.
+        nodes: number of nodes.
+        children: children of each node.
+        scores: scores of each node; 1 if the sign decides, else one for each child.
     """
 
     first: int
@@ -40,11 +40,11 @@ class Level(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class TreeShape:
-    """Which nodes a tree has.
+    """Shape of a tree.
 
     Attributes:
         branching: children of a node at each level, from the root on.
-        binary: whether nodes have one score, whose sign decides, instead of one for each child.
+        binary: whether a node has one score and its sign decides, instead of one for each child.
     """
 
     branching: tuple[int, ...]
@@ -52,10 +52,14 @@ class TreeShape:
 
     @classmethod
     def of(cls, height: int, branching=None):
-        """A binary tree of `height`, or the tree of `branching` if that is given.
+        """Makes a binary tree of `height`, or the tree of `branching` if that is given.
+
+        Args:
+            height: decisions on a path.
+            branching: children of a node at each level; None for a binary tree.
 
         Raises:
-            InputError: a negative height, or a branching that is no list of numbers above 1.
+            InputError: a negative height, or a branching that is not a list of integers above 1.
         """
         if branching is None:
             if height < 0:
@@ -67,22 +71,22 @@ class TreeShape:
 
     @property
     def height(self) -> int:
-        """Decisions on a path from the root to a leaf."""
+        """Number of decisions on a path from the root to a leaf."""
         return len(self.branching)
 
     @property
     def num_leaves(self) -> int:
-        """How many leaves there are."""
+        """Number of leaves."""
         return math.prod(self.branching)
 
     @property
     def num_scores(self) -> int:
-        """Scores of all nodes; those of a binary tree are its 2^height - 1 inner nodes."""
+        """Number of scores of all nodes; 2^height - 1 in a binary tree."""
         return sum(level.nodes * level.scores for level in self.levels)
 
     @functools.cached_property
     def levels(self) -> list[Level]:
-        """The levels of nodes that decide, from the root on."""
+        """Levels of nodes that decide, from the root on."""
         levels, first, nodes = [], 0, 1
         for children in self.branching:
             levels.append(Level(first, nodes, children, 1 if self.binary else children))
@@ -91,16 +95,16 @@ class TreeShape:
         return levels
 
     def levels_at_once(self, limit: int) -> int:
-        """How many of the first levels have at most `limit` scores together, but the root's."""
+        """Returns how many of the first levels have at most `limit` scores; at least the root."""
         small = (x.first + x.nodes * x.scores <= limit for x in self.levels)
         return max(sum(small), min(self.height, 1))  # a root is on every path
 
     def descend(self, scores: tf.Tensor) -> tf.Tensor:
-        """Leaves by the scores of all nodes: <float>[..., num_scores] -> <int32>[...]."""
+        """Finds leaves by the scores of all nodes: <float>[..., num_scores] -> <int32>[...]."""
         return self._descend(scores, self.levels)
 
     def _descend(self, scores, levels):
-        """Nodes reached below `levels`, by scores of these levels or more."""
+        """Finds the nodes below `levels`, by the scores of at least these levels; <int32>[...]."""
         *shape, width = shape_list(scores)
         node = tf.zeros(shape, tf.int32)
         if not levels:
@@ -117,7 +121,7 @@ class TreeShape:
         return node
 
     def memberships(self, scores: tf.Tensor) -> tf.Tensor:
-        """One-hot leaves with dense gradients: <float>[..., num_scores] -> [..., num_leaves]."""
+        """Computes one-hot leaves with dense gradients: [..., num_scores] -> [..., num_leaves]."""
         *shape, _ = shape_list(scores)
         if not self.levels:
             return tf.ones([*shape, 1], scores.dtype)
@@ -139,7 +143,7 @@ class TreeShape:
 
 
 def one_hot_with_gradient(index: tf.Tensor, soft: tf.Tensor) -> tf.Tensor:
-    """One-hot of `index` <int>[...] with the gradient of `soft` <float>[..., n]."""
+    """Computes the one-hot of `index` <int>[...] with the gradient of `soft` <float>[..., n]."""
     return _with_gradient(tf.one_hot(index, soft.shape[-1], dtype=soft.dtype), soft)
 
 
@@ -148,7 +152,7 @@ def _with_gradient(hard, soft):
 
 
 class DecisionTrees(keras.layers.Layer):
-    """A tree, or several, for each head.
+    """Decision trees, one or several for each head.
 
     Variables: `kernel` <float32>[trees * heads, scores, size] and `bias` <float32>[trees * heads,
     scores], where the first `heads` rows are the first tree's. Scores are in level order, so
@@ -158,11 +162,11 @@ class DecisionTrees(keras.layers.Layer):
     Args:
         shape: the TreeShape.
         num_heads: number of heads.
-        size: of the vectors.
+        size: size of the vectors.
         num_trees: trees of each head.
-        scored_at_once: `leaves` scores the first levels for every vector, whichever path it takes,
-            up to this many scores: a matrix product is faster than gathering weights, though it
-            has more to multiply (benchmarks/treeformer_speed.py); 0: nodes on the path only.
+        scored_at_once: number of scores of the first levels that `leaves` computes for every
+            vector: a matrix product is faster than gathering weights, although it multiplies more
+            (benchmarks/treeformer_speed.py). 0: only the nodes on the path.
     """
 
     def __init__(
@@ -202,11 +206,11 @@ class DecisionTrees(keras.layers.Layer):
         super().build(input_shape)
 
     def scores(self, x: tf.Tensor, first_levels: int | None = None) -> tf.Tensor:
-        """Scores of all nodes, or of those of the first levels.
+        """Computes the scores of all nodes, or of those of the first levels.
 
         Args:
             x: <float>[batch, seq, heads or 1, size].
-            first_levels: how many levels; None = all.
+            first_levels: number of levels; None = all.
 
         Returns:
             <float32>[trees, batch, heads, seq, scores]
@@ -216,11 +220,13 @@ class DecisionTrees(keras.layers.Layer):
         per_tree = [self.num_trees, 1, self.num_heads, num_scores]
         kernel = tf.reshape(self.kernel[:, :num_scores], [*per_tree, self.size])
         bias = tf.reshape(self.bias[:, :num_scores], per_tree)
+        # [batch, seq, heads, size] -> [batch, heads, seq, size]
         x = tf.transpose(tf.cast(x, tf.float32), [0, 2, 1, 3])
+        # [trees, batch, heads, seq, scores]
         return tf.matmul(x, kernel, transpose_b=True) + bias[..., None, :]
 
     def leaves(self, x: tf.Tensor) -> tf.Tensor:
-        """Leaf of each vector, scoring only nodes on its path beyond `scored_at_once`.
+        """Finds the leaf of each vector; below `scored_at_once`, scores only nodes on its path.
 
         Args:
             x: <float>[batch, seq, heads, size].
@@ -237,13 +243,15 @@ class DecisionTrees(keras.layers.Layer):
         if at_once == len(levels):
             return node
         num_scores = self.shape.num_scores
-        rows = tf.range(self.num_trees * self.num_heads) * num_scores
-        rows = tf.reshape(rows, [self.num_trees, 1, 1, self.num_heads])
+        # Indices of weights in [trees * heads * scores, size], as [trees, batch, seq, heads]
+        first = tf.range(self.num_trees * self.num_heads) * num_scores
+        first = tf.reshape(first, [self.num_trees, 1, 1, self.num_heads])
         kernel = tf.reshape(self.kernel, [-1, self.size])
         bias = tf.reshape(self.bias, [-1])
-        node = tf.transpose(node, [0, 1, 3, 2])  # to where x has its axes
+        # [trees, batch, heads, seq] -> [trees, batch, seq, heads], like x
+        node = tf.transpose(node, [0, 1, 3, 2])
         for level in levels[at_once:]:
-            where = rows + level.first + node * level.scores
+            where = first + level.first + node * level.scores
             if self.shape.binary:
                 score = tf.reduce_sum(tf.gather(kernel, where) * x, -1) + tf.gather(bias, where)
                 node = 2 * node + tf.cast(score > 0, tf.int32)
@@ -254,17 +262,26 @@ class DecisionTrees(keras.layers.Layer):
         return tf.transpose(node, [0, 1, 3, 2])
 
     def _below_first_levels(self, x, count: int):
-        """Nodes reached below the first levels of binary trees, <int32>[trees, batch, heads, seq].
+        """Finds the nodes below the first levels of binary trees.
 
-        From the last of these levels up to the root, each node takes over what its right or its
-        left child has found. That is cheaper than to look up scores along each path, if nodes are
-        ordered so that all left children of a level stand before all right ones.
+        From the last of these levels up to the root, each node takes the result of its right or
+        its left child. This is cheaper than gathering scores along each path, if nodes are ordered
+        so that all left children of a level come before all right ones.
+
+        Args:
+            x: <float32>[batch, seq, heads, size].
+            count: number of the first levels.
+
+        Returns:
+            <int32>[trees, batch, heads, seq]
         """
         order = _left_children_first(count)
         per_tree = [self.num_trees, 1, self.num_heads, len(order)]
         kernel = tf.reshape(tf.gather(self.kernel, order, axis=1), [*per_tree, self.size])
         bias = tf.reshape(tf.gather(self.bias, order, axis=1), [*per_tree, 1])
+        # [batch, seq, heads, size] -> [batch, heads, seq, size]
         x = tf.transpose(x, [0, 2, 1, 3])
+        # [trees, batch, heads, scores, seq]
         goes_right = tf.cast(tf.matmul(kernel, x, transpose_b=True) > -bias, tf.int32)
         *above, found = tf.split(goes_right, [2**level for level in range(count)], axis=3)
         nodes_below = 2
@@ -275,7 +292,11 @@ class DecisionTrees(keras.layers.Layer):
         return found[..., 0, :]
 
     def memberships(self, x: tf.Tensor) -> tf.Tensor:
-        """One-hot leaves with dense gradients: <float32>[trees, batch, heads, seq, leaves]."""
+        """Computes one-hot leaves with dense gradients of <float>[batch, seq, heads, size].
+
+        Returns:
+            <float32>[trees, batch, heads, seq, leaves]
+        """
         return self.shape.memberships(self.scores(x))
 
     def get_config(self):
@@ -295,7 +316,7 @@ class DecisionTrees(keras.layers.Layer):
 
 
 def _left_children_first(num_levels: int) -> list[int]:
-    """Nodes of the first levels, level by level, left children of a level before the right ones."""
+    """Lists the nodes of the first levels by level, left children before right ones."""
     order, level = [], [0]
     for _ in range(num_levels):
         order += level
@@ -304,12 +325,12 @@ def _left_children_first(num_levels: int) -> list[int]:
 
 
 def occupancy(leaves: tf.Tensor, real: tf.Tensor, num_leaves: int) -> dict:
-    """How tokens spread over leaves (Treeformer, figure 4).
+    """Computes how tokens spread over leaves (Treeformer, figure 4).
 
     Args:
         leaves: <int32>[trees, batch, heads, seq].
-        real: <bool>[batch, seq], tokens that count.
-        num_leaves: of each tree.
+        real: <bool>[batch, seq], tokens that are not padding.
+        num_leaves: leaves of each tree.
 
     Returns:
         dict of <float32>: share [trees, heads, leaves], of the real tokens; entropy [trees,

@@ -1,29 +1,31 @@
 """Tokens sorted by leaf and cut into blocks, and the pairs of blocks that share a leaf.
 
-A group is what one head of one example has in one leaf of one tree. Blocks have one size, chosen
-for each batch from a few so that little is computed in vain; a leaf has as many as it needs, and
-an empty one none. Everything here are integers; TensorFlow compiles it for dynamic shapes only,
-so not with XLA.
+A group has the tokens of one head, example, tree and leaf. All blocks of a batch have one size,
+chosen from a few so that little padding is computed. A leaf has as many blocks as it needs, and an
+empty leaf has none. Everything here is integers. Shapes are dynamic, so XLA cannot compile it.
+
+Indices are positions in a projection flattened to [batch * seq * heads, head_size]; a vector is
+one entry of it.
 """
 
 from typing import NamedTuple
 
 import tensorflow as tf
 
-from mate_tf.attention.base import shape_list
+from mate_tf.layers.shapes import shape_list
 
 BLOCK_SIZES = (8, 16, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256, 320, 384, 512)
-"""Sizes of blocks to choose from, beside the one that lets every leaf be one block."""
+"""Sizes of blocks to choose from, beside the size that makes every leaf one block."""
 
-ROW_COST = 96
-"""What gathering the vectors of a token costs, in pairs of tokens compared."""
+GATHER_COST = 96
+"""Cost of gathering the vectors of a token, in pairs of tokens compared."""
 
 JOINT_COST = 1.3
-"""How much slower a softmax over several blocks is than one over a single one."""
+"""Cost of a softmax over several blocks, relative to one over a single block."""
 
 CLASSES = (0.5, 0.95)
 """Shares of the groups, ordered by size, at which the next class of whole groups begins. The last
-class is small: one leaf that has many tokens must not make blocks of others large."""
+class is small, so that one leaf with many tokens does not make the blocks of others large."""
 
 LARGEST_WHOLE = 1024
 """Tokens of a group above which blocks of whole groups would take too much memory."""
@@ -33,12 +35,12 @@ class Sorted(NamedTuple):
     """Tokens in the order of their groups: tree, leaf, example, head.
 
     Attributes:
-        rows: <int32>[n], rows of a projection as [batch * seq * heads, head_size], without padding.
-        counts: <int32>[groups], how many tokens each group has.
-        padding: <int32>[padding], the rows that are in no group.
+        indices: <int32>[n], indices of the vectors, without padding.
+        counts: <int32>[groups], number of tokens of each group.
+        padding: <int32>[padding], indices of the vectors of padding, which are in no group.
     """
 
-    rows: tf.Tensor
+    indices: tf.Tensor
     counts: tf.Tensor
     padding: tf.Tensor
 
@@ -47,15 +49,15 @@ class Pairs(NamedTuple):
     """Pairs of a block of queries and a block of keys of the same group.
 
     Attributes:
-        queries: <int32>[pairs, block], rows of the query projection.
-        keys: <int32>[pairs, block], rows of the key projection.
-        query_exists: <bool>[pairs, block], False where a block is not full.
+        queries: <int32>[pairs, block], indices of the queries.
+        keys: <int32>[pairs, block], indices of the keys.
+        query_exists: <bool>[pairs, block], false where a block is not full.
         key_exists: <bool>[pairs, block].
-        tree: <int32>[pairs], the tree that put them together.
+        tree: <int32>[pairs], number of the tree whose leaf they share.
         query_block: <int32>[pairs], number of the block of queries, ascending.
-        num_query_blocks: <int32>[], how many there are.
-        places: <int32>[trees, rows], where in [num_query_blocks * block] each query is; behind
-            all of them if it meets no key.
+        num_query_blocks: <int32>[], number of these blocks.
+        outputs: <int32>[trees, vectors], position of each query in [num_query_blocks * block];
+            behind all of them if it has no key.
     """
 
     queries: tf.Tensor
@@ -65,16 +67,16 @@ class Pairs(NamedTuple):
     tree: tf.Tensor
     query_block: tf.Tensor
     num_query_blocks: tf.Tensor
-    places: tf.Tensor
+    outputs: tf.Tensor
 
 
 class Whole(NamedTuple):
-    """Groups that have queries and keys, with all of them in one block.
+    """Groups with queries and keys, each as one block.
 
     Attributes:
-        queries: <int32>[groups, query block], rows of the query projection.
-        keys: <int32>[groups, key block], rows of the key projection.
-        query_exists: <bool>[groups, query block], False where a block is not full.
+        queries: <int32>[groups, query block], indices of the queries.
+        keys: <int32>[groups, key block], indices of the keys.
+        query_exists: <bool>[groups, query block], false where a block is not full.
         key_exists: <bool>[groups, key block].
     """
 
@@ -85,37 +87,38 @@ class Whole(NamedTuple):
 
 
 def sort(leaves: tf.Tensor, real: tf.Tensor, num_leaves: int) -> Sorted:
-    """Sorts tokens by group, by counting: linear in their number.
+    """Sorts tokens by group, in time linear in their number.
 
     Args:
         leaves: <int32>[trees, batch, heads, seq].
-        real: <bool>[batch, seq].
-        num_leaves: of each tree.
+        real: <bool>[batch, seq], tokens that are not padding.
+        num_leaves: leaves of each tree.
     """
     trees, batch, heads, seq = shape_list(leaves)
     example_head = tf.reshape(tf.range(batch * heads), [batch, heads, 1])
     example, head = example_head // heads, example_head % heads
-    rows = (example * seq + tf.range(seq)) * heads + head
-    rows = tf.broadcast_to(rows, tf.shape(leaves))
+    # [trees, batch, heads, seq]
+    indices = (example * seq + tf.range(seq)) * heads + head
+    indices = tf.broadcast_to(indices, tf.shape(leaves))
     of_tree = tf.range(trees)[:, None, None, None] * num_leaves
     leaf = tf.where(real[:, None], of_tree + leaves, trees * num_leaves)
-    # within a leaf, tokens keep their order: by example, head, place
-    *parts, padding = tf.dynamic_partition(rows, leaf, trees * num_leaves + 1)
+    # Within a leaf, tokens keep their order: by example, head, position.
+    *parts, padding = tf.dynamic_partition(indices, leaf, trees * num_leaves + 1)
     groups = tf.reshape(leaf * (batch * heads) + example_head, [-1])
     num_groups = trees * num_leaves * batch * heads
     counts = tf.math.bincount(groups, minlength=num_groups, maxlength=num_groups)
     return Sorted(tf.concat(parts, 0), counts, padding)
 
 
-def pairs(queries: Sorted, keys: Sorted, num_trees: int, num_rows, size=None) -> Pairs:
-    """All pairs of blocks that share a group.
+def pairs(queries: Sorted, keys: Sorted, num_trees: int, num_vectors, size=None) -> Pairs:
+    """Makes all pairs of blocks that share a group.
 
     Args:
         queries: the sorted queries.
         keys: the sorted keys, by the same groups.
         num_trees: trees of each head.
-        num_rows: rows of a projection.
-        size: of the blocks; None: the cheapest of BLOCK_SIZES for these counts.
+        num_vectors: vectors of a projection, batch * seq * heads.
+        size: size of the blocks; None: the cheapest of BLOCK_SIZES for these counts.
     """
     size = _cheapest_size(queries.counts, keys.counts) if size is None else size
     key_blocks = _ceil_div(keys.counts, size)
@@ -125,59 +128,60 @@ def pairs(queries: Sorted, keys: Sorted, num_trees: int, num_rows, size=None) ->
     group = tf.repeat(tf.range(num_groups), of_group)
     number = tf.range(tf.size(group)) - tf.gather(_before(of_group), group)
     beside = tf.gather(key_blocks, group)
-    query_rows, query_exists = _block(queries, group, number // beside, size)
-    key_rows, key_exists = _block(keys, group, number % beside, size)
+    query_indices, query_exists = _block(queries, group, number // beside, size)
+    key_indices, key_exists = _block(keys, group, number % beside, size)
     groups_of_tree = num_groups // num_trees
     num_query_blocks = tf.reduce_sum(query_blocks)
-    # the same for each query by itself: its place is its rank in the blocks of its group
+    # The position of each query in the outputs: its rank in the blocks of its group.
     of_token = tf.repeat(tf.range(num_groups), queries.counts)
     rank = tf.range(tf.size(of_token)) - tf.gather(_before(queries.counts), of_token)
-    meets_key = tf.gather(query_blocks, of_token) > 0
-    place = tf.gather(_before(query_blocks), of_token) * size + rank
+    has_key = tf.gather(query_blocks, of_token) > 0
+    position = tf.gather(_before(query_blocks), of_token) * size + rank
     behind = num_query_blocks * size
-    places = tf.scatter_nd(
-        tf.stack([of_token // groups_of_tree, queries.rows], axis=-1),
-        tf.where(meets_key, place, behind) - behind,
-        [num_trees, num_rows],
+    # [trees, vectors]
+    outputs = tf.scatter_nd(
+        tf.stack([of_token // groups_of_tree, queries.indices], axis=-1),
+        tf.where(has_key, position, behind) - behind,
+        [num_trees, num_vectors],
     )
     return Pairs(
-        query_rows,
-        key_rows,
+        query_indices,
+        key_indices,
         query_exists,
         key_exists,
         tree=group // groups_of_tree,
         query_block=tf.gather(_before(query_blocks), group) + number // beside,
         num_query_blocks=num_query_blocks,
-        places=places + behind,
+        outputs=outputs + behind,
     )
 
 
 def whole_groups(queries: Sorted, keys: Sorted) -> list[Whole]:
-    """Groups with a query and a key, in classes of like size, each with blocks of its own size.
+    """Makes the groups with a query and a key, in classes of similar size with one block size each.
 
     Args:
         queries: the sorted queries.
         keys: the sorted keys, by the same groups.
 
     Returns:
-        the classes; some may be empty.
+        One Whole for each class; some may be empty.
     """
     classes = []
     for group, query_size, key_size in _classes(queries.counts, keys.counts):
-        query_rows, query_exists = _block(queries, group, 0 * group, query_size)
-        key_rows, key_exists = _block(keys, group, 0 * group, key_size)
-        classes.append(Whole(query_rows, key_rows, query_exists, key_exists))
+        query_indices, query_exists = _block(queries, group, 0 * group, query_size)
+        key_indices, key_exists = _block(keys, group, 0 * group, key_size)
+        classes.append(Whole(query_indices, key_indices, query_exists, key_exists))
     return classes
 
 
 def without_keys(queries: Sorted, keys: Sorted) -> tf.Tensor:
-    """Rows of the queries in no group with keys, padding among them; <int32>[n]."""
-    alone = tf.boolean_mask(queries.rows, tf.repeat(keys.counts == 0, queries.counts))
+    """Returns the indices of queries without keys in their group, and of padding; <int32>[n]."""
+    alone = tf.boolean_mask(queries.indices, tf.repeat(keys.counts == 0, queries.counts))
     return tf.concat([alone, queries.padding], 0)
 
 
 def whole_groups_are_cheaper(queries: Sorted, keys: Sorted) -> tf.Tensor:
-    """Whether `whole_groups` leave less to compute than `pairs`, <bool>[]."""
+    """Returns whether `whole_groups` are cheaper to compute than `pairs`, <bool>[]."""
     classes = _classes(queries.counts, keys.counts)
     whole = tf.add_n(
         [_cost(tf.size(group), query_size, key_size) for group, query_size, key_size in classes]
@@ -188,7 +192,7 @@ def whole_groups_are_cheaper(queries: Sorted, keys: Sorted) -> tf.Tensor:
 
 
 def _classes(query_counts, key_counts):
-    """(groups <int32>[groups of the class], size of query blocks <int32>[], of key blocks)."""
+    """Returns for each class its groups <int32>[groups], and sizes of query and of key blocks."""
     order = tf.argsort(query_counts)
     both = tf.minimum(tf.gather(query_counts, order), tf.gather(key_counts, order)) > 0
     order = tf.boolean_mask(order, both)
@@ -206,13 +210,13 @@ def _classes(query_counts, key_counts):
 
 
 def _block(tokens: Sorted, group, number, size):
-    """Rows of the `number`-th block of each `group`, and which of them exist."""
+    """Returns the indices of the `number`-th block of each `group`, and which of them exist."""
     counts = tf.gather(tokens.counts, group)
     first = tf.gather(_before(tokens.counts), group)
     within = (number * size)[:, None] + tf.range(size)
     exists = within < counts[:, None]
-    place = first[:, None] + tf.minimum(within, counts[:, None] - 1)
-    return tf.gather(tokens.rows, place), exists
+    position = first[:, None] + tf.minimum(within, counts[:, None] - 1)
+    return tf.gather(tokens.indices, position), exists
 
 
 def _cheapest_size(query_counts, key_counts):
@@ -221,7 +225,7 @@ def _cheapest_size(query_counts, key_counts):
 
 
 def _sizes_and_costs(query_counts, key_counts):
-    """Sizes that blocks of `pairs` may have, and what each costs."""
+    """Returns the possible sizes of the blocks of `pairs`, and their costs."""
     largest = tf.maximum(tf.reduce_max(query_counts), tf.reduce_max(key_counts))
     fitting = tf.maximum(_ceil_div(largest, 8) * 8, 8)
     sizes = tf.concat([BLOCK_SIZES, tf.minimum(fitting, BLOCK_SIZES[-1])[None]], 0)
@@ -232,11 +236,11 @@ def _sizes_and_costs(query_counts, key_counts):
 
 
 def _cost(num_pairs, query_size, key_size):
-    """Of comparing blocks, in pairs of tokens."""
+    """Computes the cost of comparing blocks, in pairs of tokens."""
     num_pairs, query_size, key_size = (
         tf.cast(x, tf.float32) for x in (num_pairs, query_size, key_size)
     )
-    return num_pairs * (query_size * key_size + ROW_COST * (query_size + key_size) / 2)
+    return num_pairs * (query_size * key_size + GATHER_COST * (query_size + key_size) / 2)
 
 
 def _before(counts):

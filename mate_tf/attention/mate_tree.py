@@ -1,24 +1,25 @@
 """MATE's row heads beside Treeformer's TF-Attention: rows by the table, all else by content.
 
-Neither paper has this. A row is short, and where it is the table says: MATE's row heads find it in
-linear time. A column of a long table is longer than any window; here the heads that MATE has for
-columns have decision trees instead, which put together what belongs together, however far apart.
+Neither paper has this variant. A row is short, and the table gives it: MATE's row heads compute it
+in linear time. A column of a long table is longer than any window. Here the heads that are column
+heads in MATE have decision trees instead, which find related tokens at any distance.
 """
 
 import dataclasses
+from typing import NamedTuple
 
 import tensorflow as tf
 
 from mate_tf.attention import masks, mate
 from mate_tf.attention.base import AttentionPattern
-from mate_tf.attention.tree import TreePattern
+from mate_tf.attention.tree import TreePattern, TreeTensors
 from mate_tf.attention.tree_fine import TreeFine, TreeFineOptions
 from mate_tf.errors import InputError
 
 
 @dataclasses.dataclass(frozen=True)
 class MateTreeOptions(TreeFineOptions):
-    """Options of `mate_tree`: those of `tree_fine` and those of MATE that are about row heads.
+    """Options of `mate_tree`: those of `tree_fine`, and those of MATE for row heads.
 
     Attributes:
         global_length: G of the row heads.
@@ -32,7 +33,7 @@ class MateTreeOptions(TreeFineOptions):
 
 
 def row_heads(config, num_heads: int) -> mate.HeadType:
-    """The row heads; those behind them have trees.
+    """Returns the row heads; all heads behind them have trees.
 
     Raises:
         InputError: an option of MATE out of range, or no heads of one kind.
@@ -47,8 +48,20 @@ def row_heads(config, num_heads: int) -> mate.HeadType:
     return of_ids["row_ids"]
 
 
+class MateTreeTensors(NamedTuple):
+    """Tensors of `MateTreePattern`.
+
+    Attributes:
+        rows: MateTensors of the row heads.
+        trees: TreeTensors of the heads with trees.
+    """
+
+    rows: mate.MateTensors
+    trees: TreeTensors
+
+
 class RowHeadsPattern(mate.MateEfficientPattern):
-    """What `mate_efficient` knows of its row heads."""
+    """Pattern of `mate_efficient` for the row heads only."""
 
     def __init__(self, config, num_heads, **kwargs):
         super().__init__(config, num_heads, **kwargs)
@@ -56,7 +69,7 @@ class RowHeadsPattern(mate.MateEfficientPattern):
 
 
 class MateTreePattern(AttentionPattern):
-    """The pattern of `tree_fine`, and in "rows" that of the row heads."""
+    """Pattern of row heads and of heads with trees."""
 
     def __init__(self, config, num_heads, **kwargs):
         super().__init__(config, num_heads, **kwargs)
@@ -64,26 +77,33 @@ class MateTreePattern(AttentionPattern):
         self.trees = TreePattern(config, num_heads, name="trees")
 
     def call(self, context, training=None):
-        return self.trees(context) | {"rows": self.rows(context)}
+        return MateTreeTensors(self.rows(context), self.trees(context))
 
     def mask(self, context):
-        """All pairs of row heads, and all that trees could put together; see `MateTree.mask`."""
+        """Computes all pairs of row heads, and all that could share a leaf; see `MateTree.mask`."""
+        # [batch, heads, queries, keys]
         by_row = self.rows.mask(context)
         by_leaf = tf.broadcast_to(self.trees.mask(context), tf.shape(by_row[:, :1]))
         return tf.concat([by_row, tf.repeat(by_leaf, self.num_heads - by_row.shape[1], 1)], axis=1)
 
 
 class MateTree(mate.MateEfficient, TreeFine):
-    """Each head as in `mate_efficient` or as in `tree_fine`, on the projections they have there.
+    """Attention of each head as in `mate_efficient` or as in `tree_fine`.
 
-    Row heads see the question and their row, and the question sees everything, within G and R.
-    Heads with trees see the keys of their leaf in the whole sequence, wherever these stand; of the
-    question too only what is in the leaf: all of it reaches each token through the row heads.
+    In row heads, tokens attend to the question and their row, and the question to everything,
+    within G and R. In heads with trees, queries attend to the keys of their leaf in the whole
+    sequence, and to the question tokens in that leaf. The whole question reaches each token through
+    the row heads.
     """
 
     def __init__(self, config, num_heads, **kwargs):
         super().__init__(config, num_heads, **kwargs)
         self.head_types = [row_heads(self.config, num_heads)]
+
+    @classmethod
+    def flops(cls, config, num_heads, hidden_size, length):
+        """None: how many keys the leaves have depends on the content."""
+        return None
 
     @property
     def first_tree_head(self):
@@ -91,16 +111,19 @@ class MateTree(mate.MateEfficient, TreeFine):
 
     def attend(self, query, key, value, pattern, training=None):
         projections = (query, key, value)
-        by_row = mate.MateEfficient.attend(self, *projections, pattern["rows"], training)
+        by_row = mate.MateEfficient.attend(self, *projections, pattern.rows, training)
         of_trees = (x[:, :, self.first_tree_head :] for x in projections)
-        by_leaf = TreeFine.attend(self, *of_trees, pattern, training)
+        by_leaf = TreeFine.attend(self, *of_trees, pattern.trees, training)
+        # [batch, seq, heads, head_size]
         return tf.concat([by_row, by_leaf], axis=2)
 
     def mask(self, x, pattern):
-        rows = pattern["rows"]["row_ids"]
-        if "overflow" in pattern["rows"]:
-            by_row = masks.visible(masks.HeadTokens(**rows["tokens"]))[:, None]
+        if pattern.rows.buckets is None:
+            (bias,) = pattern.rows.biases
+            by_row = bias == 0
         else:
-            by_row = rows == 0  # a bias
+            (part,) = pattern.rows.buckets.head_types
+            by_row = masks.visible(part.tokens)[:, None]
+        # [batch, heads, queries, keys]
         by_row = tf.repeat(by_row, self.first_tree_head, axis=1)
-        return tf.concat([by_row, TreeFine.mask(self, x, pattern)], axis=1)
+        return tf.concat([by_row, TreeFine.mask(self, x, pattern.trees)], axis=1)

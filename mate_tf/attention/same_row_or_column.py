@@ -5,7 +5,7 @@ from mate_tf.attention.full import FullPattern
 
 
 class SameRowOrColumnPattern(FullPattern):
-    """Tokens attend to their row, their column and the question; the question to everything."""
+    """Pattern of own row, own column and question; the question attends to every real token."""
 
     def mask(self, context):
         mask = masks.same_row_or_column(context)[:, None]

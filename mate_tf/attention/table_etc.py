@@ -1,33 +1,48 @@
 """TableETC: global tokens for rows and columns beside local attention (MATE paper, section 5.1).
 
-ETC (Ainslie et al., 2020) splits attention into four: from global and long tokens to either. Half
-of the global tokens stand for a row each, half for a column each, and relative positions mark the
-row and the column of a long token among them. What the paper leaves open is ETC's: the radius, and
-distances that count up to a limit. Global tokens start as the mean embedding of their row's or
-column's tokens, so they need no embeddings of their own.
+ETC (Ainslie et al., 2020) has four parts of attention, from global and from long tokens to either.
+Half of the global tokens stand for a row each, the other half for a column each. Relative positions
+mark a long token's own row and column among them. The paper does not give the radius and the
+distances; they are as in ETC. A global token starts as the mean embedding of the tokens of its row
+or column, so it needs no embedding of its own.
 """
 
 import dataclasses
+import enum
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
 from mate_tf.attention import masks
-from mate_tf.attention.base import (
-    AttentionPattern,
-    TableAttention,
-    TableContext,
-    mask_bias,
-    shape_list,
-)
+from mate_tf.attention.base import AttentionPattern, TableAttention, TableContext, mask_bias
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.shapes import shape_list
 
-TO_OTHER, TO_ROW, TO_COLUMN, FROM_OTHER, FROM_ROW, FROM_COLUMN, OTHER_KIND, SAME_KIND, ITSELF = (
-    range(9)
+
+class RelativePosition(enum.IntEnum):
+    """Relative positions with a global token; distances between long tokens follow them.
+
+    TO_: from a long token to the global token of its own row, of its own column, or another one.
+    FROM_: from a global token to a long token, in the same way. OTHER_KIND, SAME_KIND and ITSELF:
+    between two global tokens.
+    """
+
+    TO_OTHER = 0
+    TO_ROW = 1
+    TO_COLUMN = 2
+    FROM_OTHER = 3
+    FROM_ROW = 4
+    FROM_COLUMN = 5
+    OTHER_KIND = 6
+    SAME_KIND = 7
+    ITSELF = 8
+
+
+TO_OTHER, TO_ROW, TO_COLUMN, FROM_OTHER, FROM_ROW, FROM_COLUMN, OTHER_KIND, SAME_KIND, ITSELF = map(
+    int, RelativePosition
 )
-"""Relative positions: from a long token to a global one, not its own or its own row's or column's;
-the same from a global token; between two global tokens. Distances between long tokens follow."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,10 +50,10 @@ class TableETCOptions:
     """Options of `table_etc`.
 
     Attributes:
-        num_global: global tokens; the first half for rows, the second half for columns. Where a
-            table has more rows than that, row r shares its token with row r + num_global / 2.
-        local_radius: long tokens see those up to this far away.
-        max_distance: distances between long tokens beyond this one count as this one.
+        num_global: global tokens; the first half for rows, the second half for columns. In a table
+            with more rows than that, rows r and r + num_global / 2 share a token.
+        local_radius: largest distance of a long token from a long token that it attends to.
+        max_distance: largest distance with an embedding of its own; larger ones share it.
     """
 
     num_global: int = 256
@@ -46,8 +61,26 @@ class TableETCOptions:
     max_distance: int = 12
 
 
+class TableETCTensors(NamedTuple):
+    """Tensors of `TableETCPattern`.
+
+    Attributes:
+        own: <bool>[batch, 1, seq, num_global], global tokens of each long token's row and column.
+        global_bias: <float>[batch, 1, 1, num_global], 0 for global tokens that stand for tokens.
+        long_bias: <float>[batch, 1, 1, seq], 0 for real long tokens.
+        window_bias: <float>[batch, 1, blocks, radius, 3 * radius], 0 for keys within the radius.
+        real: <float>[batch, num_global + seq, 1, 1], 0 for padding.
+    """
+
+    own: tf.Tensor
+    global_bias: tf.Tensor
+    long_bias: tf.Tensor
+    window_bias: tf.Tensor
+    real: tf.Tensor
+
+
 class TableETCPattern(AttentionPattern):
-    """Puts the global tokens before the others, and tells who belongs to whom.
+    """Pattern that puts global tokens before the others, and assigns rows and columns to them.
 
     Raises:
         InputError: an option out of range.
@@ -61,13 +94,18 @@ class TableETCPattern(AttentionPattern):
             if self.config.get(name) < 1:
                 raise InputError(f"{name} must be 1 or more, not {self.config.get(name)}")
 
+    @classmethod
+    def num_added_tokens(cls, config):
+        return config.num_global
+
     def add_tokens(self, embeddings, context):
-        """Global tokens, then the others; those without tokens of the table count as padding."""
+        """Puts global tokens first; those without tokens of the table are padding."""
         own = tf.cast(own_global_tokens(context, self.config.num_global), tf.float32)
         counts = tf.reduce_sum(own, axis=1)
+        # [batch, seq, num_global], [batch, seq, hidden] -> [batch, num_global, hidden]
         sums = tf.matmul(own, tf.cast(embeddings, tf.float32), transpose_a=True)
         means = sums / tf.maximum(counts, 1)[..., None]
-        # <int32>[batch, half]
+        # [batch, num_global / 2]
         numbers = tf.zeros_like(context.row_ids[:, :1]) + tf.range(self.config.num_global // 2)
         none = tf.zeros_like(numbers)
         of_global = TableContext(
@@ -76,7 +114,7 @@ class TableETCPattern(AttentionPattern):
             column_ids=tf.concat([none, numbers + 1], axis=1),
             input_mask=tf.cast(counts > 0, none.dtype),
         )
-        parts = zip(of_global, context, strict=True)
+        parts = zip(of_global[:-1], context[:-1], strict=True)  # `starts` is None
         return (
             tf.concat([tf.cast(means, embeddings.dtype), embeddings], axis=1),
             TableContext(*(tf.concat(pair, axis=1) for pair in parts)),
@@ -86,36 +124,37 @@ class TableETCPattern(AttentionPattern):
         return output[:, self.config.num_global :]
 
     def mask(self, context):
-        """Of a context that `add_tokens` gave, <bool>[batch, 1, num_global + seq, the same]."""
+        """Computes the mask of a context from `add_tokens`: <bool>[batch, 1, queries, keys]."""
         return masks.table_etc(context, self.config.num_global, self.config.local_radius)[:, None]
 
     def call(self, context, training=None):
         num_global, radius = self.config.num_global, self.config.local_radius
         real = masks.real_tokens(context)
-        long_context = TableContext(*(part[:, num_global:] for part in context))
+        long_context = context.map(lambda part: part[:, num_global:])
         of_global, of_long = real[:, :num_global], real[:, num_global:]
         batch, seq = shape_list(of_long)
         num_blocks = -(-seq // radius)
-        filling = num_blocks * radius - seq
-        keys = tf.pad(of_long, [[0, 0], [radius, radius + filling]])
+        pad_length = num_blocks * radius - seq
+        keys = tf.pad(of_long, [[0, 0], [radius, radius + pad_length]])
+        # [batch, blocks, 3 * radius]
         windows = window_of_blocks(tf.reshape(keys, [batch, num_blocks + 2, radius]), 2)
-        # <bool>[radius, 3 * radius]: who is near, of a block and its window
+        # [batch, blocks, radius, 3 * radius]
         distance = np.arange(3 * radius) - radius - np.arange(radius)[:, None]
         near = windows[:, :, None] & tf.constant(abs(distance) <= radius)
-        return {
-            "own": own_global_tokens(long_context, num_global)[:, None],
-            "global_bias": mask_bias(of_global, self.compute_dtype)[:, None, None],
-            "long_bias": mask_bias(of_long, self.compute_dtype)[:, None, None],
-            "window_bias": mask_bias(near, self.compute_dtype)[:, None],
-            "real": tf.cast(real, self.compute_dtype)[:, :, None, None],
-        }
+        return TableETCTensors(
+            own=own_global_tokens(long_context, num_global)[:, None],
+            global_bias=mask_bias(of_global, self.compute_dtype)[:, None, None],
+            long_bias=mask_bias(of_long, self.compute_dtype)[:, None, None],
+            window_bias=mask_bias(near, self.compute_dtype)[:, None],
+            real=tf.cast(real, self.compute_dtype)[:, :, None, None],
+        )
 
 
 class TableETC(TableAttention):
-    """Softmax of scale query (key + relative position), in time and memory linear in the length.
+    """Softmax of scale query (key + relative position); time and memory linear in the length.
 
     Variables: relative_position_embeddings <float32>[9 + 2 * max_distance + 1, heads, head_size];
-    the first nine as named above, then distances from -max_distance on.
+    the first nine as in RelativePosition, then distances from -max_distance on.
     """
 
     def build(self, input_shape):
@@ -126,15 +165,24 @@ class TableETC(TableAttention):
         )
         super().build(input_shape)
 
-    def variant_variables(self):
+    def checkpoint_variables(self):
         return {"relative_position_embeddings": self.relative_position_embeddings}
 
+    @classmethod
+    def flops(cls, config, num_heads, hidden_size, length):
+        """Global tokens with all, the others with these and three blocks; relative positions."""
+        first = config.num_global
+        pairs = first * (length + first) + length * (first + 3 * config.local_radius)
+        positions = ITSELF + 2 + 2 * config.max_distance
+        return 4 * hidden_size * pairs + 2 * (length + first) * positions * hidden_size
+
     def attend(self, query, key, value, pattern, training=None):
-        num_global, real = self.config.num_global, pattern["real"]
+        num_global, real = self.config.num_global, pattern.real
         query = query * self.scale(query.dtype)
+        # [batch, tokens, heads, head_size] -> [batch, heads, tokens, head_size]
         query, key, value = (tf.transpose(x, [0, 2, 1, 3]) for x in (query, key, value))
         relative = tf.cast(self.relative_position_embeddings, query.dtype)
-        # <float>[batch, heads, num_global + seq, positions]
+        # [batch, heads, num_global + seq, positions]
         of_positions = tf.einsum("bhqd,phd->bhqp", query, relative)
         of_global = self._from_global(
             query[:, :, :num_global], of_positions[:, :, :num_global], key, value, pattern, training
@@ -143,16 +191,19 @@ class TableETC(TableAttention):
         of_long = self._from_long(
             *projections, key[:, :, :num_global], value[:, :, :num_global], pattern, training
         )
+        # [batch, heads, tokens, head_size] -> [batch, tokens, heads, head_size]
         context = tf.concat([of_global, of_long], axis=2)
         return tf.transpose(context, [0, 2, 1, 3]) * real
 
     def _from_global(self, query, of_positions, key, value, pattern, training):
-        """Global tokens see all there is; <float>[batch, heads, num_global, head_size]."""
+        """Computes the outputs of global tokens, <float>[batch, heads, num_global, head_size]."""
         kind = _is_row(self.config.num_global)
         row = of_positions[..., FROM_ROW, None]
         own = tf.where(kind[:, None], row, of_positions[..., FROM_COLUMN, None])
         other = of_positions[..., FROM_OTHER, None]
-        to_long = tf.where(tf.linalg.matrix_transpose(pattern["own"]), own, other)
+        # [batch, heads, num_global, seq]
+        to_long = tf.where(tf.linalg.matrix_transpose(pattern.own), own, other)
+        # [batch, heads, num_global, num_global]
         to_global = tf.where(
             kind[:, None] == kind,
             of_positions[..., SAME_KIND, None],
@@ -160,36 +211,36 @@ class TableETC(TableAttention):
         )
         itself = np.eye(self.config.num_global, dtype=bool)
         to_global = tf.where(itself, of_positions[..., ITSELF, None], to_global)
-        bias = tf.concat(
-            [to_global + pattern["global_bias"], to_long + pattern["long_bias"]], axis=-1
-        )
+        bias = tf.concat([to_global + pattern.global_bias, to_long + pattern.long_bias], axis=-1)
+        # [batch, heads, num_global, num_global + seq]
         scores = tf.matmul(query, key, transpose_b=True) + bias
         return tf.matmul(self.dropout(tf.nn.softmax(scores), training=training), value)
 
     def _from_long(
         self, query, of_positions, key, value, global_key, global_value, pattern, training
     ):
-        """Others see the global tokens and their surroundings; <float>[batch, heads, seq, size]."""
+        """Computes the outputs of long tokens, <float>[batch, heads, seq, head_size]."""
         num_global, radius = self.config.num_global, self.config.local_radius
         batch, heads, seq, size = shape_list(query)
-        num_blocks = shape_list(pattern["window_bias"])[2]
-        filling = num_blocks * radius - seq
+        num_blocks = shape_list(pattern.window_bias)[2]
+        pad_length = num_blocks * radius - seq
 
-        # The global tokens, <float>[batch, heads, seq, num_global]
+        # Scores of the global tokens, [batch, heads, seq, num_global]
         row, column = of_positions[..., TO_ROW, None], of_positions[..., TO_COLUMN, None]
         own = tf.where(_is_row(num_global), row, column)
-        to_global = tf.where(pattern["own"], own, of_positions[..., TO_OTHER, None])
-        to_global += tf.matmul(query, global_key, transpose_b=True) + pattern["global_bias"]
+        to_global = tf.where(pattern.own, own, of_positions[..., TO_OTHER, None])
+        to_global += tf.matmul(query, global_key, transpose_b=True) + pattern.global_bias
 
-        # The surroundings, <float>[batch, heads, blocks, radius, window]
+        # Scores of the window, [batch, heads, blocks, radius, 3 * radius]
         def blocks(x, before, after):
-            x = tf.pad(x, [[0, 0], [0, 0], [before, after + filling], [0, 0]])
+            """Cuts [batch, heads, seq, n] into blocks: [batch, heads, blocks, radius, n]."""
+            x = tf.pad(x, [[0, 0], [0, 0], [before, after + pad_length], [0, 0]])
             return tf.reshape(x, [batch, heads, -1, radius, x.shape[-1]])
 
         keys, values = (window_of_blocks(blocks(x, radius, radius), 3) for x in (key, value))
         to_window = tf.matmul(blocks(query, 0, 0), keys, transpose_b=True)
         to_window += self._by_distance(blocks(of_positions[..., ITSELF + 1 :], 0, 0))
-        to_window += pattern["window_bias"]
+        to_window += pattern.window_bias
 
         scores = tf.concat([blocks(to_global, 0, 0), to_window], axis=-1)
         probabilities = self.dropout(tf.nn.softmax(scores), training=training)
@@ -201,17 +252,17 @@ class TableETC(TableAttention):
         return context[:, :, :seq]
 
     def _by_distance(self, of_distances):
-        """Scores of distances brought to the keys of the window that are so far away.
+        """Moves the scores of distances to the keys of the window at these distances.
 
         Args:
             of_distances: <float>[batch, heads, blocks, radius, 2 * max_distance + 1].
 
         Returns:
-            <float>[batch, heads, blocks, radius, 3 * radius]; without meaning beyond the radius.
+            <float>[batch, heads, blocks, radius, 3 * radius]; arbitrary beyond the radius.
         """
         radius, most = self.config.local_radius, self.config.max_distance
         batch, heads, num_blocks, _, _ = shape_list(of_distances)
-        # the distances from -radius to radius
+        # [batch, heads, blocks, radius, 2 * radius + 1], distances from -radius to radius
         beyond = radius - most
         first, last = of_distances[..., :1], of_distances[..., -1:]
         if beyond > 0:
@@ -219,8 +270,8 @@ class TableETC(TableAttention):
             scores = tf.concat(parts, axis=-1)
         else:
             scores = of_distances[..., -beyond : 2 * most + 1 + beyond]
-        # Query q sees distance -radius at key q of the window: row q moves q places to the right,
-        # as it does when rows of one number more are read as rows of one number less.
+        # Distance -radius of query q is key q of the window: the scores of query q move q steps to
+        # the right. Reading rows of width w + 1 as rows of width w does that.
         scores = tf.pad(scores, [[0, 0]] * 4 + [[0, radius]])
         scores = tf.reshape(scores, [batch, heads, num_blocks, radius * (3 * radius + 1)])
         scores = scores[..., : radius * 3 * radius]
@@ -228,10 +279,14 @@ class TableETC(TableAttention):
 
 
 def own_global_tokens(context, num_global: int) -> tf.Tensor:
-    """Which global tokens stand for the row and the column of a token.
+    """Finds the global tokens of the row and the column of each token.
+
+    Args:
+        context: the TableContext of the long tokens.
+        num_global: number of global tokens.
 
     Returns:
-        <bool>[batch, seq, num_global]; none for the question and for padding.
+        <bool>[batch, seq, num_global]; all false for the question and for padding.
     """
     half = num_global // 2
     in_table = masks.real_tokens(context) & (context.segment_ids == 1) & (context.column_ids > 0)
@@ -242,10 +297,11 @@ def own_global_tokens(context, num_global: int) -> tf.Tensor:
 
 
 def window_of_blocks(x, axis: int) -> tf.Tensor:
-    """Each block but the first and the last, with the ones before and after it.
+    """Joins each block, except the first and the last, with the blocks before and after it.
 
     Args:
-        x: [..., blocks + 2, radius, ...], whose tokens of a block are on `axis`.
+        x: [..., blocks + 2, radius, ...].
+        axis: axis of the tokens of a block, the one behind the axis of blocks.
 
     Returns:
         [..., blocks, 3 * radius, ...]
@@ -256,5 +312,5 @@ def window_of_blocks(x, axis: int) -> tf.Tensor:
 
 
 def _is_row(num_global: int) -> np.ndarray:
-    """<bool>[num_global]: whether a global token stands for a row."""
+    """Returns whether each global token stands for a row, <bool>[num_global]."""
     return np.arange(num_global) < num_global // 2

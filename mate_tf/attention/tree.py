@@ -1,12 +1,14 @@
-"""What `tree_fine` and `tree_coarse` share: options, pattern, and the trees of a layer."""
+"""Tree attention: options, pattern and trees of a layer, for `tree_fine` and `tree_coarse`."""
 
 import dataclasses
+from typing import NamedTuple
 
 import tensorflow as tf
 
 from mate_tf.attention import decision_trees, masks
-from mate_tf.attention.base import TableAttention, build_child
+from mate_tf.attention.base import TableAttention
 from mate_tf.attention.full import FullPattern
+from mate_tf.layers.shapes import build_child
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,8 +18,8 @@ class TreeOptions:
     Attributes:
         tree_height: height h of the binary trees, with 2^h leaves.
         branching: for k-ary trees instead, the children of a node at each level, e.g. [100, 10].
-        train_trees: whether trees are trained; if not, queries and keys get no gradients through
-            them either, and training computes what inference does.
+        train_trees: whether trees are trained. If not, queries and keys get no gradients through
+            them, and training computes the same as inference.
     """
 
     tree_height: int = 6
@@ -25,23 +27,40 @@ class TreeOptions:
     train_trees: bool = True
 
 
-class TreePattern(FullPattern):
-    """Which tokens are real; who attends to whom depends on the content, in each layer.
+class TreeTensors(NamedTuple):
+    """Tensors of `TreePattern`: those of MaskTensors, and the real tokens.
 
-    `mask` has all pairs that a tree could put together; `TreeAttention.mask` those it does.
+    Attributes:
+        bias: <float>[batch, 1, 1, keys], 0 for real keys.
+        any_key: <float>[batch, 1, 1, 1], 0 for examples without real tokens.
+        real: <bool>[batch, seq], tokens that are not padding.
+    """
+
+    bias: tf.Tensor
+    any_key: tf.Tensor
+    real: tf.Tensor
+
+
+class TreePattern(FullPattern):
+    """Pattern of the real tokens; the content of each layer decides the rest.
+
+    Its `mask` has all pairs that could share a leaf, `TreeAttention.mask` the pairs that do.
     """
 
     packs = False
 
     def call(self, context, training=None):
-        return super().call(context) | {"real": masks.real_tokens(context)}
+        return TreeTensors(*super().call(context), masks.real_tokens(context))
 
 
 class TreeAttention(TableAttention):
-    """Attention whose heads have decision trees, the same for projected queries and keys.
+    """Attention with decision trees in its heads, the same for projected queries and keys.
 
-    `tree` holds them (see DecisionTrees for its variables), those of the heads from
-    `first_tree_head` on.
+    Attributes:
+        tree: the DecisionTrees of the heads from `first_tree_head` on, with their variables.
+        num_trees: trees of each head.
+        scored_at_once: number of scores that are computed for every vector (see DecisionTrees).
+        first_tree_head: number of the first head with trees.
     """
 
     num_trees = 1
@@ -67,11 +86,71 @@ class TreeAttention(TableAttention):
         build_child(self.tree, None)
         super().build(input_shape)
 
-    def variant_variables(self):
+    def checkpoint_variables(self):
         return {"tree/kernel": self.tree.kernel, "tree/bias": self.tree.bias}
 
+    @classmethod
+    def tree_height(cls, config):
+        return len(config.branching) if config.branching else config.tree_height
+
+    @classmethod
+    def with_tree_height(cls, config, height):
+        if config.branching:
+            return config.replace(branching=config.branching[:height])
+        return config.replace(tree_height=height)
+
+    @classmethod
+    def flops(cls, config, num_heads, hidden_size, length):
+        shape = decision_trees.TreeShape.of(config.tree_height, config.branching)
+        return config.get("num_trees", 1) * cls.tree_flops(shape, length, hidden_size)
+
+    @classmethod
+    def tree_flops(
+        cls, shape: decision_trees.TreeShape, length: int, hidden_size: int, at_once: bool = True
+    ) -> float:
+        """Returns the FLOPs of the decisions of one tree a head, for all queries and keys.
+
+        A subclass adds what it does with the leaves.
+
+        Args:
+            shape: of the tree of each head.
+            length: tokens.
+            hidden_size: width of the layer.
+            at_once: whether to count the nodes off the path that are scored here nevertheless.
+        """
+        scored = sum(level.scores for level in shape.levels)
+        if at_once:
+            first = shape.levels[: shape.levels_at_once(cls.scored_at_once)]
+            scored += sum((level.nodes - 1) * level.scores for level in first)
+        return 2 * 2 * length * hidden_size * scored
+
+    def grown_variables(self):
+        """Nodes are counted from the root on, so the variables of lower trees are a beginning."""
+        nodes = {level.first: 1.0 for level in self.tree_shape.levels}
+        return {"tree/kernel": nodes, "tree/bias": nodes}
+
+    def logged_variables(self):
+        return {"tree": self.tree.trainable_variables}
+
+    def logged_values(self, x, real):
+        """Returns tree_height, and how the keys spread over the leaves; means over the heads.
+
+        leaf_shares: of the keys that are in each leaf, the fullest first.
+        leaf_entropy: 1 if all leaves are as full, 0 if one has all keys.
+        empty_leaves: share of leaves without a key.
+        """
+        _, keys = self.leaves(x)
+        found = decision_trees.occupancy(keys, real, self.tree_shape.num_leaves)
+        fullest_first = tf.sort(found["share"], direction="DESCENDING")
+        return {
+            "tree_height": tf.constant(self.tree_shape.height),
+            "leaf_shares": tf.reduce_mean(fullest_first, axis=[0, 1]),
+            "leaf_entropy": tf.reduce_mean(found["entropy"]),
+            "empty_leaves": tf.reduce_mean(found["empty"]),
+        }
+
     def leaves(self, x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        """Leaves of the queries and of the keys of x, <int32>[trees, batch, heads, seq] each.
+        """Computes the leaves of queries and of keys, <int32>[trees, batch, heads, seq] each.
 
         Args:
             x: <float>[batch, seq, hidden], the input of the layer.
@@ -79,10 +158,15 @@ class TreeAttention(TableAttention):
         projections = self.project(x, self.query, self.key)
         return tuple(self.tree.leaves(part[:, :, self.first_tree_head :]) for part in projections)
 
-    def occupancy(self, x: tf.Tensor, pattern: dict) -> dict:
-        """How the keys of x spread over the leaves, see `decision_trees.occupancy`."""
+    def occupancy(self, x: tf.Tensor, real: tf.Tensor) -> dict:
+        """Computes how keys spread over the leaves; see `decision_trees.occupancy`.
+
+        Args:
+            x: <float>[batch, seq, hidden], the input of the layer.
+            real: <bool>[batch, seq], tokens that are not padding.
+        """
         _, keys = self.leaves(x)
-        return decision_trees.occupancy(keys, pattern["real"], self.tree_shape.num_leaves)
+        return decision_trees.occupancy(keys, real, self.tree_shape.num_leaves)
 
     def _learns_trees(self, training) -> bool:
         return bool(training) and self.config.train_trees

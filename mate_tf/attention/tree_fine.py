@@ -6,17 +6,19 @@ import math
 import tensorflow as tf
 
 from mate_tf.attention import leaf_blocks, masks
-from mate_tf.attention.base import mask_bias, shape_list
+from mate_tf.attention.base import all_pairs_flops, mask_bias
 from mate_tf.attention.tree import TreeAttention, TreeOptions
 from mate_tf.errors import InputError
 from mate_tf.layers import replicas
+from mate_tf.layers.shapes import shape_list
 from mate_tf.layers.xla import within_xla
 
 FORMS = ("auto", "masked", "sorted")
+"""Values of the option `form`."""
 
 LEAST_MASS = 0.1
-"""Gradients of trees treat a leaf as if it held at least this share of the attention of a query:
-without a bound, they explode where all that matters is in other leaves."""
+"""Lower bound of a leaf's share of a query's attention in the gradients of trees. Without a bound
+they explode if all relevant keys are in other leaves."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,12 +27,12 @@ class TreeFineOptions(TreeOptions):
 
     Attributes:
         num_trees: trees of each head, a forest: a query attends to the keys that share its leaf in
-            one of them at least.
+            at least one of them.
         balancing_loss: weight of a loss that is 1 for balanced leaves and the number of leaves
-            if one has all tokens; 0 for none.
+            if one leaf has all tokens; 0 = no such loss.
         form: "masked", quadratic in the length, with gradients for the trees; "sorted", which
-            compares within leaves only; "auto": masked when trees are trained, and under XLA,
-            which knows static shapes only; else sorted.
+            compares within leaves only; "auto": masked if trees are trained and under XLA, which
+            needs static shapes; else sorted.
     """
 
     num_trees: int = 1
@@ -39,13 +41,14 @@ class TreeFineOptions(TreeOptions):
 
 
 class TreeFine(TreeAttention):
-    """Weights proportional to M exp(s), M the probability that query and key share a leaf.
+    """Attention with weights M exp(s), normalized; M = 1 if query and key share a leaf, else 0.
 
-    Forward M is 0 or 1; its gradients are dense (see decision_trees). Both forms give the same:
-    a query whose leaf has no key gets zero, and padding is in no leaf and gets zero.
+    The gradients of M are dense (see decision_trees). Both forms give the same result: a query
+    without keys in its leaf gets zero; padding is in no leaf and gets zero.
     """
 
-    scored_at_once = 63  # the fastest; next to comparing pairs it is little work
+    has_pair_probabilities = True
+    scored_at_once = 63  # the fastest; it costs little compared with the pairs
 
     def __init__(self, config, num_heads, **kwargs):
         super().__init__(config, num_heads, **kwargs)
@@ -60,8 +63,23 @@ class TreeFine(TreeAttention):
     def num_trees(self):
         return self.config.num_trees
 
+    @classmethod
+    def tree_flops(cls, shape, length, hidden_size, at_once=True, pairs=None):
+        """Returns those of the trees, and of all pairs that share a leaf.
+
+        Args:
+            shape: see `TreeAttention.tree_flops`, also for the next three.
+            length: the same.
+            hidden_size: the same.
+            at_once: the same.
+            pairs: the share of the pairs that fall into one leaf; None: that of equal leaves.
+        """
+        share = 1 / shape.num_leaves if pairs is None else pairs
+        decisions = super().tree_flops(shape, length, hidden_size, at_once)
+        return decisions + all_pairs_flops(hidden_size, length) * share
+
     def mask(self, x, pattern):
-        return self._mask(*self.leaves(x), pattern["real"])
+        return self._mask(*self.leaves(x), pattern.real)
 
     def attend(self, query, key, value, pattern, training=None):
         learns = self._learns_trees(training)
@@ -73,7 +91,7 @@ class TreeFine(TreeAttention):
         return tf.reduce_any(masks.same_leaf(query_leaves, key_leaves, real), 0)
 
     def _masked(self, query, key, value, pattern, training):
-        real, learns = pattern["real"], self._learns_trees(training)
+        real, learns = pattern.real, self._learns_trees(training)
         if learns:
             of_query, of_key = (self.tree.memberships(x) for x in (query, key))
             self._add_balancing_loss(of_query, of_key, real)
@@ -81,22 +99,27 @@ class TreeFine(TreeAttention):
         else:
             leaves = [self.tree.leaves(x) for x in (query, key)]
         mask = self._mask(*leaves, real)
+        # [batch, seq, heads, head_size] -> [batch, heads, seq, head_size]
         query, key, value = (tf.transpose(x, [0, 2, 1, 3]) for x in (query, key, value))
+        # [batch, heads, queries, keys]
         scores = tf.matmul(query, key, transpose_b=True) * self.scale(query.dtype)
-        any_key = tf.cast(tf.reduce_any(mask, -1, keepdims=True), scores.dtype)
+        any_key = masks.any_key(mask, scores.dtype)
         probabilities = tf.nn.softmax(scores + mask_bias(mask, scores.dtype)) * any_key
         if learns:
-            everywhere = tf.nn.softmax(scores + pattern["bias"])
+            everywhere = tf.nn.softmax(scores + pattern.bias)
             in_leaf = tf.cast(real, of_query.dtype)[:, None, :, None]
+            # [trees, batch, heads, seq, leaves]
             of_query, of_key = of_query * in_leaf, of_key * in_leaf
             probabilities += _zero_with_gradient(of_query, of_key, mask, probabilities, everywhere)
+        # [batch, heads, queries, head_size] -> [batch, queries, heads, head_size]
         context = tf.matmul(self.dropout(probabilities, training=training), value)
         return tf.transpose(context, [0, 2, 1, 3])
 
     def _sorted(self, query, key, value, pattern, training):
         shape = shape_list(query)
         leaves = [self.tree.leaves(x) for x in (query, key)]
-        by_leaf = [leaf_blocks.sort(x, pattern["real"], self.tree_shape.num_leaves) for x in leaves]
+        by_leaf = [leaf_blocks.sort(x, pattern.real, self.tree_shape.num_leaves) for x in leaves]
+        # [batch * seq * heads, head_size]
         parts = [tf.reshape(x, [-1, self.head_size]) for x in (query, key, value)]
 
         def in_pairs():
@@ -112,13 +135,14 @@ class TreeFine(TreeAttention):
         return tf.reshape(context, shape)
 
     def _in_whole_groups(self, query, key, value, by_leaf, training):
-        """Each leaf as one block; <float>[rows, head_size] each -> the same shape."""
-        num_rows = tf.shape(query)[0]
-        of_none = tf.concat([leaf_blocks.without_keys(*by_leaf), [num_rows]], 0)
-        rows, found = [of_none], [tf.zeros([tf.size(of_none), self.head_size], query.dtype)]
+        """Computes each leaf as one block; all <float>[vectors, head_size]."""
+        num_vectors = tf.shape(query)[0]
+        without_keys = tf.concat([leaf_blocks.without_keys(*by_leaf), [num_vectors]], 0)
+        indices = [without_keys]
+        outputs = [tf.zeros([tf.size(without_keys), self.head_size], query.dtype)]
         for whole in leaf_blocks.whole_groups(*by_leaf):
             own = (
-                # one more axis, for which TensorFlow fuses the product with the bias
+                # [groups, 1, block, head_size]; with four axes TensorFlow fuses product and bias
                 tf.gather(x, of_block)[:, None]
                 for x, of_block in (
                     (query, whole.queries),
@@ -127,32 +151,34 @@ class TreeFine(TreeAttention):
                 )
             )
             bias = mask_bias(whole.key_exists[:, None, None], query.dtype)
-            found.append(self.softmax_attention(*own, bias, training)[:, 0])
-            rows.append(tf.where(whole.query_exists, whole.queries, num_rows))
-        # what fills blocks goes behind all others
-        return tf.dynamic_stitch(rows, found)[:num_rows]
+            outputs.append(self.softmax_attention(*own, bias, training)[:, 0])
+            indices.append(tf.where(whole.query_exists, whole.queries, num_vectors))
+        # Entries that pad blocks go behind all vectors.
+        return tf.dynamic_stitch(indices, outputs)[:num_vectors]
 
     def _in_pairs(self, query, key, value, by_leaf, leaves, training):
-        """Leaves as several blocks, of one or more trees; shapes as of `_in_whole_groups`."""
-        num_rows = tf.shape(query)[0]
-        pairs = leaf_blocks.pairs(*by_leaf, self.num_trees, num_rows)
+        """Computes leaves of all trees as several blocks each; all <float>[vectors, head_size]."""
+        num_vectors = tf.shape(query)[0]
+        pairs = leaf_blocks.pairs(*by_leaf, self.num_trees, num_vectors)
+        # [pairs, 1, block, head_size]
         query = tf.gather(query, pairs.queries)[:, None]
         key, value = (tf.gather(x, pairs.keys)[:, None] for x in (key, value))
         bias = mask_bias(self._counted(pairs, leaves), query.dtype)
-        context = self._joint_attention(query, key, value, bias, pairs, num_rows, training)
-        # queries that meet no key read the row of zeros behind all others
+        context = self._joint_attention(query, key, value, bias, pairs, num_vectors, training)
+        # [query blocks * block + 1, head_size]; queries without keys read the zeros at the end
         context = tf.pad(tf.reshape(context, [-1, self.head_size]), [[0, 1], [0, 0]])
-        return tf.add_n([tf.gather(context, of_tree) for of_tree in tf.unstack(pairs.places)])
+        return tf.add_n([tf.gather(context, of_tree) for of_tree in tf.unstack(pairs.outputs)])
 
     def _counted(self, pairs, leaves):
-        """Which pairs count: <bool>[pairs, 1, 1 or block, block], each once in a forest."""
+        """Returns the pairs to count, once in a forest: <bool>[pairs, 1, 1 or block, block]."""
         counted = pairs.key_exists[:, None, None]
         if self.num_trees == 1:
             return counted
-        # leaves by rows of the projection, <int32>[trees, rows]
+        # [trees, batch, heads, seq] -> [trees, batch * seq * heads], as the indices count vectors
         of_query, of_key = (
             tf.reshape(tf.transpose(x, [0, 1, 3, 2]), [self.num_trees, -1]) for x in leaves
         )
+        # [trees, pairs, 1, block, 1] and [trees, pairs, 1, 1, block]
         of_query = tf.gather(of_query, pairs.queries, axis=1)[:, :, None, :, None]
         of_key = tf.gather(of_key, pairs.keys, axis=1)[:, :, None, None, :]
         earlier = tf.range(self.num_trees)[:, None] < pairs.tree
@@ -160,8 +186,8 @@ class TreeFine(TreeAttention):
             (of_query == of_key) & earlier[:, :, None, None, None], axis=0
         )
 
-    def _joint_attention(self, query, key, value, bias, pairs, num_rows, training):
-        """`softmax_attention` where the softmax of a query is over all the pairs it is in.
+    def _joint_attention(self, query, key, value, bias, pairs, num_vectors, training):
+        """Computes attention with a softmax over all pairs of blocks that a query is in.
 
         Args:
             query: <float>[pairs, 1, block, head_size].
@@ -169,23 +195,27 @@ class TreeFine(TreeAttention):
             value: the same shape.
             bias: <float>[pairs, 1, 1 or block, block].
             pairs: the Pairs.
-            num_rows: how many queries there are.
+            num_vectors: number of queries.
             training: whether dropout is on.
 
         Returns:
             <float>[query blocks, 1, block, head_size]
         """
-        rows = tf.where(pairs.query_exists, pairs.queries, num_rows)  # filling goes behind all
+        # [pairs, block]; entries that pad blocks go behind all vectors
+        indices = tf.where(pairs.query_exists, pairs.queries, num_vectors)
 
         def of_query(combine, x):
-            return tf.gather(combine(x[:, 0], rows, num_rows + 1), rows)[:, None, :, None]
+            """Combines <float>[pairs, 1, block] over the pairs of a query: [pairs, 1, block, 1]."""
+            return tf.gather(combine(x[:, 0], indices, num_vectors + 1), indices)[:, None, :, None]
 
+        # [pairs, 1, block, block]
         scores = tf.matmul(query, key, transpose_b=True) * self.scale(query.dtype) + bias
         scores = tf.cast(scores, tf.float32)
         largest = of_query(tf.math.unsorted_segment_max, tf.reduce_max(scores, -1))
         weights = tf.exp(scores - tf.stop_gradient(largest))
         weights /= of_query(tf.math.unsorted_segment_sum, tf.reduce_sum(weights, -1))
         weights = self.dropout(tf.cast(weights, value.dtype), training=training)
+        # [pairs, 1, block, head_size] -> [query blocks, 1, block, head_size]
         context = tf.matmul(weights, value)
         return tf.math.unsorted_segment_sum(context, pairs.query_block, pairs.num_query_blocks)
 
@@ -195,6 +225,7 @@ class TreeFine(TreeAttention):
         real = tf.cast(real, tf.float32)
         num_tokens = tf.maximum(replicas.total(tf.reduce_sum(real)), 1)
         shares = (
+            # [trees, batch, heads, seq, leaves], [batch, seq] -> [trees, heads, leaves]
             replicas.total(tf.einsum("tbhsl,bs->thl", x, real)) / num_tokens
             for x in (of_query, of_key)
         )
@@ -204,20 +235,24 @@ class TreeFine(TreeAttention):
 
 
 def _zero_with_gradient(of_query, of_key, mask, probabilities, everywhere):
-    """Zeros whose gradient is that of the probabilities with regard to M.
+    """Returns zeros that have the gradient of the probabilities with regard to M.
 
     With e = exp(s), the probabilities are p_j = M_j e_j / sum_k M_k e_k, whose derivatives are
-    (delta_jk - p_j) e_k / sum M e. That includes keys in other leaves.
+    (delta_jk - p_j) e_k / sum M e, also for keys in other leaves.
 
     Args:
         of_query: <float32>[trees, batch, heads, seq, leaves], memberships of the queries, zero
             for padding.
-        of_key: the same of the keys.
+        of_key: the same for the keys.
         mask: <bool>[batch, heads, seq, seq], hard M.
         probabilities: <float>[batch, heads, seq, seq], p.
         everywhere: <float>[batch, heads, seq, seq], softmax over all keys that are not padding.
+
+    Returns:
+        <float>[batch, heads, seq, seq]
     """
     dtype = probabilities.dtype
+    # [trees, batch, heads, queries, keys] -> [batch, heads, queries, keys]
     same = tf.matmul(tf.cast(of_query, dtype), tf.cast(of_key, dtype), transpose_b=True)
     same = 1 - math.prod(1 - of_tree for of_tree in tf.unstack(same))
     mass = tf.reduce_sum(everywhere * tf.cast(mask, dtype), -1, keepdims=True)

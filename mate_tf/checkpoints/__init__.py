@@ -3,11 +3,16 @@
 
 from mate_tf.checkpoints.huggingface_export import save_huggingface
 from mate_tf.checkpoints.load import LoadReport, load
-from mate_tf.checkpoints.names import matching_variables, reference_variables
+from mate_tf.checkpoints.names import (
+    checkpoint_variables,
+    matching_variables,
+    reference_variables,
+)
 from mate_tf.checkpoints.patterns import pattern_variables
 
 __all__ = [
     "LoadReport",
+    "checkpoint_variables",
     "load",
     "matching_variables",
     "pattern_variables",

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from mate_tf.checkpoints import safetensors
 from mate_tf.checkpoints.huggingface import HEADS
-from mate_tf.checkpoints.names import reference_variables, variable_paths
+from mate_tf.checkpoints.names import checkpoint_variables, variable_paths
 from mate_tf.data import features
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import atomic_path, write_json
@@ -41,7 +41,7 @@ def save_huggingface(model, folder, vocab_file=None) -> None:
         encoder, config = model.config.encoder, to_huggingface(model.config.encoder, model.config)
     else:
         raise InputError(f"{type(model).__name__} has no counterpart there; save its encoder")
-    variables = reference_variables(model)
+    variables = checkpoint_variables(model)
     known = {id(variable) for variable in variables.values()}
     for path, variable in variable_paths(model).items():
         if id(variable) not in known:

@@ -5,8 +5,8 @@ import re
 
 import tensorflow as tf
 
-from mate_tf.checkpoints import bert, bundle, huggingface, trees
-from mate_tf.checkpoints.names import own_variables, reference_variables
+from mate_tf.checkpoints import bert, bundle, growth, huggingface
+from mate_tf.checkpoints.names import checkpoint_variables, own_variables
 from mate_tf.checkpoints.stored import StoredTensor
 from mate_tf.data import features
 from mate_tf.errors import InputError
@@ -67,10 +67,10 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
       holding it (a training checkpoint) or held by it (its encoder);
     * such checkpoints of tf-models' BertEncoder and BertEncoderV2, alone or within a model.
 
-    Whatever of the model is missing there keeps its values. BERT has one table of two token types
-    where a table encoder has seven: it goes into the first rows of that of segment_ids. Decision
-    trees that are lower there become the upper levels of the model's, see `trees.lower`; the levels
-    below keep theirs.
+    Variables that are missing in the checkpoint keep their values. BERT has one table of two token
+    types where a table encoder has seven; it goes into the first rows of the table of segment_ids.
+    Decision trees that are lower in the checkpoint become the upper levels of the model's trees
+    (`growth.grown`), and the levels below keep their values.
 
     Args:
         model: a TableEncoder, or a model that holds one; its variables must exist.
@@ -85,15 +85,15 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
             model. The model is as it was, unless the file turns out broken halfway.
     """
     path, tensors, named_by_path = _read(str(path))
-    by_reference = reference_variables(model)
+    by_reference = checkpoint_variables(model)
     variables = own_variables(model, tensors) if named_by_path else by_reference
     if exclude:
         named = [*variables.items(), *by_reference.items()]
         kept = {id(variable) for name, variable in named if re.search(exclude, name)}
         variables = {name: v for name, v in variables.items() if id(v) not in kept}
-    lower = trees.lower(model, tensors, variables)
-    tensors |= {name: tensors[name].scaled(factor) for name, factor in lower.items()}
-    axes = dict.fromkeys(lower, 1)
+    grown = growth.grown(model, tensors, variables)
+    tensors |= {name: tensors[name].scaled(factor) for name, factor in grown.items()}
+    axes = dict.fromkeys(grown, 1)
     if TABLE_SEGMENTS in variables and tensors.keys() & _SEGMENTS == {BERT_SEGMENTS}:
         tensors[TABLE_SEGMENTS] = tensors.pop(BERT_SEGMENTS)
         axes[TABLE_SEGMENTS] = 0

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from mate_tf.checkpoints import bundle, trees
+from mate_tf.checkpoints import bundle, growth
 from mate_tf.checkpoints.names import own_variables
 
 _SLOT = "{}/.OPTIMIZER_SLOT/optimizer/{}"
@@ -31,7 +31,7 @@ def load_moments(optimizer, model: tf.Module, path: str) -> int:
     optimizer._create_all_weights(model.trainable_variables)
     trained = {id(variable) for variable in model.trainable_variables}
     variables = {n: v for n, v in own_variables(model, tensors).items() if id(v) in trained}
-    axes = dict.fromkeys(trees.lower(model, tensors, variables), 1)
+    axes = dict.fromkeys(growth.grown(model, tensors, variables), 1)
     found = {}
     for name, variable in variables.items():
         for slot in optimizer.get_slot_names():

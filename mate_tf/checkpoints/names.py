@@ -7,17 +7,30 @@ import tensorflow as tf
 from mate_tf.layers.keras_namespace import keras
 
 
-def reference_variables(model: tf.Module) -> dict[str, tf.Variable]:
-    """Variables of `model` by their names in TF1 checkpoints of BERT and TAPAS.
+def checkpoint_variables(model: tf.Module) -> dict[str, tf.Variable]:
+    """Returns the variables of a model by their names in TF1 checkpoints of BERT and TAPAS.
 
-    Every model or layer that knows the reference's names for its variables says so in a method
-    `reference_variables() -> {name: variable}`; this collects them over the model's parts.
+    A part of the model that has a method `checkpoint_variables() -> {name: variable}` names its own
+    variables and those of all its parts.
+
+    Args:
+        model: an encoder, or a model with an encoder and heads.
     """
+    naming = modules_with(model, "checkpoint_variables")
+    parts = {id(part) for module in naming for part in module.submodules}
     variables = {}
-    for module in (model, *model.submodules):
-        if hasattr(module, "reference_variables"):
-            variables |= module.reference_variables()
+    for module in naming:
+        if id(module) not in parts:
+            variables |= module.checkpoint_variables()
     return variables
+
+
+reference_variables = checkpoint_variables  # alias of checkpoint_variables, kept for old imports
+
+
+def modules_with(model: tf.Module, method: str) -> list[tf.Module]:
+    """Returns the model and its submodules that have a method, in the order of `submodules`."""
+    return [module for module in (model, *model.submodules) if hasattr(module, method)]
 
 
 def own_variables(model: tf.Module, stored) -> dict[str, tf.Variable]:
@@ -58,7 +71,7 @@ def matching_variables(model: tf.Module, pattern: str) -> list[tf.Variable]:
 
     Their names are the reference's and the path of attributes, as in `variable_paths`.
     """
-    named = [*reference_variables(model).items(), *variable_paths(model).items()]
+    named = [*checkpoint_variables(model).items(), *variable_paths(model).items()]
     return list({id(v): v for name, v in named if re.search(pattern, name)}.values())
 
 

@@ -8,17 +8,12 @@ import tensorflow as tf
 from official.modeling import hyperparams
 
 from mate_tf import attention
-from mate_tf.analysis import (
-    cell_maps,
-    flow_by_type,
-    flow_plots,
-    mask_plots,
-    mate_from_relations,
-    mate_settings,
-    table_page,
-    table_plots,
-)
-from mate_tf.analysis.attention_flow import table_tokens
+from mate_tf.analysis.attention import cell_maps, flow_by_type, mate_from_relations, mate_settings
+from mate_tf.analysis.attention.flow import table_tokens
+from mate_tf.analysis.plots import flow as flow_plots
+from mate_tf.analysis.plots import masks as mask_plots
+from mate_tf.analysis.plots import table_page
+from mate_tf.analysis.plots import tables as table_plots
 from mate_tf.attention import mask_pruning
 from mate_tf.attention.learned_mask import LearnedMaskPattern
 from mate_tf.attention.relation_mask import RELATIONS, RelationMaskPattern
@@ -183,7 +178,7 @@ def example_masks(trained: Trained) -> dict:
     example = {
         name: tf.reshape(example[name][:1], [parts, -1])[:1] for name in model_inputs(example)
     }
-    context = attention.TableContext(*(example[name] for name in attention.TableContext._fields))
+    context = attention.TableContext.from_features(example)
     outputs = encoder(example, training=False)
     inputs = [outputs["embedding_output"], *outputs["encoder_outputs"][:-1]]
     for index, config in others.items():

@@ -14,7 +14,7 @@ def main(flags) -> None:
     lengths = _lengths(flags.lengths)
     if importlib.util.find_spec("matplotlib") is None:  # said before TensorFlow takes its seconds
         raise InputError("--mode=profile needs matplotlib: pip install 'mate-tf[plots]'")
-    from mate_tf.analysis import profile
+    from mate_tf.analysis.cost import profile
 
     job = _job(flags)
     settings = profile.Settings(

@@ -97,7 +97,7 @@ class Trained:
     def context(self, most: int) -> attention.TableContext | None:
         """Where tokens stand in the evaluation data's tables, <int>[up to `most`, seq] each."""
         length = self.job.experiment.task.conversion.max_seq_length
-        found = {name: [] for name in attention.TableContext._fields}
+        found = {name: [] for name in attention.TableContext.FEATURES}
         for batch in self._batches_with_tables():
             for name, rows in found.items():
                 rows.append(np.pad(batch[name], [[0, 0], [0, length - batch[name].shape[1]]]))

@@ -12,7 +12,7 @@ os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 
 import gradio as gr
 
-from mate_tf.analysis import attention_flow
+from mate_tf.analysis.attention import flow as attention_flow
 from mate_tf.demo import reading, rendering, session, speed
 from mate_tf.errors import InputError
 from mate_tf.tables import html

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import tensorflow as tf
 
-from mate_tf.analysis import attention_flow
+from mate_tf.analysis.attention import flow as attention_flow
 from mate_tf.demo import speed
 from mate_tf.errors import InputError
 from mate_tf.serving.predictor import Answer, Predictor

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from mate_tf.analysis import speed
+from mate_tf.analysis.cost import speed
 from mate_tf.attention import AttentionConfig
 from mate_tf.errors import InputError
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
@@ -64,8 +64,8 @@ def with_attention(encoder: TableEncoder, name: str) -> TableEncoder:
     attention.override({"name": name})
     config = EncoderConfig(encoder.config.as_dict() | {"attention": attention.as_dict()})
     other = TableEncoder(config)
-    weights = encoder.reference_variables()
-    for key, variable in other.reference_variables().items():
+    weights = encoder.checkpoint_variables()
+    for key, variable in other.checkpoint_variables().items():
         if key not in weights:
             raise InputError(f"attention {name!r} has weights that this model has not: {key}")
         variable.assign(tf.cast(weights[key], variable.dtype))

@@ -1,0 +1,9 @@
+"""Layers and helpers that attention and models share; they know neither of these."""
+
+from mate_tf.layers.cells import Cells
+from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.layer_norm import LayerNorm
+from mate_tf.layers.shapes import build_child, check_length, shape_list
+from mate_tf.layers.xla import within_xla
+
+__all__ = ["Cells", "LayerNorm", "build_child", "check_length", "keras", "shape_list", "within_xla"]

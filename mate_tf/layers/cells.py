@@ -1,18 +1,18 @@
-"""From tokens to cells to columns and back.
+"""Cells: from tokens to cells to columns, and back.
 
 A cell is a (row, column) pair. Row 0 is the header; column 0 holds what is outside the table:
 the question, titles and separators. Rows and columns beyond the limits share the last one, as in
 the reference (google-research/tapas).
 
-Everything is a segment sum with static sizes, so it compiles for TPU; sums stay exact in float32
-where a one-hot matrix product would be rounded to bfloat16 there.
+All of it is segment sums with static sizes, which compile for TPU. Sums are exact in float32; a
+one-hot matrix product would be rounded to bfloat16 on TPU.
 """
 
 import tensorflow as tf
 
 
 class Cells:
-    """Which cell each token belongs to, and averages over the tokens of a cell.
+    """Assignment of tokens to cells, with sums and means over the tokens of a cell.
 
     Padding belongs to no cell. (The reference averages it into cell (0, 0), so that its column
     logit 0 depends on how far an example is padded.)
@@ -47,7 +47,7 @@ class Cells:
         self.in_table = self.present * tf.pad(table, [[1, 0], [1, 0]])
 
     def sum(self, values):
-        """Sum over the tokens of each cell.
+        """Sums over the tokens of each cell.
 
         Args:
             values: <float32>[batch, seq].
@@ -63,23 +63,33 @@ class Cells:
             tf.reshape(segments, [-1]),
             batch * num_cells,
         )
+        # [batch * cells] -> [batch, rows, columns]
         return tf.reshape(sums, [batch, self._num_rows, self._num_columns])
 
     def mean(self, values):
-        """Mean over the tokens of each cell: <float32>[batch, rows, columns], 0 without tokens."""
+        """Averages <float32>[batch, seq] over the tokens of each cell.
+
+        Returns:
+            <float32>[batch, rows, columns], 0 for cells without tokens.
+        """
         return tf.math.divide_no_nan(self.sum(values), self._num_tokens)
 
     def labelled(self, labels):
-        """Which cells have a labelled token: <float32>[batch, rows, columns] of 0 and 1."""
+        """Finds the cells with a token of label 1: <float32>[batch, rows, columns] of 0 and 1.
+
+        Args:
+            labels: <int>[batch, seq].
+        """
         return tf.cast(self.sum(tf.cast(labels, tf.float32)) > 0, tf.float32)
 
     def to_tokens(self, values):
-        """Each token's cell: <float32>[batch, rows, columns] -> <float32>[batch, seq]."""
+        """Gathers the value of each token's cell: [batch, rows, columns] -> [batch, seq]."""
+        # [batch, rows, columns] -> [batch, cells]
         flat = tf.reshape(values, [-1, self._num_rows * self._num_columns])
         return tf.gather(flat, self._ids, batch_dims=1)
 
     def column_mean(self, values):
-        """Mean over the present cells of each column, the header's too.
+        """Averages over the present cells of each column, header included.
 
         Args:
             values: <float32>[batch, rows, columns].
@@ -92,5 +102,5 @@ class Cells:
 
     @property
     def column_present(self):
-        """<bool>[batch, columns]: the column has a cell."""
+        """Columns with at least one cell, <bool>[batch, columns]."""
         return tf.reduce_sum(self.present, axis=1) > 0

@@ -1,4 +1,4 @@
-"""Layer normalisation with fewer passes over memory than Keras' own."""
+"""Layer normalization with fewer passes over memory than in Keras."""
 
 import tensorflow as tf
 
@@ -6,17 +6,17 @@ from mate_tf.layers.keras_namespace import keras
 
 
 class LayerNorm(keras.layers.LayerNormalization):
-    """BERT's layer normalisation over the last axis, with epsilon 1e-12.
+    """Layer normalization of BERT: over the last axis, with epsilon 1e-12.
 
-    Keras' layer, but centred once: on CPU it takes three quarters of its time. As there, moments
-    are taken in float32 whatever the compute dtype.
+    The layer of Keras, with the mean subtracted once: it takes three quarters of the time on CPU.
+    Moments are computed in float32 under any compute dtype, as in Keras.
     """
 
     def __init__(self, epsilon=1e-12, **kwargs):
         super().__init__(epsilon=epsilon, **kwargs)
 
     def call(self, inputs):
-        """x -> y, <float>[..., hidden] both."""
+        """Normalizes <float>[..., hidden]; the result has the same shape and dtype."""
         x = tf.cast(inputs, tf.float32)
         centred = x - tf.reduce_mean(x, axis=-1, keepdims=True)
         variance = tf.reduce_mean(tf.square(centred), axis=-1, keepdims=True)

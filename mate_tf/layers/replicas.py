@@ -1,38 +1,38 @@
-"""Losses of a batch that is spread over replicas (tf.distribute).
+"""Losses of a batch that is distributed over replicas (tf.distribute).
 
-Trainers take the mean over the replicas of what each of them calls its loss. That is the loss of
-the whole batch only if each one divides by what all have together: a mean of means weighs masked
-words, labelled spans or examples differently from replica to replica.
+Trainers take the mean of the losses of all replicas. It is the loss of the whole batch only if each
+replica divides by the total of all replicas: in a mean of means, the weight of a masked word, a
+labelled span or an example would depend on its replica.
 
-Outside of replicas, and with a single one, these functions change nothing.
+With one replica, and outside of replicas, these functions change nothing.
 """
 
 import tensorflow as tf
 
 
 def number() -> int:
-    """Replicas that train together, as seen from one of them; 1 outside of replicas."""
+    """Returns the number of replicas that train together; 1 outside of replicas."""
     context = tf.distribute.get_replica_context()
     return 1 if context is None else context.num_replicas_in_sync
 
 
 def total(x):
-    """<float>[...] -> the same shape: the sum over all replicas, of which each calls this."""
+    """Sums <float>[...] over all replicas; each of them must call it. Keeps the shape."""
     if number() == 1:
         return x
     return tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, x)
 
 
 def weighted_mean(values, weights, epsilon=0.0):
-    """What a replica adds to sum(weights * values) / (sum(weights) + epsilon) over all of them.
+    """Computes a replica's part of sum(weights * values) / (sum(weights) + epsilon) over all.
 
     Args:
         values: <float32>[n]; n may differ between replicas.
         weights: <float32>[n].
-        epsilon: as above.
+        epsilon: added to the sum of the weights.
 
     Returns:
-        <float32>[], times the number of replicas, so that the mean over them is that quotient.
+        <float32>[], multiplied by the number of replicas: the mean over them is the quotient.
     """
     of_replica = tf.reduce_sum(weights * values)
     of_replica /= total(tf.reduce_sum(weights)) + epsilon

@@ -1,10 +1,10 @@
-"""What must be done otherwise where XLA compiles."""
+"""XLA: whether the graph that is being traced will be compiled by it."""
 
 import tensorflow as tf
 from tensorflow.python.ops import control_flow_util
 
 
 def within_xla() -> bool:
-    """Whether what is being traced will be compiled by XLA, as with jit_compile or on a TPU."""
+    """Returns whether XLA will compile what is being traced, as with jit_compile or on a TPU."""
     graph = tf.compat.v1.get_default_graph()
     return control_flow_util.GraphOrParentsInXlaContext(graph)

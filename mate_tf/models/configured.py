@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+import tensorflow as tf
 from official.modeling.hyperparams import base_config
 
 from mate_tf.layers.keras_namespace import keras
@@ -45,6 +46,14 @@ class ConfiguredModel(keras.Model):
         """Those that are not, the frozen ones among them."""
         frozen = [v for v in super().trainable_weights if id(v) in self._frozen]
         return frozen + super().non_trainable_weights
+
+    def checkpoint_variables(self) -> dict[str, tf.Variable]:
+        """Returns the variables by their names in TF1 checkpoints of BERT and TAPAS."""
+        raise NotImplementedError
+
+    def reference_variables(self) -> dict[str, tf.Variable]:
+        """Alias of `checkpoint_variables`, kept for callers of the old name."""
+        return self.checkpoint_variables()
 
     @property
     def config(self):

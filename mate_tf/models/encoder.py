@@ -3,16 +3,16 @@
 import tensorflow as tf
 
 from mate_tf import attention
-from mate_tf.attention.base import PackedContext, build_child
 from mate_tf.errors import InputError
-from mate_tf.layers.embeddings import TableEmbeddings
-from mate_tf.layers.encoder_block import EncoderBlock
 from mate_tf.layers.keras_namespace import keras
-from mate_tf.layers.packing import Packing
-from mate_tf.layers.pooling import pool
+from mate_tf.layers.shapes import build_child
 from mate_tf.layers.xla import within_xla
 from mate_tf.models.configured import ConfiguredModel
+from mate_tf.models.embeddings import TableEmbeddings
+from mate_tf.models.encoder_block import EncoderBlock
 from mate_tf.models.encoder_config import EncoderConfig
+from mate_tf.models.packing import Packing
+from mate_tf.models.pooling import pool
 
 __all__ = ["EncoderConfig", "TableEncoder"]
 
@@ -42,7 +42,7 @@ class TableEncoder(ConfiguredModel):
         config.check()
         super().__init__(config, name, **kwargs)
         per_layer = config.attention_per_layer()
-        distinct = list(dict.fromkeys(per_layer))
+        distinct = config.distinct_attention()
         self._pattern_of_layer = [distinct.index(part) for part in per_layer]
         self.embeddings = TableEmbeddings(config, name="embeddings")
         self.patterns = [
@@ -51,8 +51,8 @@ class TableEncoder(ConfiguredModel):
             )
             for index, part in enumerate(distinct)
         ]
-        no_tokens = attention.AttentionPattern.add_tokens
-        if sum(type(pattern).add_tokens is not no_tokens for pattern in self.patterns) > 1:
+        added = [pattern.num_added_tokens(pattern.config) for pattern in self.patterns]
+        if sum(map(bool, added)) > 1:
             raise InputError("attention lists several variants with tokens of their own")
         for pattern, part in zip(self.patterns, distinct, strict=True):
             if config.pack and not pattern.packs:
@@ -101,13 +101,13 @@ class TableEncoder(ConfiguredModel):
             if name not in features:
                 raise InputError(f"the encoder needs the feature {name!r}")
         features = {name: features[name] for name in sorted(needed)}
-        own = attention.TableContext(*(features[n] for n in attention.TableContext._fields))
+        own = attention.TableContext.from_features(features)
         context, packing = own, None
         if self._config.pack and not within_xla():
             packing = Packing(features["input_mask"])
-            features = {name: packing.together(ids) for name, ids in features.items()}
+            features = {name: packing.pack(ids) for name, ids in features.items()}
             features["starts"] = packing.starts
-            context = PackedContext(*(features[name] for name in PackedContext._fields))
+            context = attention.TableContext.from_features(features)
         x = embedding_output = self.embeddings(features, training=training)
         for pattern in self.patterns:
             x, context = pattern.add_tokens(x, context)
@@ -118,7 +118,7 @@ class TableEncoder(ConfiguredModel):
             encoder_outputs.append(self._without_added(x))
         if packing:
             embedding_output, *encoder_outputs = (
-                packing.apart(x) for x in (embedding_output, *encoder_outputs)
+                packing.unpack(x) for x in (embedding_output, *encoder_outputs)
             )
         sequence_output = encoder_outputs[-1] if encoder_outputs else embedding_output
         return {
@@ -133,14 +133,14 @@ class TableEncoder(ConfiguredModel):
             x = pattern.remove_tokens(x)
         return x
 
-    def reference_variables(self) -> dict:
+    def checkpoint_variables(self) -> dict:
         """The variables by their names in BERT's and TAPAS's checkpoints."""
-        variables = self.embeddings.bert_variables()
+        variables = self.embeddings.checkpoint_variables()
         for index, block in enumerate(self.blocks):
-            for name, variable in block.bert_variables().items():
+            for name, variable in block.checkpoint_variables().items():
                 variables[f"encoder/layer_{index}/{name}"] = variable
         for index, pattern in enumerate(self.patterns):
-            for name, variable in pattern.variant_variables().items():
+            for name, variable in pattern.checkpoint_variables().items():
                 variables[f"encoder/pattern_{index}/{name}"] = variable
         variables["pooler/dense/kernel"] = self.pooler.kernel
         variables["pooler/dense/bias"] = self.pooler.bias

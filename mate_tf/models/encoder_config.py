@@ -7,8 +7,8 @@ from official.modeling.hyperparams import base_config
 from mate_tf.attention import AttentionConfig
 from mate_tf.data import features
 from mate_tf.errors import InputError
-from mate_tf.layers.pooling import FIRST, POOLINGS
 from mate_tf.models import huggingface
+from mate_tf.models.pooling import FIRST, POOLINGS
 
 BERT_FIELDS = (
     "vocab_size",
@@ -58,9 +58,9 @@ class EncoderConfig(base_config.Config):
         word_embedding_scale: how many times larger word embeddings start than the others.
         pooling: what the pooler reads: "first", the first token's output, as in BERT; for encoders
             trained to mean something elsewhere the mean of the "question"'s or of "all" tokens, or
-            "max", the largest values of all tokens (`layers.pooling`).
+            "max", the largest values of all tokens (`models.pooling`).
         pack: examples of a batch share sequences of its length where they fit, kept apart by
-            masks (`layers.packing`): the same outputs, with less padding to compute. Only for
+            masks (`models.packing`): the same outputs, with less padding to compute. Only for
             attention that compares all pairs under a mask; not within XLA.
     """
 
@@ -102,6 +102,13 @@ class EncoderConfig(base_config.Config):
         if isinstance(self.attention, AttentionConfig):
             return [self.attention] * self.num_hidden_layers
         return list(self.attention)
+
+    def distinct_attention(self) -> list[AttentionConfig]:
+        """Returns the distinct AttentionConfigs in the order in which the layers have them.
+
+        Each of them has a pattern; its index here is the pattern's number.
+        """
+        return list(dict.fromkeys(self.attention_per_layer()))
 
     def check(self) -> None:
         """Raises InputError naming the field if the sizes do not fit together."""

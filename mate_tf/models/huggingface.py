@@ -2,7 +2,7 @@
 
 from mate_tf.attention import AttentionConfig
 from mate_tf.errors import InputError
-from mate_tf.layers.pooling import FIRST
+from mate_tf.models.pooling import FIRST
 
 QUESTION_ANSWERING = "TapasForQuestionAnswering"
 SEQUENCE_CLASSIFICATION = "TapasForSequenceClassification"

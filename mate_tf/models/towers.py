@@ -2,9 +2,9 @@
 
 import tensorflow as tf
 
-from mate_tf.attention.base import shape_list
 from mate_tf.data.features import MODEL_INPUTS, names
 from mate_tf.errors import InputError
+from mate_tf.layers.shapes import shape_list
 
 NUM_TOWERS = (1, 2)
 

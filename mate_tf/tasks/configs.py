@@ -8,7 +8,7 @@ from official.modeling.hyperparams import base_config
 from mate_tf.attention import AttentionConfig
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.tables.conversion import ConversionConfig as conversion_options
-from mate_tf.training.optimizers import TrainerConfig
+from mate_tf.tasks.trainer_config import TrainerConfig
 
 _Conversion = dataclasses.make_dataclass(
     "_Conversion",

@@ -4,7 +4,7 @@ import dataclasses
 
 from mate_tf.data.datasets import custom
 from mate_tf.evaluation import metrics
-from mate_tf.models import heads
+from mate_tf.models.heads import cell_selection
 from mate_tf.tasks import configs, registry, table
 from mate_tf.tasks.wtq import NUM_AGGREGATIONS, weakly_supervised
 
@@ -97,7 +97,7 @@ class CustomTask(table.TableTask):
                     drop_rows_to_fit=True, prune_columns=True, prune_rows=True
                 ),
                 model=weakly_supervised(
-                    cell_cross_entropy_target=heads.UNIFORM,
+                    cell_cross_entropy_target=cell_selection.UNIFORM,
                     answer_loss_cutoff=0.664694,
                     cell_select_pref=0.207951,
                     huber_loss_delta=0.121194,

@@ -2,10 +2,10 @@
 
 import tensorflow as tf
 
-from mate_tf.models.classification import squared_error
 from mate_tf.models.classifier import ClassifierConfig
-from mate_tf.models.reader import first_labelled
-from mate_tf.models.spans import NO_SPANS
+from mate_tf.models.heads.classification import squared_error
+from mate_tf.models.heads.reader import first_labelled
+from mate_tf.models.heads.spans import NO_SPANS
 
 LABEL = "label_ids"
 CLASS = "classification_class_index"

@@ -14,7 +14,7 @@ from mate_tf.data.datasets import hybridqa, hybridqa_rc
 from mate_tf.evaluation import hybridqa_answers
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
-from mate_tf.models.spans import MLP
+from mate_tf.models.heads.spans import MLP
 from mate_tf.tasks import configs, registry, table
 
 

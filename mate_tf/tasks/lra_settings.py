@@ -6,7 +6,7 @@ networks'.
 """
 
 from mate_tf.tasks import configs, sequence
-from mate_tf.training.optimizers import TrainerConfig
+from mate_tf.tasks.trainer_config import TrainerConfig
 
 
 def conversion(max_seq_length: int, kind: str) -> sequence.SequenceConversionConfig:

@@ -13,7 +13,7 @@ from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.data.datasets import squad
 from mate_tf.errors import InputError
 from mate_tf.evaluation import squad as evaluation
-from mate_tf.models.spans import BOUNDARY, NO_SPANS
+from mate_tf.models.heads.spans import BOUNDARY, NO_SPANS
 from mate_tf.tasks import base, configs, registry, sequence
 
 _NUM_TRAIN = 87_599  # of version 1.1

@@ -7,11 +7,11 @@ from official.modeling.hyperparams import base_config
 from mate_tf.attention import AttentionConfig
 from mate_tf.data import synthetic
 from mate_tf.evaluation import metrics
-from mate_tf.models import heads
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
+from mate_tf.models.heads import cell_selection
 from mate_tf.tasks import base, configs, registry, table
-from mate_tf.training.optimizers import TrainerConfig
+from mate_tf.tasks.trainer_config import TrainerConfig
 
 
 @dataclasses.dataclass
@@ -80,7 +80,7 @@ class SyntheticTask(table.TableTask):
 
     @classmethod
     def experiment(cls):
-        """A small model that learns from scratch (see `heads.CellSoftmaxHead` for the loss)."""
+        """A small model that learns from scratch (see `CellSoftmaxHead` for the loss)."""
         experiment = configs.TableExperiment()
         experiment.task = SyntheticTaskConfig(
             name=cls.name,
@@ -96,7 +96,7 @@ class SyntheticTask(table.TableTask):
                     word_embedding_scale=4.0,
                 ),
                 cell_cross_entropy=True,
-                cell_cross_entropy_target=heads.UNIFORM,
+                cell_cross_entropy_target=cell_selection.UNIFORM,
             ),
             train_data=configs.TableDataConfig(is_training=True, global_batch_size=16),
         )

@@ -14,6 +14,7 @@ import os
 
 import tensorflow as tf
 
+from mate_tf import attention
 from mate_tf.attention import AttentionConfig
 from mate_tf.errors import InputError
 from mate_tf.tasks.configs import TableExperiment
@@ -138,18 +139,18 @@ def read_log(model_dir: str) -> list[dict]:
 
 
 def has_trees(config: AttentionConfig) -> bool:
-    """Whether a layer of this attention has decision trees."""
-    return hasattr(config, "tree_height")
+    """Returns whether a layer of this attention has decision trees."""
+    return tree_height(config) is not None
 
 
-def tree_height(config: AttentionConfig) -> int:
-    """Levels of decisions in its trees."""
-    return len(config.branching) if config.branching else config.tree_height
+def tree_height(config: AttentionConfig) -> int | None:
+    """Returns the levels of decisions in the trees of such a layer; None: it has no trees."""
+    return attention.get(config.name).attention.tree_height(config)
 
 
 def _patterns(config, target):
     """The attention of all layers, for one stage after the other."""
-    of_trees = [layer for layer, attention in enumerate(target) if has_trees(attention)]
+    of_trees = [layer for layer, config_of in enumerate(target) if has_trees(config_of)]
     if not of_trees:
         raise InputError(
             f"bootstrap.layer_width={config.layer_width}: no layer of task.model.encoder.attention "
@@ -176,9 +177,7 @@ def _patterns(config, target):
 
 
 def _of_height(config, height):
-    if config.branching:
-        return config.replace(branching=config.branching[:height])
-    return config.replace(tree_height=height)
+    return attention.get(config.name).attention.with_tree_height(config, height)
 
 
 def _last_steps(config, train_steps, number):

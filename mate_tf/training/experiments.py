@@ -12,6 +12,7 @@ from mate_tf import tasks
 from mate_tf.attention import AttentionConfig
 from mate_tf.errors import InputError
 from mate_tf.tasks.configs import TableExperiment
+from mate_tf.training import optimizers  # noqa: F401  registers its types
 
 PARAMS_FILE = "params.yaml"
 OVERRIDE = "--params_override"

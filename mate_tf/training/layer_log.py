@@ -21,10 +21,8 @@ import json
 import math
 import os
 
-import numpy as np
 import tensorflow as tf
 
-from mate_tf.attention.tree import TreeAttention
 from mate_tf.files.atomic import atomic_path
 from mate_tf.files.json_lines import read_json_lines
 
@@ -113,7 +111,8 @@ class Probe:
         return {
             "probe_loss": _rounded(measured["loss"]),
             "layers": [
-                _described(block.attention, values)
+                {"attention": block.attention.config.name}
+                | {name: _rounded(value.tolist()) for name, value in values.items()}
                 for block, values in zip(blocks, measured["layers"], strict=True)
             ],
         }
@@ -129,32 +128,18 @@ class Probe:
         of_blocks = [[v for v in block.trainable_variables if id(v) in trained] for block in blocks]
         gradients = tape.gradient(loss, of_blocks)
         inputs = [outputs["embedding_output"], *outputs["encoder_outputs"][:-1]]
-        pattern = {"real": tf.cast(batch["input_mask"], tf.bool)}
+        real = batch["input_mask"] > 0
         layers = []
         for block, variables, of_block, x in zip(blocks, of_blocks, gradients, inputs, strict=True):
             values = {"gradient_norm": _norm(of_block)}
-            if isinstance(block.attention, TreeAttention):
-                values["leaves"] = block.attention.occupancy(x, pattern)
-                own = {id(v) for v in block.attention.tree.trainable_variables}
-                of_tree = [g for g, v in zip(of_block, variables, strict=True) if id(v) in own]
-                if of_tree:
-                    values["tree_gradient_norm"] = _norm(of_tree)
-            layers.append(values)
+            for name, own in block.attention.logged_variables().items():
+                own = {id(variable) for variable in own}
+                pairs = zip(of_block, variables, strict=True)
+                of_group = [gradient for gradient, variable in pairs if id(variable) in own]
+                if of_group:
+                    values[f"{name}_gradient_norm"] = _norm(of_group)
+            layers.append(values | block.attention.logged_values(x, real))
         return {"loss": loss, "layers": layers}
-
-
-def _described(attention, values: dict) -> dict:
-    found = {"attention": attention.config.name, "gradient_norm": values["gradient_norm"]}
-    if "leaves" in values:
-        leaves = values["leaves"]
-        found["tree_height"] = attention.tree_shape.height
-        if "tree_gradient_norm" in values:
-            found["tree_gradient_norm"] = values["tree_gradient_norm"]
-        fullest_first = np.sort(leaves["share"])[..., ::-1]
-        found["leaf_shares"] = fullest_first.mean((0, 1)).tolist()
-        found["leaf_entropy"] = leaves["entropy"].mean()
-        found["empty_leaves"] = leaves["empty"].mean()
-    return {name: _rounded(value) for name, value in found.items()}
 
 
 def _norm(gradients):

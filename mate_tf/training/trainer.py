@@ -21,6 +21,7 @@ from mate_tf.training import (
     experiments,
     layer_log,
     learned_masks,
+    optimizers,  # noqa: F401  registers its types
     tpu,
     workers,
 )

@@ -16,7 +16,7 @@ def random_context(rng, seq, question_lengths, columns=3, max_cell_length=4, max
     `max_row_length` cuts the tokens of a row, header included, so that a window can hold it.
     """
     batch = len(question_lengths)
-    parts = {name: np.zeros([batch, seq], np.int32) for name in attention.TableContext._fields}
+    parts = {name: np.zeros([batch, seq], np.int32) for name in attention.TableContext.FEATURES}
     for b, question_length in enumerate(question_lengths):
         place = min(question_length, seq)
         parts["input_mask"][b, :place] = 1

@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 
 from mate_tf.attention import AttentionConfig, masks
-from mate_tf.attention.base import mask_bias
-from mate_tf.attention.bigbird import ROWS, random_blocks
+from mate_tf.attention.bigbird import BLOCKS_WITH_RANDOM, random_blocks
+from mate_tf.attention.full import MaskTensors
 from mate_tf.errors import InputError
 
 
@@ -19,7 +19,7 @@ def test_random_blocks_are_others_than_those_seen_anyway():
     state = np.random.get_state()[1].copy()
     chosen = random_blocks(config(), num_heads=4)
     np.testing.assert_array_equal(np.random.get_state()[1], state)
-    assert chosen.shape == (4, 24 // 2 + ROWS - 2, 3)
+    assert chosen.shape == (4, 24 // 2 + BLOCKS_WITH_RANDOM - 2, 3)
     for row in range(chosen.shape[1]):
         for blocks in chosen[:, row]:
             own = row + 1
@@ -48,8 +48,7 @@ def test_equals_its_mask(tables, seq):
         by_block = masks.bigbird(context, np.zeros([4, 1, 1], np.int32), 2)
         assert np.sum(mask & ~by_block) > 0
     dense = tables.layer_pair(AttentionConfig(name="full"))
-    any_key = tf.cast(tf.transpose(tf.reduce_any(mask, -1), [0, 2, 1])[..., None], tf.float32)
-    expected = dense.layer(x, {"bias": mask_bias(mask, tf.float32), "any_key": any_key})
+    expected = dense.layer(x, MaskTensors.from_mask(mask, tf.float32))
     np.testing.assert_allclose(run(x, context), expected, atol=1e-5)
 
 

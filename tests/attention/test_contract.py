@@ -41,6 +41,11 @@ def small(name):
     return config
 
 
+def has_trees(name):
+    """Whether hard decisions of trees, which the content makes, say who attends to whom."""
+    return attention.get(name).attention.tree_height(small(name)) is not None
+
+
 def encoder_of(name, num_hidden_layers=2):
     return TableEncoder(
         EncoderConfig(
@@ -70,7 +75,8 @@ def x():
 def features(context):
     ids = np.random.default_rng(2).integers(0, 50, [3, SEQ]).astype(np.int32)
     zeros = {name: tf.zeros_like(ids) for name in feature_names.names(feature_names.MODEL_INPUTS)}
-    return zeros | context._asdict() | {"input_ids": tf.constant(ids)}
+    own = {name: getattr(context, name) for name in context.FEATURES}
+    return zeros | own | {"input_ids": tf.constant(ids)}
 
 
 def softmax_weights(run, x, context, query, key):
@@ -166,7 +172,7 @@ def test_equals_its_mask(name, tables, x, context):
 def test_equals_its_mask_without_the_diagonal(name, tables, x, context):
     """Where that is an option of the variant."""
     config, with_diagonal = small(name), tables.layer_pair(small(name))
-    assert ("diagonal" in config) == ("tree" not in name and name not in ALWAYS_DIAGONAL)
+    assert ("diagonal" in config) == (not has_trees(name) and name not in ALWAYS_DIAGONAL)
     if "diagonal" in config:
         config.override({"diagonal": False})
         run = tables.layer_pair(config)
@@ -203,7 +209,7 @@ def test_padding_has_no_influence(name, tables, x, context):
     y = run(x, context).numpy()
     noise = tf.where(real[..., None], x, 100.0)
     np.testing.assert_allclose(run(noise, context).numpy()[real], y[real], atol=1e-5)
-    longer = attention.TableContext(*(tf.pad(part, [[0, 0], [0, 13]]) for part in context))
+    longer = context.map(lambda part: tf.pad(part, [[0, 0], [0, 13]]))
     y_longer = run(tf.pad(x, [[0, 0], [0, 13], [0, 0]]), longer).numpy()[:, :SEQ]
     np.testing.assert_allclose(y_longer[real], y[real], atol=1e-5)
 
@@ -278,7 +284,7 @@ def test_gradients_are_finite_and_numerically_right(name, tables, x, context):
     gradients = tape.gradient(value, variables)
     assert all(np.isfinite(gradient).all() for gradient in gradients)
     for variable, gradient in zip(variables, gradients, strict=True):
-        if "tree" in name and re.search("query|key|tree", variable.name):
+        if has_trees(name) and re.search("query|key|tree", variable.name):
             continue  # hard decisions have no slope; what stands in for it, their tests compare
         direction = tf.random.stateless_normal(variable.shape, [3, 3])
         start, step = tf.identity(variable), 4e-3
@@ -314,7 +320,7 @@ def test_bfloat16(name, features):
     assert output.dtype == tf.bfloat16
     assert {variable.dtype for variable in low.variables} == {tf.float32}
     difference = np.abs(tf.cast(output, tf.float32) - expected)
-    if "tree" in name:
+    if has_trees(name):
         # a token near the border of its leaf may end up in the next one
         difference = np.quantile(difference, 0.8)
     np.testing.assert_array_less(difference, 0.15)
@@ -350,8 +356,8 @@ def test_kernels_have_the_same_names_and_shapes_in_every_variant(name):
 
     encoder = encoder_of(name)
     parts = (*encoder.patterns, *(block.attention for block in encoder.blocks))
-    own = [id(v) for part in parts for v in part.variant_variables().values()]
+    own = [id(v) for part in parts for v in part.checkpoint_variables().values()]
     assert shapes(encoder) == shapes(encoder_of("full"))
-    assert {id(v) for v in encoder.reference_variables().values()} == set(
+    assert {id(v) for v in encoder.checkpoint_variables().values()} == set(
         map(id, encoder.variables)
     )

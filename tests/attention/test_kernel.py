@@ -6,7 +6,7 @@ import tensorflow as tf
 from official.nlp.modeling.layers import kernel_attention
 
 from mate_tf.attention import AttentionConfig
-from mate_tf.attention.kernel import orthogonal_features
+from mate_tf.attention.kernel import KernelTensors, orthogonal_features
 from mate_tf.errors import InputError
 
 
@@ -24,7 +24,7 @@ def test_equals_the_layer_of_tf_models(tables):
     layer = pair(tables, num_random_features=8).layer
     query, key, value = projections(scale=0.3)
     real = np.ones([2, 20], bool)
-    ours = layer.attend(query, key, value, {"real": tf.constant(real)[:, :, None, None]})
+    ours = layer.attend(query, key, value, KernelTensors(tf.constant(real)[:, :, None, None]))
     theirs = kernel_attention.KernelAttention(
         feature_transform="exp", num_random_features=8, num_heads=4, key_dim=4
     )
@@ -39,7 +39,7 @@ def test_more_features_come_closer_to_softmax_attention(tables):
     query, key, value = projections(scale=0.7)
     scores = tf.einsum("bqhd,bkhd->bhqk", query, key) / 2
     expected = tf.einsum("bhqk,bkhd->bqhd", tf.nn.softmax(scores), value)
-    pattern = {"real": tf.ones([2, 20, 1, 1], tf.bool)}
+    pattern = KernelTensors(tf.ones([2, 20, 1, 1], tf.bool))
 
     def error(count):
         layers = (pair(tables, num_random_features=count, seed=seed).layer for seed in range(5))
@@ -57,7 +57,7 @@ def test_large_scores(tables):
     layer = pair(tables, num_random_features=8).layer
     query, key, _ = projections(scale=40.0)
     real = np.arange(20) < np.array([[20], [1]])
-    pattern = {"real": tf.constant(real)[:, :, None, None]}
+    pattern = KernelTensors(tf.constant(real)[:, :, None, None])
     np.testing.assert_allclose(layer.attend(query, key, tf.ones_like(key), pattern), 1, atol=1e-5)
     with tf.GradientTape() as tape:
         tape.watch([query, key])

@@ -68,7 +68,7 @@ def test_every_pair_of_a_leaf_once(seed, trees, batch, seq, of_queries, of_keys,
     slots = np.append(slots, -1)
     for tree in range(trees):
         meet = {q for t, q, _ in expected if t == tree}
-        for row, place in enumerate(pairs.places[tree].numpy()):
+        for row, place in enumerate(pairs.outputs[tree].numpy()):
             assert slots[place] == (row if row in meet else -1)
 
 
@@ -122,7 +122,7 @@ def test_counts_by_tree_leaf_example_and_head():
     real = tf.constant([[True, True, True], [True, False, True]])
     found = leaf_blocks.sort(leaves, real, 2)
     np.testing.assert_array_equal(found.counts, [1, 2, 2, 0])
-    np.testing.assert_array_equal(found.rows, [1, 3, 5, 0, 2])
+    np.testing.assert_array_equal(found.indices, [1, 3, 5, 0, 2])
 
 
 def test_blocks_grow_with_the_leaves():

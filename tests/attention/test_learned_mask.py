@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mate_tf.attention import (
     AttentionConfig,
     TableContext,
-    drawn_mask,
+    gumbel_mask,
     learned_mask,
     mask_files,
     mask_pruning,
@@ -44,14 +44,14 @@ def context_of(seq, lengths=None):
 
 def drawn(pattern, seq=12):
     """M of one batch of training, <float>[heads, seq, seq]."""
-    bias = pattern(context_of(seq), training=True)["bias"].numpy()[0].astype(np.float64)
+    bias = pattern(context_of(seq), training=True).bias.numpy()[0].astype(np.float64)
     return np.maximum(1 + bias / pattern.config.penalty, 0)
 
 
 @given(st.floats(-5, 5), st.floats(0.001, 0.999), st.floats(0.05, 5))
 def test_gumbel_sigmoid_by_its_definition(alpha, u, temperature):
     """The logistic noise at u is the difference G1 - G2 of two Gumbel variables at its quantile."""
-    found = drawn_mask.gumbel_sigmoid(
+    found = gumbel_mask.gumbel_sigmoid(
         *(tf.constant(x, tf.float64) for x in (alpha, u)), temperature
     )
     noise = np.log(u / (1 - u))
@@ -63,7 +63,7 @@ def test_gumbel_sigmoid_by_its_definition(alpha, u, temperature):
 def test_noise_is_distributed_as_the_difference_of_two_gumbel_variables():
     rng = np.random.default_rng(2)
     first, second = (-np.log(-np.log(rng.random(50_000))) for _ in range(2))
-    logistic = drawn_mask.gumbel_sigmoid(tf.zeros([50_000]), rng.random(50_000), 1.0).numpy()
+    logistic = gumbel_mask.gumbel_sigmoid(tf.zeros([50_000]), rng.random(50_000), 1.0).numpy()
     expected = 1 / (1 + np.exp(-(first - second)))
     shares = np.linspace(0.05, 0.95, 19)
     np.testing.assert_allclose(
@@ -74,12 +74,12 @@ def test_noise_is_distributed_as_the_difference_of_two_gumbel_variables():
 def test_gumbel_sigmoid_in_its_limits():
     uniform = tf.constant(np.random.default_rng(3).random(20_000), tf.float32)
     alpha = 0.8
-    cold = drawn_mask.gumbel_sigmoid(alpha, uniform, 1e-4).numpy()
+    cold = gumbel_mask.gumbel_sigmoid(alpha, uniform, 1e-4).numpy()
     assert np.mean((cold > 0.01) & (cold < 0.99)) < 0.001
     assert cold.mean() == pytest.approx(1 / (1 + np.exp(-alpha)), abs=0.01)
-    np.testing.assert_array_equal(drawn_mask.gumbel_sigmoid(100.0, uniform, 1.0), 1)
-    np.testing.assert_allclose(drawn_mask.gumbel_sigmoid(-100.0, uniform, 1.0), 0, atol=1e-30)
-    ends = drawn_mask.gumbel_sigmoid(0.0, tf.constant([0.0, 1.0]), 1.0).numpy()
+    np.testing.assert_array_equal(gumbel_mask.gumbel_sigmoid(100.0, uniform, 1.0), 1)
+    np.testing.assert_allclose(gumbel_mask.gumbel_sigmoid(-100.0, uniform, 1.0), 0, atol=1e-30)
+    ends = gumbel_mask.gumbel_sigmoid(0.0, tf.constant([0.0, 1.0]), 1.0).numpy()
     assert np.isfinite(ends).all()
 
 
@@ -87,8 +87,8 @@ def test_straight_through_has_the_soft_gradient():
     alpha = tf.constant([-1.0, 0.3, 2.0])
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(alpha)
-        soft = drawn_mask.gumbel_sigmoid(alpha, tf.constant([0.5, 0.5, 0.1]), 0.7)
-        hard = drawn_mask.straight_through(soft)
+        soft = gumbel_mask.gumbel_sigmoid(alpha, tf.constant([0.5, 0.5, 0.1]), 0.7)
+        hard = gumbel_mask.straight_through(soft)
     np.testing.assert_array_equal(hard, [0, 1, 0])
     np.testing.assert_array_equal(tape.gradient(hard, alpha), tape.gradient(soft, alpha))
 
@@ -126,7 +126,7 @@ def test_final_mask(structured):
     number = i - j if structured else i * (i + 1) // 2 + j
     np.testing.assert_array_equal(final[:, i, j], alpha[:, number] > 0)
     np.testing.assert_array_equal(final[:, j, i], alpha[:, number] > 0)
-    used = pattern(context_of(12))["bias"].numpy()[0] == 0
+    used = pattern(context_of(12)).bias.numpy()[0] == 0
     np.testing.assert_array_equal(used, final)
     np.testing.assert_array_equal(pattern.mask(context_of(12))[0], final)
     np.testing.assert_array_equal(pattern.mask(context_of(5))[0], final[:, :5, :5])
@@ -211,7 +211,7 @@ def test_importance_is_numerically_differentiable_and_shifts_scores(tables):
     run(x, context_of(12))
     alpha = run.pattern.alpha
     alpha.assign(tf.random.stateless_normal(alpha.shape, [5, 6]))
-    bias = run.pattern(context_of(12))["bias"][0]
+    bias = run.pattern(context_of(12)).bias[0]
     np.testing.assert_allclose(bias, -3 * (1 - run.pattern.importance()), atol=1e-6)
 
     def loss():
@@ -250,7 +250,7 @@ def test_pairs_at_the_ends_of_importance(tables):
     assert np.abs(after[:, 3] - before[:, 3]).max() > 1e-3
 
 
-@pytest.mark.parametrize("objective", drawn_mask.OBJECTIVES)
+@pytest.mark.parametrize("objective", gumbel_mask.OBJECTIVES)
 def test_no_diagonal_against_numpy(tables, objective):
     run = tables.layer_pair(config_of(objective=objective, diagonal=False))
     x = tf.random.stateless_normal([2, 9, HIDDEN], [1, 2])
@@ -292,13 +292,13 @@ def test_a_saved_mask_is_the_same_mask_elsewhere(tables, tmp_path):
 
 
 def test_longer_inputs_are_refused():
-    for objective in drawn_mask.OBJECTIVES:
+    for objective in gumbel_mask.OBJECTIVES:
         pattern = pattern_of(objective=objective)
         for training in (False, True):
             with pytest.raises(InputError, match=r"learned_mask: a mask for 12 tokens.*: 13"):
                 pattern(context_of(13), training=training)
         dynamic = tf.function(
-            lambda context, pattern=pattern: pattern(context)["bias"],
+            lambda context, pattern=pattern: pattern(context).bias,
             input_signature=[TableContext(*[tf.TensorSpec([None, None], tf.int32)] * 4)],
         )
         assert dynamic(context_of(12)).shape[-1] == 12

@@ -22,7 +22,7 @@ def test_an_input_longer_than_the_projection_is_refused(tables):
     assert run(tf.ones([2, 12, 16]), context(12)).shape == [2, 12, 16]
     with pytest.raises(InputError, match=r"linformer: a projection for 12 tokens.*longer: 13"):
         run(tf.ones([2, 13, 16]), context(13))
-    spec = TableContext(*(tf.TensorSpec([None, None], tf.int32) for _ in TableContext._fields))
+    spec = TableContext(*(tf.TensorSpec([None, None], tf.int32) for _ in TableContext.FEATURES))
     dynamic = tf.function(run, input_signature=[tf.TensorSpec([None, None, 16]), spec])
     assert dynamic(tf.ones([2, 12, 16]), context(12)).shape == [2, 12, 16]
     with pytest.raises(tf.errors.InvalidArgumentError, match="a projection for 12 tokens"):
@@ -31,7 +31,7 @@ def test_an_input_longer_than_the_projection_is_refused(tables):
 
 def test_layers_have_projections_of_their_own_shared_by_the_heads(tables):
     layer = tables.layer_pair(config()).layer
-    ((name, kernel),) = layer.variant_variables().items()
+    ((name, kernel),) = layer.checkpoint_variables().items()
     assert name == "proj_seq_length/kernel"
     assert kernel.shape == [12, 5]
     assert kernel.name.endswith("proj_seq_length/kernel:0")

@@ -99,7 +99,7 @@ def test_masks_of_the_reference(goldens, case, kind, window):
     """Rows of real queries: in the reference padding queries see everything in masked modes."""
     path = goldens / "encoder" / case
     features = np.load(path.parent / "features.npz")
-    context = TableContext(*(tf.constant(features[name]) for name in TableContext._fields))
+    context = TableContext(*(tf.constant(features[name]) for name in TableContext.FEATURES))
     expected = golden_mask(f"{path}.npz")
     if kind == "both":
         np.testing.assert_array_equal(masks.same_row_or_column(context), expected)

@@ -156,7 +156,7 @@ def test_question_beyond_the_global_length_stays_global(tables, question, jit_co
 
 def test_overflow_of_long_sequences_takes_stretches(tables):
     """More tokens than one stretch of queries, and not a multiple of it."""
-    seq = 2 * mate.STRETCH + 9
+    seq = 2 * mate.QUERY_CHUNK + 9
     context = tables.random_context(np.random.default_rng(2), seq, [20, 5], max_row_length=6)
     options = {"global_length": 8, "radius": 10}
     efficient = outputs(tables, context, "mate_efficient", **options)
@@ -166,7 +166,7 @@ def test_overflow_of_long_sequences_takes_stretches(tables):
 
 def test_gradients_where_the_question_overflows(tables):
     """They are computed anew, by the mask."""
-    seq = mate.STRETCH + 9
+    seq = mate.QUERY_CHUNK + 9
     context = tables.random_context(np.random.default_rng(2), seq, [20, 5], max_row_length=6)
     config = AttentionConfig(name="mate_efficient", global_length=8, radius=10)
     x, upstream = (tf.random.stateless_normal([2, seq, HIDDEN], [3, part]) for part in range(2))

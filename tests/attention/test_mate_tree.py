@@ -213,7 +213,7 @@ def test_every_tree_parameter_has_a_gradient(tables, x, context, options):
 
 def test_occupancy_is_that_of_heads_with_trees(tables, x, context):
     run = mate_tree(tables, row_heads_ratio=0.25)
-    found = run.layer.occupancy(x, run.pattern(context))
+    found = run.layer.occupancy(x, run.pattern(context).trees.real)
     assert found["share"].shape == [1, 3, 4]
     np.testing.assert_allclose(tf.reduce_sum(found["share"], -1), np.ones([1, 3]), rtol=1e-5)
 

@@ -75,7 +75,7 @@ def test_scores_shift_by_the_importance_of_the_relation(context, diagonal):
     np.testing.assert_array_equal(pattern.mask(context)[:, 0], seen)
     relation = by_hand(context)
     for training in (False, True):
-        bias = pattern(context, training=training)["bias"].numpy()
+        bias = pattern(context, training=training).bias.numpy()
         assert (bias[np.broadcast_to(~seen[:, None], bias.shape)] < -1e8).all()
         for head, name in np.ndindex(HEADS, len(RELATIONS)):
             pairs = seen & (relation == RELATIONS[name])
@@ -97,7 +97,7 @@ def test_two_of_the_masks_are_the_heads_of_mate(tables, context):
 
 def drawn(pattern, context):
     """M of one batch of training, <float>[batch, heads, seq, seq]; 0 for pairs that are not."""
-    bias = pattern(context, training=True)["bias"].numpy().astype(np.float64)
+    bias = pattern(context, training=True).bias.numpy().astype(np.float64)
     return np.maximum(1 + bias / pattern.config.penalty, 0)
 
 

@@ -239,10 +239,12 @@ def test_a_plan_covers_each_pair_once():
     plan = mask_blocks.plan(mask)
     covered = np.zeros([2, 200, 200], int)
     for head in range(2):
-        for queries, keys, seen in zip(plan.queries, plan.keys[head], plan.seen[head], strict=True):
+        for queries, keys, seen in zip(
+            plan.queries, plan.keys[head], plan.allowed[head], strict=True
+        ):
             for a, b in np.argwhere(seen):
                 covered[head, queries[a], keys[b]] += 1
-        covered[head, plan.dense] += plan.dense_seen[head]
+        covered[head, plan.dense] += plan.dense_allowed[head]
     np.testing.assert_array_equal(covered, mask)
 
 

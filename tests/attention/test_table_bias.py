@@ -20,7 +20,7 @@ def context(tables):
 def test_relations_are_the_recorded_ones(goldens, case, disabled):
     folder = goldens / "encoder" / "open"
     with np.load(folder / "features.npz") as features:
-        context = TableContext(*(features[name] for name in TableContext._fields))
+        context = TableContext(*(features[name] for name in TableContext.FEATURES))
     with np.load(folder / f"{case}.npz") as recorded:
         np.testing.assert_array_equal(
             relations(context, disabled), recorded["relative_relation_ids"]
@@ -36,9 +36,9 @@ def test_each_relation_adds_its_number(tables, context):
     np.testing.assert_allclose(plain, full(x, context), atol=1e-6)  # it starts at zero
     table = np.random.default_rng(2).normal(size=[len(RELATIONS), 4]).astype(np.float32)
     run.layer.relative_bias_table.assign(table)
-    bias = full.pattern(context)["bias"]
+    bias = full.pattern(context).bias
     bias += table[relations(context).numpy()].transpose(0, 3, 1, 2)
-    expected = full.layer(x, full.pattern(context) | {"bias": bias})
+    expected = full.layer(x, full.pattern(context)._replace(bias=bias))
     np.testing.assert_allclose(run(x, context), expected, atol=1e-5)
     assert np.abs(expected - plain).max() > 0.05
 

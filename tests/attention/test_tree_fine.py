@@ -228,7 +228,7 @@ def test_balancing_loss(tables):
 def test_occupancy_of_a_layer(tables):
     run = tables.layer_pair(AttentionConfig(name="tree_fine", tree_height=2))
     context, x = context_of(tables, 30), normal(5, 3, 30, HIDDEN)
-    found = run.layer.occupancy(x, run.pattern(context))
+    found = run.layer.occupancy(x, run.pattern(context).real)
     assert found["share"].shape == [1, HEADS, 4]
     np.testing.assert_allclose(tf.reduce_sum(found["share"], -1), np.ones([1, HEADS]), rtol=1e-5)
 

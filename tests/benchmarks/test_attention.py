@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf import attention
-from mate_tf.analysis import encoder_layers, flops, profile, workers
+from mate_tf.analysis.cost import encoder_layers, profile, workers
 from mate_tf.attention import base
 from mate_tf.attention import config as options
 from mate_tf.layers.keras_namespace import keras
@@ -23,7 +23,7 @@ SMALL |= {"intermediate_size": 32}
 @pytest.fixture
 def benchmark(load_benchmark, monkeypatch):
     """The benchmark with small layers; variants that it registers are gone afterwards."""
-    for module, name in ((base, "_VARIANTS"), (options, "_OPTIONS"), (flops, "FORMULAS")):
+    for module, name in ((base, "_VARIANTS"), (options, "_OPTIONS")):
         monkeypatch.setattr(module, name, dict(getattr(module, name)))
     module = load_benchmark("attention")
     monkeypatch.setattr(module, "ENCODER", SMALL)
@@ -85,7 +85,7 @@ def test_measures_in_a_process_of_its_own(settings):
 
 def small_tables(length):
     """Questions of 7, 4, 0 and 11 tokens, tables with 3 columns, padding but for the first."""
-    parts = {name: np.zeros([4, length], np.int32) for name in attention.TableContext._fields}
+    parts = {name: np.zeros([4, length], np.int32) for name in attention.TableContext.FEATURES}
     for example, question in enumerate((7, 4, 0, 11)):
         end = length - 5 * example
         place = np.arange(question, end)

@@ -51,8 +51,8 @@ def test_round_trip_of_classifiers(tmp_path, heads, architecture, extra):
     report = checkpoints.load(again, tmp_path)
     unscored = {"output_weights", "output_bias"} if heads is CLASSES else set()
     assert set(report.missing) == unscored
-    values = checkpoints.reference_variables(model)
-    for name, variable in checkpoints.reference_variables(again).items():
+    values = checkpoints.checkpoint_variables(model)
+    for name, variable in checkpoints.checkpoint_variables(again).items():
         if name not in unscored:
             np.testing.assert_array_equal(variable, values[name])
     ours, theirs = (part.config.as_dict() for part in (model, again))

@@ -24,7 +24,7 @@ class Head(keras.layers.Layer):
     def build(self, input_shape):
         self.output_weights = self.add_weight("output_weights", [8])
 
-    def reference_variables(self):
+    def checkpoint_variables(self):
         return {"output_weights": self.output_weights}
 
 
@@ -55,7 +55,7 @@ def tf1_values(model, seed=0):
     rng = np.random.default_rng(seed)
     return {
         name: rng.normal(size=variable.shape).astype(np.float32)
-        for name, variable in checkpoints.reference_variables(model).items()
+        for name, variable in checkpoints.checkpoint_variables(model).items()
     }
 
 
@@ -69,7 +69,7 @@ def test_golden_checkpoint(goldens):
     reader = tf.train.load_checkpoint(str(directory / "model.ckpt"))
     for name in report.loaded:
         np.testing.assert_array_equal(
-            checkpoints.reference_variables(encoder)[name], reader.get_tensor(name)
+            checkpoints.checkpoint_variables(encoder)[name], reader.get_tensor(name)
         )
     assert len(report.loaded) == len(encoder.variables)
 

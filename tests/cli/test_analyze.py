@@ -167,7 +167,7 @@ def _contexts(created):
     batches = records.dataset(created / "tf_examples" / "dev.tfrecord", 100)
     batch = next(batches.as_numpy_iterator())
     with_table = (batch["column_ids"] > 0).any(1)
-    return TableContext(*(batch[name][with_table] for name in TableContext._fields))
+    return TableContext(*(batch[name][with_table] for name in TableContext.FEATURES))
 
 
 def test_masks_of_an_example(command, trained, created, tmp_path):

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from mate_tf.analysis import encoder_worker, profile, workers
+from mate_tf.analysis.cost import encoder_worker, profile, workers
 from mate_tf.models.encoder_config import EncoderConfig
 
 FIND = importlib.util.find_spec

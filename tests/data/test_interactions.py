@@ -1,7 +1,7 @@
 """Tables and questions to protos and back."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mate_tf.data import interactions
@@ -81,7 +81,6 @@ def test_annotating_again_changes_nothing():
     assert interaction.SerializeToString(deterministic=True) == before
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(
         st.lists(st.text(st.characters(codec="utf-8")), min_size=2, max_size=2),

@@ -42,7 +42,7 @@ class Golden:
     def outputs(self, **options):
         config = ClassifierConfig.from_tapas(self.bert_config, **{**self.options, **options})
         model = TableClassifier(config)
-        for name, variable in names.reference_variables(model).items():
+        for name, variable in names.checkpoint_variables(model).items():
             variable.assign(self.variable(name))
         return {
             name: np.array(value)

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mate_tf.checkpoints.names import reference_variables
+from mate_tf.checkpoints.names import checkpoint_variables
 from mate_tf.data import features as feature_names
 from mate_tf.errors import InputError
-from mate_tf.models import classification
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
 from mate_tf.models.encoder import EncoderConfig
+from mate_tf.models.heads import classification
 
 ENCODER = {
     "vocab_size": 20,
@@ -81,7 +81,7 @@ def test_segments_tell_nothing_to_towers(model, pairs):
 
 def test_hidden_layers_by_hand(model, pairs):
     outputs = model(pairs)
-    names = {name: v.numpy() for name, v in reference_variables(model).items() if "_cls" in name}
+    names = {name: v.numpy() for name, v in checkpoint_variables(model).items() if "_cls" in name}
     assert {name: v.shape for name, v in names.items()} == {
         "hidden_0_weights_cls": (32, 6),
         "hidden_0_bias_cls": (6,),
@@ -112,7 +112,7 @@ def test_choices():
         own = {name: value[:, 4 * choice : 4 * choice + 4] for name, value in features.items()}
         alone = model.encoder(own)["pooled_output"]
         np.testing.assert_allclose(outputs["pooled_output"][:, choice], alone, atol=1e-5)
-        names = reference_variables(model)
+        names = checkpoint_variables(model)
         assert names["output_weights_cls"].shape == (1, 8)
         scores.append(alone.numpy() @ names["output_weights_cls"].numpy()[0])
     scores = np.stack(scores, axis=1) + names["output_bias_cls"].numpy()

@@ -159,7 +159,7 @@ def exported(monkeypatch, vocab_file, options, tmp_path):
 def test_operations(make_model, exported):
     """What the operation gives is computed from the cells of the one column there is."""
     model = make_model(select_one_column=True, num_aggregation_labels=4)
-    variables = checkpoints.reference_variables(model)
+    variables = checkpoints.checkpoint_variables(model)
     variables["output_bias_agg"].assign([0.0, 50.0, 0.0, 0.0])  # always SUM
     variables["output_bias"].assign(50.0)  # of all cells
     table = Table.from_rows(["age"], [[30], [41], ["52 years"]])

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 import tensorflow as tf
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mate_tf.data import features as feature_names
@@ -66,7 +66,6 @@ def test_odd_texts(word_pieces, tokenizer):
     np.testing.assert_array_equal(word_pieces(invalid).flat_values, expected.flat_values)
 
 
-@settings(max_examples=30)
 @given(st.lists(st.text(max_size=20), max_size=10))
 def test_any_texts(word_pieces, tokenizer, texts):
     same_pieces(word_pieces, tokenizer, texts)

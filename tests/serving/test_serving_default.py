@@ -198,7 +198,7 @@ def test_values(operation):
 
 def test_operations(make_model, vocab_file, options):
     model = make_model(select_one_column=True, num_aggregation_labels=4)
-    variables = checkpoints.reference_variables(model)
+    variables = checkpoints.checkpoint_variables(model)
     variables["output_bias_agg"].assign([0.0, 50.0, 0.0, 0.0])  # always SUM
     variables["output_bias"].assign(50.0)  # of all cells
     module = ServingModule(model, TableReader(vocab_file, ConversionConfig(**options)))

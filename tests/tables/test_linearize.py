@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mate_tf.tables import linearize
@@ -79,7 +79,6 @@ def tables(draw):
     return draw(st.lists(row, min_size=1, max_size=6))
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     rows=tables(),
     question=st.lists(st.integers(1, 3), max_size=4),
@@ -132,7 +131,6 @@ def test_keeps_what_the_rules_say(rows, question, max_length, trim, drop_rows, d
     }
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     rows=tables(),
     question=st.lists(st.integers(1, 5), max_size=30),

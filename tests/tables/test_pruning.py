@@ -1,7 +1,7 @@
 """Which columns and rows stay for a question."""
 
 import numpy as np
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from mate_tf.tables import pruning
@@ -132,7 +132,6 @@ def problems(draw):
 
 
 @given(problems())
-@settings(max_examples=300)
 def test_selection(problem):
     costs, budget, columns, rows, num_matching = problem
     num_rows, num_columns = costs.shape[0] - 1, costs.shape[1]

@@ -3,7 +3,7 @@
 import random
 import re
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mate_tf.tables import statements
@@ -176,7 +176,6 @@ def tables(draw):
 
 @given(tables(), st.integers(0, 1000))
 @example(Table.from_rows(["A", "B"], [["0.00", "0.02"], ["0.01", "0.01"], ["0.00", "0.00"]]), 3)
-@settings(max_examples=200, deadline=None)
 def test_truth(table, seed):
     reader = Reader(table)
     found = list(statements.synthetic(table, random.Random(seed), 6))

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf import tasks
-from mate_tf.checkpoints.names import reference_variables
+from mate_tf.checkpoints.names import checkpoint_variables
 from mate_tf.data import features as feature_names
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
@@ -64,8 +64,8 @@ def test_what_of_a_checkpoint_is_left_aside(tmp_path, capsys):
             variable.assign(tf.fill(variable.shape, 7.0))
         task.initialize(model)
         assert "initialized | " in capsys.readouterr().out
-        loaded = reference_variables(source)
-        for name, variable in reference_variables(model).items():
+        loaded = checkpoint_variables(source)
+        for name, variable in checkpoint_variables(model).items():
             kept = any(part in name for part in fresh) and not name.startswith("column_")
             want = tf.fill(variable.shape, 7.0) if kept else loaded[name]
             np.testing.assert_array_equal(variable, want, name)

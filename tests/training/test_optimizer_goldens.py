@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import tensorflow as tf
+from official.modeling import optimization
 
 from mate_tf.checkpoints import names
 from mate_tf.data import features as feature_names
@@ -26,7 +27,7 @@ def build_optimizer(options, accumulation_steps):
         "warmup_steps": options["num_warmup_steps"],
     }
     config.override({"optimizer": {"bert_adamw": adamw}, "learning_rate": {"bert": rate}})
-    factory = optimizers.optimization.OptimizerFactory(config)
+    factory = optimization.OptimizerFactory(config)
     return factory.build_optimizer(factory.build_learning_rate())
 
 
@@ -53,7 +54,7 @@ def test_training_run(goldens, monkeypatch, name):
         # Then the loss holds the reference's logit of column 0, a mean over padding too.
         reference_padding.emulate(monkeypatch, features)
     model = classifier.TableClassifier(config)
-    variables = names.reference_variables(model)
+    variables = names.checkpoint_variables(model)
     reader = tf.train.load_checkpoint(str(folder / "model.ckpt"))
     for key, variable in variables.items():
         variable.assign(reader.get_tensor(key))

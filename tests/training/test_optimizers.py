@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import tensorflow as tf
+from official.modeling import optimization
 
 from mate_tf.checkpoints import names
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
@@ -15,7 +16,7 @@ def build(learning_rate=None, **adamw):
     config = optimizers.OptimizationConfig()
     config.override({"optimizer": {"bert_adamw": adamw}})
     config.override({"learning_rate": {"bert": learning_rate or {}}})
-    factory = optimizers.optimization.OptimizerFactory(config)
+    factory = optimization.OptimizerFactory(config)
     return factory.build_optimizer(factory.build_learning_rate())
 
 
@@ -76,7 +77,7 @@ def test_tf_models_types_remain():
             "warmup": {"type": "linear", "linear": {"warmup_steps": 2}},
         }
     )
-    factory = optimizers.optimization.OptimizerFactory(config)
+    factory = optimization.OptimizerFactory(config)
     rate = factory.build_learning_rate()
     assert type(factory.build_optimizer(rate)).__name__ == "LAMB"
     assert float(rate(1)) == pytest.approx(0.25)
@@ -122,7 +123,7 @@ def test_decayed_are_those_of_the_reference(heads):
     else:
         model = TableClassifier(ClassifierConfig(encoder=encoder, **HEADS[heads]))
     adamw = build()
-    variables = names.reference_variables(model)
+    variables = names.checkpoint_variables(model)
     assert len(variables) == len(model.trainable_variables)
     decayed = {name for name, var in variables.items() if adamw._do_use_weight_decay(var.name)}
     spared = ("LayerNorm", "layer_norm", "bias")

@@ -9,6 +9,7 @@ from official.modeling.hyperparams import base_config
 
 from mate_tf.data.converters.tokenizer import CLS, CONTINUATION, MASK, PAD, SEP, read_vocabulary
 from mate_tf.errors import InputError
+from mate_tf.layers.shapes import shape_list
 
 MASK_SHARE, RANDOM_SHARE = 0.8, 0.1
 """Of the chosen tokens these shares become [MASK] and another piece; the rest stays (BERT)."""
@@ -94,7 +95,7 @@ class Masking:
 
     def _choose(self, batch, real, seed):
         """<bool>[batch, seq]: the tokens to hide."""
-        size, length = tf.unstack(tf.shape(batch["input_ids"]))
+        size, length = shape_list(batch["input_ids"])
         eligible = (batch["input_mask"] > 0) & ~tf.gather(self._special, batch["input_ids"])
         eligible &= real[:, None]
         begins = eligible & ~(self._goes_on(batch) & _shifted(eligible))
@@ -126,7 +127,7 @@ class Masking:
 
     def _positions(self, chosen):
         """Where the chosen tokens are, and which entries are real."""
-        size, count = tf.shape(chosen)[0], self._config.max_predictions_per_seq
+        size, count = shape_list(chosen)[0], self._config.max_predictions_per_seq
         chosen = tf.concat([chosen, tf.zeros([size, count], tf.bool)], axis=1)
         positions = tf.argsort(tf.cast(~chosen, tf.int32), axis=1, stable=True)[:, :count]
         real = tf.gather(chosen, positions, axis=1, batch_dims=1)

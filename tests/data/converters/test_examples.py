@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mate_tf.data import features
@@ -303,7 +303,6 @@ def _storable(text):
     return text.encode("utf-8", "ignore").decode()
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(asked(), st.sampled_from([8, 16, 40]))
 def test_any_table_and_question(vocab_file, generated, length):
     (header, *rows), text = generated

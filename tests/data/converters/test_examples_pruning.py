@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mate_tf.data.converters.examples import ANSWER_NOT_FOUND, ExampleConverter
@@ -124,7 +124,6 @@ def tables(draw):
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join),
     st.sampled_from(PRUNING),
 )
-@settings(max_examples=150, deadline=None)
 def test_pruned_examples(converters, rows, text, pruned):
     interaction = ask(rows, text)
     plain = converters[False, False].conversion(interaction, 0)

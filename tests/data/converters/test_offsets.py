@@ -5,7 +5,7 @@ import unicodedata
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mate_tf.data.converters.offsets import Offsets
@@ -97,14 +97,12 @@ def check(offsets, tokenizer, text):
             assert part == part.strip(" \t\u00a0")
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.text(alphabet=LETTERS, max_size=20))
 def test_any_text_of_odd_letters(offsets, tokenizer, text):
     # Whether a sigma is the last letter depends on what follows, also beyond the word.
     check(offsets, tokenizer, text.replace("Σ", "σ"))
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.text(max_size=12))
 def test_any_text(offsets, tokenizer, text):
     check(offsets, tokenizer, text.replace("Σ", "σ"))

@@ -1,10 +1,11 @@
 """Questions about texts to examples: windows, labels, and texts found again from tokens."""
 
+import functools
 import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mate_tf.data import features, interactions
@@ -73,8 +74,19 @@ def read(conversion):
 
 
 @pytest.fixture(scope="module")
-def converter(vocab_file):
-    return windows.WindowConverter(vocab_file, 9, doc_stride=2, max_question_length=2)
+def converter_of(vocab_file):
+    """converter_of(length, stride): a converter for questions of 2 tokens, built once."""
+
+    @functools.cache
+    def build(length, stride):
+        return windows.WindowConverter(vocab_file, length, doc_stride=stride, max_question_length=2)
+
+    return build
+
+
+@pytest.fixture(scope="module")
+def converter(converter_of):
+    return converter_of(9, 2)
 
 
 def test_one_window(converter):
@@ -123,16 +135,15 @@ def test_which_answer_is_labelled(converter, answers, labels):
     assert read(conversion)[0][2] == labels
 
 
-@settings(max_examples=40)
 @given(
     text=st.text(alphabet="abcds -\u00e9.", min_size=1, max_size=30),
     length=st.integers(8, 14),
     stride=st.integers(1, 3),
     places=st.tuples(st.floats(0, 1), st.floats(0, 1)),
 )
-def test_windows_cover_the_text(vocab_file, tokenizer, text, length, stride, places):
+def test_windows_cover_the_text(converter_of, tokenizer, text, length, stride, places):
     """Each token is in a window at its place, and labelled tokens are those of the answer."""
-    made = windows.WindowConverter(vocab_file, length, doc_stride=stride, max_question_length=2)
+    made = converter_of(length, stride)
     begin, end = sorted(round(place * len(text)) for place in places)
     answer = (text[begin:end], begin)
     (conversion,) = made.convert_all(paragraph(text, *([answer] if begin < end else [])))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mate_tf.data.pretraining.masking import Masking, MaskingConfig
@@ -84,7 +84,6 @@ text = st.one_of(st.lists(word, min_size=1, max_size=2), st.just([[EMPTY]]))
 table = st.builds(example, st.lists(word, min_size=1, max_size=2), st.lists(text, max_size=3))
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     examples=st.lists(table, min_size=1, max_size=3),
     seed=st.integers(0, 2**31 - 1),

@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mate_tf.data.converters.tokenizer import Tokenizer
@@ -36,7 +36,6 @@ def words(texts):
 COUNTS = st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=6), min_size=2, max_size=8)
 
 
-@settings(max_examples=40)
 @given(counts=COUNTS, seed=st.integers(0, 5), short=st.sampled_from([0.0, 0.5]))
 def test_everything_is_there_once_and_in_order(tokenizer, counts, seed, short):
     documents = corpus(counts)
@@ -57,7 +56,6 @@ def test_everything_is_there_once_and_in_order(tokenizer, counts, seed, short):
     assert used == words(s for document in documents for s in document.sentences)
 
 
-@settings(max_examples=40)
 @given(counts=COUNTS, seed=st.integers(0, 5))
 def test_without_next_sentences(tokenizer, counts, seed):
     documents = corpus(counts)

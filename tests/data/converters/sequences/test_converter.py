@@ -1,5 +1,6 @@
 """Sequences to examples: tokens, segments, towers, what is cut, and records read back."""
 
+import functools
 import pickle
 
 import numpy as np
@@ -35,9 +36,12 @@ def vocabulary(tmp_path_factory):
 def converted(vocabulary):
     """converted(kind, *texts, **options): lists of input_ids, input_mask, segment_ids, and cuts."""
 
+    @functools.cache
+    def converter(kind, length, **options):
+        return sequences.SequenceConverter(vocabulary(kind), length, tokens=kind, **options)
+
     def convert(kind, *texts, length=8, **options):
-        converter = sequences.SequenceConverter(vocabulary(kind), length, tokens=kind, **options)
-        (found,) = converter.convert_all(sequences.interaction("x", texts))
+        (found,) = converter(kind, length, **options).convert_all(sequences.interaction("x", texts))
         if isinstance(found, ConversionError):
             raise found
         names = ("input_ids", "input_mask", "segment_ids")

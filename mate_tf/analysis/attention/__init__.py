@@ -1,0 +1,1 @@
+"""What trained models attend to: flow of attention, learned masks, settings of MATE."""

@@ -1,0 +1,124 @@
+"""The layers of an encoder alone, as a function to measure: no embeddings, no pooler.
+
+In all variants these are the same but for the attention, and so are the weights.
+"""
+
+import contextlib
+import dataclasses
+
+import numpy as np
+import tensorflow as tf
+
+from mate_tf import attention
+from mate_tf.layers.keras_namespace import keras
+from mate_tf.models.encoder_block import EncoderBlock
+from mate_tf.models.encoder_config import EncoderConfig
+
+QUESTION, COLUMNS, CELL = 20, 8, 4
+"""Tokens of the question, columns of the table, tokens of a cell."""
+
+POLICIES = {"float32": "float32", "bfloat16": "mixed_bfloat16"}
+"""Precision -> Keras's name of the policy."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """What is measured.
+
+    Attributes:
+        variant: name of the attention.
+        length: tokens.
+        precision: a key of POLICIES.
+        xla: whether it is compiled by XLA.
+        training: whether it is a training step, forward and backward, instead of a forward pass.
+    """
+
+    variant: str
+    length: int
+    precision: str = "float32"
+    xla: bool = False
+    training: bool = False
+
+
+def of_variant(config: EncoderConfig, name: str, length: int = 0) -> EncoderConfig:
+    """The config with another attention in all layers; options that both have stay.
+
+    A variant that is tied to a length (an option `length`) is made for this one, if that is longer.
+
+    Raises:
+        InputError: unknown name.
+    """
+    options = attention.AttentionConfig(config.attention_per_layer()[0])
+    options.override({"name": name})
+    if (options.get("length") or length) < length:
+        options.override({"length": length})
+    return EncoderConfig(config.as_dict() | {"attention": options.as_dict()})
+
+
+def table_context(length: int) -> attention.TableContext:
+    """One question and a table of `COLUMNS` columns with `CELL` tokens in each cell."""
+    place = np.arange(length) - QUESTION
+    row = np.where(place < 0, 0, place // (COLUMNS * CELL))
+    column = np.where(place < 0, 0, place // CELL % COLUMNS + 1)
+    arrays = (place >= 0, row, column, np.ones(length))
+    return attention.TableContext(*(tf.constant(array[None], tf.int32) for array in arrays))
+
+
+def inputs(config: EncoderConfig, length: int, precision: str = "float32"):
+    """(x, context): <float>[1, length, hidden] at random, and a table."""
+    x = tf.random.stateless_normal([1, length, config.hidden_size], [1, length])
+    return tf.cast(x, precision), table_context(length)
+
+
+def forward(config: EncoderConfig, precision: str = "float32", training: bool = False):
+    """(x, context) -> <float>[batch, seq, hidden], through layers made here.
+
+    Raises:
+        InputError: an option of the attention out of range.
+    """
+    with _policy(precision):
+        options = config.attention_per_layer()[0]
+        pattern = attention.get(options.name).pattern(options, config.num_attention_heads)
+        pattern.build(None)
+        blocks = [
+            EncoderBlock(config, options, name=f"blocks_{i}")
+            for i in range(config.num_hidden_layers)
+        ]
+        for block in blocks:
+            block.build()
+
+    def run(x, context):
+        x, context = pattern.add_tokens(x, context)
+        shared = pattern(context, training=training)
+        for block in blocks:
+            x = block(x, shared, training=training)
+        return pattern.remove_tokens(x)
+
+    run.layers = [pattern, *blocks]
+    return run
+
+
+def function(config: EncoderConfig, case: Case):
+    """A tf.function of (x, context): the output or, for training, the gradients of all weights."""
+    call = forward(config, case.precision, case.training)
+    variables = [v for layer in call.layers for v in layer.trainable_variables]
+
+    def step(x, context):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(tf.cast(call(x, context), tf.float32)))
+        found = tape.gradient(loss, variables)
+        return [gradient for gradient in found if gradient is not None]
+
+    measured = step if case.training else call
+    return tf.function(measured, autograph=False, jit_compile=case.xla)
+
+
+@contextlib.contextmanager
+def _policy(precision: str):
+    """Layers made in the block compute in this precision."""
+    before = keras.mixed_precision.global_policy()
+    keras.mixed_precision.set_global_policy(POLICIES[precision])
+    try:
+        yield
+    finally:
+        keras.mixed_precision.set_global_policy(before)

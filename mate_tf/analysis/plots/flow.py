@@ -1,0 +1,45 @@
+"""Which heads look along rows and which along columns."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mate_tf.analysis.attention.flow_by_type import COLUMN, ROW, FlowByType
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_FARTHEST = 3  # powers of two from uniform; what is farther has the same colour
+
+
+def row_and_column_heads(flow: FlowByType, title: str = "") -> "Figure":
+    """For each layer and head: attention to the own row, and to the own column, over uniform.
+
+    White is as much as a uniform attention gives, a shade darker twice as much; heads that behave
+    like row or column heads (`FlowByType.head_likeness`) have a dot.
+
+    Args:
+        flow: with layers.
+        title: text above the plot.
+    """
+    from matplotlib.figure import Figure
+
+    layers, heads = flow.by_head.shape[:2]
+    figure = Figure(figsize=(2 * (0.3 * heads + 1.2) + 1, 0.3 * layers + 1.4), layout="constrained")
+    panels = figure.subplots(1, 2, sharey=True)
+    likeness = np.array(flow.head_likeness())
+    for axes, kind in zip(panels, (ROW, COLUMN), strict=True):
+        powers = np.log2(np.maximum(flow.times_uniform(kind), 2.0**-_FARTHEST))
+        image = axes.imshow(powers, cmap="PuOr_r", vmin=-_FARTHEST, vmax=_FARTHEST)
+        layer, head = np.nonzero(likeness == kind)
+        axes.plot(head, layer, "k.", markersize=3)
+        axes.set_title(f"own {kind}", fontsize="small")
+        axes.set_xticks(range(heads), map(str, range(1, heads + 1)), fontsize="x-small")
+        axes.set_xlabel("head")
+    panels[0].set_yticks(range(layers), map(str, range(1, layers + 1)), fontsize="x-small")
+    panels[0].set_ylabel("layer")
+    ticks = range(-_FARTHEST, _FARTHEST + 1)
+    bar = figure.colorbar(image, ax=panels, ticks=ticks, label="times uniform")
+    bar.set_ticklabels([f"{2.0**tick:g}" for tick in ticks])
+    figure.suptitle(title, parse_math=False)
+    return figure

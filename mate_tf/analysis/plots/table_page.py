@@ -1,0 +1,101 @@
+"""Attention and masks over a table as a page for a browser: one file that needs nothing else."""
+
+import json
+from html import escape
+from importlib import resources
+
+import numpy as np
+
+from mate_tf.analysis.attention.cell_maps import ATTENTION, MASK, CellMaps
+from mate_tf.tables import html
+
+UNIT = 10_000
+"""Shares are written in the page as whole numbers, rounded, that 1 is so much of."""
+
+_VIEWS = {ATTENTION: "where attention goes", MASK: "who may attend to whom"}
+_STYLE = """
+:root { --body-background-fill: #fff; }
+body { font: 15px/1.4 system-ui, sans-serif; margin: 1rem auto; max-width: 82rem; padding: 0 1rem; }
+h1 { font-size: 1.2rem; }
+form { display: flex; flex-wrap: wrap; gap: .4rem 1.2rem; align-items: center; margin: .6rem 0; }
+.mate-table { max-height: 80vh; }
+[data-cell], #question { cursor: pointer; }
+#question.chosen { outline: 2px solid rgb(22, 140, 74); }
+"""
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+
+
+def table_page(maps: CellMaps, title: str) -> str:
+    """The table with colours, and what to choose by: view, layer, heads, and a cell to look from.
+
+    It begins with what the question attends to, over all layers and heads. The numbers of all
+    pairs of cells shown are in it, equal maps once.
+
+    Args:
+        maps: what is shown.
+        title: of the page.
+    """
+    views = [_option(name, _VIEWS[name]) for name in _VIEWS if name in maps.views]
+    layers = [_option(number, f"layer {number}") for number in range(1, maps.layers + 1)]
+    heads = [_option(name, name) for name in maps.heads]
+    if maps.layers > 1:
+        layers.insert(0, _option("", "all layers"))
+    if len(heads) > 1:
+        heads.insert(0, _option("", "all heads"))
+    script = (resources.files("mate_tf.analysis.plots") / "table_page.js").read_text("utf-8")
+    table = html.table_html(maps.table, (), _shading(maps), maps.rows, maps.columns)
+    # In a script, entities are not read; without "<", nothing ends it.
+    data = json.dumps(_data(maps), separators=(",", ":")).replace("<", "\\u003c")
+    return (
+        f"<!doctype html><html lang=en><head><meta charset=utf-8><title>{escape(title)}</title>"
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        f"<style>{html.style()}{_STYLE}</style></head><body><h1>{escape(title)}</h1><form>"
+        f"<label>show <select id=view>{''.join(views)}</select></label>"
+        f"<label>in <select id=layer>{''.join(layers)}</select></label>"
+        f"<label>of <select id=heads>{''.join(heads)}</select></label>"
+        "<span>from a cell: click it; or from the "
+        f"<button type=button id=question>question</button></span></form>"
+        f"<p>{escape(maps.question)}</p>{table}"
+        f'<script type="application/json" id=data>{data}</script><script>{script}</script>'
+        "</body></html>\n"
+    )
+
+
+def _option(value, text: str) -> str:
+    return f'<option value="{escape(str(value))}">{escape(text)}</option>'
+
+
+def _shading(maps: CellMaps) -> html.Shading:
+    """What the page begins with; the script draws the same."""
+    view = maps.best_view
+    values = np.full([maps.table.num_rows + 1, maps.table.num_columns], np.nan)
+    shares = maps.shares(view, maps.question_place)
+    cells = maps.in_cells(shares)
+    values[: maps.rows + 1, : maps.columns] = cells
+    kind, label = (
+        ("attention", "attention from the question")
+        if view == ATTENTION
+        else ("answer", "share of a cell that is seen from the question")
+    )
+    note = f"The question itself: {html.percent(shares[maps.question_place])}"
+    return html.Shading(kind, values, float(cells.max()) or 1.0, label, note)
+
+
+def _data(maps: CellMaps) -> dict:
+    """What the script reads: rows of numbers as text, in which zeros are left out."""
+    stored, views = {}, {}
+    for view, parts in maps.views.items():
+        views[view] = []
+        for part in parts:
+            numbers = np.rint(UNIT * part.shares).astype(int).tolist()
+            rows = tuple(",".join(str(number or "") for number in row) for row in numbers)
+            index = stored.setdefault(rows, len(stored))
+            views[view].append({**part._asdict(), "shares": index})
+    return {
+        "unit": UNIT,
+        "columns": maps.columns,
+        "question": maps.question_place,
+        "hidden": (maps.rows, maps.columns) != (maps.table.num_rows, maps.table.num_columns),
+        "views": views,
+        "stored": list(stored),
+    }

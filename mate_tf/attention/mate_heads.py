@@ -1,0 +1,137 @@
+"""Options of MATE, its types of heads, and the tensors that its patterns compute."""
+
+import dataclasses
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from mate_tf.attention import masks
+from mate_tf.errors import InputError
+
+
+@dataclasses.dataclass(frozen=True)
+class MateOptions:
+    """Options of `mate_efficient`.
+
+    Attributes:
+        global_length: G, the first tokens of each order; they attend to all and all to them.
+        radius: R, size of a bucket; tokens attend to their own bucket and the two beside it.
+        row_radius: R of the row heads; None = `radius`.
+        column_radius: R of the column heads; None = `radius`.
+        row_heads_ratio: share of row heads, rounded down; they come first.
+        diagonal: whether tokens attend to themselves. If not, each example needs two question
+            tokens, such as [CLS] and [SEP]: then every token attends to another one.
+    """
+
+    global_length: int = 116
+    radius: int = 42
+    row_radius: int | None = None
+    column_radius: int | None = None
+    row_heads_ratio: float = 0.5
+    diagonal: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
+class MateExactOptions(MateOptions):
+    """Options of `mate_exact`; G and R have an effect only if `windowed`.
+
+    Attributes:
+        windowed: whether to mask pairs that `mate_efficient` with the same G and R does not reach.
+    """
+
+    windowed: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class HeadType:
+    """Row heads or column heads.
+
+    Attributes:
+        ids: name of the ids that they compare, "row_ids" or "column_ids".
+        first: number of the first head.
+        count: number of heads.
+        radius: R.
+    """
+
+    ids: str
+    first: int
+    count: int
+    radius: int
+
+
+def head_types(config, num_heads: int) -> list[HeadType]:
+    """Returns the types of heads that have at least one head, row heads first.
+
+    Args:
+        config: the AttentionConfig.
+        num_heads: heads of a layer.
+
+    Raises:
+        InputError: an option out of range.
+    """
+    if not 0 <= config.row_heads_ratio <= 1:
+        raise InputError(f"row_heads_ratio must be between 0 and 1, not {config.row_heads_ratio}")
+    if config.global_length < 0:
+        raise InputError(f"global_length must not be negative, but is {config.global_length}")
+    rows = int(num_heads * config.row_heads_ratio)
+    row_radius, column_radius = (
+        config.radius if radius is None else radius
+        for radius in (config.get("row_radius"), config.get("column_radius"))
+    )
+    if min(row_radius, column_radius) < 1:
+        raise InputError(f"radius must be positive, not {min(row_radius, column_radius)}")
+    both = (
+        HeadType("row_ids", 0, rows, row_radius),
+        HeadType("column_ids", rows, num_heads - rows, column_radius),
+    )
+    return [head_type for head_type in both if head_type.count]
+
+
+class HeadTypeTensors(NamedTuple):
+    """Indices and masks of one type of heads; indices are those of `views`.
+
+    Attributes:
+        full: <int32>[batch, heads, seq], indices of all tokens.
+        global_: <int32>[batch, heads, global_length], indices of the first ranks.
+        long: <int32>[batch * blocks, heads, block], indices of each block.
+        window: <int32>[batch * blocks, heads, window], indices of the keys of each block.
+        bias: <float>[batch * blocks, 1, block, window].
+        global_bias: <float>[batch, 1, global_length, seq].
+        tokens: HeadTokens of [batch, seq].
+    """
+
+    full: tf.Tensor
+    global_: tf.Tensor
+    long: tf.Tensor
+    window: tf.Tensor
+    bias: tf.Tensor
+    global_bias: tf.Tensor
+    tokens: masks.HeadTokens
+
+
+class BucketTensors(NamedTuple):
+    """Tensors by which `MateEfficient` computes buckets.
+
+    Attributes:
+        head_types: HeadTypeTensors of each type of heads.
+        restore: <int32>[batch, seq, heads], numbers of the outputs, for `views.gather_back`.
+        overflow: <bool>[], whether a question is longer than G.
+    """
+
+    head_types: tuple[HeadTypeTensors, ...]
+    restore: tf.Tensor
+    overflow: tf.Tensor
+
+
+class MateTensors(NamedTuple):
+    """Tensors of the patterns of MATE: masks, or buckets.
+
+    Attributes:
+        real: <float>[batch, seq, 1, 1], 0 for padding, whose output is zero.
+        biases: for each type of heads <float>[batch, 1, queries, keys]; None with buckets.
+        buckets: BucketTensors; None if computed by masks.
+    """
+
+    real: tf.Tensor
+    biases: tuple[tf.Tensor, ...] | None = None
+    buckets: BucketTensors | None = None

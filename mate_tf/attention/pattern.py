@@ -1,0 +1,93 @@
+"""AttentionPattern: the part of an attention variant that all layers of an encoder share."""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from mate_tf.attention.config import AttentionConfig
+from mate_tf.attention.context import TableContext
+from mate_tf.layers.keras_namespace import keras
+
+
+class AttentionPattern(keras.layers.Layer):
+    """Computes once a batch what all layers of an encoder share: masks, sorting, buckets.
+
+    Args:
+        config: the variant's AttentionConfig.
+        num_heads: heads of each attention layer.
+
+    Attributes:
+        packs: whether it accepts a packed context, and no example attends to another one in it.
+        learns_importance: whether it learns how much pairs of tokens matter (`alpha`), so that an
+            analysis shows that instead of the mask of one example.
+    """
+
+    packs = False
+    learns_importance = False
+
+    def __init__(self, config: AttentionConfig, num_heads: int, **kwargs):
+        super().__init__(**kwargs)
+        self.config = AttentionConfig(config)
+        self.num_heads = num_heads
+
+    def call(self, context: TableContext, training=None) -> NamedTuple:
+        """Computes the variant's tensors for the layers.
+
+        Returns:
+            A NamedTuple of tensors, of None and of further NamedTuples. Float tensors have the
+            compute dtype.
+        """
+        raise NotImplementedError
+
+    def mask(self, context: TableContext) -> tf.Tensor:
+        """Computes the allowed pairs: <bool>[batch, 1 or heads, 1 or queries, keys]."""
+        raise NotImplementedError
+
+    def add_tokens(self, embeddings: tf.Tensor, context: TableContext):
+        """Adds the variant's own tokens; a hook, which by default changes nothing.
+
+        Args:
+            embeddings: <float>[batch, seq, hidden].
+            context: the TableContext.
+
+        Returns:
+            Both arguments, with the tokens added: <float>[batch, extended seq, hidden].
+        """
+        return embeddings, context
+
+    def remove_tokens(self, output: tf.Tensor) -> tf.Tensor:
+        """Removes the tokens that `add_tokens` added.
+
+        Args:
+            output: <float>[batch, extended seq, hidden].
+
+        Returns:
+            <float>[batch, seq, hidden]
+        """
+        return output
+
+    @classmethod
+    def num_added_tokens(cls, config: AttentionConfig) -> int:
+        """Returns how many tokens `add_tokens` puts before the others."""
+        del config
+        return 0
+
+    @classmethod
+    def saves_mask(cls, config: AttentionConfig) -> bool:
+        """Returns whether training ends with a mask to be written to a file.
+
+        Such a class has `restored(config, variables)`, which makes a pattern with the variables of
+        a checkpoint, and `save_mask(path)`.
+        """
+        del config
+        return False
+
+    def checkpoint_variables(self) -> dict:
+        """Returns the pattern's own variables, by their names in checkpoints."""
+        return {}
+
+    def get_config(self):
+        return super().get_config() | {
+            "config": self.config.as_dict(),
+            "num_heads": self.num_heads,
+        }

@@ -1,0 +1,123 @@
+"""Layer of the encoder: attention and feed-forward network, each added and normalized."""
+
+import tensorflow as tf
+
+from mate_tf import attention
+from mate_tf.errors import InputError
+from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.layer_norm import LayerNorm
+from mate_tf.layers.shapes import build_child, shape_list
+
+ACTIVATIONS = {
+    "gelu": lambda x: tf.nn.gelu(x, approximate=True),
+    "gelu_exact": lambda x: tf.nn.gelu(x, approximate=False),
+    "relu": tf.nn.relu,
+    "tanh": tf.tanh,
+    "linear": tf.identity,
+}
+"""Values of `hidden_act`; "gelu" is the tanh approximation, as in BERT and TAPAS, "gelu_exact" the
+one that Hugging Face calls "gelu"."""
+
+
+class EncoderBlock(keras.layers.Layer):
+    """Post-LN block of BERT around any TableAttention.
+
+    Args:
+        config: the EncoderConfig.
+        attention_config: AttentionConfig of this layer.
+
+    Raises:
+        InputError: unknown hidden_act.
+    """
+
+    def __init__(self, config, attention_config, **kwargs):
+        super().__init__(**kwargs)
+        self.config = config
+        self.attention_config = attention_config
+        if config.hidden_act not in ACTIVATIONS:
+            raise InputError(
+                f"unknown hidden_act {config.hidden_act!r}; known are {', '.join(ACTIVATIONS)}"
+            )
+        self.attention = attention.get(attention_config.name).attention(
+            attention_config,
+            num_heads=config.num_attention_heads,
+            hidden_size=config.hidden_size,
+            dropout_rate=config.attention_probs_dropout_prob,
+            softmax_temperature=config.softmax_temperature,
+            initializer_range=config.initializer_range,
+            query_key_initializer_range=config.query_key_initializer_range,
+            key_initialization=config.key_initialization,
+            name="attention",
+        )
+        normal = keras.initializers.TruncatedNormal(stddev=config.initializer_range)
+        self.intermediate = keras.layers.Dense(
+            config.intermediate_size,
+            activation=ACTIVATIONS[config.hidden_act],
+            kernel_initializer=normal,
+            name="intermediate",
+        )
+        self.feed_forward = keras.layers.Dense(
+            config.hidden_size,
+            kernel_initializer=keras.initializers.TruncatedNormal(stddev=config.initializer_range),
+            name="feed_forward",
+        )
+        self.attention_LayerNorm = LayerNorm(config.layer_norm_epsilon, name="attention_LayerNorm")
+        self.output_LayerNorm = LayerNorm(config.layer_norm_epsilon, name="output_LayerNorm")
+        self.dropout = keras.layers.Dropout(config.hidden_dropout_prob)
+
+    def build(self, input_shape=None):
+        hidden, intermediate = self.config.hidden_size, self.config.intermediate_size
+        build_child(self.attention, [None, None, hidden])
+        build_child(self.attention_LayerNorm, [None, hidden])
+        build_child(self.intermediate, [None, hidden])
+        build_child(self.feed_forward, [None, intermediate])
+        build_child(self.output_LayerNorm, [None, hidden])
+        super().build(input_shape)
+
+    def call(self, x: tf.Tensor, pattern, training=None) -> tf.Tensor:
+        """Computes y from x, <float>[batch, seq, hidden] both.
+
+        Args:
+            x: the input of the block.
+            pattern: the tensors of the variant's AttentionPattern.
+            training: whether dropout is on.
+        """
+        batch, seq, hidden = shape_list(x)
+        attended = self.attention(x, pattern, training=training)
+        # [batch * seq, hidden] from here on: TensorFlow fuses product, bias and activation of
+        # matrices only.
+        x, attended = (tf.reshape(part, [-1, hidden]) for part in (x, attended))
+        x = self.attention_LayerNorm(x + self.dropout(attended, training=training))
+        y = self.feed_forward(self.intermediate(x))
+        y = self.output_LayerNorm(x + self.dropout(y, training=training))
+        return tf.reshape(y, [batch, seq, hidden])
+
+    def checkpoint_variables(self) -> dict:
+        """Returns the variables by their names in BERT's checkpoints, below bert/encoder/layer_i/.
+
+        Variables of the attention variant are below attention/self/, beside the projections.
+        """
+        dense = {
+            "attention/self/query": self.attention.query,
+            "attention/self/key": self.attention.key,
+            "attention/self/value": self.attention.value,
+            "attention/output/dense": self.attention.output_projection,
+            "intermediate/dense": self.intermediate,
+            "output/dense": self.feed_forward,
+        }
+        norms = {
+            "attention/output/LayerNorm": self.attention_LayerNorm,
+            "output/LayerNorm": self.output_LayerNorm,
+        }
+        variables = {f"{name}/kernel": layer.kernel for name, layer in dense.items()}
+        variables |= {f"{name}/bias": layer.bias for name, layer in dense.items()}
+        own = self.attention.checkpoint_variables()
+        variables |= {f"attention/self/{name}": variable for name, variable in own.items()}
+        variables |= {f"{name}/gamma": layer.gamma for name, layer in norms.items()}
+        return variables | {f"{name}/beta": layer.beta for name, layer in norms.items()}
+
+    def get_config(self):
+        return super().get_config() | {
+            "config": self.config.as_dict(),
+            "attention_config": self.attention_config.as_dict(),
+        }

@@ -1,0 +1,37 @@
+"""Heads: what a model predicts from the outputs of its encoder, one kind in a module."""
+
+from mate_tf.models.heads.aggregation import AggregationHead, AnswerSupervisedAggregationHead
+from mate_tf.models.heads.base import Head, PooledHead
+from mate_tf.models.heads.cell_selection import (
+    HARD_EM,
+    SOFT_EM,
+    UNIFORM,
+    CellSoftmaxHead,
+    ColumnAndCellHead,
+    TokenHead,
+)
+from mate_tf.models.heads.classification import ChoiceHead, ClassificationHead, RegressionHead
+from mate_tf.models.heads.pretraining import MaskedWordHead, RandomTableHead
+from mate_tf.models.heads.reader import ReaderHead
+from mate_tf.models.heads.spans import BoundaryHead, SpanHead
+
+__all__ = [
+    "HARD_EM",
+    "SOFT_EM",
+    "UNIFORM",
+    "AggregationHead",
+    "AnswerSupervisedAggregationHead",
+    "BoundaryHead",
+    "CellSoftmaxHead",
+    "ChoiceHead",
+    "ClassificationHead",
+    "ColumnAndCellHead",
+    "Head",
+    "MaskedWordHead",
+    "PooledHead",
+    "RandomTableHead",
+    "ReaderHead",
+    "RegressionHead",
+    "SpanHead",
+    "TokenHead",
+]

@@ -1,0 +1,64 @@
+"""Requests to a process, and what is said when it fails or dies."""
+
+import sys
+
+import pytest
+
+from mate_tf.analysis.cost import workers
+
+SCRIPT = """
+import os, signal, sys
+sys.path.insert(0, sys.argv[1])
+from mate_tf.analysis.cost import workers
+
+def add(a, b):
+    print("not a reply")
+    return a + b
+
+def fail():
+    raise ValueError("this does not\\nwork")
+
+def kill():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def leave():
+    sys.exit("no more")
+
+workers.serve({"add": add, "fail": fail, "kill": kill, "leave": leave, "pid": os.getpid})
+"""
+
+
+@pytest.fixture
+def worker(tmp_path, project):
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT)
+    with workers.Worker([sys.executable, str(path), str(project)]) as started:
+        yield started
+
+
+def test_replies_and_errors(worker):
+    assert worker.ask("add", a=1, b=2) == 3
+    with pytest.raises(workers.MeasurementFailed, match=r"^ValueError: this does not$"):
+        worker.ask("fail")
+    with pytest.raises(workers.MeasurementFailed, match="KeyError"):
+        worker.ask("unknown")
+    assert worker.ask("add", a=[1], b=[2]) == [1, 2]
+    assert worker.alive
+
+
+def test_is_killed_first(worker):
+    pid = worker.ask("pid")
+    with open(f"/proc/{pid}/oom_score_adj") as file:
+        assert file.read().strip() == "1000"
+
+
+def test_killed(worker):
+    for _ in range(2):
+        with pytest.raises(workers.MeasurementFailed, match="killed, as when the memory"):
+            worker.ask("kill")
+    assert not worker.alive
+
+
+def test_last_words(worker):
+    with pytest.raises(workers.MeasurementFailed, match=r"^no more$"):
+        worker.ask("leave")

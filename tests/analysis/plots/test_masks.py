@@ -1,0 +1,87 @@
+"""Plots of importance and of learned masks."""
+
+import numpy as np
+import pytest
+
+from mate_tf.analysis.plots import masks as mask_plots
+from mate_tf.errors import InputError
+
+
+def test_importance_by_distance():
+    n = 30
+    i, j = np.indices([n, n])
+    values = np.where((i % (n - 1) == 0) | (j % (n - 1) == 0), 5.0, abs(i - j))
+    found = mask_plots.importance_by_distance(values)
+    assert [found[str(d)] for d in range(16)] == list(range(16))
+    assert found["special"] == 5
+    assert found["more"] > 16
+    assert mask_plots.importance_by_distance(np.ones([2, 2])) == {"special": 1.0}
+
+
+def test_importance_map_shows_the_mean_over_heads():
+    heads = np.random.default_rng(0).random([3, 8, 8])
+    heads[:, range(8), range(8)] = 0
+    figure = mask_plots.importance_map(heads, "pre-training")
+    shown = np.asarray(figure.axes[0].images[0].get_array())
+    assert shown.shape == (8, 8)
+    assert (shown.diagonal() == 0).all()
+    low, high = heads.min((1, 2), keepdims=True), heads.max((1, 2), keepdims=True)
+    np.testing.assert_allclose(shown, ((heads - low) / (high - low)).mean(0))
+    bars = figure.axes[1].patches
+    assert bars[0].get_height() == 0
+    assert bars[1].get_height() > 0.2
+
+
+def test_importance_by_position():
+    n = 9
+    i, j = np.indices([n, n])
+    special = (i % (n - 1) == 0) | (j % (n - 1) == 0)
+    # the first and the last token with themselves are in no group
+    values = np.where(special, np.where(i == j, 100.0, 7.0), np.minimum(abs(i - j), 2))
+    expected = {"diagonal": 0, "neighbours": 1, "special": 7, "elsewhere": 2}
+    assert mask_plots.importance_by_position(values) == expected
+    assert list(mask_plots.importance_by_position(np.ones([3, 3]))) == ["diagonal", "special"]
+
+
+def test_head_importance_shows_each_head_by_itself():
+    heads = np.random.default_rng(0).random([3, 8, 8]) + np.array([0, 5, 9])[:, None, None]
+    *panels, bar = mask_plots.head_importance(heads, "pre-training").axes
+    assert [panel.get_title() for panel in panels] == ["head 1", "head 2", "head 3"]
+    for panel, of_head in zip(panels, heads, strict=True):
+        shown = np.asarray(panel.images[0].get_array())
+        np.testing.assert_allclose(shown, (of_head - of_head.min()) / np.ptp(of_head))
+    assert bar.get_ylabel() == "importance"
+
+
+def test_relation_importance_frames_what_is_kept():
+    importance = np.array([[0.1, 0.9, 0.5], [0.3, 0.2, 1.0]])
+    figure = mask_plots.relation_importance(importance, ["row", "column", "rest"], importance > 0.4)
+    axes = figure.axes[0]
+    np.testing.assert_array_equal(axes.images[0].get_array(), importance)
+    assert [text.get_text() for text in axes.texts] == [
+        *("0.10", "0.90", "0.50", "0.30", "0.20", "1.00")
+    ]
+    centers = [tuple(np.round(frame.get_center(), 6)) for frame in axes.patches]
+    assert centers == [(1, 0), (2, 0), (2, 1)]
+    with pytest.raises(InputError, match=r"\[heads, 2\], not \[2, 3\]"):
+        mask_plots.relation_importance(importance, ["row", "column"])
+
+
+def test_head_masks_are_white_where_there_is_attention():
+    mask = np.zeros([5, 6, 6], bool)
+    mask[2, 0] = True
+    figure = mask_plots.head_masks(mask)
+    assert len(figure.axes) == 5
+    image = figure.axes[2].images[0]
+    assert image.cmap(image.norm(np.asarray(image.get_array())))[0, 0, :3].tolist() == [1, 1, 1]
+    assert image.cmap(image.norm(np.asarray(image.get_array())))[1, 0, :3].tolist() == [0, 0, 0]
+    assert figure.axes[2].get_title() == "head 3: 83.3%"
+
+
+def test_shapes_are_checked():
+    with pytest.raises(InputError, match=r"a mask to plot is \[heads, n, n\], not \[3, 4\]"):
+        mask_plots.head_masks(np.ones([3, 4], bool))
+    with pytest.raises(InputError, match="importance to plot"):
+        mask_plots.importance_map(np.ones([0, 4, 4]))
+    with pytest.raises(InputError, match="importance to plot"):
+        mask_plots.head_importance(np.ones([4, 4]))
