@@ -31,9 +31,9 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     options = arguments()
-    from mate_tf.data import create_data
+    from mate_tf.data.converters.examples import ExampleConverter
     from mate_tf.data.datasets import wikitq
-    from mate_tf.data.examples import ExampleConverter
+    from mate_tf.data.records import create_data
 
     results = []
     for processes in options.processes:

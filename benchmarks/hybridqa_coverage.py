@@ -47,7 +47,7 @@ def count_tokens(interactions, tokenizer, limits) -> dict:
 
     Args:
         interactions: with passages.
-        tokenizer: a `data.tokenizer.Tokenizer`.
+        tokenizer: a `data.converters.tokenizer.Tokenizer`.
         limits: values of k.
 
     Returns:
@@ -62,9 +62,9 @@ def count_tokens(interactions, tokenizer, limits) -> dict:
 
 
 def _count_chunk(chunk, tokenizer, limits):
-    from mate_tf.data import expansion
+    from mate_tf.data.converters import expansion
+    from mate_tf.data.converters.table_features import cell_texts
     from mate_tf.data.interactions import question_text
-    from mate_tf.data.table_features import cell_texts
     from mate_tf.tables.passages import Passages
 
     passages = [Passages(expansion.passages(interaction)) for interaction in chunk]
@@ -100,9 +100,9 @@ def _count_chunk(chunk, tokenizer, limits):
 
 def measure(input_dir, split, vocab_file, limits) -> dict:
     """The figures on the questions of a split; see the top of this module."""
+    from mate_tf.answers.hybridqa import answer_type
+    from mate_tf.data.converters.tokenizer import Tokenizer
     from mate_tf.data.datasets import hybridqa
-    from mate_tf.data.tokenizer import Tokenizer
-    from mate_tf.evaluation.hybridqa import answer_type
 
     types = collections.Counter()
     questions = hybridqa.read(input_dir, split)
@@ -130,9 +130,9 @@ def measure(input_dir, split, vocab_file, limits) -> dict:
 
 def convert(input_dir, split, vocab_file, processes) -> dict:
     """Seconds from the official files to records of 2048 tokens with the best 5 sentences."""
-    from mate_tf.data import create_data
+    from mate_tf.data.converters.examples import ExampleConverter
     from mate_tf.data.datasets import hybridqa
-    from mate_tf.data.examples import ExampleConverter
+    from mate_tf.data.records import create_data
 
     converter = ExampleConverter(vocab_file, BUDGET, expand_entity_descriptions=True)
     before, start = _processor_seconds(), time.perf_counter()

@@ -102,21 +102,24 @@ MUTATIONS = (
         "columns count from 0",
         "self.columns = (cells % max(num_columns, 1) + 1)",
         "self.columns = (cells % max(num_columns, 1))",
-        ("tests/tables/test_linearize.py", "tests/data/test_examples.py"),
+        ("tests/tables/test_linearize.py", "tests/data/converters/test_examples.py"),
     ),
     Mutation(
         "conversion",
         "the segment of the table is that of the question",
         "segment_ids=np.concatenate([before, np.ones(len(kept), np.int32)])",
         "segment_ids=np.concatenate([before, np.zeros(len(kept), np.int32)])",
-        ("tests/tables/test_linearize.py", "tests/data/test_examples.py"),
+        ("tests/tables/test_linearize.py", "tests/data/converters/test_examples.py"),
     ),
     Mutation(
         "conversion",
         "the first question has the labels of a previous one",
         "        if index > 0:\n            previous = interaction.questions[index - 1]",
         "        if index >= 0:\n            previous = interaction.questions[index - 1]",
-        ("tests/data/test_examples.py", "tests/data/test_examples_goldens.py"),
+        (
+            "tests/data/converters/test_examples.py",
+            "tests/data/converters/test_examples_goldens.py",
+        ),
     ),
     Mutation(
         "conversion",

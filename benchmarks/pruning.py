@@ -49,7 +49,7 @@ def measure(interactions, vocab_file, length: int) -> dict:
     Returns:
         questions: their number; kept: a key of PRUNING -> share of the questions.
     """
-    from mate_tf.data.examples import ExampleConverter
+    from mate_tf.data.converters.examples import ExampleConverter
     from mate_tf.tables.linearize import ConversionError
 
     total = sum(len(interaction.questions) for interaction in interactions)

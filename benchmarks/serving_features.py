@@ -44,7 +44,7 @@ class Comparison:
     def __init__(self, vocab_file: str, max_seq_length: int = 512):
         import tensorflow as tf
 
-        from mate_tf.data.examples import ExampleConverter
+        from mate_tf.data.converters.examples import ExampleConverter
         from mate_tf.serving.reading import TableReader
 
         self._converter = ExampleConverter(vocab_file, max_seq_length, **OPTIONS)

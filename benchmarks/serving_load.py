@@ -42,7 +42,7 @@ def arguments() -> argparse.Namespace:
 def exported(options, name: str, length: int, folder: str) -> str:
     """A SavedModel with random weights, large enough for one table to differ from another."""
     from mate_tf.attention import AttentionConfig
-    from mate_tf.data.tokenizer import read_vocabulary
+    from mate_tf.data.converters.tokenizer import read_vocabulary
     from mate_tf.models.classifier import ClassifierConfig, TableClassifier
     from mate_tf.models.encoder import EncoderConfig
     from mate_tf.serving import export

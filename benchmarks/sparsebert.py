@@ -198,7 +198,7 @@ def fine_tune(options, task: str, mask: pathlib.Path | None, name: str, seed: in
     from mate_tf.cli.create_data import create_data
     from mate_tf.cli.train import train
     from mate_tf.data import records
-    from mate_tf.data.create_data import examples_path, interactions_path
+    from mate_tf.data.records.create_data import examples_path, interactions_path
     from mate_tf.evaluation import metrics, predictions
     from mate_tf.training import prediction
 
@@ -242,7 +242,7 @@ def fine_tune(options, task: str, mask: pathlib.Path | None, name: str, seed: in
     )
     interactions = list(records.read_interactions(interactions_path(str(data), "dev")))
     answers = metrics.by_question(list(map(predictions.prediction, outputs)))
-    scores = made.task.measure(interactions, answers)[made.task.name_in_tapas]
+    scores = made.task.measure(interactions, answers)[made.task.name]
     score = scores[metric][0] if isinstance(scores[metric], tuple) else scores[metric]
     result.parent.mkdir(exist_ok=True)
     result.write_text(json.dumps(score))

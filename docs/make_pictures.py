@@ -170,7 +170,7 @@ def heat_map(options):
 def _cell_maps(options):
     from mate_tf.analysis.attention import cell_maps
     from mate_tf.analysis.attention import flow as attention_flow
-    from mate_tf.data.tokenizer import read_vocabulary
+    from mate_tf.data.converters.tokenizer import read_vocabulary
     from mate_tf.serving.predictor import Predictor
     from mate_tf.training import experiments, trainer
 

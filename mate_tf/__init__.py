@@ -16,9 +16,9 @@ _EXPORTS = {
     "TableEncoder": "mate_tf.models.encoder",
     "ClassifierConfig": "mate_tf.models.classifier",
     "TableClassifier": "mate_tf.models.classifier",
-    "ExampleConverter": "mate_tf.data.examples",
+    "ExampleConverter": "mate_tf.data.converters.examples",
     "Predictor": "mate_tf.serving.predictor",
-    "PointrPredictor": "mate_tf.serving.pointr",
+    "PointrPredictor": "mate_tf.pointr",
 }
 _MODULES = ("attention", "checkpoints", "tables", "data", "models", "tasks", "evaluation")
 

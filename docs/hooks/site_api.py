@@ -182,11 +182,10 @@ def _exports(tree: ast.Module, module: str) -> dict[str, str]:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGE):
             for alias in node.names:
                 imported[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-    if module == PACKAGE:
-        # The package imports lazily: a dict says from where.
-        lazy = _literal(tree, "_EXPORTS")
+    lazy = _literal(tree, "_EXPORTS")
+    if lazy is not None:  # a dict says from where names are imported on first use
         imported = {name: f"{source}.{name}" for name, source in lazy.items()}
-        imported |= {name: f"{PACKAGE}.{name}" for name in _literal(tree, "_MODULES")}
+        imported |= {name: f"{module}.{name}" for name in _literal(tree, "_MODULES") or ()}
         return {name: _definition(target) for name, target in imported.items()}
     names = _literal(tree, "__all__") or ()
     return {name: _definition(imported.get(name, f"{module}.{name}")) for name in names}

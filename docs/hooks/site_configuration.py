@@ -16,8 +16,8 @@ from official.modeling.hyperparams import base_config
 
 from mate_tf import attention, tasks
 from mate_tf.attention import config as attention_config
+from mate_tf.pointr.config import PointrExperiment
 from mate_tf.tasks.configs import TableTaskConfig
-from mate_tf.tasks.pointr import PointrExperiment
 
 _ATTRIBUTES = re.compile(r"^Attributes:\n((?:[ \t]+\S.*\n?|\s*\n)*)", re.MULTILINE)
 _TASK, _POINTR = "task", "POINTR"

@@ -1,6 +1,5 @@
 """Saving a model as Hugging Face's TAPAS, for `from_pretrained` there."""
 
-import json
 import pathlib
 
 import numpy as np
@@ -10,8 +9,8 @@ from mate_tf.checkpoints import safetensors
 from mate_tf.checkpoints.huggingface import HEADS
 from mate_tf.checkpoints.names import checkpoint_variables, variable_paths
 from mate_tf.data import features
-from mate_tf.data.atomic import atomic_path
 from mate_tf.errors import InputError
+from mate_tf.files.atomic import atomic_path, write_json
 from mate_tf.models.huggingface import SEQUENCE_CLASSIFICATION, to_huggingface
 
 _OF_TREES = "/self/tree/"
@@ -117,5 +116,4 @@ def _save_tokenizer(vocab_file, folder, vocab_size):
 
 
 def _write_json(path, content):
-    with atomic_path(str(path)) as temporary, tf.io.gfile.GFile(temporary, "w") as file:
-        file.write(json.dumps(content, indent=2, sort_keys=True) + "\n")
+    write_json(str(path), content, sort_keys=True)

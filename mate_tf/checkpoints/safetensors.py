@@ -13,8 +13,8 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.checkpoints.stored import StoredTensor
-from mate_tf.data.atomic import atomic_path
 from mate_tf.errors import InputError
+from mate_tf.files.atomic import atomic_path
 
 DTYPES = {
     "F64": np.dtype("<f8"),

@@ -5,11 +5,11 @@ import os
 import shutil
 
 from mate_tf.cli.job import VOCABULARY_FILE, Job
-from mate_tf.data import create_data as conversion
 from mate_tf.data import records
-from mate_tf.data.atomic import atomic_path
-from mate_tf.data.report import Report
+from mate_tf.data.records import create_data as conversion
+from mate_tf.data.records.report import Report
 from mate_tf.errors import InputError
+from mate_tf.files.atomic import atomic_path
 
 
 def main(flags) -> None:
@@ -20,14 +20,14 @@ def main(flags) -> None:
 def create_data(job: Job) -> dict[str, Report]:
     """Converts all splits; says what was dropped and cut, and where the whole report is."""
     convert = _conversion(job)
-    if not job.input_dir and job.task.needs_files:
-        raise InputError(f"task {job.task.name_in_tapas} needs --input_dir=FOLDER of its files")
+    if not job.input_dir and job.task.capabilities.needs_files:
+        raise InputError(f"task {job.task.name} needs --input_dir=FOLDER of its files")
     if job.input_dir and not os.path.isdir(job.input_dir):
         raise InputError(f"--input_dir={job.input_dir}: no such folder")
     own_vocabulary = os.path.join(job.output_dir, VOCABULARY_FILE)
     named = job.experiment.task.conversion.bert_vocab_file
     # One that the user names elsewhere has to be there: nobody asks for a misspelt file.
-    if job.task.makes_vocabulary and named == own_vocabulary:
+    if job.task.capabilities.makes_vocabulary and named == own_vocabulary:
         job.task.make_vocabulary(own_vocabulary)
     converter = job.task.converter(job.vocab_file)
     job.task.check_vocabulary()

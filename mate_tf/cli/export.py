@@ -20,7 +20,7 @@ def export(job: Job) -> str:
         job.vocab_file,
         options,
         job.task.class_names,
-        reads_tables=job.task.reads_tables,
+        reads_tables=job.task.capabilities.reads_tables,
     )
     print(f"exported | {path}")
     return path

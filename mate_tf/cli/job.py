@@ -7,13 +7,15 @@ import os
 import shlex
 
 from mate_tf import tasks
+from mate_tf.cli import flags as flag_definitions
 from mate_tf.cli import trainers
 from mate_tf.cli.config_files import find_config
-from mate_tf.data.atomic import atomic_path
-from mate_tf.data.create_data import examples_path
+from mate_tf.data.records.create_data import examples_path
 from mate_tf.errors import InputError
+from mate_tf.files.atomic import write_json
 from mate_tf.models.encoder_config import BERT_FIELDS
-from mate_tf.tasks.base import TableTask
+from mate_tf.tables.conversion import ConversionConfig
+from mate_tf.tasks.base import Task
 from mate_tf.tasks.configs import TableExperiment
 from mate_tf.training import experiments, tpu
 
@@ -28,15 +30,11 @@ _LEARNING_RATE = "trainer.optimizer_config.learning_rate.bert.initial_learning_r
 _ACCUMULATION = "trainer.optimizer_config.optimizer.bert_adamw.gradient_accumulation_steps"
 FLAG_OVERRIDES = {
     "bert_vocab_file": "task.conversion.bert_vocab_file",
-    "max_seq_length": "task.conversion.max_seq_length",
-    "drop_rows_to_fit": "task.conversion.drop_rows_to_fit",
-    "prune_columns": "task.conversion.prune_columns",
-    "prune_rows": "task.conversion.prune_rows",
-    "use_document_title": "task.conversion.use_document_title",
-    "expand_entity_descriptions": "task.conversion.expand_entity_descriptions",
-    "entity_descriptions_sentence_limit": "task.conversion.entity_descriptions_sentence_limit",
-    "use_entity_title": "task.conversion.use_entity_title",
-    "update_answer_coordinates": "task.conversion.update_answer_coordinates",
+    **{
+        field.name: f"task.conversion.{field.name}"
+        for field in dataclasses.fields(ConversionConfig)
+        if field.name in flag_definitions.FLAGS
+    },
     "init_checkpoint": "task.init_checkpoint",
     "skip_mismatched": "task.skip_mismatched",
     "reset_output_cls": "task.reset_output_cls",
@@ -81,12 +79,12 @@ class Job:
         num_processes: processes that convert examples.
         runner_type: the Beam runner that converts them instead, a key of `data.beam.RUNNERS`.
         beam_options: what that runner is told.
-        decisions: what of the experiment follows from the data (`TableTask.decided_by_data`).
+        decisions: what of the experiment follows from the data (`Task.decided_by_data`).
         trainer: what trains, evaluates and predicts.
     """
 
     experiment: TableExperiment
-    task: TableTask
+    task: Task
     input_dir: str | None
     output_dir: str
     model_dir: str
@@ -162,7 +160,7 @@ class Job:
         """
         path = self.experiment.task.conversion.bert_vocab_file
         if not path:
-            raise InputError(f"task {self.task.name_in_tapas} needs --bert_vocab_file=FILE")
+            raise InputError(f"task {self.task.name} needs --bert_vocab_file=FILE")
         if not os.path.isfile(path):
             raise InputError(f"--bert_vocab_file={path}: no such file")
         return path
@@ -170,9 +168,7 @@ class Job:
     def save_decisions(self) -> None:
         """Leaves beside the examples what the data decide, for modes that do not see the data."""
         if self.decisions:
-            path = os.path.join(self.output_dir, DECISIONS_FILE)
-            with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-                json.dump(self.decisions, file, indent=2)
+            write_json(os.path.join(self.output_dir, DECISIONS_FILE), self.decisions)
 
 
 def _decisions(task: str, input_dir: str | None, output_dir: str) -> tuple[dict, str]:
@@ -187,12 +183,12 @@ def _decisions(task: str, input_dir: str | None, output_dir: str) -> tuple[dict,
 
 
 def _check_mode(task: str, mode: str) -> None:
-    if mode in MODES_WITH_ANSWERS and not tasks.get(task).answers_questions:
+    if mode in MODES_WITH_ANSWERS and not tasks.get(task).capabilities.answers_questions:
         raise InputError(
             f"task {task} answers no questions: it has no --mode={mode}; fine-tune another task "
             "with --init_checkpoint of what it trained"
         )
-    if mode in MODES_WITH_TABLES and not tasks.get(task).reads_tables:
+    if mode in MODES_WITH_TABLES and not tasks.get(task).capabilities.reads_tables:
         raise InputError(f"task {task} reads no tables: it has no --mode={mode}")
 
 
@@ -215,7 +211,7 @@ def _beam_options(flags) -> tuple[str, ...]:
         raise InputError(f"--beam_options={flags.beam_options}: {error}") from error
 
 
-def _fill_paths(task: TableTask, output_dir: str) -> None:
+def _fill_paths(task: Task, output_dir: str) -> None:
     """Paths that the configuration leaves open lead into the output folder."""
     config = task.task_config
     config.train_data.input_path = config.train_data.input_path or examples_path(
@@ -226,7 +222,7 @@ def _fill_paths(task: TableTask, output_dir: str) -> None:
     )
     vocab_file = os.path.join(output_dir, VOCABULARY_FILE)
     if not config.conversion.bert_vocab_file and (
-        task.makes_vocabulary or os.path.exists(vocab_file)
+        task.capabilities.makes_vocabulary or os.path.exists(vocab_file)
     ):
         config.conversion.bert_vocab_file = vocab_file
 

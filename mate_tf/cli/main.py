@@ -7,8 +7,8 @@ import sys
 from absl import flags
 
 from mate_tf import errors
-from mate_tf.cli import config_files
 from mate_tf.cli import flags as flag_definitions
+from mate_tf.cli import pipelines
 
 USAGE = """Table question answering with sparse attention (MATE).
 
@@ -22,7 +22,6 @@ Modes:
 Flags:
 """
 
-POINTR = "POINTR"
 BAD_INPUT = 2
 INTERRUPTED = 130
 
@@ -43,16 +42,10 @@ def _quiet_tensorflow() -> None:
 
 
 def _mode(flags):
-    """The function that runs --mode: POINTR's, which has two stages, or that of all other tasks."""
-    if config_files.task_name(flags) == POINTR or _exported_pointr(flags):
-        return importlib.import_module("mate_tf.cli.pointr").main
-    return importlib.import_module(f"mate_tf.cli.{flags.mode}").main
-
-
-def _exported_pointr(flags) -> bool:
-    """Whether --mode=ask asks the two models of POINTR."""
-    point = os.path.join(flags.export_dir or "", "point", "saved_model.pb")
-    return flags.mode == "ask" and bool(flags.export_dir) and os.path.exists(point)
+    """Returns the function that runs --mode."""
+    pipeline = pipelines.find(flags)
+    module = pipeline.module if pipeline else f"mate_tf.cli.{flags.mode}"
+    return importlib.import_module(module).main
 
 
 def run(argv: list[str] | None = None) -> None:

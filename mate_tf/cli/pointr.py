@@ -10,16 +10,13 @@
 
 import dataclasses
 import os
-import time
 import types
 
-from mate_tf.cli import analyze, create_data, evaluate_pointr, export, predict_pointr, train
-from mate_tf.cli import eval as evaluate
+from mate_tf.cli import pointr_modes
 from mate_tf.cli.config_files import find_config
 from mate_tf.cli.job import FLAG_OVERRIDES, Job
 from mate_tf.errors import InputError
-from mate_tf.serving import pointr as serving
-from mate_tf.tasks import pointr
+from mate_tf.pointr import config as pointr
 from mate_tf.training import experiments
 
 BOTH_STAGES = (
@@ -99,56 +96,23 @@ class Pipeline:
 def main(flags) -> None:
     """Runs --mode for POINTR."""
     if flags.mode == "ask":
-        from mate_tf.cli import ask_pointr
-
-        ask_pointr.main(flags)
-    elif flags.mode not in _MODES:
-        raise InputError(f"task POINTR has no --mode={flags.mode}")
+        _check_request(flags)
+        pointr_modes.ask(flags)
+    elif flags.mode in pointr_modes.MODES:
+        pointr_modes.MODES[flags.mode](Pipeline.from_flags(flags))
     else:
-        _MODES[flags.mode](Pipeline.from_flags(flags))
+        raise InputError(f"task {pointr.NAME} has no --mode={flags.mode}")
 
 
-def run(pipeline: Pipeline) -> None:
-    """From official files to EM and F1 and two SavedModels."""
-    start = time.monotonic()
-    for mode in ("create_data", "train", "predict_and_evaluate", "export"):
-        _MODES[mode](pipeline)
-    print(f"\ndone in {time.monotonic() - start:.0f} s")
-
-
-def _each(function):
-    def run_each(pipeline: Pipeline) -> None:
-        for job in pipeline.jobs:
-            print(f"\nstage | {job.task.name_in_tapas}", flush=True)
-            function(job)
-
-    return run_each
-
-
-def create_both(pipeline: Pipeline) -> None:
-    """Examples of both stages, and the official answers to dev."""
-    _each(create_data.create_data)(pipeline)
-    evaluate_pointr.keep_reference(pipeline.point)
-
-
-def export_both(pipeline: Pipeline) -> None:
-    """Both SavedModels, and how `PointrPredictor` joins them."""
-    _each(export.export)(pipeline)
-    config = pipeline.config.task
-    serving.write_settings(pipeline.export_dir, config.num_cells, config.policy)
-    print(f"exported | {pipeline.export_dir}")
-
-
-_MODES = {
-    "run": run,
-    "create_data": create_both,
-    "train": _each(train.train),
-    "eval": _each(evaluate.evaluate),
-    "predict": predict_pointr.predict,
-    "predict_and_evaluate": evaluate_pointr.predict_and_evaluate,
-    "export": export_both,
-    "analyze": lambda pipeline: analyze.analyze(*pipeline.jobs),
-}
+def _check_request(flags) -> None:
+    if not flags.table:
+        raise InputError("--mode=ask needs --table=FILE")
+    if not flags.question:
+        raise InputError('--mode=ask needs --question="..."')
+    if not flags.export_dir:
+        raise InputError(
+            f"--task={pointr.NAME} --mode=ask needs --export_dir=FOLDER of the exported models"
+        )
 
 
 def _read(config_file: str | None) -> pointr.PointrExperiment:

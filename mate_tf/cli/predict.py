@@ -4,7 +4,7 @@ import os
 
 from mate_tf.cli.job import Job, require_examples
 from mate_tf.data import records
-from mate_tf.data.create_data import examples_path, interactions_path
+from mate_tf.data.records.create_data import examples_path, interactions_path
 from mate_tf.evaluation import metrics, predictions
 
 SEQUENCE = "_sequence"
@@ -52,7 +52,7 @@ def write_answers(job: Job, predicted) -> None:
     """Writes <split>.* for the data set's official evaluation into the model folder.
 
     Args:
-        job: whose task may have such files, see `TableTask.write_answers`.
+        job: whose task may have such files, see `Task.write_answers`.
         predicted: what `predict` returns.
     """
     for split, source in evaluated(job.task).items():

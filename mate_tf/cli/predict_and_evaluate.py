@@ -2,14 +2,14 @@
 
 import collections
 import itertools
-import json
 import os
 
 from mate_tf.cli.job import Job
 from mate_tf.cli.predict import SEQUENCE, evaluated, predict, write_answers
 from mate_tf.data import records
-from mate_tf.data.create_data import interactions_path
+from mate_tf.data.records.create_data import interactions_path
 from mate_tf.evaluation import baselines, metrics
+from mate_tf.files.atomic import write_json
 
 MAX_TRAIN_INTERACTIONS = 20_000
 """What baselines learn from at most; more changes little and takes minutes to read."""
@@ -56,9 +56,7 @@ def score(job: Job, predicted) -> dict[str, dict]:
         for title, columns in results[split].items():
             print(f"\n{split}\n{metrics.comparison(columns, title)}")
     path = os.path.join(job.model_dir, "metrics.json")
-    with open(f"{path}.partial", "w", encoding="utf-8") as file:
-        json.dump(results, file, indent=2)
-    os.replace(f"{path}.partial", path)
+    write_json(path, results)
     print(f"\nevaluated | {path}")
     return results
 

@@ -27,9 +27,9 @@ def main(flags) -> None:
         )
     create_data(job)
     train(job)
-    if job.task.answers_questions:
+    if job.task.capabilities.answers_questions:
         predict_and_evaluate(job)
-    if job.task.answers_questions and job.task.reads_tables:
+    if job.task.capabilities.answers_questions and job.task.capabilities.reads_tables:
         export(job)
         ask_examples(job)
     print(f"\ndone in {time.monotonic() - start:.0f} s")

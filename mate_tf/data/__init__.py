@@ -1,0 +1,38 @@
+"""Data of tasks: from official files to interactions, from interactions to examples and batches.
+
+Names are imported on first use: interactions need no TensorFlow.
+"""
+
+import importlib
+
+_EXPORTS = {
+    "ConversionConfig": "mate_tf.tables.conversion",
+    "ExampleConverter": "mate_tf.data.converters.examples",
+    "Question": "mate_tf.data.interactions",
+    "SequenceConverter": "mate_tf.data.converters.sequences",
+    "WindowConverter": "mate_tf.data.converters.windows",
+    "interaction_from_table": "mate_tf.data.interactions",
+    "read_examples": "mate_tf.data.records",
+    "read_interactions": "mate_tf.data.records",
+    "write_examples": "mate_tf.data.records",
+    "write_interactions": "mate_tf.data.records",
+}
+
+__all__ = [
+    "ConversionConfig",
+    "ExampleConverter",
+    "Question",
+    "SequenceConverter",
+    "WindowConverter",
+    "interaction_from_table",
+    "read_examples",
+    "read_interactions",
+    "write_examples",
+    "write_interactions",
+]
+
+
+def __getattr__(name):
+    if name in _EXPORTS:
+        return getattr(importlib.import_module(_EXPORTS[name]), name)
+    raise AttributeError(f"module 'mate_tf.data' has no attribute {name!r}")

@@ -4,10 +4,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from mate_tf.data import expansion
+from mate_tf.data.converters import expansion
 from mate_tf.data.interactions import question_text
 from mate_tf.evaluation.predictions import NUM_RANKED, Prediction
 from mate_tf.protos import interaction_pb2
+from mate_tf.tables.conversion import ConversionConfig
 from mate_tf.tables.passages import TextIndex
 
 
@@ -38,7 +39,7 @@ def rank_expanded_cells(
     interactions: Iterable[interaction_pb2.Interaction],
 ) -> dict[str, Prediction]:
     """The same with what the model sees of each cell: its text and the best sentences' ones."""
-    shown = expansion.Shown(expansion.Display(expand_entity_descriptions=True))
+    shown = expansion.Shown(ConversionConfig(expand_entity_descriptions=True))
     predicted = {}
     for interaction in interactions:
         for position, question in enumerate(interaction.questions):

@@ -1,42 +1,20 @@
 """How well cells are selected for HybridQA, where one right cell is enough to read the answer from.
 
 The answer is in several cells' texts or in the texts about entities that they link to: all of
-these cells are right. The metrics and types of answers are those of google-research/tapas.
+these cells are right. The metrics are those of google-research/tapas.
 """
 
 from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from mate_tf.answers.hybridqa import ANSWER_TYPES, answer_type
 from mate_tf.evaluation.metrics import gold_cells
 from mate_tf.evaluation.predictions import Prediction, cell_probabilities
 from mate_tf.protos import interaction_pb2
 
 ALL = "all"
-ANSWER_TYPES = (
-    "1_in_table",
-    "1_in_text",
-    "2+_in_table",
-    "2+_in_text",
-    "table_&_text",
-    "no_answer",
-)
-"""Where an answer is: in how many cells' own texts or only in texts they link to."""
-
 RANKS = (1, 3, 5)
-
-
-def answer_type(question: interaction_pb2.Question) -> str:
-    """One of ANSWER_TYPES; the first alternative answer of a question is in cells' own texts."""
-    alternatives = question.alternative_answers
-    in_table = len(alternatives[0].answer_coordinates) if alternatives else 0
-    in_text = len(question.answer.answer_coordinates) - in_table
-    if in_table and in_text:
-        return "table_&_text"
-    if not in_table and not in_text:
-        return "no_answer"
-    place = "table" if in_table else "text"
-    return f"1_in_{place}" if in_table + in_text == 1 else f"2+_in_{place}"
 
 
 def selection_metrics(

@@ -1,4 +1,4 @@
-"""Answers to HybridQA: from read spans to texts, and how right the texts are.
+"""Answers to HybridQA: their official files and scores.
 
 Exact match and F1 are those of the data set's official evaluation script, to the last digit. Where
 the script fails, on a question without a prediction or an empty group of questions, there is a
@@ -7,54 +7,20 @@ number of missing predictions (each scores 0) and no score.
 
 import collections
 import json
-import math
 import os
 import pathlib
-import re
-import string
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
-from mate_tf.data.atomic import atomic_path
+from mate_tf.answers.text_match import exact_match, f1
+from mate_tf.data.converters.offsets import Offsets
 from mate_tf.data.interactions import get_example_id
-from mate_tf.data.offsets import Offsets
 from mate_tf.errors import InputError
 from mate_tf.evaluation.predictions import Prediction
+from mate_tf.files.atomic import write_json
 from mate_tf.protos import interaction_pb2
 
-FIRST, PRODUCT = "first", "product"
-POLICIES = (FIRST, PRODUCT)
-"""Which of several read cells gives the answer; see `choose`."""
-
 TABLE, PASSAGE, TOTAL = "table", "passage", "total"
-
-_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
-_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
-
-
-class Reading(NamedTuple):
-    """What the second stage says about one cell that the first stage has chosen.
-
-    Attributes:
-        text: the best span, as it is written in the cell or passage; "" if there is none.
-        cell_probability: P(cell), from the first stage.
-        span_log_probability: log P(span | cell), from the second.
-        cell: (row, column) in the whole table.
-    """
-
-    text: str
-    cell_probability: float = 1.0
-    span_log_probability: float = 0.0
-    cell: tuple[int, int] | None = None
-
-    @property
-    def log_probability(self) -> float:
-        """log(P(cell) * P(span | cell)); minus infinity for a cell that is impossible."""
-        if self.cell_probability <= 0:
-            return -math.inf
-        return math.log(self.cell_probability) + self.span_log_probability
 
 
 class Scores(NamedTuple):
@@ -85,52 +51,6 @@ class Reference(NamedTuple):
             [name for name in self.table if name in kept],
             [name for name in self.passage if name in kept],
         )
-
-
-def choose(readings: Sequence[Reading], policy: str = FIRST) -> Reading | None:
-    """The reading that answers the question.
-
-    Args:
-        readings: by the first stage's order, its best cell first.
-        policy: "first" takes the best cell (paper, section 4.2); "product" the largest
-            P(cell) * P(span | cell), the first of equal ones.
-
-    Returns:
-        one of them; None if there are none.
-
-    Raises:
-        InputError: unknown policy.
-    """
-    if policy not in POLICIES:
-        raise InputError(f"policy {policy!r} is none of {', '.join(POLICIES)}")
-    if not readings or policy == FIRST:
-        return readings[0] if readings else None
-    return max(readings, key=lambda reading: reading.log_probability)
-
-
-def normalize_answer(text: str) -> str:
-    """In lower case, without punctuation and then articles, with single spaces."""
-    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split())
-
-
-def exact_match(gold: str, predicted: str) -> int:
-    """1 if both are the same answer, otherwise 0."""
-    return int(normalize_answer(gold) == normalize_answer(predicted))
-
-
-def f1(gold: str, predicted: str) -> float:
-    """Harmonic mean of the shares of words that the answers have in common.
-
-    Two answers without words are the same, one is not like any other.
-    """
-    gold_words, words = (normalize_answer(text).split() for text in (gold, predicted))
-    if not gold_words or not words:
-        return float(gold_words == words)
-    common = sum((collections.Counter(gold_words) & collections.Counter(words)).values())
-    if not common:
-        return 0.0
-    precision, recall = common / len(words), common / len(gold_words)
-    return 2 * precision * recall / (precision + recall)
 
 
 def question_scores(
@@ -244,9 +164,7 @@ def write_predictions(answers: Mapping[str, str], path: str | os.PathLike) -> No
     twice = [name for name, number in names.items() if number > 1]
     if twice:
         raise InputError(f"{path}: two answers to question {twice[0]!r}")
-    with atomic_path(path) as temporary:
-        text = json.dumps(entries, ensure_ascii=False, indent=1) + "\n"
-        pathlib.Path(temporary).write_text(text, encoding="utf-8")
+    write_json(path, entries, ensure_ascii=False, indent=1)
 
 
 def official_id(question_id: str) -> str:
@@ -269,26 +187,6 @@ def _read_json(path):
         raise InputError(f"{path}: not JSON ({error})") from error
 
 
-def span_in_text(output: Mapping, ranges: np.ndarray) -> tuple[int, int]:
-    """Characters of the best span within the text of the only cell of a table.
-
-    Args:
-        output: of the second stage's model for one example: pred_span <int32>[2], the first and
-            last token, and row_ids <int32>[seq].
-        ranges: <int64>[tokens, 2], characters of the cell's tokens (`data.offsets`). Of those, the
-            sequence has the first ones.
-
-    Returns:
-        begin and end, exclusive; both 0 if the best span is not in the cell.
-    """
-    first, last = np.asarray(output["pred_span"]).tolist()
-    in_cell = np.asarray(output["row_ids"]) > 0
-    if not in_cell[first]:
-        return 0, 0
-    start = int(np.argmax(in_cell))
-    return int(ranges[first - start, 0]), int(ranges[last - start, 1])
-
-
 def read_text(
     interaction: interaction_pb2.Interaction, prediction: Prediction | None, offsets: Offsets
 ) -> str:
@@ -304,31 +202,3 @@ def read_text(
     span = prediction.spans[0]
     cell = interaction.table.rows[span["row_index"]].cells[span["column_index"]]
     return offsets.slice(cell.text, span["begin_token_index"], span["end_token_index"])
-
-
-def by_question(readings: Iterable[tuple[str, Reading]]) -> dict[str, list[Reading]]:
-    """Readings of single cells put together by the data set's question ids.
-
-    Args:
-        readings: (question id of the second stage, its reading); "4e5f/2-0_0" is of the third
-            cell of question "4e5f".
-
-    Returns:
-        question id -> its readings in the order of the cells, the best first.
-    """
-    found = collections.defaultdict(dict)
-    for question_id, reading in readings:
-        found[official_id(question_id)][rank(question_id)] = reading
-    return {name: [readings[each] for each in sorted(readings)] for name, readings in found.items()}
-
-
-def rank(question_id: str) -> int:
-    """Which table of its question the second stage's id is about: 2 of "4e5f/2-0_0".
-
-    Raises:
-        InputError: the id is not one of the second stage.
-    """
-    match = re.fullmatch(r".+/(\d+)-[^-]+_\d+", question_id, re.DOTALL)
-    if match is None:
-        raise InputError(f"question id {question_id!r} is not <question>/<k>-0_0")
-    return int(match[1])

@@ -9,7 +9,8 @@ import dataclasses
 import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
-from mate_tf.evaluation import denotation, wikitablequestions
+from mate_tf.answers import wikitablequestions
+from mate_tf.evaluation import denotation
 from mate_tf.evaluation.predictions import AGGREGATIONS, Prediction
 from mate_tf.protos import interaction_pb2
 

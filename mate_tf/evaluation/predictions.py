@@ -11,17 +11,14 @@ import json
 import os
 import pathlib
 import re
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from mate_tf.answers.execution import AGGREGATIONS
 from mate_tf.data.interactions import parse_question_id
 from mate_tf.errors import InputError
-from mate_tf.protos import interaction_pb2
-
-AGGREGATIONS = tuple(interaction_pb2.Answer.AggregationFunction.keys())
-"""Operations over cells, in the order of the model's logits: NONE, SUM, AVERAGE, COUNT."""
+from mate_tf.files.atomic import write_text
 
 LABEL_COLUMNS = ("gold_aggr", "pred_aggr", "gold_cls", "pred_cls", "logits_cls")
 NUM_RANKED = 5
@@ -261,7 +258,7 @@ def write_tsv(
                 **columns,
             }
         )
-    _write(path, text.getvalue())
+    write_text(path, text.getvalue())
 
 
 def read_tsv(path: str | os.PathLike) -> list[Prediction]:
@@ -325,7 +322,7 @@ def write_json(predictions: Iterable[Prediction], path: str | os.PathLike) -> No
         }
         for prediction in predictions
     ]
-    _write(path, "[\n" + ",\n".join(json.dumps(record) for record in records) + "\n]\n")
+    write_text(path, "[\n" + ",\n".join(json.dumps(record) for record in records) + "\n]\n")
 
 
 def read_json(path: str | os.PathLike) -> list[Prediction]:
@@ -377,12 +374,3 @@ def _id_columns(question_id):
 
 def _tuples(coordinates: np.ndarray | Sequence) -> tuple[tuple[int, int], ...]:
     return tuple((int(row), int(column)) for row, column in coordinates)
-
-
-def _write(path, text):
-    """The whole file or nothing: a reader never sees half of it."""
-    path = pathlib.Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("wb", dir=path.parent, prefix=path.name, delete=False) as file:
-        file.write(text.encode("utf-8"))
-    os.replace(file.name, path)

@@ -4,19 +4,19 @@ Exact match and F1 are those of the official evaluation scripts of version 1.1 a
 The scripts differ in what they do with questions without a prediction; here these are wrong.
 """
 
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from mate_tf.data import windows
-from mate_tf.data.atomic import atomic_path
+from mate_tf.answers import text_match
+from mate_tf.answers.text_match import exact_match, normalize_answer
+from mate_tf.data.converters import windows
+from mate_tf.data.converters.offsets import Offsets
 from mate_tf.data.interactions import parse_question_id
-from mate_tf.data.offsets import Offsets
-from mate_tf.evaluation import hybridqa_answers
 from mate_tf.evaluation.predictions import Prediction
+from mate_tf.files.atomic import write_json
 from mate_tf.protos import interaction_pb2
 
 
@@ -66,7 +66,7 @@ def read_answers(
 
     Args:
         interactions: paragraphs and questions about them (`data.datasets.squad`).
-        predicted: predictions by the ids of windows (`data.windows`).
+        predicted: predictions by the ids of windows (`data.converters.windows`).
         offsets: of the tokenizer that made the windows.
 
     Returns:
@@ -113,13 +113,9 @@ def scores(question: interaction_pb2.Question, text: str, *, may_be_empty: bool)
     """
     gold = list(question.answer.answer_texts)
     if may_be_empty:
-        gold = list(filter(hybridqa_answers.normalize_answer, gold)) or [""]
-    exact = [hybridqa_answers.exact_match(each, text) for each in gold]
-    f1 = [
-        hybridqa_answers.f1(each, text)
-        for each in gold
-        if may_be_empty or hybridqa_answers.normalize_answer(each)
-    ]
+        gold = list(filter(normalize_answer, gold)) or [""]
+    exact = [exact_match(each, text) for each in gold]
+    f1 = [text_match.f1(each, text) for each in gold if may_be_empty or normalize_answer(each)]
     return Scores(float(max(exact, default=0)), max(f1, default=0.0))
 
 
@@ -236,8 +232,7 @@ def write_predictions(
     paths = []
     for kind, content in files.items():
         paths.append(f"{os.fspath(target)}.{kind}.json")
-        with atomic_path(paths[-1]) as temporary, open(temporary, "w", encoding="utf-8") as file:
-            json.dump(content, file, ensure_ascii=False, indent=1)
+        write_json(paths[-1], content, ensure_ascii=False, indent=1)
     return tuple(paths)
 
 

@@ -18,7 +18,7 @@ LABELS = (
     "masked_lm_weights",
     "next_sentence_labels",
 )
-"""What the losses are computed from; `data.masking` makes the first three."""
+"""What the losses are computed from; `data.pretraining.masking` makes the first three."""
 
 _NO_WORDS = 1e-5  # keeps a batch without masked words from being divided by zero
 

@@ -1,16 +1,16 @@
 """From chosen cells and an operation to the answer in words, as part of a graph.
 
-What `mate_tf.evaluation.denotation.result` does. It differs for cells such as "1_000" or "inf",
+What `mate_tf.answers.execution.result` does. It differs for cells such as "1_000" or "inf",
 which are numbers in Python only.
 """
 
 import tensorflow as tf
 
-from mate_tf.evaluation import denotation
-from mate_tf.evaluation.predictions import AGGREGATIONS
+from mate_tf.answers import execution
+from mate_tf.answers.execution import AGGREGATIONS
 
 _FLOAT = r"[+-]?(?:\d{1,300}\.?\d{0,300}|\.\d{1,300})(?:[eE][+-]?\d{1,2})?"
-_COUNT, _AVERAGE = map(AGGREGATIONS.index, (denotation.COUNT, denotation.AVERAGE))
+_COUNT, _AVERAGE = map(AGGREGATIONS.index, (execution.COUNT, execution.AVERAGE))
 
 
 def result(cells, selected, aggregation, values):

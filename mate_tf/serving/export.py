@@ -1,6 +1,6 @@
 """Writes a SavedModel that carries its vocabulary and converter settings along."""
 
-import json
+import dataclasses
 import os
 import shutil
 
@@ -8,16 +8,12 @@ import tensorflow as tf
 from absl import logging
 
 from mate_tf.errors import InputError
+from mate_tf.files.atomic import write_json
 from mate_tf.serving import reading, signatures
+from mate_tf.tables.conversion import ConversionConfig
 
 SETTINGS_FILE = "mate_tf.json"
 VOCABULARY_FILE = "vocab.txt"
-# An exported model is asked about tables it was not made for: it reads what fits of them.
-_FIT_ANY_TABLE = {
-    "drop_rows_to_fit": True,
-    "drop_columns_to_fit": True,
-    "trim_question_to_fit": True,
-}
 
 
 def extras_dir(export_dir: str) -> str:
@@ -38,9 +34,8 @@ def export(
     It has the signature `serving_default`, on strings, unless it reads no tables or its converter
     has a setting that a graph does not have (`reading.not_in_graph`); the log says so.
 
-    With it go the vocabulary and the settings of a converter; those of tables are changed so that
-    of every table it takes as much as fits, and no more rows and columns than the model tells
-    apart.
+    The vocabulary and the options of the converter are exported too. Options of tables are changed:
+    as much as fits is read of every table, and no more rows and columns than the model has ids for.
 
     Args:
         model: a `TableClassifier`.
@@ -58,21 +53,20 @@ def export(
     """
     if os.path.isdir(export_dir) and os.listdir(export_dir) and not is_saved_model(export_dir):
         raise InputError(f"{export_dir}: exists and is no SavedModel; give another --export_dir")
-    options, names = dict(converter_options), list(class_names)
+    options, names, reader = dict(converter_options), list(class_names), None
     if reads_tables:
-        options |= _FIT_ANY_TABLE | _told_apart(model.config, converter_options)
+        config = _fitting(ConversionConfig(**options), model.config)
+        options, reader = dataclasses.asdict(config), _reader(vocab_file, config)
     # A killed run leaves its folder behind; the next one begins with removing it.
     partial = f"{export_dir.rstrip('/')}.partial"
     shutil.rmtree(partial, ignore_errors=True)
     try:
-        module = signatures.ServingModule(model, _reader(vocab_file, options, reads_tables), names)
+        module = signatures.ServingModule(model, reader, names)
         tf.saved_model.save(module, partial, signatures=module.signatures())
         os.makedirs(extras_dir(partial))
         shutil.copyfile(vocab_file, os.path.join(extras_dir(partial), VOCABULARY_FILE))
-        with open(os.path.join(extras_dir(partial), SETTINGS_FILE), "w", encoding="utf-8") as file:
-            settings = {"converter": options, "class_names": names}
-            settings["reads_tables"] = reads_tables
-            json.dump(settings, file, indent=2, sort_keys=True)
+        settings = {"converter": options, "class_names": names, "reads_tables": reads_tables}
+        write_json(os.path.join(extras_dir(partial), SETTINGS_FILE), settings, sort_keys=True)
         shutil.rmtree(export_dir, ignore_errors=True)
         os.replace(partial, export_dir)
     finally:
@@ -80,11 +74,9 @@ def export(
     return export_dir
 
 
-def _reader(vocab_file, options, reads_tables) -> reading.TableReader | None:
-    """What makes features of strings in the graph; None if it cannot as the settings want it."""
-    if not reads_tables:
-        return None
-    missing = reading.not_in_graph(options)
+def _reader(vocab_file, config: ConversionConfig) -> reading.TableReader | None:
+    """Returns what makes features of strings in the graph; None if it cannot follow an option."""
+    missing = reading.not_in_graph(config)
     if missing:
         logging.warning(
             "no %s: strings are not read with %s in the graph; mate_tf.Predictor does",
@@ -92,13 +84,22 @@ def _reader(vocab_file, options, reads_tables) -> reading.TableReader | None:
             ", ".join(missing),
         )
         return None
-    return reading.TableReader(vocab_file, options)
+    return reading.TableReader(vocab_file, config)
 
 
-def _told_apart(config, options) -> dict:
-    """Limits of the converter; rows and columns beyond the model's would share the last one."""
-    limits = {"max_row_id": config.max_num_rows, "max_column_id": config.max_num_columns}
-    return {name: min(limit, options.get(name, limit)) for name, limit in limits.items()}
+def _fitting(config: ConversionConfig, model) -> ConversionConfig:
+    """Returns a config that reads as much as fits of any table.
+
+    Rows and columns beyond the model's number would share the last one.
+    """
+    return dataclasses.replace(
+        config,
+        max_row_id=min(config.max_row_id, model.max_num_rows),
+        max_column_id=min(config.max_column_id, model.max_num_columns),
+        drop_rows_to_fit=True,
+        drop_columns_to_fit=True,
+        trim_question_to_fit=True,
+    )
 
 
 def is_saved_model(path: str) -> bool:

@@ -6,7 +6,7 @@ import os
 import numpy as np
 import tensorflow as tf
 
-from mate_tf.data.examples import ExampleConverter
+from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
 from mate_tf.serving import export
 from mate_tf.serving.signatures import SERVING_EXAMPLES

@@ -6,10 +6,11 @@ import re
 import numpy as np
 import tensorflow as tf
 
+from mate_tf.answers import execution
+from mate_tf.answers.execution import AGGREGATIONS
 from mate_tf.data import interactions
-from mate_tf.data.tokenizer import MAX_WORD_CHARACTERS
-from mate_tf.evaluation import denotation
-from mate_tf.evaluation.predictions import AGGREGATIONS
+from mate_tf.data.converters.tokenizer import MAX_WORD_CHARACTERS
+from mate_tf.evaluation.denotation import numbers_at
 from mate_tf.serving.exported import ExportedModel
 from mate_tf.tables.table import Table
 
@@ -121,7 +122,7 @@ class Predictor:
         named = index < len(self._model.class_names)
         return Answer(
             cells=(),
-            aggregation=denotation.NONE,
+            aggregation=execution.NONE,
             value=None,
             probability=float(probabilities[index]),
             text=self._model.class_names[index] if named else str(index),
@@ -160,12 +161,12 @@ def _cells(annotated, table: Table, outputs: dict[str, np.ndarray], cuts: list[s
         )
         for row, column in np.argwhere(outputs["selected"]).tolist()
     )
-    aggregation = denotation.NONE
+    aggregation = execution.NONE
     if "aggregation_probabilities" in outputs:
         aggregation = AGGREGATIONS[int(np.argmax(outputs["aggregation_probabilities"]))]
     texts = [cell.text for cell in cells]
-    numbers = denotation.numbers_at(annotated, [(cell.row, cell.column) for cell in cells])
-    value, text = denotation.result(aggregation, texts, numbers)
+    numbers = numbers_at(annotated, [(cell.row, cell.column) for cell in cells])
+    value, text = execution.result(aggregation, texts, numbers)
     return Answer(
         cells=cells,
         aggregation=aggregation,

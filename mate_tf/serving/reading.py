@@ -7,9 +7,10 @@ those of `mate_tf.tables.linearize`; the comments there say why they are as they
 import tensorflow as tf
 
 from mate_tf.data import features as feature_names
-from mate_tf.data.tokenizer import PAD, Tokenizer
+from mate_tf.data.converters.tokenizer import PAD, Tokenizer
 from mate_tf.serving import numeric
 from mate_tf.serving.word_pieces import WordPieces
+from mate_tf.tables.conversion import ConversionConfig
 
 _SPECIAL_TOKENS = 2  # [CLS] and [SEP]
 _NOT_IN_GRAPH = (
@@ -22,9 +23,9 @@ _NOT_IN_GRAPH = (
 )
 
 
-def not_in_graph(options: dict) -> list[str]:
-    """Those settings of a converter that a graph does not have."""
-    return [name for name in _NOT_IN_GRAPH if options.get(name)]
+def not_in_graph(config: ConversionConfig) -> list[str]:
+    """Returns the names of options that are set and that a graph cannot follow."""
+    return [name for name in _NOT_IN_GRAPH if getattr(config, name)]
 
 
 class TableReader(tf.Module):
@@ -32,18 +33,18 @@ class TableReader(tf.Module):
 
     Args:
         vocab_file: WordPiece vocabulary.
-        options: keyword arguments of `ExampleConverter`, none of those of `not_in_graph` set and
-            all that let something be dropped; the others do not change what is read.
+        config: options of the conversion, none of those of `not_in_graph` set and all that let
+            something be dropped; the others do not change what is read.
     """
 
-    def __init__(self, vocab_file, options: dict):
+    def __init__(self, vocab_file, config: ConversionConfig):
         super().__init__(name="table_reader")
         tokenizer = Tokenizer(vocab_file)
-        self._max_length = options.get("max_seq_length", 512)
-        self._max_rows = options.get("max_row_id", 512) - 1
-        self._max_columns = options.get("max_column_id", 512) - 1
-        self._trim_length = options.get("cell_trim_length", -1)
-        self._strip_names = options.get("strip_column_names", False)
+        self._max_length = config.max_seq_length
+        self._max_rows = config.max_row_id - 1
+        self._max_columns = config.max_column_id - 1
+        self._trim_length = config.cell_trim_length
+        self._strip_names = config.strip_column_names
         self._cls_id, self._sep_id = tokenizer.cls_id, tokenizer.sep_id
         self._word_pieces = WordPieces(tokenizer, max_words=self._max_length)
 

@@ -4,8 +4,8 @@ import functools
 
 import tensorflow as tf
 
+from mate_tf.answers.execution import AGGREGATIONS
 from mate_tf.data import features as feature_names
-from mate_tf.evaluation.predictions import AGGREGATIONS
 from mate_tf.layers.cells import Cells
 from mate_tf.serving import answers
 from mate_tf.serving.reading import TableReader, checked

@@ -6,7 +6,7 @@ import unicodedata
 
 import tensorflow as tf
 
-from mate_tf.data import tokenizer as offline
+from mate_tf.data.converters import tokenizer as offline
 
 _ASCII = r"[\x00-\x7f]*"
 # Surrogates, for private use, not assigned.

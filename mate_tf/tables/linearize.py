@@ -5,13 +5,13 @@ table knows its column (from 1) and its row (0 is the header); the question's ha
 (Sections 2 and 3 of the TAPAS paper, Herzig et al., 2020.)
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from mate_tf.errors import InputError
 from mate_tf.tables import pruning
+from mate_tf.tables.conversion import ConversionConfig
 
 TOO_LONG = "Sequence too long"
 TOO_MANY_ROWS = "Too many rows"
@@ -56,39 +56,6 @@ class Cut(NamedTuple):
 
     def __str__(self):
         return f"{self.count} {self.kind} {'shortened' if self.kind == 'cells' else 'dropped'}"
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How long a sequence may be and what may be cut for it.
-
-    The first five are the reference's. With nothing allowed to be dropped, every cell is shortened
-    to the same number of words until the sequence fits, and if one word per cell is too much,
-    there is no sequence.
-
-    Attributes:
-        max_length: tokens of a sequence.
-        max_column_id: a table must have fewer columns.
-        max_row_id: a table must have fewer rows.
-        cell_trim_length: if not negative, cells are cut after the word in which they reach this
-            many tokens, and no further.
-        drop_rows_to_fit: drop the last rows as well.
-        drop_columns_to_fit: drop the last columns until the header and the first row fit.
-        trim_question_to_fit: drop the question's last words, at most down to half of the
-            sequence, if header and first row do not fit beside it.
-        prune_columns: first of all, drop the columns that have least to do with the question.
-        prune_rows: the same with rows.
-    """
-
-    max_length: int = 512
-    max_column_id: int = 512
-    max_row_id: int = 512
-    cell_trim_length: int = -1
-    drop_rows_to_fit: bool = False
-    drop_columns_to_fit: bool = False
-    trim_question_to_fit: bool = False
-    prune_columns: bool = False
-    prune_rows: bool = False
 
 
 class TokenizedTable:
@@ -145,12 +112,12 @@ class TokenSequence(NamedTuple):
         return len(self.input_ids) - len(self.table_tokens)
 
 
-def check_size(num_rows: int, num_columns: int, limits: Limits) -> None:
+def check_size(num_rows: int, num_columns: int, config: ConversionConfig) -> None:
     """Raises a ConversionError for a table with more rows or columns than can be numbered."""
-    if num_rows >= limits.max_row_id and not limits.drop_rows_to_fit:
-        raise ConversionError(TOO_MANY_ROWS, f"{num_rows}, max_row_id is {limits.max_row_id}")
-    if num_columns >= limits.max_column_id and not limits.drop_columns_to_fit:
-        detail = f"{num_columns}, max_column_id is {limits.max_column_id}"
+    if num_rows >= config.max_row_id and not config.drop_rows_to_fit:
+        raise ConversionError(TOO_MANY_ROWS, f"{num_rows}, max_row_id is {config.max_row_id}")
+    if num_columns >= config.max_column_id and not config.drop_columns_to_fit:
+        detail = f"{num_columns}, max_column_id is {config.max_column_id}"
         raise ConversionError(TOO_MANY_COLUMNS, detail)
 
 
@@ -158,14 +125,14 @@ def linearize(
     question_ids: np.ndarray,
     question_word_starts: np.ndarray,
     table: TokenizedTable,
-    limits: Limits,
+    config: ConversionConfig,
     *,
     cls_id: int,
     sep_id: int,
     selected: np.ndarray | None = None,
     ranking: pruning.Ranking | None = None,
 ) -> TokenSequence:
-    """Builds the sequence of a question and a table, cutting what `limits` allow to be cut.
+    """Builds the sequence of a question and a table, cutting what the config allows to be cut.
 
     A word is kept or dropped as a whole. Cells are shortened evenly: n is the largest number such
     that the words that begin among the first n tokens of each cell fit.
@@ -174,7 +141,7 @@ def linearize(
         question_ids: <int32>[n], the question and all that goes before [SEP].
         question_word_starts: <bool>[n].
         table: the table.
-        limits: see `Limits`.
+        config: what may be cut.
         cls_id: id of [CLS].
         sep_id: id of [SEP].
         selected: <bool>[num_tokens] or None; tokens of the table that may be used at all.
@@ -184,10 +151,10 @@ def linearize(
         ConversionError: it cannot be made to fit; reasons TOO_LONG, TOO_MANY_ROWS,
             TOO_MANY_COLUMNS.
     """
-    check_size(table.num_rows, table.num_columns, limits)
-    fitting = _Fitting(table, limits, selected, ranking)
+    check_size(table.num_rows, table.num_columns, config)
+    fitting = _Fitting(table, config, selected, ranking)
     question_length = _question_length(question_ids, question_word_starts, fitting)
-    kept, in_columns, in_rows = fitting.kept(limits.max_length - question_length)
+    kept, in_columns, in_rows = fitting.kept(config.max_seq_length - question_length)
     first = np.concatenate([[cls_id], question_ids[: question_length - _SPECIAL_TOKENS], [sep_id]])
     before = np.zeros(len(first), np.int32)
     cuts = (
@@ -208,16 +175,16 @@ def linearize(
 
 def _question_length(ids, word_starts, fitting: "_Fitting") -> int:
     """Tokens of [CLS] question [SEP] that stay."""
-    limits, length = fitting.limits, len(ids) + _SPECIAL_TOKENS
-    if limits.trim_question_to_fit:
-        room = max(limits.max_length - fitting.smallest_cost(), limits.max_length // 2)
+    config, length = fitting.config, len(ids) + _SPECIAL_TOKENS
+    if config.trim_question_to_fit:
+        room = max(config.max_seq_length - fitting.smallest_cost(), config.max_seq_length // 2)
         if length > room:
             # The last place where a word begins, so that none is cut in two.
             begins = np.append(np.flatnonzero(word_starts), len(ids))
             length = int(begins[begins <= max(room - _SPECIAL_TOKENS, 0)].max(initial=0))
             length += _SPECIAL_TOKENS
-    if length > limits.max_length:
-        detail = f"the question alone has {length} tokens, at most {limits.max_length} fit"
+    if length > config.max_seq_length:
+        detail = f"the question alone has {length} tokens, at most {config.max_seq_length} fit"
         raise ConversionError(TOO_LONG, detail)
     return length
 
@@ -225,18 +192,18 @@ def _question_length(ids, word_starts, fitting: "_Fitting") -> int:
 class _Fitting:
     """Finds which tokens of a table fit a budget."""
 
-    def __init__(self, table: TokenizedTable, limits: Limits, selected, ranking):
-        self.table, self.limits, self._ranking = table, limits, ranking
+    def __init__(self, table: TokenizedTable, config: ConversionConfig, selected, ranking):
+        self.table, self.config, self._ranking = table, config, ranking
         self._usable = np.ones(len(table.ids), bool) if selected is None else selected
         # The tokens per cell that have to fit: what the cells are trimmed to, or one word.
-        self._needed = limits.cell_trim_length if limits.cell_trim_length >= 0 else 1
+        self._needed = config.cell_trim_length if config.cell_trim_length >= 0 else 1
         first_words = self._usable & (table.word_begins < self._needed)
         # <int>[1 + rows, 1 + columns]: what each cell needs; column 0 is none.
         shape = table.num_rows + 1, table.num_columns + 1
         cells = table.rows[first_words].astype(np.int64) * shape[1] + table.columns[first_words]
         self._costs = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
-        self._num_rows = min(table.num_rows, limits.max_row_id - 1)
-        self._num_columns = min(table.num_columns, limits.max_column_id - 1)
+        self._num_rows = min(table.num_rows, config.max_row_id - 1)
+        self._num_columns = min(table.num_columns, config.max_column_id - 1)
 
     def smallest_cost(self) -> int:
         """Tokens of the first words of the header and the first row."""
@@ -249,14 +216,14 @@ class _Fitting:
         """
         in_columns = np.arange(self.table.num_columns + 1) <= self._num_columns
         in_rows = np.arange(self.table.num_rows + 1) <= self._num_rows
-        if self.limits.drop_columns_to_fit and not (self._ranking and self.limits.prune_columns):
+        if self.config.drop_columns_to_fit and not (self._ranking and self.config.prune_columns):
             fitting = np.searchsorted(self._columns_cost(), budget, side="right") - 1
             in_columns &= np.arange(len(in_columns)) <= fitting
         if self._ranking and self._costs[np.ix_(in_rows, in_columns)].sum() > budget:
             self._prune(in_columns, in_rows, budget)
         self._drop_rows(in_columns, in_rows, budget)
         inside = self._usable & in_columns[self.table.columns] & in_rows[self.table.rows]
-        length = self.limits.cell_trim_length
+        length = self.config.cell_trim_length
         if length < 0:
             # costs[n - 1] is what n tokens per cell cost.
             costs = np.cumsum(np.bincount(self.table.word_begins[inside]))
@@ -278,13 +245,13 @@ class _Fitting:
 
     def _prune(self, in_columns, in_rows, budget: int) -> None:
         """Takes the columns and rows with least relevance out of those that are still in."""
-        limits, ranking = self.limits, self._ranking
+        config, ranking = self.config, self._ranking
         columns, rows = np.flatnonzero(in_columns)[1:], np.flatnonzero(in_rows)
         keep_columns, keep_rows = pruning.select(
             self._costs[np.ix_(rows, columns)],
             budget,
-            _within(ranking.columns, len(columns)) if limits.prune_columns else None,
-            _within(ranking.rows, len(rows) - 1) if limits.prune_rows else None,
+            _within(ranking.columns, len(columns)) if config.prune_columns else None,
+            _within(ranking.rows, len(rows) - 1) if config.prune_rows else None,
             len(_within(ranking.matching_columns, len(columns))),
         )
         in_columns[columns] = keep_columns
@@ -297,10 +264,10 @@ class _Fitting:
         num_fitting = int(np.searchsorted(costs, budget, side="right"))
         if num_fitting == len(rows):
             return
-        if num_fitting == 0 or not self.limits.drop_rows_to_fit:
+        if num_fitting == 0 or not self.config.drop_rows_to_fit:
             per_cell = f"{self._needed} tokens" if self._needed > 1 else "one word"
-            rest = "the header" if self.limits.drop_rows_to_fit else "the table"
-            cost = costs[0 if self.limits.drop_rows_to_fit else -1]
+            rest = "the header" if self.config.drop_rows_to_fit else "the table"
+            cost = costs[0 if self.config.drop_rows_to_fit else -1]
             detail = f"{rest} needs {cost} tokens with {per_cell} per cell, {budget} are left"
             raise ConversionError(TOO_LONG, detail)
         in_rows[rows[num_fitting:]] = False

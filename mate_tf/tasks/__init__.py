@@ -1,4 +1,4 @@
-"""Tasks by the name that google-research/tapas gives them. One file per task."""
+"""Tasks by their names in google-research/tapas. One file per task."""
 
 from mate_tf.tasks import (
     associative_recall,
@@ -19,9 +19,18 @@ from mate_tf.tasks import (
     wikisql,
     wtq,
 )
+from mate_tf.tasks.base import Capabilities, Task
+from mate_tf.tasks.pretraining_task import PretrainTask
 from mate_tf.tasks.registry import create, experiment, get, names, register
+from mate_tf.tasks.sequence import SequenceTask
+from mate_tf.tasks.table import TableTask
 
 __all__ = [
+    "Capabilities",
+    "PretrainTask",
+    "SequenceTask",
+    "TableTask",
+    "Task",
     "associative_recall",
     "create",
     "custom",

@@ -4,9 +4,9 @@ import dataclasses
 
 from official.modeling.hyperparams import base_config
 
+from mate_tf.data.converters.sequences.tokens import SYMBOLS
 from mate_tf.data.datasets import associative_recall
-from mate_tf.data.sequences.tokens import SYMBOLS
-from mate_tf.tasks import lra_settings, registry, sequence
+from mate_tf.tasks import base, lra_settings, registry, sequence
 
 
 @dataclasses.dataclass
@@ -56,8 +56,8 @@ class RecallTaskConfig(sequence.SequenceTaskConfig):
 class AssociativeRecallTask(sequence.SequenceTask):
     """Long sequences that end with a key; the class is the value that stands beside it."""
 
-    name_in_tapas = "ASSOCIATIVE_RECALL"
-    needs_files = False
+    name = "ASSOCIATIVE_RECALL"
+    capabilities = base.Capabilities(reads_tables=False, needs_files=False)
 
     @property
     def class_names(self):
@@ -79,7 +79,7 @@ class AssociativeRecallTask(sequence.SequenceTask):
     def experiment(cls):
         """A small model with full attention."""
         task = RecallTaskConfig(
-            name=cls.name_in_tapas,
+            name=cls.name,
             conversion=lra_settings.conversion(512, SYMBOLS),
             model=lra_settings.classifier(
                 num_labels=RecallGenerationConfig.num_values,

@@ -1,5 +1,6 @@
-"""What all tasks over tables share: data in, model, loss and metric, in tf-models' terms."""
+"""Base class of all tasks: data, model, loss and metrics, in the terms of tf-models."""
 
+import dataclasses
 import re
 from typing import ClassVar
 
@@ -8,71 +9,77 @@ from official.core import base_task
 
 from mate_tf import checkpoints
 from mate_tf.data import features as feature_names
-from mate_tf.data import records, replicas
-from mate_tf.data.atomic import atomic_path
-from mate_tf.data.examples import ExampleConverter
-from mate_tf.data.tokenizer import read_vocabulary
+from mate_tf.data import records
+from mate_tf.data.converters.tokenizer import read_vocabulary
+from mate_tf.data.records import replicas
 from mate_tf.errors import InputError
-from mate_tf.evaluation import denotation, metrics
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.classifier import TableClassifier, label_features
 from mate_tf.models.configured import ConfiguredModel
-from mate_tf.models.heads.classification import squared_error
-from mate_tf.models.heads.reader import first_labelled
-from mate_tf.models.heads.spans import NO_SPANS
+from mate_tf.tasks import head_metrics
 
-LABEL = "label_ids"
-CLASS = "classification_class_index"
-AGGREGATION = "aggregation_function_id"
-ANSWER = "answer"
-ACCURACY = "answer_accuracy"
-CLASS_ACCURACY = "class_accuracy"
-AGGREGATION_ACCURACY = "aggregation_accuracy"
-SPAN_ACCURACY = "span_accuracy"
-SQUARED_ERROR = "squared_error"
 _OUTPUT_CLS = r"(output|hidden_\d+)_(weights|bias)_cls"
 
 
-class TableTask(base_task.Task):
-    """Selects the cells that answer a question.
-
-    A new task is a subclass in a file of its own, under the decorator `registry.register`.
+@dataclasses.dataclass(frozen=True)
+class Capabilities:
+    """Abilities of a task and of the models that are trained on it.
 
     Attributes:
-        name_in_tapas: key in the registry and value of --task.
+        answers_questions: a trained model answers questions: it can predict, be exported and asked.
+        reads_tables: the questions are about tables: an exported model takes any table as text.
+        makes_vocabulary: the task comes with a vocabulary (`Task.make_vocabulary`).
+        needs_files: the task needs a folder of official files.
+    """
+
+    answers_questions: bool = True
+    reads_tables: bool = True
+    makes_vocabulary: bool = False
+    needs_files: bool = True
+
+
+class Task(base_task.Task):
+    """Data, model and metrics of a task whose models have the heads of `ClassifierConfig`.
+
+    `TableTask`, `SequenceTask` and `PretrainTask` are the kinds of tasks. A new task is a subclass
+    of one of them in a file of its own, under the decorator `registry.register`.
+
+    Attributes:
+        name: key in the registry and value of --task, as in google-research/tapas.
+        name_in_tapas: alias of `name`, kept for tasks written against earlier versions.
+        capabilities: the abilities of the task.
         splits: names of the splits it can read, "train" first.
-        subsets: split -> larger split that its questions are in too. They are evaluated with the
+        subsets: split -> larger split that contains its questions. They are evaluated with the
             predictions for that one and need no examples of their own.
         sequential: whether a question may refer to the answer of the one before it.
-        class_names: what the classes are called, in tasks that classify.
-        answers_questions: whether a trained model answers questions; only then can it predict, be
-            exported and asked.
-        reads_tables: whether the questions are about tables; only then can it be asked.
-        makes_vocabulary: whether it comes with a vocabulary (`make_vocabulary`).
-        needs_files: whether it cannot do without a folder of official files.
+        class_names: names of the classes, in tasks that classify.
         example_table: path of a table to show what a trained model can do; None without one.
         example_questions: questions about it, independent of each other.
         model_type: class of the model.
         baselines: names in `evaluation.baselines.BASELINES` that results are printed beside.
     """
 
+    name = ""
     name_in_tapas = ""
+    capabilities = Capabilities()
     splits = ("train", "dev", "test")
     subsets: ClassVar[dict[str, str]] = {}
     sequential = False
     class_names: tuple[str, ...] = ()
-    answers_questions = True
-    reads_tables = True
-    makes_vocabulary = False
-    needs_files = True
     example_table = None
     example_questions = ()
     model_type: ClassVar[type[ConfiguredModel]] = TableClassifier
-    baselines = ("random cell", "lexical match", "row and column match")
+    baselines: tuple[str, ...] = ()
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if "name" not in vars(cls) and "name_in_tapas" in vars(cls):
+            cls.name = cls.name_in_tapas
+        cls.name_in_tapas = cls.name
 
     @classmethod
     def experiment(cls):
-        """The task's default hyper-parameters: a `TableExperiment`."""
+        """Returns the task's default hyper-parameters, a `TableExperiment`."""
         raise NotImplementedError
 
     def interactions(self, input_dir, split):
@@ -90,8 +97,16 @@ class TableTask(base_task.Task):
         """
         raise NotImplementedError
 
+    def converter(self, vocab_file):
+        """Returns what makes examples of the interactions; see `data.converters`.
+
+        Raises:
+            InputError: if the vocabulary cannot be used.
+        """
+        raise NotImplementedError
+
     def measure(self, interactions, predicted):
-        """How good predictions are.
+        """Measures how good predictions are.
 
         Args:
             interactions: list of Interaction protos with the gold answers.
@@ -100,8 +115,7 @@ class TableTask(base_task.Task):
         Returns:
             title -> {metric or group: value}; titles are tables when results are printed.
         """
-        graded = metrics.grade(interactions, predicted)
-        return {"questions": {"accuracy": metrics.accuracy(graded)}}
+        raise NotImplementedError
 
     def write_answers(self, interactions, predicted, target):
         """Writes answers in the form that the data set's official evaluation reads.
@@ -114,20 +128,14 @@ class TableTask(base_task.Task):
         Returns:
             paths of what was written; most tasks have no such form.
         """
-        if not self.task_config.model.num_aggregation_labels:
-            return ()
-        path = f"{target}.answers.tsv"
-        with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-            # Of WikiTableQuestions: the answers in words.
-            lines = denotation.submission_lines(interactions, predicted)
-            file.writelines(f"{line}\n" for line in lines)
-        return (path,)
+        del interactions, predicted, target
+        return ()
 
     def compare(self, interactions, systems):
-        """How sure it is that the model is better than what it is compared with.
+        """Compares the model with other systems on the same questions.
 
         Args:
-            interactions: as of `measure`.
+            interactions: see `measure`.
             systems: name -> predictions by question id; "model" is the model's.
 
         Returns:
@@ -138,7 +146,7 @@ class TableTask(base_task.Task):
 
     @classmethod
     def decided_by_data(cls, input_dir):
-        """Values of the task's config that follow from the data, as a nested dict.
+        """Returns the values of the task's config that follow from the data, as a nested dict.
 
         They override the configuration file; flags override them.
 
@@ -151,22 +159,12 @@ class TableTask(base_task.Task):
         del input_dir
         return {}
 
-    def converter(self, vocab_file):
-        """What makes examples of its interactions; see `data.create_data`.
-
-        Raises:
-            InputError: if the vocabulary cannot be used.
-        """
-        options = self.task_config.conversion.converter_options()
-        return ExampleConverter(vocab_file, **options)
-
     def official_files(self, input_dir, output_dir):
-        """The folder to read interactions from.
+        """Returns the folder to read interactions from.
 
         Args:
-            input_dir: the user's; None if there is none.
-            output_dir: where a task that generates its data in a data set's official format leaves
-                them.
+            input_dir: the user's folder; None if there is none.
+            output_dir: folder for tasks that generate files in a data set's official format.
         """
         del output_dir
         return input_dir
@@ -176,7 +174,7 @@ class TableTask(base_task.Task):
         raise NotImplementedError
 
     def build_model(self):
-        """A `model_type` with all its variables, of which `freeze` says which are not trained.
+        """Builds a `model_type` with all its variables; those that `freeze` names are not trained.
 
         Raises:
             InputError: if the vocabulary cannot be used or has more pieces than the model has
@@ -190,7 +188,7 @@ class TableTask(base_task.Task):
         return model
 
     def _frozen(self, model):
-        """Variables with a match of `freeze` in one of their names."""
+        """Returns the variables with a match of `freeze` in one of their names."""
         pattern = _pattern("task.freeze", [self.task_config.freeze])
         found = checkpoints.matching_variables(model, pattern)
         if not found:
@@ -239,7 +237,7 @@ class TableTask(base_task.Task):
         print(f"initialized | {path}: {report}", flush=True)
 
     def build_inputs(self, params, input_context=None):
-        """Batches of the model's inputs and of the labels that its losses and metrics read.
+        """Returns batches of the model's inputs and the labels that losses and metrics read.
 
         With several replicas each gets an equal part of a batch. The loss and the metrics of all of
         them are those of the whole.
@@ -262,11 +260,11 @@ class TableTask(base_task.Task):
         return batches.prefetch(tf.data.AUTOTUNE)
 
     def global_batches(self, params, multiple_of=1):
-        """Batches as one replica alone would get them.
+        """Returns batches for all replicas together.
 
         Args:
             params: a `TableDataConfig`.
-            multiple_of: the number of replicas, and so of parts they must have.
+            multiple_of: number of replicas; each batch has a multiple of so many examples.
         """
         dataset = records.dataset(
             params.input_path,
@@ -292,46 +290,42 @@ class TableTask(base_task.Task):
         return dataset.map(lambda batch: {name: batch[name] for name in names})
 
     def label_names(self):
-        """Features that losses and metrics read."""
-        return [*label_features(self.task_config.model), *self._measured()]
+        """Returns the names of the features that losses and metrics read."""
+        config = self.task_config.model
+        return [*label_features(config), *head_metrics.names(config)]
 
     def build_losses(self, labels, model_outputs, aux_losses=None):
-        """The model's own loss and what its layers add: <float32>[]."""
+        """Adds the losses of the layers to the model's own: <float32>[]."""
         del labels
         return tf.add_n([model_outputs["total_loss"], *(aux_losses or [])])
 
     def build_metrics(self, training=True):
-        """The share of questions that each head answers rightly, or its mean error."""
+        """Returns for each head the share of questions it answers rightly, or its mean error."""
         del training
-        return [keras.metrics.Mean(name, dtype=tf.float32) for name in self._measured().values()]
-
-    def _measured(self):
-        """Label -> metric, for the heads whose answer is labelled."""
-        model = self.task_config.model
-        measured = {} if model.disable_per_token_loss else {LABEL: ACCURACY}
-        if model.span_prediction != NO_SPANS:
-            measured[LABEL] = SPAN_ACCURACY
-        if model.num_classification_labels == 1:
-            measured[ANSWER] = SQUARED_ERROR
-        elif model.num_classification_labels:
-            measured[CLASS] = CLASS_ACCURACY
-        if model.num_aggregation_labels and not model.use_answer_as_supervision:
-            measured[AGGREGATION] = AGGREGATION_ACCURACY
-        return measured
+        names = head_metrics.names(self.task_config.model).values()
+        return [keras.metrics.Mean(name, dtype=tf.float32) for name in names]
 
     def process_metrics(self, metrics, labels, model_outputs, **kwargs):
         """Counts right answers; cells or spans are right if they are exactly the labelled ones."""
         del kwargs
-        asked = tf.cast(self.asked(labels), tf.float32)
+        weights = tf.cast(self.example_mask(labels), tf.float32)
         for metric in metrics:
-            if metric.name not in _VALUES:
+            if metric.name not in head_metrics.VALUES:
                 continue  # of a layer, which keeps it itself
-            value = _VALUES[metric.name](labels, model_outputs)
-            metric.update_state(tf.cast(value, tf.float32), asked)
+            value = head_metrics.VALUES[metric.name](labels, model_outputs)
+            metric.update_state(tf.cast(value, tf.float32), weights)
+
+    def example_mask(self, features):
+        """Returns <bool>[batch], true for examples with a table; others only fill up a batch.
+
+        Args:
+            features: <int32>[batch, seq] each.
+        """
+        return tf.reduce_any(features["column_ids"] > 0, axis=1)
 
     def asked(self, features):
-        """<bool>[batch]: examples with a table; those without only fill up a batch."""
-        return tf.reduce_any(features["column_ids"] > 0, axis=1)
+        """Alias of `example_mask`, kept for tasks written against earlier versions."""
+        return self.example_mask(features)
 
 
 def _pattern(key, parts):
@@ -342,32 +336,3 @@ def _pattern(key, parts):
     except re.error as error:
         raise InputError(f"{key}: {pattern!r} is no regular expression: {error}") from error
     return pattern or None
-
-
-def _cells_right(labels, outputs):
-    wrong = tf.not_equal(outputs["selected_tokens"], labels[LABEL]) & (labels["input_mask"] > 0)
-    return ~tf.reduce_any(wrong, axis=1)
-
-
-def _span_right(labels, outputs):
-    """Whether the answer is exactly the gold span; without a gold one, none is right."""
-    gold = first_labelled(labels[LABEL])
-    right = tf.reduce_all(outputs["pred_span"] == gold, axis=1)
-    if "empty_span_log_prob" not in outputs:
-        return right
-    # No span is the answer, which the first token stands for.
-    empty = outputs["empty_span_log_prob"] > outputs["span_log_prob"]
-    return tf.where(empty, tf.reduce_all(gold == 0, axis=1), right)
-
-
-_VALUES = {
-    ACCURACY: _cells_right,
-    SPAN_ACCURACY: _span_right,
-    CLASS_ACCURACY: lambda labels, outputs: _equal(outputs["pred_cls"], labels[CLASS]),
-    AGGREGATION_ACCURACY: lambda labels, outputs: _equal(outputs["pred_aggr"], labels[AGGREGATION]),
-    SQUARED_ERROR: lambda labels, outputs: squared_error(outputs["logits_cls"], labels[ANSWER]),
-}
-
-
-def _equal(predicted, label):
-    return tf.equal(predicted, tf.reshape(label, [-1]))

@@ -7,69 +7,33 @@ from official.modeling.hyperparams import base_config
 
 from mate_tf.attention import AttentionConfig
 from mate_tf.models.classifier import ClassifierConfig
+from mate_tf.tables.conversion import ConversionConfig as conversion_options
 from mate_tf.tasks.trainer_config import TrainerConfig
+
+_Conversion = dataclasses.make_dataclass(
+    "_Conversion",
+    [(field.name, field.type, field.default) for field in dataclasses.fields(conversion_options)],
+    bases=(base_config.Config,),
+    namespace={"__doc__": conversion_options.__doc__, "__module__": __name__},
+)
 
 
 @dataclasses.dataclass
-class ConversionConfig(base_config.Config):
-    """How interactions become examples: the arguments of `ExampleConverter`.
-
-    The last five and `strip_column_names` are fields of `expansion.Display`.
+class ConversionConfig(_Conversion):
+    """Conversion of interactions to examples, with the fields of `tables.conversion`.
 
     Attributes:
         bert_vocab_file: WordPiece vocabulary, one piece a line.
-        max_seq_length: tokens per example; shorter examples are padded.
-        max_column_id: a table must have fewer columns.
-        max_row_id: a table must have fewer rows.
-        cell_trim_length: cells are shortened to this many tokens and the rest of the word, and no
-            further; negative: as much as needed.
-        drop_rows_to_fit: drop the last rows of a table that is too long.
-        drop_columns_to_fit: drop the last columns if header and first row are too long.
-        trim_question_to_fit: drop the last words of a question, at most down to half of the
-            sequence, if header and first row do not fit beside it.
-        prune_columns: drop the columns that have least to do with the question before anything
-            else is dropped, and only if something would be (`tables.pruning`).
-        prune_rows: the same for rows.
-        strip_column_names: leave all column names empty.
-        update_answer_coordinates: label the cells in which the answer's text stands first, instead
-            of the answer's coordinates. An answer that stands nowhere gives no labels.
-        use_document_title: append the title of the table's document to the question.
-        use_context_title: append the heading above the table to the question.
-        trim_question_ids: store the end of a question id that is too long for its feature.
-        mark_matches: set `prev_label_ids` on words that question and table share.
-        expand_entity_descriptions: append to cells sentences about the entities that they link to:
-            of all sentences about the table's entities the ones most like the question.
-        entity_descriptions_sentence_limit: number of these sentences for the whole table.
-        use_entity_title: put the entity's name before its sentences.
-        hide_cell_texts: leave out the cells' own texts, so that only the passages remain.
-        histogram_row: append a row that counts the values of each column (`tables.histogram`). It
-            belongs to the header, so it is never an answer.
     """
 
     bert_vocab_file: str = ""
-    max_seq_length: int = 512
-    max_column_id: int = 512
-    max_row_id: int = 512
-    cell_trim_length: int = -1
-    drop_rows_to_fit: bool = False
-    drop_columns_to_fit: bool = False
-    trim_question_to_fit: bool = False
-    prune_columns: bool = False
-    prune_rows: bool = False
-    strip_column_names: bool = False
-    update_answer_coordinates: bool = False
-    use_document_title: bool = False
-    use_context_title: bool = False
-    trim_question_ids: bool = False
-    mark_matches: bool = False
-    expand_entity_descriptions: bool = False
-    entity_descriptions_sentence_limit: int = 5
-    use_entity_title: bool = False
-    hide_cell_texts: bool = False
-    histogram_row: bool = False
+
+    def frozen(self) -> conversion_options:
+        """Returns the values as converters take them."""
+        return conversion_options(**self.converter_options())
 
     def converter_options(self):
-        """Keyword arguments of `ExampleConverter` besides the vocabulary."""
+        """Returns the keyword arguments of `ExampleConverter` besides the vocabulary."""
         options = self.as_dict()
         del options["bert_vocab_file"]
         return options

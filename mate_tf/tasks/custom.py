@@ -5,7 +5,7 @@ import dataclasses
 from mate_tf.data.datasets import custom
 from mate_tf.evaluation import metrics
 from mate_tf.models.heads import cell_selection
-from mate_tf.tasks import base, configs, registry
+from mate_tf.tasks import configs, registry, table
 from mate_tf.tasks.wtq import NUM_AGGREGATIONS, weakly_supervised
 
 
@@ -25,10 +25,10 @@ class CustomTaskConfig(configs.TableTaskConfig):
 
 
 @registry.register
-class CustomTask(base.TableTask):
+class CustomTask(table.TableTask):
     """Cells, an operation over them, or a class: whatever the questions are answered with."""
 
-    name_in_tapas = "CUSTOM"
+    name = "CUSTOM"
 
     @property
     def splits(self):
@@ -50,7 +50,7 @@ class CustomTask(base.TableTask):
         """Those that answer the same kind of question."""
         if self.class_names:
             return ("majority class",)
-        return (*base.TableTask.baselines, *(("previous column",) if self.sequential else ()))
+        return (*table.TableTask.baselines, *(("previous column",) if self.sequential else ()))
 
     @classmethod
     def decided_by_data(cls, input_dir):
@@ -92,7 +92,7 @@ class CustomTask(base.TableTask):
         """The hyper-parameters of WikiTableQuestions; the data decide which heads there are."""
         return configs.fine_tuning(
             CustomTaskConfig(
-                name=cls.name_in_tapas,
+                name=cls.name,
                 conversion=configs.ConversionConfig(
                     drop_rows_to_fit=True, prune_columns=True, prune_rows=True
                 ),

@@ -34,7 +34,7 @@ class GlueTask(sequence.SequenceTask):
         """The settings of Treeformer's table 7 with a BERT of base size and full attention."""
         return configs.fine_tuning(
             sequence.SequenceTaskConfig(
-                name=cls.name_in_tapas,
+                name=cls.name,
                 conversion=sequence.SequenceConversionConfig(max_seq_length=128),
                 # BERT gives the first segment its embedding even if there is no second one.
                 model=sequence.classifier(len(cls.class_names) or 1, segments=True),
@@ -51,7 +51,7 @@ class GlueTask(sequence.SequenceTask):
 class RteTask(GlueTask):
     """Recognizing Textual Entailment: whether the second text follows from the first."""
 
-    name_in_tapas = "RTE"
+    name = "RTE"
     form = glue.RTE
     class_names = glue.RTE.labels
     num_train = 2_490
@@ -62,7 +62,7 @@ class RteTask(GlueTask):
 class MrpcTask(GlueTask):
     """Microsoft Research Paraphrase Corpus: whether two sentences mean the same."""
 
-    name_in_tapas = "MRPC"
+    name = "MRPC"
     form = glue.MRPC
     class_names = ("different", "paraphrase")
     further_metrics = ("F1",)
@@ -73,7 +73,7 @@ class MrpcTask(GlueTask):
 class ColaTask(GlueTask):
     """Corpus of Linguistic Acceptability: whether a sentence is grammatical."""
 
-    name_in_tapas = "COLA"
+    name = "COLA"
     form = glue.COLA
     class_names = ("unacceptable", "acceptable")
     further_metrics = ("Matthews correlation",)
@@ -84,7 +84,7 @@ class ColaTask(GlueTask):
 class Sst2Task(GlueTask):
     """Stanford Sentiment Treebank: whether a sentence of a review is for or against the film."""
 
-    name_in_tapas = "SST-2"
+    name = "SST-2"
     form = glue.SST_2
     class_names = ("negative", "positive")
     num_train = 67_349
@@ -100,7 +100,7 @@ class StsBTask(GlueTask):
     It is not in table 7; its settings are those of RTE.
     """
 
-    name_in_tapas = "STS-B"
+    name = "STS-B"
     form = glue.STS_B
     baselines = ()
     num_train = 5_749

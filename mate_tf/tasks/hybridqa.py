@@ -4,6 +4,7 @@ import collections
 import dataclasses
 from collections.abc import Iterator
 
+from mate_tf.answers.hybridqa import answer_type
 from mate_tf.attention import AttentionConfig
 from mate_tf.data.datasets import hybridqa
 from mate_tf.data.interactions import invalidate
@@ -12,7 +13,7 @@ from mate_tf.evaluation.bootstrap import paired_difference
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.protos import interaction_pb2
-from mate_tf.tasks import base, configs, registry
+from mate_tf.tasks import configs, registry, table
 
 NO_CANDIDATE = "no candidate cell"
 AMBIGUOUS = "more than one candidate cell"
@@ -33,14 +34,14 @@ class HybridQaTaskConfig(configs.TableTaskConfig):
 
 
 @registry.register
-class HybridQaTask(base.TableTask):
+class HybridQaTask(table.TableTask):
     """HybridQA (Chen et al., 2020) by POINTR's cell selection (MATE paper, section 4.1).
 
     Cells are followed by the sentences about their entities that the question is about. All cells
     that have the answer so are candidates; the loss is the marginal likelihood of them all.
     """
 
-    name_in_tapas = "HYBRIDQA"
+    name = "HYBRIDQA"
     splits = ("train", "dev")
     baselines = ("TF-IDF of cells", "TF-IDF of expanded cells")
 
@@ -58,7 +59,7 @@ class HybridQaTask(base.TableTask):
     def measure(self, interactions, predicted):
         """Hits@1, 3 and 5, in all and by where the answer is, with the numbers of questions."""
         asked = [question for each in interactions for question in each.questions]
-        types = [evaluation.answer_type(each) for each in asked if each.HasField("answer")]
+        types = [answer_type(each) for each in asked if each.HasField("answer")]
         counts = collections.Counter(types) | {evaluation.ALL: len(types)}
         found = evaluation.selection_metrics(interactions, predicted)
         return {
@@ -86,7 +87,7 @@ class HybridQaTask(base.TableTask):
         """The paper's hyper-parameters (appendix A.2)."""
         return configs.fine_tuning(
             HybridQaTaskConfig(
-                name=cls.name_in_tapas,
+                name=cls.name,
                 conversion=configs.ConversionConfig(
                     max_seq_length=2048, expand_entity_descriptions=True
                 ),

@@ -6,15 +6,16 @@ POINTR's second stage.
 import dataclasses
 import pathlib
 
+from mate_tf.answers import text_match
 from mate_tf.attention import AttentionConfig
+from mate_tf.data.converters.offsets import Offsets
+from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.data.datasets import hybridqa, hybridqa_rc
-from mate_tf.data.offsets import Offsets
-from mate_tf.data.tokenizer import Tokenizer
 from mate_tf.evaluation import hybridqa_answers
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.heads.spans import MLP
-from mate_tf.tasks import base, configs, registry
+from mate_tf.tasks import configs, registry, table
 
 
 @dataclasses.dataclass
@@ -31,7 +32,7 @@ class HybridQaRcTaskConfig(configs.TableTaskConfig):
 
 
 @registry.register
-class HybridQaRcTask(base.TableTask):
+class HybridQaRcTask(table.TableTask):
     """Reads the answers of HybridQA (Chen et al., 2020) in cells that have them.
 
     An example is a question with a cell and all sentences about the entities that it links to, as
@@ -40,7 +41,7 @@ class HybridQaRcTask(base.TableTask):
     POINTR tells.
     """
 
-    name_in_tapas = "HYBRIDQA_RC"
+    name = "HYBRIDQA_RC"
     splits = ("train", "dev")
     baselines = ()
 
@@ -58,8 +59,8 @@ class HybridQaRcTask(base.TableTask):
             for question in interaction.questions:
                 (gold,) = question.answer.answer_texts
                 text = hybridqa_answers.read_text(interaction, predicted.get(question.id), offsets)
-                exact.append(hybridqa_answers.exact_match(gold, text))
-                f1.append(hybridqa_answers.f1(gold, text))
+                exact.append(text_match.exact_match(gold, text))
+                f1.append(text_match.f1(gold, text))
         shares = {"exact match": exact, "F1": f1}
         return {
             "reading of right cells": {
@@ -73,7 +74,7 @@ class HybridQaRcTask(base.TableTask):
         """The paper's hyper-parameters (appendix A.2) for BERT with full attention."""
         return configs.fine_tuning(
             HybridQaRcTaskConfig(
-                name=cls.name_in_tapas,
+                name=cls.name,
                 conversion=configs.ConversionConfig(
                     max_seq_length=512, update_answer_coordinates=True
                 ),

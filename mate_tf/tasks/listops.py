@@ -5,9 +5,9 @@ import os
 
 from official.modeling.hyperparams import base_config
 
+from mate_tf.data.converters.sequences.tokens import SYMBOLS
 from mate_tf.data.datasets import listops
-from mate_tf.data.sequences.tokens import SYMBOLS
-from mate_tf.tasks import lra_settings, registry, sequence
+from mate_tf.tasks import base, lra_settings, registry, sequence
 
 
 @dataclasses.dataclass
@@ -52,8 +52,8 @@ class ListOpsTask(sequence.SequenceTask):
     such files into the folder listops below --output_dir first.
     """
 
-    name_in_tapas = "LISTOPS"
-    needs_files = False
+    name = "LISTOPS"
+    capabilities = base.Capabilities(reads_tables=False, needs_files=False)
     class_names = listops.VALUES
     symbols = listops.SYMBOLS
 
@@ -75,7 +75,7 @@ class ListOpsTask(sequence.SequenceTask):
         """The settings of Treeformer's table 8 with full attention."""
         return lra_settings.experiment(
             ListOpsTaskConfig(
-                name=cls.name_in_tapas,
+                name=cls.name,
                 conversion=lra_settings.conversion(2048, SYMBOLS),
                 model=lra_settings.classifier(
                     num_labels=10,

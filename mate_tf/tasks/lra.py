@@ -1,7 +1,7 @@
 """LRA_TEXT, LRA_RETRIEVAL, LRA_IMAGE: Long Range Arena from its official files."""
 
+from mate_tf.data.converters.sequences.tokens import BYTES, SYMBOLS
 from mate_tf.data.datasets import lra as files
-from mate_tf.data.sequences.tokens import BYTES, SYMBOLS
 from mate_tf.tasks import lra_settings, registry, sequence
 
 _BYTE_VOCABULARY = 260  # four special pieces and the bytes
@@ -11,7 +11,7 @@ _BYTE_VOCABULARY = 260  # four special pieces and the bytes
 class LraTextTask(sequence.SequenceTask):
     """Opinions of reviews, byte by byte (IMDb); --input_dir is the folder aclImdb."""
 
-    name_in_tapas = "LRA_TEXT"
+    name = "LRA_TEXT"
     class_names = files.REVIEW_CLASSES
 
     def interactions(self, input_dir, split):
@@ -22,7 +22,7 @@ class LraTextTask(sequence.SequenceTask):
         """The settings of Treeformer's table 8 with full attention."""
         return lra_settings.experiment(
             sequence.SequenceTaskConfig(
-                name=cls.name_in_tapas,
+                name=cls.name,
                 conversion=lra_settings.conversion(4096, BYTES),
                 model=lra_settings.classifier(
                     num_labels=2,
@@ -46,7 +46,7 @@ class LraRetrievalTask(sequence.SequenceTask):
     --input_dir has new_aan_pairs.train.tsv, .eval.tsv and .test.tsv.
     """
 
-    name_in_tapas = "LRA_RETRIEVAL"
+    name = "LRA_RETRIEVAL"
     class_names = files.CITATION_CLASSES
 
     def interactions(self, input_dir, split):
@@ -57,7 +57,7 @@ class LraRetrievalTask(sequence.SequenceTask):
         """The settings of Treeformer's table 8, whose 8192 tokens are two papers of 4096."""
         return lra_settings.experiment(
             sequence.SequenceTaskConfig(
-                name=cls.name_in_tapas,
+                name=cls.name,
                 conversion=lra_settings.conversion(8192, BYTES),
                 model=lra_settings.classifier(
                     num_labels=2,
@@ -80,7 +80,7 @@ class LraRetrievalTask(sequence.SequenceTask):
 class LraImageTask(sequence.SequenceTask):
     """Objects on images, pixel by pixel (CIFAR-10); --input_dir is cifar-10-batches-py."""
 
-    name_in_tapas = "LRA_IMAGE"
+    name = "LRA_IMAGE"
     class_names = files.IMAGE_CLASSES
     symbols = files.PIXELS
 
@@ -92,7 +92,7 @@ class LraImageTask(sequence.SequenceTask):
         """The settings of Treeformer's table 8; [CLS] comes before the 1024 pixels."""
         return lra_settings.experiment(
             sequence.SequenceTaskConfig(
-                name=cls.name_in_tapas,
+                name=cls.name,
                 conversion=lra_settings.conversion(1025, SYMBOLS),
                 model=lra_settings.classifier(
                     num_labels=10,

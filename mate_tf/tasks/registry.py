@@ -3,15 +3,15 @@
 from official.core import exp_factory
 
 from mate_tf.errors import InputError
-from mate_tf.tasks.base import TableTask
+from mate_tf.tasks.base import Task
 from mate_tf.tasks.configs import TableExperiment, TableTaskConfig
 
-_TASKS: dict[str, type[TableTask]] = {}
+_TASKS: dict[str, type[Task]] = {}
 
 
 def register(task_class):
     """Class decorator: makes a task known here and to tf-models' experiment factory."""
-    name = task_class.name_in_tapas
+    name = task_class.name
     if name in _TASKS:
         raise ValueError(f"task {name!r} is registered twice")
     _TASKS[name] = task_class
@@ -24,7 +24,7 @@ def names() -> list[str]:
     return sorted(_TASKS)
 
 
-def get(name: str) -> type[TableTask]:
+def get(name: str) -> type[Task]:
     """The task of that name, in upper or lower case.
 
     Raises:
@@ -40,6 +40,6 @@ def experiment(name: str) -> TableExperiment:
     return get(name).experiment()
 
 
-def create(config: TableTaskConfig) -> TableTask:
+def create(config: TableTaskConfig) -> Task:
     """The task that a config describes."""
     return get(config.name)(config)

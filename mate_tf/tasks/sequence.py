@@ -1,4 +1,4 @@
-"""What tasks over sequences share: a sequence is a question without a table."""
+"""Base class of tasks over sequences: a sequence is a question without a table."""
 
 import dataclasses
 from typing import ClassVar
@@ -6,9 +6,10 @@ from typing import ClassVar
 from official.modeling.hyperparams import base_config
 
 from mate_tf.attention import AttentionConfig
-from mate_tf.data import padding, sequences
+from mate_tf.data.converters import sequences
+from mate_tf.data.converters.sequences import tokens
 from mate_tf.data.features import TOKEN_TYPES
-from mate_tf.data.sequences import tokens
+from mate_tf.data.records import padding
 from mate_tf.errors import InputError
 from mate_tf.evaluation import sequences as sequence_metrics
 from mate_tf.models.classifier import ClassifierConfig
@@ -45,7 +46,7 @@ class SequenceTaskConfig(configs.TableTaskConfig):
     )
 
 
-class SequenceTask(base.TableTask):
+class SequenceTask(base.Task):
     """Puts a sequence or a pair of them into a class, or says a number about it.
 
     Encoder, attention, training and predictions are those of tables; row and column ids are 0.
@@ -55,15 +56,18 @@ class SequenceTask(base.TableTask):
         further_metrics: what is reported besides accuracy, see `evaluation.sequences`.
     """
 
-    reads_tables = False
+    capabilities = base.Capabilities(reads_tables=False)
     baselines = ("majority class",)
     symbols: tuple[str, ...] = ()
     further_metrics: ClassVar[tuple[str, ...]] = ()
 
-    @property
-    def makes_vocabulary(self):
-        """Only word pieces come from elsewhere."""
-        return self.task_config.conversion.tokens != tokens.WORD_PIECES
+    def __init__(self, params, *args, **kwargs):
+        super().__init__(params, *args, **kwargs)
+        # Vocabularies of word pieces are files; those of bytes and symbols are made.
+        self.capabilities = dataclasses.replace(
+            type(self).capabilities,
+            makes_vocabulary=params.conversion.tokens != tokens.WORD_PIECES,
+        )
 
     def make_vocabulary(self, path):
         of_bytes = self.task_config.conversion.tokens == tokens.BYTES
@@ -86,7 +90,7 @@ class SequenceTask(base.TableTask):
         labels = self.task_config.model.num_classification_labels
         if self.class_names and labels != len(self.class_names):
             raise InputError(
-                f"task.model.num_classification_labels={labels}, but task {self.name_in_tapas} has "
+                f"task.model.num_classification_labels={labels}, but task {self.name} has "
                 f"{len(self.class_names)} classes"
             )
         return super().build_model()
@@ -114,8 +118,8 @@ class SequenceTask(base.TableTask):
             )
         return super().build_inputs(params, input_context)
 
-    def asked(self, features):
-        """<bool>[batch]: those that do not only fill up a batch."""
+    def example_mask(self, features):
+        """Returns <bool>[batch], true for examples with text; others only fill up a batch."""
         return has_text(features)
 
     def measure(self, interactions, predicted):
@@ -126,11 +130,11 @@ class SequenceTask(base.TableTask):
             found = sequence_metrics.classification_metrics(
                 interactions, predicted, self.class_names, self.further_metrics
             )
-        return {self.name_in_tapas: found}
+        return {self.name: found}
 
 
 def has_text(features):
-    """<bool>[batch]: examples that only fill up a batch have no token besides [CLS]."""
+    """Returns <bool>[batch], true for examples with a token besides [CLS]."""
     return padding.example_mask(features)
 
 

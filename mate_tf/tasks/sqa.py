@@ -8,7 +8,7 @@ from mate_tf.errors import InputError
 from mate_tf.evaluation import metrics
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
-from mate_tf.tasks import base, configs, registry
+from mate_tf.tasks import configs, registry, table
 
 
 @dataclasses.dataclass
@@ -23,12 +23,12 @@ class SqaTaskConfig(configs.TableTaskConfig):
 
 
 @registry.register
-class SqaTask(base.TableTask):
+class SqaTask(table.TableTask):
     """Microsoft's Sequential Question Answering (Iyyer et al., 2017)."""
 
-    name_in_tapas = "SQA"
+    name = "SQA"
     sequential = True
-    baselines = (*base.TableTask.baselines, "previous column")
+    baselines = (*table.TableTask.baselines, "previous column")
 
     def interactions(self, input_dir, split):
         stems = sqa.splits(self.task_config.random_split)
@@ -45,7 +45,7 @@ class SqaTask(base.TableTask):
         """TAPAS's hyper-parameters for SQA with MATE's attention (paper, appendix A)."""
         return configs.fine_tuning(
             SqaTaskConfig(
-                name=cls.name_in_tapas,
+                name=cls.name,
                 model=ClassifierConfig(
                     encoder=EncoderConfig(attention=AttentionConfig(name="mate_efficient")),
                     select_one_column=True,

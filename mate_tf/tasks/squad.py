@@ -7,10 +7,10 @@ import dataclasses
 
 from official.modeling.hyperparams import base_config
 
-from mate_tf.data import windows
+from mate_tf.data.converters import windows
+from mate_tf.data.converters.offsets import Offsets
+from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.data.datasets import squad
-from mate_tf.data.offsets import Offsets
-from mate_tf.data.tokenizer import Tokenizer
 from mate_tf.errors import InputError
 from mate_tf.evaluation import squad as evaluation
 from mate_tf.models.heads.spans import BOUNDARY, NO_SPANS
@@ -59,17 +59,16 @@ class SquadTaskConfig(configs.TableTaskConfig):
 
 
 @registry.register
-class SquadTask(base.TableTask):
+class SquadTask(base.Task):
     """Reads the answers of SQuAD in paragraphs of Wikipedia. --input_dir has its JSON files.
 
     A paragraph is read as the only cell of a table, by the heads of POINTR's second stage; too long
     a one in several windows. The predictions are of windows, the scores of questions.
     """
 
-    name_in_tapas = "SQUAD"
+    name = "SQUAD"
     splits = squad.SPLITS
-    reads_tables = False
-    baselines = ()
+    capabilities = base.Capabilities(reads_tables=False)
 
     def interactions(self, input_dir, split):
         return squad.read(input_dir, split, self.task_config.version)
@@ -118,7 +117,7 @@ class SquadTask(base.TableTask):
         """Appendix C's settings for version 1.1 with a BERT of base size and full attention."""
         return configs.fine_tuning(
             SquadTaskConfig(
-                name=cls.name_in_tapas,
+                name=cls.name,
                 model=sequence.classifier(
                     0,
                     segments=True,

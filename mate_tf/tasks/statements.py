@@ -14,7 +14,7 @@ class StatementsTask(TabFactTask):
     Reads the interactions that the create_data of other tasks wrote.
     """
 
-    name_in_tapas = "STATEMENTS"
+    name = "STATEMENTS"
     splits = ("train", "dev")
     subsets: ClassVar[dict[str, str]] = {}
 

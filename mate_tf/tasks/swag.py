@@ -18,7 +18,7 @@ class SwagTask(sequence.SequenceTask):
     have one number each, and share a softmax. The test set has no labels: it is predicted only.
     """
 
-    name_in_tapas = "SWAG"
+    name = "SWAG"
     class_names = swag.ENDINGS
 
     def interactions(self, input_dir, split):
@@ -30,7 +30,7 @@ class SwagTask(sequence.SequenceTask):
         choices = len(cls.class_names)
         return configs.fine_tuning(
             sequence.SequenceTaskConfig(
-                name=cls.name_in_tapas,
+                name=cls.name,
                 conversion=sequence.SequenceConversionConfig(max_seq_length=128 * choices),
                 model=sequence.classifier(choices, segments=True, multiple_choice=True),
             ),

@@ -10,7 +10,7 @@ from mate_tf.evaluation import metrics
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.heads import cell_selection
-from mate_tf.tasks import base, configs, registry
+from mate_tf.tasks import base, configs, registry, table
 from mate_tf.tasks.trainer_config import TrainerConfig
 
 
@@ -47,12 +47,11 @@ class SyntheticTaskConfig(configs.TableTaskConfig):
 
 
 @registry.register
-class SyntheticTask(base.TableTask):
+class SyntheticTask(table.TableTask):
     """Look-ups, superlatives and conditions over made-up people, places, products, matches."""
 
-    name_in_tapas = "SYNTHETIC"
-    makes_vocabulary = True
-    needs_files = False
+    name = "SYNTHETIC"
+    capabilities = base.Capabilities(makes_vocabulary=True, needs_files=False)
     example_table = str(synthetic.EXAMPLE_TABLE)
     example_questions = tuple(question for question, _ in synthetic.EXAMPLE_QUESTIONS)
 
@@ -84,7 +83,7 @@ class SyntheticTask(base.TableTask):
         """A small model that learns from scratch (see `CellSoftmaxHead` for the loss)."""
         experiment = configs.TableExperiment()
         experiment.task = SyntheticTaskConfig(
-            name=cls.name_in_tapas,
+            name=cls.name,
             conversion=configs.ConversionConfig(max_seq_length=256, drop_rows_to_fit=True),
             model=ClassifierConfig(
                 encoder=EncoderConfig(

@@ -7,14 +7,14 @@ from mate_tf.data.datasets import tabfact
 from mate_tf.evaluation import metrics
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
-from mate_tf.tasks import base, configs, registry
+from mate_tf.tasks import configs, registry, table
 
 
 @registry.register
-class TabFactTask(base.TableTask):
+class TabFactTask(table.TableTask):
     """TabFact (Chen et al., 2019): statements about Wikipedia tables, entailed or refuted."""
 
-    name_in_tapas = "TABFACT"
+    name = "TABFACT"
     splits = ("train", "dev", "test")
     subsets: ClassVar[dict[str, str]] = {
         "test_simple": "test",
@@ -30,16 +30,14 @@ class TabFactTask(base.TableTask):
     def measure(self, interactions, predicted):
         """Accuracy with its 95 % confidence interval, in all and by class."""
         return {
-            self.name_in_tapas: metrics.classification_metrics(
-                interactions, predicted, self.class_names
-            )
+            self.name: metrics.classification_metrics(interactions, predicted, self.class_names)
         }
 
     @classmethod
     def experiment(cls):
         """TAPAS's hyper-parameters for TabFact with MATE's attention."""
         return configs.fine_tuning(
-            configs.TableTaskConfig(name=cls.name_in_tapas, model=truth_classifier()),
+            configs.TableTaskConfig(name=cls.name, model=truth_classifier()),
             train_steps=80_000,
             batch_size=512,
             learning_rate=2e-5,

@@ -3,15 +3,16 @@
 import dataclasses
 
 from mate_tf.attention import AttentionConfig
-from mate_tf.data import documents, sequences
+from mate_tf.data.converters import sequences
+from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.data.features import TOKEN_TYPES
-from mate_tf.data.masking import MaskingConfig
-from mate_tf.data.sentence_pairs import Packer
-from mate_tf.data.tokenizer import Tokenizer
+from mate_tf.data.pretraining import documents
+from mate_tf.data.pretraining.masking import MaskingConfig
+from mate_tf.data.pretraining.sentence_pairs import Packer
 from mate_tf.errors import InputError
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.pretrainer import PretrainerConfig
-from mate_tf.tasks import configs, pretrain, registry, sequence
+from mate_tf.tasks import configs, pretraining_task, registry, sequence
 
 
 @dataclasses.dataclass
@@ -40,17 +41,16 @@ class TextPretrainTaskConfig(sequence.SequenceTaskConfig):
 
 
 @registry.register
-class TextPretrainTask(pretrain.PretrainTask):
+class TextPretrainTask(pretraining_task.PretrainTask):
     """BERT's pre-training (Devlin et al., 2019), as SparseBERT's (section 3.1.1).
 
-    --input_dir is any folder with text, see `data.documents`. Words are masked anew whenever an
-    example is read, but always alike in evaluation; other than in BERT's first release words are
-    masked as a whole. Segments are embedded as in GLUE, and nothing of tables.
+    --input_dir is any folder with text, see `data.pretraining.documents`. Words are masked
+    anew whenever an example is read, but always alike in evaluation. Unlike in BERT's first
+    release, words are masked as a whole. Segments are embedded as in GLUE, and nothing of tables.
     """
 
-    name_in_tapas = "TEXT_PRETRAIN"
+    name = "TEXT_PRETRAIN"
     splits = documents.SPLITS
-    reads_tables = False
 
     def interactions(self, input_dir, split):
         return _Interactions(self.task_config, input_dir, split)
@@ -59,8 +59,8 @@ class TextPretrainTask(pretrain.PretrainTask):
         options = self.task_config.conversion.converter_options()
         return sequences.SequenceConverter(vocab_file, **options)
 
-    def asked(self, features):
-        """<bool>[batch]: as of a sequence."""
+    def example_mask(self, features):
+        """Returns <bool>[batch], true for examples with text."""
         return sequence.has_text(features)
 
     @classmethod
@@ -68,7 +68,7 @@ class TextPretrainTask(pretrain.PretrainTask):
         """BERT's settings for sequences of 128 tokens, with full attention."""
         return configs.fine_tuning(
             TextPretrainTaskConfig(
-                name=cls.name_in_tapas,
+                name=cls.name,
                 conversion=sequence.SequenceConversionConfig(max_seq_length=128),
                 model=PretrainerConfig(
                     encoder=EncoderConfig(

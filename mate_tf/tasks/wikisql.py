@@ -2,7 +2,7 @@
 
 from mate_tf.data.datasets import wikisql
 from mate_tf.evaluation import metrics
-from mate_tf.tasks import base, configs, registry
+from mate_tf.tasks import configs, registry, table
 from mate_tf.tasks.wtq import (
     BATCH_SIZE,
     COUNTING_BASELINES,
@@ -12,11 +12,11 @@ from mate_tf.tasks.wtq import (
 
 
 @registry.register
-class WikiSqlTask(base.TableTask):
+class WikiSqlTask(table.TableTask):
     """WikiSQL (Zhong et al., 2017), learnt from the answers that the queries give."""
 
-    name_in_tapas = "WIKISQL"
-    baselines = (*base.TableTask.baselines, *COUNTING_BASELINES)
+    name = "WIKISQL"
+    baselines = (*table.TableTask.baselines, *COUNTING_BASELINES)
     supervised = False
 
     def interactions(self, input_dir, split):
@@ -24,14 +24,14 @@ class WikiSqlTask(base.TableTask):
 
     def measure(self, interactions, predicted):
         """Denotation accuracy by the rules of WikiTableQuestions."""
-        return {self.name_in_tapas: metrics.denotation_metrics(interactions, predicted)}
+        return {self.name: metrics.denotation_metrics(interactions, predicted)}
 
     @classmethod
     def experiment(cls):
         """TAPAS's hyper-parameters for WikiSQL with MATE's attention."""
         return configs.fine_tuning(
             configs.TableTaskConfig(
-                name=cls.name_in_tapas,
+                name=cls.name,
                 model=weakly_supervised(
                     temperature=0.107515,
                     answer_loss_cutoff=0.185567,
@@ -50,7 +50,7 @@ class WikiSqlTask(base.TableTask):
 class SupervisedWikiSqlTask(WikiSqlTask):
     """The same with the cells and the aggregation of the query as labels."""
 
-    name_in_tapas = "WIKISQL_SUPERVISED"
+    name = "WIKISQL_SUPERVISED"
     supervised = True
 
     @classmethod
@@ -58,7 +58,7 @@ class SupervisedWikiSqlTask(WikiSqlTask):
         """TAPAS's hyper-parameters for supervised WikiSQL with MATE's attention."""
         return configs.fine_tuning(
             configs.TableTaskConfig(
-                name=cls.name_in_tapas,
+                name=cls.name,
                 model=weakly_supervised(
                     use_answer_as_supervision=False,
                     allow_empty_column_selection=True,

@@ -7,7 +7,7 @@ from mate_tf.data.datasets import wikitq
 from mate_tf.evaluation import metrics
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
-from mate_tf.tasks import base, configs, registry
+from mate_tf.tasks import configs, registry, table
 
 NUM_AGGREGATIONS = 4
 """NONE, SUM, AVERAGE, COUNT."""
@@ -31,11 +31,11 @@ class WtqTaskConfig(configs.TableTaskConfig):
 
 
 @registry.register
-class WtqTask(base.TableTask):
+class WtqTask(table.TableTask):
     """WikiTableQuestions (Pasupat and Liang, 2015), learnt from the answers alone."""
 
-    name_in_tapas = "WTQ"
-    baselines = (*base.TableTask.baselines, *COUNTING_BASELINES)
+    name = "WTQ"
+    baselines = (*table.TableTask.baselines, *COUNTING_BASELINES)
 
     def interactions(self, input_dir, split):
         return wikitq.read(input_dir, split, random_split=self.task_config.random_split)
@@ -49,7 +49,7 @@ class WtqTask(base.TableTask):
         """TAPAS's hyper-parameters for WikiTableQuestions with MATE's attention."""
         return configs.fine_tuning(
             WtqTaskConfig(
-                name=cls.name_in_tapas,
+                name=cls.name,
                 model=weakly_supervised(
                     temperature=0.0352513,
                     answer_loss_cutoff=0.664694,

@@ -23,8 +23,8 @@ import os
 
 import tensorflow as tf
 
-from mate_tf.data.atomic import atomic_path
-from mate_tf.data.json_lines import read_json_lines
+from mate_tf.files.atomic import atomic_path
+from mate_tf.files.json_lines import read_json_lines
 from mate_tf.models.inspection import layer_inputs
 
 FILE = "layers.jsonl"

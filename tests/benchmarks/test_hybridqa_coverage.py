@@ -5,7 +5,7 @@ import importlib.util
 import pytest
 
 from mate_tf.data import records
-from mate_tf.data.examples import ExampleConverter
+from mate_tf.data.converters.examples import ExampleConverter
 
 
 @pytest.fixture(scope="module")

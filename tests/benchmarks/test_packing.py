@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mate_tf.data import synthetic
-from mate_tf.data.create_data import create_data, examples_path
-from mate_tf.data.examples import ExampleConverter
+from mate_tf.data.converters.examples import ExampleConverter
+from mate_tf.data.records.create_data import create_data, examples_path
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from absl.testing import flagsaver
 from mate_tf.cli import flags, pointr
 from mate_tf.data.datasets import hybridqa
 from mate_tf.evaluation import hybridqa_answers
-from mate_tf.serving import pointr as serving
+from mate_tf.pointr import predictor as serving
 from mate_tf.tables.table import Table
 from mate_tf.training import experiments, trainer
 

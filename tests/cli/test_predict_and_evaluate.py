@@ -8,12 +8,12 @@ import pytest
 
 from mate_tf.cli import predict_and_evaluate
 from mate_tf.data import records
-from mate_tf.data.create_data import interactions_path
 from mate_tf.data.interactions import Question, interaction_from_table
+from mate_tf.data.records.create_data import interactions_path
 from mate_tf.evaluation import metrics
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.tables.table import Table
-from mate_tf.tasks.base import TableTask
+from mate_tf.tasks.table import TableTask
 
 
 def _interactions(prefix, classes):

@@ -9,11 +9,12 @@ from typing import ClassVar
 import pytest
 
 from mate_tf.cli import flags
-from mate_tf.data import create_data, records
+from mate_tf.data import records
+from mate_tf.data.converters.examples import ExampleConverter
+from mate_tf.data.converters.windows import WindowConverter
 from mate_tf.data.datasets import hybridqa, sqa
-from mate_tf.data.examples import ExampleConverter
 from mate_tf.data.interactions import Question, interaction_from_table
-from mate_tf.data.windows import WindowConverter
+from mate_tf.data.records import create_data
 from mate_tf.errors import InputError
 from mate_tf.tables.table import Table
 

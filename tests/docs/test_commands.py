@@ -19,10 +19,10 @@ from absl import flags
 from official.modeling.hyperparams import base_config
 
 from mate_tf import attention, errors, tasks
-from mate_tf.cli import config_files, job, pointr
+from mate_tf.cli import config_files, job, pointr_modes
 from mate_tf.cli import flags as flag_definitions
-from mate_tf.tasks.pointr import NAME as POINTR
-from mate_tf.tasks.pointr import STAGES, PointrExperiment
+from mate_tf.pointr.config import NAME as POINTR
+from mate_tf.pointr.config import STAGES, PointrExperiment
 from mate_tf.training import experiments
 
 from . import pages
@@ -117,7 +117,7 @@ def check(values) -> None:
     config_file = values.config_file and config_files.find_config(values.config_file)
     overrides = [experiments.read_override(text) for text in values.params_override]
     if config_files.task_name(values) == POINTR:
-        assert values.mode in ("ask", *pointr._MODES)
+        assert values.mode in ("ask", *pointr_modes.MODES)
         for override in overrides:
             experiments.override(PointrExperiment(), *override)
         check_inputs(values, *(tasks.get(stage) for stage in STAGES.values()))
@@ -137,8 +137,9 @@ def check_inputs(values, *of_tasks) -> None:
     if values.mode not in ("run", "create_data"):
         return
     for task in of_tasks:
-        assert values.input_dir or not task.needs_files, "needs --input_dir"
-        assert values.bert_vocab_file or task.makes_vocabulary, "needs --bert_vocab_file"
+        able = task.capabilities
+        assert values.input_dir or not able.needs_files, "needs --input_dir"
+        assert values.bert_vocab_file or able.makes_vocabulary, "needs --bert_vocab_file"
 
 
 @every_page

@@ -20,7 +20,7 @@ from mate_tf.cli import flags, main
 def logits(arguments) -> dict[str, np.ndarray]:
     """Question id -> <float32>[tokens], by the trainer that the arguments name."""
     from mate_tf.cli.job import Job
-    from mate_tf.data.create_data import examples_path
+    from mate_tf.data.records.create_data import examples_path
     from mate_tf.training import prediction
 
     with (

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from mate_tf.answers.hybridqa import answer_type
 from mate_tf.data import records
 from mate_tf.data.interactions import Question, interaction_from_table
 from mate_tf.evaluation import hybridqa, metrics, predictions
@@ -45,7 +46,7 @@ def test_answer_types_are_the_references(folder):
     for split in ("train", "dev"):
         interactions = records.read_interactions(folder / "interactions" / f"{split}.tfrecord")
         for interaction, example in zip(interactions, examples[split], strict=True):
-            assert hybridqa.answer_type(interaction.questions[0]) == example["answer_type"]
+            assert answer_type(interaction.questions[0]) == example["answer_type"]
 
 
 def test_ranking_is_the_references(recorded, predicted):
@@ -82,7 +83,7 @@ def _interaction(cells, in_table):
 )
 def test_answer_types(cells, in_table, expected):
     interaction = _interaction(cells, in_table)
-    assert hybridqa.answer_type(interaction.questions[0]) == expected
+    assert answer_type(interaction.questions[0]) == expected
     assert set(hybridqa.selection_metrics([interaction], {})) == {hybridqa.ALL, expected}
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 
+from mate_tf.answers import wikitablequestions
 from mate_tf.data.interactions import Question, interaction_from_table
-from mate_tf.evaluation import metrics, wikitablequestions
+from mate_tf.evaluation import metrics
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.tables.table import Table
 

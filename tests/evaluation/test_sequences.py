@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from mate_tf.data import sequences
+from mate_tf.data.converters import sequences
 from mate_tf.evaluation import sequences as metrics
 from mate_tf.evaluation.predictions import Prediction
 

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from mate_tf.data.examples import ExampleConverter
+from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
 from mate_tf.serving import export
 

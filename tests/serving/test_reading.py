@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from mate_tf.data import features as feature_names
 from mate_tf.data import interactions
-from mate_tf.data.examples import ExampleConverter
-from mate_tf.data.tokenizer import Tokenizer
+from mate_tf.data.converters.examples import ExampleConverter
+from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.serving import numeric, reading
 from mate_tf.serving.word_pieces import WordPieces
 from mate_tf.tables import numbers
+from mate_tf.tables.conversion import ConversionConfig
 from mate_tf.tables.table import Table
 from mate_tf.tables.text import normalize_for_match
 
@@ -151,7 +152,7 @@ def test_features(vocab_file, options):
     """Tables of many sizes, alone and as one padded batch."""
     draw = random.Random(7)
     converter = ExampleConverter(vocab_file, **FIT, **options)
-    reader = reading.TableReader(vocab_file, FIT | options)
+    reader = reading.TableReader(vocab_file, ConversionConfig(**FIT | options))
     read = tf.function(
         lambda *texts: reader(*texts)[0],
         input_signature=[tf.TensorSpec([None] * rank, tf.string) for rank in (1, 2, 3)],
@@ -187,5 +188,5 @@ def size(table):
 
 
 def test_settings_that_a_graph_does_not_have():
-    assert reading.not_in_graph(FIT) == []
-    assert reading.not_in_graph({"prune_rows": True, "mark_matches": True, "prune_columns": False})
+    assert reading.not_in_graph(ConversionConfig(**FIT)) == []
+    assert reading.not_in_graph(ConversionConfig(prune_rows=True, mark_matches=True))

@@ -5,12 +5,13 @@ import pytest
 import tensorflow as tf
 
 from mate_tf import checkpoints
+from mate_tf.answers import execution
+from mate_tf.answers.execution import AGGREGATIONS
 from mate_tf.data import interactions
-from mate_tf.evaluation import denotation
-from mate_tf.evaluation.predictions import AGGREGATIONS
 from mate_tf.serving import answers, numeric
 from mate_tf.serving.reading import TableReader
 from mate_tf.serving.signatures import ServingModule
+from mate_tf.tables.conversion import ConversionConfig
 from mate_tf.tables.table import Table
 
 from ..tiny_model import MAX_COLUMNS, MAX_ROWS
@@ -185,8 +186,8 @@ def test_values(operation):
         table = interactions.interaction_from_table(
             Table.from_rows(["a"], [[text] for text in texts]), "ask-0", []
         ).table
-        known = denotation.numbers_at(table, [(row, 0) for row in range(len(texts))])
-        expected = denotation.result(operation, texts, known)
+        known = execution.numbers_at(table, [(row, 0) for row in range(len(texts))])
+        expected = execution.result(operation, texts, known)
         assert text.decode() == expected.text, texts
         assert (
             value == pytest.approx(expected.value)
@@ -200,7 +201,7 @@ def test_operations(make_model, vocab_file, options):
     variables = checkpoints.checkpoint_variables(model)
     variables["output_bias_agg"].assign([0.0, 50.0, 0.0, 0.0])  # always SUM
     variables["output_bias"].assign(50.0)  # of all cells
-    module = ServingModule(model, TableReader(vocab_file, options))
+    module = ServingModule(model, TableReader(vocab_file, ConversionConfig(**options)))
     found = module.serving_default(
         tf.constant(["how old?"]), tf.constant([["age"]]), tf.constant([[["30"], ["41"], ["52 y"]]])
     )
@@ -210,7 +211,7 @@ def test_operations(make_model, vocab_file, options):
 @pytest.mark.parametrize("names", [("refuted", "entailed"), ()])
 def test_classes(make_model, vocab_file, options, names):
     model = make_model(num_classification_labels=2, disable_per_token_loss=True)
-    module = ServingModule(model, TableReader(vocab_file, options), names)
+    module = ServingModule(model, TableReader(vocab_file, ConversionConfig(**options)), names)
     found = module.serving_default(
         tf.constant(["Ann is 30."]), tf.constant([HEADER]), tf.constant([ROWS])
     )

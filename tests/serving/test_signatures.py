@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf.data import interactions
-from mate_tf.data.examples import ExampleConverter
+from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.serving.signatures import ServingModule, parse_examples
 from mate_tf.tables.table import Table
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mate_tf.tables import linearize
+from mate_tf.tables.conversion import ConversionConfig
 
 CLS, SEP = 101, 102
 
@@ -27,7 +28,7 @@ def run(question_words, rows, **limits):
     starts = np.array([place == 0 for pieces in question_words for place in range(pieces)], bool)
     ids = np.arange(len(starts), dtype=np.int32)
     return linearize.linearize(
-        ids, starts, make_table(rows), linearize.Limits(**limits), cls_id=CLS, sep_id=SEP
+        ids, starts, make_table(rows), ConversionConfig(**limits), cls_id=CLS, sep_id=SEP
     )
 
 
@@ -88,7 +89,7 @@ def tables(draw):
 )
 def test_keeps_what_the_rules_say(rows, question, max_length, trim, drop_rows, drop_columns):
     limits = {
-        "max_length": max_length,
+        "max_seq_length": max_length,
         "cell_trim_length": trim,
         "drop_rows_to_fit": drop_rows,
         "drop_columns_to_fit": drop_columns,
@@ -139,7 +140,7 @@ def test_always_fits_if_everything_may_be_cut(rows, question, max_length):
     sequence = run(
         question,
         rows,
-        max_length=max_length,
+        max_seq_length=max_length,
         drop_rows_to_fit=True,
         drop_columns_to_fit=True,
         trim_question_to_fit=True,
@@ -169,7 +170,7 @@ def test_selected_tokens_only():
     selected = np.array([True, False, True, True, False])
     none = np.array([], np.int32)
     sequence = linearize.linearize(
-        none, none, table, linearize.Limits(), cls_id=CLS, sep_id=SEP, selected=selected
+        none, none, table, ConversionConfig(), cls_id=CLS, sep_id=SEP, selected=selected
     )
     assert sequence.input_ids.tolist() == [CLS, SEP, 1000, 1002, 1003]
     assert sequence.cuts == ()
@@ -181,8 +182,8 @@ def test_selected_tokens_only():
         ({"max_row_id": 3}, linearize.TOO_MANY_ROWS),
         ({"max_column_id": 2}, linearize.TOO_MANY_COLUMNS),
         ({"max_row_id": 3, "max_column_id": 2}, linearize.TOO_MANY_ROWS),
-        ({"max_length": 9}, linearize.TOO_LONG),
-        ({"max_length": 2}, linearize.TOO_LONG),
+        ({"max_seq_length": 9}, linearize.TOO_LONG),
+        ({"max_seq_length": 2}, linearize.TOO_LONG),
     ],
 )
 def test_reasons(limits, reason):

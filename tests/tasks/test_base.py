@@ -7,7 +7,7 @@ import tensorflow as tf
 from mate_tf import tasks
 from mate_tf.checkpoints.names import checkpoint_variables
 from mate_tf.data import features as feature_names
-from mate_tf.data.examples import ExampleConverter
+from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
 from mate_tf.tasks import base, configs
 

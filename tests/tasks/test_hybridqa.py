@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from mate_tf import tasks
-from mate_tf.data import create_data, interactions, records
+from mate_tf.data import interactions, records
+from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.datasets import hybridqa
-from mate_tf.data.examples import ExampleConverter
+from mate_tf.data.records import create_data
 from mate_tf.evaluation import baselines, metrics
 from mate_tf.evaluation import hybridqa as evaluation
 from mate_tf.evaluation.predictions import Prediction

@@ -6,9 +6,9 @@ import pytest
 import tensorflow as tf
 
 from mate_tf import tasks
-from mate_tf.data.examples import ExampleConverter
+from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.evaluation import predictions
-from mate_tf.tasks import base
+from mate_tf.tasks import head_metrics
 
 WORDS = "[PAD] [UNK] [CLS] [SEP] [MASK] [EMPTY] where is bern on the aare ? . : 5 city river"
 PASSAGE = "Bern is on the Aare . The river Aare ."
@@ -102,7 +102,7 @@ def test_metric_counts_exact_spans(task):
     """Right, too long, no gold span, and an example that only fills the batch."""
     assert task.label_names() == ["label_ids", "label_ids"]
     (metric,) = task.build_metrics()
-    assert metric.name == base.SPAN_ACCURACY
+    assert metric.name == head_metrics.SPAN_ACCURACY
     labels = {
         "label_ids": tf.constant([[0, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 0], [0, 0, 0, 0]]),
         "column_ids": tf.constant([[0, 1, 1, 1]] * 3 + [[0] * 4]),

@@ -1,11 +1,14 @@
 """Tasks by name."""
 
+import dataclasses
+
+import numpy as np
 import pytest
 from official.core import exp_factory
 
 from mate_tf import tasks
 from mate_tf.errors import InputError
-from mate_tf.tasks import base
+from mate_tf.tasks import base, table
 
 
 def test_names():
@@ -28,9 +31,29 @@ def test_each_experiment_is_known_to_tf_models(name):
 
 
 def test_a_name_twice():
-    class Again(base.TableTask):
-        name_in_tapas = "SQA"
+    class Again(table.TableTask):
+        name = "SQA"
 
     with pytest.raises(ValueError, match="twice"):
         tasks.register(Again)
     assert tasks.get("SQA") is not Again
+
+
+def test_old_names_of_a_task():
+    class Named(table.TableTask):
+        name_in_tapas = "NAMED"
+
+    assert Named.name == Named.name_in_tapas == "NAMED"
+    assert tasks.get("SQA").name_in_tapas == "SQA"
+    features = {"column_ids": np.array([[0, 1], [0, 0]])}
+    assert Named(None).asked(features).numpy().tolist() == [True, False]
+
+
+def test_abilities():
+    """Abilities are one value for all: a task changes them together, not field by field."""
+    able = {name: tasks.get(name).capabilities for name in tasks.names()}
+    assert able["SQA"] == base.Capabilities()
+    assert not any(able[name].answers_questions for name in ("PRETRAIN", "TEXT_PRETRAIN"))
+    assert not able["SQUAD"].reads_tables
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        able["SQA"].reads_tables = False

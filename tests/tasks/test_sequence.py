@@ -118,12 +118,12 @@ def test_what_is_predicted():
         task = tasks.create(tasks.experiment(name).task)
         labels = task.task_config.model.num_classification_labels
         assert labels == (len(task.class_names) or 1)
-        assert not task.reads_tables
-        assert task.makes_vocabulary == (name not in (*GLUE, "SWAG"))
-        if task.makes_vocabulary and task.symbols:
+        assert not task.capabilities.reads_tables
+        assert task.capabilities.makes_vocabulary == (name not in (*GLUE, "SWAG"))
+        if task.capabilities.makes_vocabulary and task.symbols:
             assert task.task_config.model.encoder.vocab_size >= 4 + len(task.symbols)
     as_bytes = tiny("RTE", conversion={"tokens": "bytes"})
-    assert as_bytes.makes_vocabulary
+    assert as_bytes.capabilities.makes_vocabulary
 
 
 def test_a_vocabulary_of_bytes(tmp_path):

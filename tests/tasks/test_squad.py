@@ -4,9 +4,9 @@ import pytest
 import tensorflow as tf
 
 from mate_tf import tasks
-from mate_tf.data import windows
+from mate_tf.data.converters import windows
 from mate_tf.errors import InputError
-from mate_tf.tasks import base
+from mate_tf.tasks import head_metrics
 from mate_tf.training import experiments
 
 
@@ -58,7 +58,7 @@ def test_metric_counts_the_empty_span():
     """Right span, wrong span, rightly and wrongly none, none where nothing is labelled, padding."""
     task = tiny()
     (metric,) = task.build_metrics()
-    assert metric.name == base.SPAN_ACCURACY
+    assert metric.name == head_metrics.SPAN_ACCURACY
     span, empty, nothing = [0, 1, 1, 0], [1, 0, 0, 0], [0, 0, 0, 0]
     labels = {
         "label_ids": tf.constant([span, span, empty, span, nothing, nothing]),

@@ -34,7 +34,7 @@ def test_unknown_split(task):
 
 
 def test_vocabulary_fits_the_model(task, tmp_path):
-    assert task.makes_vocabulary
+    assert task.capabilities.makes_vocabulary
     path = tmp_path / "vocab.txt"
     task.make_vocabulary(str(path))
     assert len(path.read_text().splitlines()) == task.task_config.model.encoder.vocab_size

@@ -5,8 +5,9 @@ import pytest
 
 from mate_tf import tasks
 from mate_tf.data import features as feature_names
-from mate_tf.data import records, sequences
-from mate_tf.data.sentence_pairs import RANDOM
+from mate_tf.data import records
+from mate_tf.data.converters import sequences
+from mate_tf.data.pretraining.sentence_pairs import RANDOM
 from mate_tf.errors import InputError
 from mate_tf.tasks import configs
 
@@ -121,7 +122,7 @@ def test_batches_of_pairs(make, batches):
             np.flatnonzero(batch["segment_ids"][row]), np.arange(ends[0] + 1, tokens)
         )
     # The last one only fills up.
-    assert task.asked(batch).numpy().tolist() == [True] * len(labels) + [False]
+    assert task.example_mask(batch).numpy().tolist() == [True] * len(labels) + [False]
     assert not batch["masked_lm_weights"][-1].any()
 
 

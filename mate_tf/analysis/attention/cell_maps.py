@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mate_tf.analysis.attention import flow as attention_flow
-from mate_tf.data.tokenizer import CLS, CONTINUATION, EMPTY, SEP, UNK
+from mate_tf.data.converters.tokenizer import CLS, CONTINUATION, EMPTY, SEP, UNK
 from mate_tf.errors import InputError, on_one_line
 from mate_tf.tables import html
 from mate_tf.tables.table import Table

@@ -15,10 +15,10 @@ from mate_tf.analysis.plots import table_page
 from mate_tf.analysis.plots import tables as table_plots
 from mate_tf.attention import mask_pruning
 from mate_tf.attention.config import option_names
-from mate_tf.data.atomic import atomic_path
-from mate_tf.data.tokenizer import read_vocabulary
+from mate_tf.data.converters.tokenizer import read_vocabulary
 from mate_tf.errors import InputError, on_one_line
 from mate_tf.evaluation.metrics import comparison
+from mate_tf.files.atomic import atomic_path
 
 MAX_FLOW_EXAMPLES, MAX_COVERAGE_EXAMPLES = 200, 500
 """Examples for the attention flow, all of whose probabilities are written out; for coverage."""

@@ -10,9 +10,9 @@ from mate_tf.analysis.plots import masks as mask_plots
 from mate_tf.attention import mask_pruning
 from mate_tf.attention.learned_mask import LearnedMaskPattern
 from mate_tf.attention.relation_mask import RELATIONS, RelationMaskPattern
-from mate_tf.data.atomic import atomic_path
 from mate_tf.errors import InputError
 from mate_tf.evaluation.metrics import comparison
+from mate_tf.files.atomic import atomic_path
 
 MAX_EXAMPLES = 2000
 """Examples of the evaluation data that learned relations are fitted to; more change little."""

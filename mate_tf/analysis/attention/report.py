@@ -5,8 +5,8 @@ import json
 
 from mate_tf.analysis.attention import examples, learned
 from mate_tf.analysis.attention.trained import Trained
-from mate_tf.data.atomic import atomic_path
 from mate_tf.errors import InputError
+from mate_tf.files.atomic import atomic_path
 
 ANALYSES = {
     "learned masks": learned.learned_masks,

@@ -11,8 +11,8 @@ import tensorflow as tf
 
 from mate_tf import attention, checkpoints
 from mate_tf.data import features as feature_names
-from mate_tf.data.atomic import atomic_path
 from mate_tf.errors import InputError
+from mate_tf.files.atomic import atomic_path
 from mate_tf.training import experiments, trainer
 
 FOLDER = "analysis"

@@ -20,8 +20,8 @@ from mate_tf import attention
 from mate_tf.analysis.cost import encoder_layers, flops, profile_report
 from mate_tf.analysis.cost.encoder_layers import Case
 from mate_tf.analysis.cost.workers import MeasurementFailed, Worker
-from mate_tf.data.atomic import atomic_path
 from mate_tf.errors import InputError
+from mate_tf.files.atomic import atomic_path, write_json
 from mate_tf.models.encoder_config import EncoderConfig
 
 LENGTHS = (128, 256, 512, 1024, 2048, 4096, 8192, 16384)
@@ -261,8 +261,7 @@ def run(settings: Settings, folder: str, name: str = "profile") -> dict:
         print(f"\n{profile_report.table(of_length)}", flush=True)
         found["growth"] = profile_report.growth(rows)
         path = os.path.join(folder, f"{name}.json")
-        with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-            json.dump(found, file, indent=1)
+        write_json(path, found, indent=1)
     print(f"\n{profile_report.growth_table(found['growth'])}")
     written = [path]
     for cost, label in profile_report.COSTS.items():

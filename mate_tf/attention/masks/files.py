@@ -9,8 +9,8 @@ from collections.abc import Mapping
 import numpy as np
 import tensorflow as tf
 
-from mate_tf.data.atomic import atomic_path
 from mate_tf.errors import InputError
+from mate_tf.files.atomic import atomic_path
 
 
 def save(path: str | os.PathLike, mask, made_by: Mapping = {}) -> None:

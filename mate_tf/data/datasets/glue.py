@@ -6,8 +6,8 @@ import pathlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from mate_tf.data.converters.sequences.sequence import interaction
 from mate_tf.data.datasets import tsv
-from mate_tf.data.sequences.sequence import interaction
 from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2
 

@@ -11,17 +11,16 @@ import hashlib
 import json
 import os
 import pathlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from official.modeling.hyperparams import base_config
 
-from mate_tf.data import expansion, records
+from mate_tf.answers.gold import Coordinate
 from mate_tf.data import interactions as interaction_format
+from mate_tf.data.converters import expansion
 from mate_tf.errors import InputError
-from mate_tf.evaluation import hybridqa, predictions
 from mate_tf.protos import annotated_text_pb2, interaction_pb2, invalid_answer_pb2
-from mate_tf.tables.answers import Coordinate
 from mate_tf.tables.files import read_text
 
 NONE, FULL, SELECTIVE, COLUMN = "none", "full", "selective", "col_confined"
@@ -150,57 +149,10 @@ def gold_interactions(
             noise = _noisy_cells(interaction.table, gold, config.noisy_cell_strategy, random)
         cells = [*gold, *noise]
         random.shuffle(cells)
-        for made in _tables(interaction, question, cells, config):
+        for made in cell_tables(interaction, question, cells, config):
             # What came with the first stage's answer is about its cells.
             made.questions[0].ClearField("alternative_answers")
             yield made
-
-
-def predicted_interactions(
-    interaction: interaction_pb2.Interaction,
-    ranked: Mapping[str, Iterable[Coordinate]],
-    config: HybridQaRcConfig,
-) -> Iterator[interaction_pb2.Interaction]:
-    """Tables of the cells that the first stage thinks best; k is a cell's rank, from 0.
-
-    Args:
-        interaction: of the first stage.
-        ranked: question id of the first stage -> its cells, best first. Questions that are not in
-            it give nothing.
-        config: see there.
-
-    Raises:
-        InputError: a cell is not in the table.
-    """
-    config.check()
-    for question in interaction.questions:
-        if question.id in ranked:
-            cells = list(ranked[question.id])[: config.num_predictions_to_keep]
-            yield from _tables(interaction, question, cells, config)
-
-
-def interactions_of_predictions(
-    config: HybridQaRcConfig,
-) -> dict[str, Iterator[interaction_pb2.Interaction]]:
-    """Split -> tables of the predicted cells, from the files that the config names.
-
-    Raises:
-        InputError: a file is missing or malformed.
-    """
-    made = {}
-    for split, path in config.hybridqa_prediction_filepath.as_dict().items():
-        ranked = {
-            each.question_id: [cell for cell, _ in hybridqa.ranked_cells(each)] or each.coordinates
-            for each in predictions.read_tsv(path)
-        }
-        made[split] = _of_file(config, split, ranked)
-    return made
-
-
-def _of_file(config, split, ranked):
-    path = os.path.join(config.interactions_dir, f"{split.lower()}.tfrecord")
-    for interaction in records.read_interactions(path):
-        yield from predicted_interactions(interaction, ranked, config)
 
 
 def expanded_text(cell: interaction_pb2.Cell, descriptions: Mapping[str, str]) -> str:
@@ -248,8 +200,17 @@ def _noisy_cells(table, gold, strategy, random) -> list[Coordinate]:
     return [candidates[place] for place in places]
 
 
-def _tables(interaction, question, cells, config):
-    """Interactions of one question about these cells, apart or together."""
+def cell_tables(
+    interaction: interaction_pb2.Interaction,
+    question: interaction_pb2.Question,
+    cells: Sequence[Coordinate],
+    config: HybridQaRcConfig,
+) -> Iterator[interaction_pb2.Interaction]:
+    """Makes one-row tables of cells for a question: one a cell, or one with all cells.
+
+    Raises:
+        InputError: a cell is not in the table.
+    """
     groups = [[cell] for cell in cells] if config.single_cell_examples else [cells]
     for index, group in enumerate(groups):
         yield _reading(interaction, question, group, index)

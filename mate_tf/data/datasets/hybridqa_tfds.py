@@ -11,7 +11,8 @@ dev = builder.as_dataset(split="dev")
 import numpy as np
 import tensorflow_datasets as tfds
 
-from mate_tf.data import expansion
+from mate_tf.answers.hybridqa import answer_type
+from mate_tf.data.converters import expansion
 from mate_tf.data.datasets import hybridqa
 from mate_tf.data.datasets.tables_tfds import TableBuilder, cells, coordinates
 
@@ -54,9 +55,6 @@ class HybridQa(TableBuilder):
         }
 
     def _answer(self, interaction, question):
-        # Imported here: it needs the metrics, and so much more than a reader of files.
-        from mate_tf.evaluation.hybridqa import answer_type
-
         table, alternatives = interaction.table, question.alternative_answers
         rows = [table.columns, *(row.cells for row in table.rows)]
         return {

@@ -23,17 +23,17 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from mate_tf.answers import execution
+from mate_tf.answers.gold import AnswerError, GoldAnswer, SupervisionMode, parse_answer
 from mate_tf.data.interactions import (
     Question,
     create_interaction_id,
     create_question_id,
     interactions_of_single_questions,
 )
-from mate_tf.data.json_lines import read_json_lines
 from mate_tf.errors import InputError
-from mate_tf.evaluation import denotation
+from mate_tf.files.json_lines import read_json_lines
 from mate_tf.protos import interaction_pb2
-from mate_tf.tables.answers import AnswerError, GoldAnswer, SupervisionMode, parse_answer
 from mate_tf.tables.numbers import to_float32
 from mate_tf.tables.table import Table
 from mate_tf.tables.text import convert_to_float, tokenize_string
@@ -220,15 +220,15 @@ def execute(query: Query, table: TypedTable) -> Result:
         rows = _extreme(rows, query.aggregation, table.types[query.column])
     coordinates = tuple((number, query.column) for number, _ in rows)
     texts = tuple(text for _, text in rows)
-    aggregation = _AGGREGATION_NAMES.get(query.aggregation, denotation.NONE)
-    if not rows and aggregation != denotation.COUNT:
+    aggregation = _AGGREGATION_NAMES.get(query.aggregation, execution.NONE)
+    if not rows and aggregation != execution.COUNT:
         raise AnswerError(NO_ROWS)
-    if aggregation == denotation.NONE:
+    if aggregation == execution.NONE:
         # What equals the largest value is the largest value once more, not another answer.
         texts = texts[:1] if query.aggregation else texts
         value = _finite(texts[0]) if len(rows) == 1 else None
         return Result(coordinates, aggregation, texts, value)
-    value, text = denotation.result(aggregation, texts)
+    value, text = execution.result(aggregation, texts)
     if value is None or not math.isfinite(to_float32(value)):
         raise AnswerError(NO_NUMBERS)
     return Result(coordinates, aggregation, (text,), value)

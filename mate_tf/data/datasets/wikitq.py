@@ -1,7 +1,7 @@
 """WikiTableQuestions (Pasupat and Liang, 2015): questions and the texts that answer them.
 
 The official release: questions in `data/*.tsv`, tables in `csv/`. Which cells an answer comes from
-is not in it: they are looked for, as google-research/tapas does (`tables.answers`).
+is not in it: they are looked for, as google-research/tapas does (`answers.gold`).
 """
 
 import itertools
@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from mate_tf.answers.gold import AnswerError, GoldAnswer, SupervisionMode, parse_answer
 from mate_tf.data.interactions import (
     Question,
     create_interaction_id,
@@ -20,7 +21,6 @@ from mate_tf.data.interactions import (
 )
 from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2
-from mate_tf.tables.answers import AnswerError, GoldAnswer, SupervisionMode, parse_answer
 from mate_tf.tables.files import read_csv, read_text
 from mate_tf.tables.table import Table
 from mate_tf.tables.text import wtq_normalize

@@ -10,8 +10,8 @@ from mate_tf.analysis.attention import cell_maps
 from mate_tf.analysis.attention.cell_maps import ATTENTION, MASK
 from mate_tf.analysis.plots import table_page
 
-from ...parsed_html import HOSTILE, Parsed
 from ... import chromium
+from ...parsed_html import HOSTILE, Parsed
 
 
 @pytest.fixture

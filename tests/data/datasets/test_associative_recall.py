@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mate_tf.data import sequences
+from mate_tf.data.converters import sequences
 from mate_tf.data.datasets import associative_recall
 from mate_tf.errors import InputError
 

@@ -4,7 +4,7 @@ import collections
 
 import pytest
 
-from mate_tf.data import sequences
+from mate_tf.data.converters import sequences
 from mate_tf.data.datasets import glue
 from mate_tf.errors import InputError
 

@@ -6,7 +6,8 @@ import zipfile
 
 import pytest
 
-from mate_tf.data import expansion, records
+from mate_tf.data import records
+from mate_tf.data.converters import expansion
 from mate_tf.data.datasets import hybridqa
 from mate_tf.errors import InputError
 

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from mate_tf.data import records
+from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.datasets import hybridqa_rc
 from mate_tf.data.datasets.hybridqa_rc import HybridQaRcConfig
-from mate_tf.data.examples import ExampleConverter
 from mate_tf.data.interactions import Question, interaction_from_table
 from mate_tf.errors import InputError
 from mate_tf.evaluation import hybridqa, predictions
+from mate_tf.pointr import conversion
 from mate_tf.protos import annotated_text_pb2
 from mate_tf.tables.table import Table
 
@@ -158,7 +159,7 @@ def predicted(stage_1, ranked, config):
     return [
         made
         for interaction in stage_1["dev"]
-        for made in hybridqa_rc.predicted_interactions(interaction, ranked, config)
+        for made in conversion.predicted_interactions(interaction, ranked, config)
     ]
 
 
@@ -205,7 +206,7 @@ def test_from_files(folder, end_to_end, tmp_path):
         "hybridqa_prediction_filepath": {"dev": str(folder / "dev_cell_predictions.tsv")},
     }
     path.write_text(json.dumps(config))
-    made = hybridqa_rc.interactions_of_predictions(hybridqa_rc.read_config(path))
+    made = conversion.interactions_of_predictions(hybridqa_rc.read_config(path))
     want = [each["id"] for each in end_to_end["e2e"]["top1"]["interactions"]["dev"]]
     assert [each.id for each in made["dev"]] == want
 
@@ -277,20 +278,18 @@ def test_an_answer_that_no_cell_had_may_be_read():
     """The first stage leaves such questions out of its training; the second is asked anyway."""
     interaction = linked_interaction((), is_valid=False, problem="nowhere")
     ranked = {"a-b-0_0": [(0, 1)], "other-0_0": [(0, 0)]}
-    (made,) = hybridqa_rc.predicted_interactions(interaction, ranked, HybridQaRcConfig())
+    (made,) = conversion.predicted_interactions(interaction, ranked, HybridQaRcConfig())
     assert made.questions[0].answer.is_valid
     assert made.table.rows[0].cells[0].text == "5"
     assert not list(
-        hybridqa_rc.predicted_interactions(interaction, {"other-0_0": [(0, 0)]}, HybridQaRcConfig())
+        conversion.predicted_interactions(interaction, {"other-0_0": [(0, 0)]}, HybridQaRcConfig())
     )
 
 
 def test_what_is_not_there():
     config = HybridQaRcConfig()
     with pytest.raises(InputError, match=r"a-b-0_0: table t has no cell in row 0, column 2"):
-        list(
-            hybridqa_rc.predicted_interactions(linked_interaction(), {"a-b-0_0": [(0, 2)]}, config)
-        )
+        list(conversion.predicted_interactions(linked_interaction(), {"a-b-0_0": [(0, 2)]}, config))
     config.use_original_coordinates = True
     for original in (None, {"x": [(0, 0)]}):
         with pytest.raises(InputError, match="a-b-0_0: use_original_coordinates"):

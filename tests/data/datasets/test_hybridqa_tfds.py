@@ -2,7 +2,7 @@
 
 import tensorflow_datasets as tfds
 
-from mate_tf.data import expansion
+from mate_tf.data.converters import expansion
 from mate_tf.data.datasets import hybridqa
 from mate_tf.data.datasets.hybridqa_tfds import HybridQa
 

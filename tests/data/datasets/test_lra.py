@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from mate_tf.data import sequences
+from mate_tf.data.converters import sequences
 from mate_tf.data.datasets import glue, lra
 from mate_tf.errors import InputError
 

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from mate_tf.data import windows
+from mate_tf.data.converters import windows
 from mate_tf.data.datasets import squad
 from mate_tf.errors import InputError
 from mate_tf.protos import answer_spans_pb2

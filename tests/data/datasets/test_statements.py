@@ -6,10 +6,10 @@ import itertools
 import pytest
 
 from mate_tf.data import records
-from mate_tf.data.create_data import interactions_path
+from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.datasets import sqa, statements
-from mate_tf.data.examples import ExampleConverter
 from mate_tf.data.interactions import Question, interaction_from_table, parse_question_id
+from mate_tf.data.records.create_data import interactions_path
 from mate_tf.errors import InputError
 from mate_tf.tables.table import Table
 

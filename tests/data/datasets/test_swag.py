@@ -2,7 +2,7 @@
 
 import pytest
 
-from mate_tf.data import sequences
+from mate_tf.data.converters import sequences
 from mate_tf.data.datasets import swag
 from mate_tf.errors import InputError
 

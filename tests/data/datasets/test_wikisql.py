@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mate_tf.answers.gold import AnswerError
 from mate_tf.data import interactions
 from mate_tf.data.datasets import wikisql
 from mate_tf.data.datasets.wikisql import Condition, Query, TypedTable
 from mate_tf.errors import InputError
-from mate_tf.tables.answers import AnswerError
 from mate_tf.tables.table import Table
 
 from .conftest import plain

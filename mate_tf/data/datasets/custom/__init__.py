@@ -67,7 +67,7 @@ def read(
     """Interactions of a split in the order of its file, one per question or conversation.
 
     Cells are kept as they are given. Cells of texts and numbers are looked for in the table by
-    the rules of `tables.answers`, in "train" by the strict ones; a question whose answer is not
+    the rules of `answers.gold`, in "train" by the strict ones; a question whose answer is not
     found is marked as invalid. Where the data set is weakly supervised, an answer that is computed
     from cells is its number alone, since a cell then means that the answer stands in it.
 

@@ -3,19 +3,19 @@
 import dataclasses
 import math
 
-from mate_tf.data.datasets.custom import labels
-from mate_tf.data.datasets.custom.lines import NONE, Line, shown
-from mate_tf.data.datasets.custom.summary import Summary
-from mate_tf.data.interactions import Question
-from mate_tf.errors import InputError
-from mate_tf.evaluation import denotation
-from mate_tf.tables.answers import (
+from mate_tf.answers import execution
+from mate_tf.answers.gold import (
     AnswerError,
     GoldAnswer,
     SupervisionMode,
     answer_at,
     parse_answer,
 )
+from mate_tf.data.datasets.custom import labels
+from mate_tf.data.datasets.custom.lines import NONE, Line, shown
+from mate_tf.data.datasets.custom.summary import Summary
+from mate_tf.data.interactions import Question
+from mate_tf.errors import InputError
 from mate_tf.tables.numbers import column_values, to_float32
 from mate_tf.tables.table import Table
 
@@ -63,7 +63,7 @@ class Answers:
         columns = {column: column_values(table.column(column)) for _, column in answer.coordinates}
         numbers = [columns[column][row] for row, column in answer.coordinates]
         numbers = [number if isinstance(number, float) else None for number in numbers]
-        value, text = denotation.result(line.aggregation, answer.texts, numbers)
+        value, text = execution.result(line.aggregation, answer.texts, numbers)
         if value is None or not math.isfinite(to_float32(value)):
             raise AnswerError(f"{line.aggregation} of cells that are no numbers")
         coordinates = () if self._weakly_supervised else answer.coordinates

@@ -1,0 +1,1 @@
+"""Converters of interactions into TF examples: of tables, of windows of a text, of sequences."""

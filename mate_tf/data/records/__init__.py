@@ -1,0 +1,23 @@
+"""Interactions and examples as TFRecord files: writing, reading in batches, conversion."""
+
+from mate_tf.data.records.tfrecord import (
+    GZIP,
+    Curriculum,
+    count_records,
+    dataset,
+    read_examples,
+    read_interactions,
+    write_examples,
+    write_interactions,
+)
+
+__all__ = [
+    "GZIP",
+    "Curriculum",
+    "count_records",
+    "dataset",
+    "read_examples",
+    "read_interactions",
+    "write_examples",
+    "write_interactions",
+]

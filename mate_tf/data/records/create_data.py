@@ -1,0 +1,239 @@
+"""Converts data sets: interactions in, files of examples and a report of what was left out.
+
+```
+<output_dir>/interactions/<split>.tfrecord           what was asked, complete
+<output_dir>/tf_examples/<split>.tfrecord            what the model reads
+<output_dir>/tf_examples/<split>.report.json         see `Report`
+```
+
+A conversion that is killed goes on, when it is started again, with the parts that are not finished.
+Those that are finished are in <output_dir>/tf_examples/.parts until all splits are converted.
+"""
+
+import collections
+import concurrent.futures
+import contextlib
+import itertools
+import multiprocessing
+import os
+import pickle
+import random
+import threading
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+
+import tensorflow as tf
+from tqdm import tqdm
+
+from mate_tf.data import records
+from mate_tf.data.converters.examples import ExampleConverter
+from mate_tf.data.records.parts import PART, Parts, chunks
+from mate_tf.data.records.report import Converted, Report
+from mate_tf.errors import InputError
+from mate_tf.protos import interaction_pb2
+
+TRAIN = "train"
+_PARTS_AHEAD = 2  # per process, so that none waits and memory stays bounded
+_PARTS = ".parts"
+
+
+def interactions_path(output_dir: str | os.PathLike, split: str) -> str:
+    """Where the interactions of a split are."""
+    return os.path.join(output_dir, "interactions", f"{split}.tfrecord")
+
+
+def examples_path(output_dir: str | os.PathLike, split: str) -> str:
+    """Where the examples of a split are."""
+    return os.path.join(output_dir, "tf_examples", f"{split}.tfrecord")
+
+
+def report_path(path: str | os.PathLike) -> str:
+    """Where the report about a file of examples is."""
+    return f"{os.path.splitext(path)[0]}.report.json"
+
+
+def create_data(
+    splits: Mapping[str, Iterable[interaction_pb2.Interaction]],
+    output_dir: str | os.PathLike,
+    converter: ExampleConverter,
+    *,
+    test_batch_size: int = 32,
+    processes: int = 1,
+    seed: int = 0,
+) -> dict[str, Report]:
+    """Writes the interactions, examples and reports of all splits.
+
+    The examples of "train" are shuffled; those of other splits keep their order and are filled up
+    with empty ones to a multiple of the batch size, as accelerators need it. Running it again
+    gives the same files.
+
+    Args:
+        splits: name -> interactions. Readers that count what is wrong with their files have it in
+            an attribute `defects`, see `Report`.
+        output_dir: see the top of this module.
+        converter: makes the examples.
+        test_batch_size: of all splits but "train".
+        processes: that convert at the same time. Each imports TensorFlow first, which takes
+            seconds, so 1 is the fastest for a few thousand questions. With more, the main module
+            must be one that can be imported (`if __name__ == "__main__":`).
+        seed: of the shuffling.
+
+    Raises:
+        InputError: a split has no interactions, or none of its questions gives an example.
+    """
+    reports = {}
+    parts = _parts_beside(examples_path(output_dir, TRAIN), converter)
+    with _workers(converter, processes, parts) as convert:
+        for split, found in splits.items():
+            source = interactions_path(output_dir, split)
+            records.write_interactions(found, source)
+            reports[split] = _convert(
+                records.read_interactions(source),
+                converter,
+                examples_path(output_dir, split),
+                convert,
+                shuffle_seed=seed if split == TRAIN else None,
+                multiple_of=1 if split == TRAIN else test_batch_size,
+                defects=getattr(found, "defects", {}),
+            )
+    parts.remove()
+    return reports
+
+
+def convert_split(
+    interactions: Iterable[interaction_pb2.Interaction],
+    converter: ExampleConverter,
+    path: str | os.PathLike,
+    *,
+    processes: int = 1,
+    shuffle_seed: int | None = None,
+    multiple_of: int = 1,
+) -> Report:
+    """Writes the examples of one split and, beside them, the report.
+
+    Args:
+        interactions: whose questions become examples.
+        converter: makes the examples.
+        path: of the examples.
+        processes: see `create_data`.
+        shuffle_seed: of the shuffling; None keeps the order.
+        multiple_of: fill up with empty examples to a multiple of this.
+
+    Raises:
+        InputError: there is no interaction, or no question gives an example.
+    """
+    parts = _parts_beside(path, converter)
+    with _workers(converter, processes, parts) as convert:
+        report = _convert(interactions, converter, path, convert, shuffle_seed, multiple_of)
+    parts.remove()
+    return report
+
+
+def refuse_empty(report: Report, path: str | os.PathLike) -> None:
+    """Raises InputError if no question gives an example."""
+    if not report.examples:
+        raise InputError(f"{path}: no question gives an example: {report}")
+
+
+def _parts_beside(path: str | os.PathLike, converter: ExampleConverter) -> Parts:
+    return Parts.of(converter, os.path.join(os.path.dirname(os.fspath(path)), _PARTS))
+
+
+def _convert(
+    interactions, converter, path, convert, shuffle_seed, multiple_of, defects=()
+) -> Report:
+    """As `convert_split`, with workers that are running already."""
+    path, report = os.fspath(path), Report(defects=dict(defects))
+    progress = tqdm(desc=os.path.basename(path), unit=" questions", disable=None)
+    converted = convert(_serialized(interactions, report))
+    examples = _shuffled(_counted(converted, report, progress), shuffle_seed)
+    with progress:
+        records.write_examples(_padded(examples, converter, report, path, multiple_of), path)
+    report.write(report_path(path))
+    return report
+
+
+def _serialized(interactions, report: Report) -> Iterator[bytes]:
+    for interaction in interactions:
+        report.interactions += 1
+        yield interaction.SerializeToString(deterministic=True)
+
+
+def _counted(parts: Iterable[list[Converted]], report: Report, progress) -> Iterator[bytes]:
+    """The examples, each question being counted."""
+    for converted in itertools.chain.from_iterable(parts):
+        report.add(converted)
+        progress.update()
+        yield from converted.examples
+
+
+def _shuffled(examples: Iterator[bytes], seed: int | None) -> Iterable[bytes]:
+    if seed is None:
+        return examples
+    found = list(examples)
+    random.Random(seed).shuffle(found)
+    return found
+
+
+def _padded(examples, converter, report: Report, path: str, multiple_of: int) -> Iterator[bytes]:
+    """Uncompressed examples and, behind them, what fills the last batch."""
+    for example in examples:
+        yield zlib.decompress(example)
+    refuse_empty(report, path)
+    report.padding_examples = -report.examples % multiple_of
+    yield from itertools.repeat(converter.empty_example(), report.padding_examples)
+
+
+@contextlib.contextmanager
+def _workers(converter: ExampleConverter, processes: int, parts: Parts):
+    """A function from serialized interactions to lists of `Converted`, in order."""
+    if processes == 1:
+        yield lambda found: (parts.convert(converter, part) for part in chunks(found, PART))
+        return
+    executor = concurrent.futures.ProcessPoolExecutor(
+        processes,
+        # TensorFlow does not survive a fork.
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_start_worker,
+        initargs=(pickle.dumps(converter), parts),
+    )
+    with executor:
+        try:
+            yield lambda found: _in_order(executor, chunks(found, PART), processes * _PARTS_AHEAD)
+        except BaseException:
+            executor.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _in_order(executor, found: Iterator[list[bytes]], ahead: int) -> Iterator[list[Converted]]:
+    waiting = collections.deque()
+    for part in found:
+        waiting.append(executor.submit(_convert_in_worker, part))
+        if len(waiting) >= ahead:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+_of_worker: tuple[ExampleConverter, Parts] | None = None
+
+
+def _start_worker(pickled_converter: bytes, parts: Parts) -> None:
+    """Builds the converter of this process; its siblings use the other cores."""
+    global _of_worker
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    tf.config.set_visible_devices([], "GPU")
+    tf.config.threading.set_intra_op_parallelism_threads(1)
+    tf.config.threading.set_inter_op_parallelism_threads(1)
+    _of_worker = pickle.loads(pickled_converter), parts
+
+
+def _end_with_parent() -> None:
+    """A worker whose parent was killed would wait for work for ever."""
+    multiprocessing.parent_process().join()
+    os._exit(1)
+
+
+def _convert_in_worker(part: list[bytes]) -> list[Converted]:
+    converter, parts = _of_worker
+    return parts.convert(converter, part)

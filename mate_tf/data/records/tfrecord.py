@@ -1,0 +1,378 @@
+"""TFRecord files of interactions and examples, and batches from them.
+
+A file is written beside its place under another name and moved there when it is complete, so that
+a reader never sees half of it. Interactions are stored plain, examples with GZIP, as in
+google-research/tapas; reading finds out by itself.
+"""
+
+import contextlib
+import gzip
+import os
+import re
+import struct
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import tensorflow as tf
+from google.protobuf.message import DecodeError, Message
+
+from mate_tf.data import features as feature_names
+from mate_tf.data.records import padding
+from mate_tf.errors import InputError
+from mate_tf.files.atomic import atomic_path
+from mate_tf.protos import interaction_pb2
+
+GZIP = "GZIP"
+_PLAIN = ""
+_GZIP_MAGIC = b"\x1f\x8b"
+_HEADER = struct.Struct("<QI")  # of a record: length of its content, checksum of the length
+_FOOTER = 4  # checksum of the content
+_LARGEST_RECORD = 2**31
+_SHARD = re.compile(r"(?P<base>.*)-(?P<index>\d{5})-of-(?P<count>\d{5})(?P<extension>\.\w+)?")
+
+
+def write_examples(
+    examples: Iterable[tf.train.Example | bytes], path: str | os.PathLike, shards: int = 1
+) -> int:
+    """Writes examples, in turn to each of the shards; returns how many.
+
+    With one shard the file is `path`, otherwise `path` names the shards: train.tfrecord becomes
+    train-00000-of-00002.tfrecord and so on.
+    """
+    return _write(examples, path, shards, GZIP)
+
+
+def write_interactions(
+    interactions: Iterable[interaction_pb2.Interaction | bytes], path: str | os.PathLike
+) -> int:
+    """Writes interactions to one file; returns how many."""
+    return _write(interactions, path, 1, _PLAIN)
+
+
+def read_examples(pattern: str | os.PathLike) -> Iterator[tf.train.Example]:
+    """The examples in a file, or in all files that a pattern matches, in order.
+
+    Raises:
+        InputError: no such file, or it is damaged; names the file and the record.
+    """
+    return _read(pattern, tf.train.Example)
+
+
+def read_interactions(pattern: str | os.PathLike) -> Iterator[interaction_pb2.Interaction]:
+    """The interactions in a file or in all files that a pattern matches; see `read_examples`."""
+    return _read(pattern, interaction_pb2.Interaction)
+
+
+def count_records(pattern: str | os.PathLike) -> int:
+    """How many records there are, having gone through all files.
+
+    Raises:
+        InputError: no such file, or it is damaged; names the file and the record.
+    """
+    return sum(_count(path) for path in _files(pattern))
+
+
+class Curriculum(NamedTuple):
+    """Short examples first: the first `num_batches` have at most `length` tokens an example.
+
+    What long tables need (which tokens match, what a column is) is learned sooner on short ones.
+    """
+
+    length: int
+    num_batches: int
+
+
+def dataset(
+    pattern: str | os.PathLike,
+    batch_size: int,
+    *,
+    seq_length: int | None = None,
+    buckets: Sequence[int] | None = None,
+    max_batch_tokens: int | None = None,
+    curriculum: Curriculum | None = None,
+    shuffle: int = 0,
+    seed: int | None = None,
+    repeat: bool = False,
+    drop_remainder: bool = False,
+    fill_remainder: bool = False,
+    multiple_of: int = 1,
+) -> tf.data.Dataset:
+    """Batches of examples.
+
+    Args:
+        pattern: TFRecord files of examples, a path or pattern.
+        batch_size: examples per batch.
+        seq_length: tokens per example; None: as in the records, more: padded.
+        buckets: lengths up to `seq_length`, which is always one of them. A batch has examples of
+            one bucket, which are longer than the one before and are cut (of padding) to the length
+            of their own. None: all batches are `seq_length` long.
+        max_batch_tokens: batches of long buckets have fewer examples, so that batch times length
+            stays below this; at least one. None: `batch_size` everywhere.
+        curriculum: what the first batches are made of; None: of the same as the others.
+        shuffle: examples to draw from at random; 0 keeps the order.
+        seed: of the shuffling; None for another order each time.
+        repeat: start again at the end, without end.
+        drop_remainder: drop what does not fill a batch.
+        fill_remainder: fill such batches up with examples whose question_id is "EMPTY-0_0".
+        multiple_of: the number of examples in any batch is a multiple of this: `max_batch_tokens`
+            is kept to with fewer of them, and what does not fill a batch is filled up so far.
+
+    Returns:
+        tf.data.Dataset of dict with all of `features.ALL`: <int32>, <float32> or <string>
+        [batch, seq] or [batch, size], and `table_id_hash` <int64>.
+
+    Raises:
+        InputError: no such file, it is damaged, or it has examples of another kind or length.
+    """
+    files = _files(pattern)
+    count_records(pattern)  # damage is found at the start, not after hours
+    stored_length, stored = _stored(files)
+    seq_length = seq_length or stored_length
+    if stored_length > seq_length:
+        raise InputError(
+            f"{files[0]}: its examples have {stored_length} tokens, more than {seq_length};"
+            " create them again with this max_seq_length"
+        )
+    records = _serialized(files, shuffle, seed)
+    if shuffle:
+        records = records.shuffle(shuffle, seed=seed)
+    if repeat:
+        records = records.repeat()
+    examples = records.map(
+        lambda record: _pad_tokens(_parse(record, stored_length, stored), seq_length),
+        num_parallel_calls=tf.data.AUTOTUNE,
+    )
+    lengths = sorted({length for length in buckets or () if length < seq_length} | {seq_length})
+
+    def batched(examples):
+        sizes = [_fitting(batch_size, length, max_batch_tokens) for length in lengths]
+        sizes = [max(multiple_of, size - size % multiple_of) for size in sizes]
+        if len(lengths) == 1:
+            return examples.batch(sizes[0], drop_remainder=drop_remainder)
+        return _bucket(examples, lengths, sizes, drop_remainder)
+
+    batches = batched(examples)
+    if curriculum and curriculum.num_batches > 0:
+        short = examples.filter(lambda example: _num_tokens(example) <= curriculum.length)
+        batches = batched(short).take(curriculum.num_batches).concatenate(batches)
+    if fill_remainder:
+        batches = batches.map(lambda batch: padding.fill(batch, batch_size))
+    elif multiple_of > 1 and not drop_remainder:
+        batches = batches.map(lambda batch: padding.fill_to_multiple(batch, multiple_of))
+    return batches.prefetch(tf.data.AUTOTUNE)
+
+
+def _write(messages, path, shards: int, compression: str) -> int:
+    path, count = os.fspath(path), 0
+    with contextlib.ExitStack() as stack:
+        targets = _shard_paths(path, shards)
+        writers = [stack.enter_context(_atomic_writer(name, compression)) for name in targets]
+        for count, message in enumerate(messages, start=1):
+            if isinstance(message, Message):
+                message = message.SerializeToString(deterministic=True)
+            writers[(count - 1) % shards].write(message)
+    return count
+
+
+@contextlib.contextmanager
+def _atomic_writer(path: str, compression: str):
+    with atomic_path(path) as temporary, tf.io.TFRecordWriter(temporary, compression) as writer:
+        yield writer
+
+
+def _shard_paths(path: str, shards: int) -> list[str]:
+    if shards == 1:
+        return [path]
+    base, extension = os.path.splitext(path)
+    return [f"{base}-{index:05d}-of-{shards:05d}{extension}" for index in range(shards)]
+
+
+def _files(pattern) -> list[str]:
+    """Existing files, in order; a set of shards must be complete."""
+    pattern = os.fspath(pattern)
+    files = sorted(tf.io.gfile.glob(pattern))
+    if not files:
+        raise InputError(f"{pattern}: there is no such file")
+    shards = [match for match in map(_SHARD.fullmatch, files) if match]
+    for base in {match["base"] for match in shards}:
+        found = [match for match in shards if match["base"] == base]
+        expected = max(int(match["count"]) for match in found)
+        if [int(match["index"]) for match in found] != list(range(expected)):
+            raise InputError(f"{base}-*: {len(found)} shards are there, not {expected}")
+    return files
+
+
+def _compression(path: str) -> str:
+    try:
+        with tf.io.gfile.GFile(path, "rb") as file:
+            return GZIP if file.read(2) == _GZIP_MAGIC else _PLAIN
+    except tf.errors.OpError as error:
+        raise InputError(f"{path}: cannot be read: {error.message}") from error
+
+
+def _count(path: str) -> int:
+    """Number of records in a file. Checksums are verified too: GZIP has one over everything."""
+    return _scan(path) if _compression(path) == GZIP else sum(1 for _ in _records(path))
+
+
+def _scan(path: str) -> int:
+    """Number of records in a file; finds where it was cut off, which TensorFlow may overlook."""
+    number = 0
+    try:
+        with tf.io.gfile.GFile(path, "rb") as raw:
+            file = gzip.GzipFile(fileobj=raw) if _compression(path) == GZIP else raw
+            while header := file.read(_HEADER.size):
+                _read_frame(file, header)
+                number += 1
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"{path}: damaged at record {number + 1}: {error}") from error
+    except (OSError, tf.errors.OpError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from error
+    return number
+
+
+def _read_frame(file, header: bytes) -> None:
+    """Passes over one record: length, checksum, content, checksum."""
+    if len(header) < _HEADER.size:
+        raise EOFError("the file ends within it")
+    length, _ = _HEADER.unpack(header)
+    if length > _LARGEST_RECORD:
+        raise EOFError("this is no TFRecord file, or its content was overwritten")
+    if len(file.read(length + _FOOTER)) < length + _FOOTER:
+        raise EOFError("the file ends within it")
+
+
+def _records(path: str) -> Iterator[bytes]:
+    """Records with their checksums verified."""
+    _scan(path)
+    yield from _unscanned_records(path)
+
+
+def _unscanned_records(path: str) -> Iterator[bytes]:
+    """The same where a file that was cut off may pass for one that ends there."""
+    number = 0
+    try:
+        for record in tf.data.TFRecordDataset(path, _compression(path)).as_numpy_iterator():
+            number += 1
+            yield record
+    except tf.errors.DataLossError as error:
+        # TensorFlow names its graph node first.
+        reason = error.message.rpartition("}} ")[2]
+        raise InputError(f"{path}: damaged at record {number + 1}: {reason}") from error
+
+
+def _read(pattern, message_type) -> Iterator[Message]:
+    for path in _files(pattern):
+        for number, record in enumerate(_records(path), start=1):
+            try:
+                yield message_type.FromString(record)
+            except DecodeError as error:
+                kind = message_type.DESCRIPTOR.name
+                raise InputError(f"{path}: record {number} is no {kind}") from error
+
+
+def _stored(files: Sequence[str]) -> tuple[int, tuple[feature_names.Feature, ...]]:
+    """Tokens per example and its features, from the first one of each file, which must agree."""
+    kinds = {}
+    for path in files:
+        record = next(_unscanned_records(path), None)
+        if record is not None:
+            kinds[path] = _kind(path, record)
+    if not kinds:
+        raise InputError(f"{files[0]}: there are no records")
+    (first, kind), *others = kinds.items()
+    for path, (length, features) in others:
+        if length != kind[0]:
+            raise InputError(
+                f"{path}: its examples have {length} tokens, those of {first} have {kind[0]};"
+                " create them again with one max_seq_length"
+            )
+        if features != kind[1]:
+            raise InputError(f"{first} and {path}: only one of them has examples of tables")
+    return kind
+
+
+def _kind(path: str, record: bytes) -> tuple[int, tuple[feature_names.Feature, ...]]:
+    """Tokens of an example, and whether it has all features or those of a sequence."""
+    try:
+        stored = tf.train.Example.FromString(record).features.feature
+    except DecodeError as error:
+        raise InputError(f"{path}: its records are no tf.train.Examples") from error
+    of_sequence = set(stored) == set(feature_names.names(feature_names.SEQUENCE))
+    features = feature_names.SEQUENCE if of_sequence else feature_names.ALL
+    missing = [feature.name for feature in features if feature.name not in stored]
+    if missing:
+        raise InputError(f"{path}: its examples lack {', '.join(missing)}")
+    return len(stored["input_ids"].int64_list.value), features
+
+
+def _serialized(files: Sequence[str], shuffle: int, seed: int | None) -> tf.data.Dataset:
+    compression = _compression(files[0])
+    if shuffle and len(files) > 1:
+        names = tf.data.Dataset.from_tensor_slices(files).shuffle(len(files), seed=seed)
+        return names.interleave(lambda name: tf.data.TFRecordDataset(name, compression))
+    return tf.data.TFRecordDataset(files, compression)
+
+
+def _parse(record, length: int, stored: Sequence[feature_names.Feature]) -> dict[str, tf.Tensor]:
+    """<int32>, <float32> or <string> tensors; what is not stored is what it is in padding."""
+    spec = {
+        feature.name: tf.io.FixedLenFeature(
+            [length if feature.per_token else feature.size], feature.dtype
+        )
+        for feature in stored
+    }
+    parsed = tf.io.parse_single_example(record, spec)
+    parsed |= {
+        feature.name: tf.fill([length], tf.cast(feature.padding, feature.dtype))
+        for feature in feature_names.ALL
+        if feature.name not in parsed
+    }
+    return {
+        # The hash is unsigned; every other integer fits.
+        name: tf.cast(value, tf.int32)
+        if value.dtype == tf.int64 and name != "table_id_hash"
+        else value
+        for name, value in parsed.items()
+    }
+
+
+def _pad_tokens(example: dict, length: int) -> dict[str, tf.Tensor]:
+    for feature in feature_names.ALL:
+        if feature.per_token and example[feature.name].shape[0] < length:
+            value = example[feature.name]
+            padding = [[0, length - value.shape[0]]]
+            example[feature.name] = tf.pad(
+                value, padding, constant_values=tf.cast(feature.padding, value.dtype)
+            )
+    return example
+
+
+def _fitting(batch_size: int, length: int, max_batch_tokens: int | None) -> int:
+    """Examples of `length` tokens in a batch."""
+    return min(batch_size, max(1, max_batch_tokens // length)) if max_batch_tokens else batch_size
+
+
+def _num_tokens(example):
+    return tf.reduce_sum(example["input_mask"])
+
+
+def _bucket(examples, lengths: Sequence[int], batch_sizes: Sequence[int], drop_remainder: bool):
+    """Groups examples by the shortest of `lengths` that holds their tokens and cuts them to it."""
+    per_token = {feature.name for feature in feature_names.ALL if feature.per_token}
+
+    def cut(example):
+        bucket = tf.searchsorted(lengths, _num_tokens(example)[None], side="left")[0]
+        length = tf.gather(lengths, bucket)
+        return {
+            name: value[:length] if name in per_token else value for name, value in example.items()
+        }
+
+    return examples.map(cut, num_parallel_calls=tf.data.AUTOTUNE).bucket_by_sequence_length(
+        _num_tokens,
+        bucket_boundaries=[length + 1 for length in lengths[:-1]],
+        bucket_batch_sizes=batch_sizes,
+        no_padding=True,
+        drop_remainder=drop_remainder,
+    )

@@ -1,7 +1,0 @@
-"""Sequences without a table: what they are stored as, their tokens, and examples of them."""
-
-from mate_tf.data.sequences.converter import SequenceConverter
-from mate_tf.data.sequences.sequence import interaction, texts
-from mate_tf.data.sequences.tokens import TOKENS, make_vocabulary
-
-__all__ = ["TOKENS", "SequenceConverter", "interaction", "make_vocabulary", "texts"]

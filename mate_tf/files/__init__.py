@@ -1,0 +1,1 @@
+"""Files of any content: atomic writing and JSON lines."""

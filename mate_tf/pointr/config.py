@@ -1,0 +1,68 @@
+"""Experiments of both stages of POINTR, and how their results make one answer."""
+
+import dataclasses
+
+from official.core import config_definitions
+from official.modeling.hyperparams import base_config
+
+from mate_tf.errors import InputError
+from mate_tf.pointr.readings import POLICIES
+from mate_tf.tasks import registry
+from mate_tf.tasks.configs import TableExperiment
+
+NAME = "POINTR"
+POINT, READ = "point", "read"
+STAGES = {POINT: "HYBRIDQA", READ: "HYBRIDQA_RC"}
+"""The task that each stage trains."""
+
+
+@dataclasses.dataclass
+class PointrTaskConfig(config_definitions.TaskConfig):
+    """Choice among the cells that are read.
+
+    Attributes:
+        name: POINTR.
+        num_cells: number of the most probable cells that are read.
+        policy: "first" answers with the best span of the most probable cell, as the paper does;
+            "product" with the span of the largest P(cell) * P(span | cell).
+    """
+
+    name: str = NAME
+    num_cells: int = 1
+    policy: str = "first"
+
+
+@dataclasses.dataclass
+class PointrExperiment(base_config.Config):
+    """Both stages' experiments and what joins them.
+
+    Attributes:
+        task: see `PointrTaskConfig`.
+        point: of task HYBRIDQA.
+        read: of task HYBRIDQA_RC.
+    """
+
+    task: PointrTaskConfig = dataclasses.field(default_factory=PointrTaskConfig)
+    point: TableExperiment = dataclasses.field(
+        default_factory=lambda: registry.experiment(STAGES[POINT])
+    )
+    read: TableExperiment = dataclasses.field(
+        default_factory=lambda: registry.experiment(STAGES[READ])
+    )
+
+    def check(self, source: str) -> None:
+        """Raises InputError for values of the right type that cannot be used.
+
+        Args:
+            source: file or flags, for the message.
+        """
+        name = self.task.name
+        if name.upper() != NAME:
+            raise InputError(f"{source}: is an experiment for task {name}, not for {NAME}")
+        if self.task.num_cells < 1:
+            raise InputError(f"{source}: task.num_cells={self.task.num_cells} leaves no cell")
+        if self.task.policy not in POLICIES:
+            raise InputError(
+                f"{source}: task.policy is {self.task.policy!r}, "
+                f"expected one of {', '.join(POLICIES)}"
+            )

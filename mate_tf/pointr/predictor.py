@@ -1,0 +1,246 @@
+"""POINTR's two exported models as one: a question in, the cell and the words in it out."""
+
+import dataclasses
+import json
+import os
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from mate_tf.data import interactions
+from mate_tf.data.converters import expansion
+from mate_tf.data.converters.offsets import Offsets
+from mate_tf.data.datasets import hybridqa_rc
+from mate_tf.errors import InputError
+from mate_tf.files.atomic import write_json
+from mate_tf.pointr import conversion
+from mate_tf.pointr.readings import Reading, choose, span_in_text
+from mate_tf.protos import annotated_text_pb2, interaction_pb2
+from mate_tf.serving.exported import ExportedModel
+from mate_tf.tables.passages import split_sentences
+from mate_tf.tables.table import Table
+
+POINT, READ = "point", "read"
+SETTINGS_FILE = "pointr.json"
+
+_LINKS = annotated_text_pb2.AnnotatedText.annotated_cell_ext
+_DESCRIPTIONS = annotated_text_pb2.AnnotationDescription.annotation_descriptions_ext
+
+
+@dataclasses.dataclass(frozen=True)
+class PointrAnswer:
+    """What was read, and where.
+
+    Attributes:
+        text: the answer as it is written; "" if the reader found nothing.
+        row, column: of the cell, from 0; the header is not a row.
+        cell: the cell's text.
+        passage: identifier of the linked passage with the answer; None if it is in the cell itself.
+        sentence: the sentence of the passage around the answer, or the cell's text.
+        cell_probability: P(cell), from the first stage.
+        span_probability: P(span | cell), from the second.
+        probabilities: <float32>[rows, columns], P(cell) of every cell; 0 if it was not read.
+        cuts: what was not read, in words.
+    """
+
+    text: str
+    row: int
+    column: int
+    cell: str
+    passage: str | None
+    sentence: str
+    cell_probability: float
+    span_probability: float
+    # Arrays have no single truth value: answers are compared by the rest.
+    probabilities: np.ndarray = dataclasses.field(compare=False, repr=False)
+    cuts: tuple[str, ...] = ()
+
+    @property
+    def coordinates(self) -> list[tuple[int, int]]:
+        """The cell, in a list, as `Table.render` takes it."""
+        return [(self.row, self.column)]
+
+    def best_cells(self, count: int = 5) -> list[tuple[int, int, float]]:
+        """(row, column, probability) of the most probable cells, the best first."""
+        return [(*cell, probability) for cell, probability in _ranked(self.probabilities)[:count]]
+
+    def to_json(self) -> dict:
+        """The answer as plain JSON values; of the probabilities only those of `best_cells`."""
+        values = dataclasses.asdict(self)
+        del values["probabilities"]
+        return values | {"cells": self.best_cells()}
+
+
+class PointrPredictor:
+    """Answers questions about tables and the passages their cells link to (paper, section 4).
+
+        predictor = mate_tf.PointrPredictor("out/pointr_minilm/model/export")
+        answer = predictor.ask(
+            table, "where was the winner born?", links={(0, 1): ["/wiki/Ann"]},
+            passages={"/wiki/Ann": "Ann was born in Basel ."},
+        )
+
+    Args:
+        export_dir: folder that --task=POINTR --mode=export wrote.
+
+    Raises:
+        InputError: if one of the two models is not there.
+    """
+
+    def __init__(self, export_dir: str):
+        self._point = ExportedModel(os.path.join(export_dir, POINT))
+        self._read = ExportedModel(os.path.join(export_dir, READ))
+        settings = _settings(export_dir)
+        self._policy, self._num_cells = settings["policy"], settings["num_cells"]
+        self._offsets = Offsets(self._read.converter.tokenizer)
+
+    def ask(
+        self,
+        table: Table,
+        question: str,
+        links: Mapping[tuple[int, int], Sequence[str]] | None = None,
+        passages: Mapping[str, str] | None = None,
+    ) -> PointrAnswer:
+        """Answers one question.
+
+        Args:
+            table: the table.
+            question: the question.
+            links: (row, column), from 0 and without the header -> identifiers of passages.
+            passages: identifier -> text.
+
+        Raises:
+            InputError: a link is of a cell that the table does not have, or question and table
+                cannot be brought into the model's length.
+        """
+        asked = interactions.Question(id="ask-0_0", text=question)
+        interaction = interactions.interaction_from_table(table, "ask-0", [asked])
+        link(interaction, links or {}, passages or {})
+        return self.ask_interaction(interaction)
+
+    def ask_interaction(
+        self, interaction: interaction_pb2.Interaction, question_index: int = 0
+    ) -> PointrAnswer:
+        """Answers a question of an interaction with links and passages.
+
+        Raises:
+            InputError: as `ask`.
+        """
+        question = interaction.questions[question_index]
+        example, cuts = self._point.converter.conversion(interaction, question_index)
+        (outputs,) = self._point(example)
+        probabilities = _of_table(outputs["cell_probabilities"], interaction.table)
+        found = [
+            self._reading(interaction, question, cell, probability)
+            for cell, probability in _ranked(probabilities)[: self._num_cells]
+        ]
+        best = choose([reading for reading, _ in found], self._policy)
+        place = next(span for reading, span in found if reading is best)
+        return _answer(interaction, best, place, probabilities, tuple(map(str, cuts)))
+
+    def _reading(self, interaction, question, cell, probability):
+        """What stands in one cell: a `Reading`, and where in its expanded text."""
+        config = hybridqa_rc.HybridQaRcConfig(single_cell_examples=True)
+        (reading,) = conversion.predicted_interactions(interaction, {question.id: [cell]}, config)
+        example, _ = self._read.converter.conversion(reading, 0)
+        (outputs,) = self._read(example)
+        text = reading.table.rows[0].cells[0].text
+        place = span_in_text(outputs, self._offsets.ranges(text))
+        log_probability = float(outputs["span_log_prob"])
+        span = slice(*place)
+        return Reading(text[span], probability, log_probability, cell), place
+
+
+def link(
+    interaction: interaction_pb2.Interaction,
+    links: Mapping[tuple[int, int], Sequence[str]],
+    passages: Mapping[str, str],
+) -> None:
+    """Adds links and passages to an interaction, in place.
+
+    Raises:
+        InputError: a link is of a cell that the table does not have.
+    """
+    rows = interaction.table.rows
+    for (row, column), identifiers in links.items():
+        if not (0 <= row < len(rows) and 0 <= column < len(rows[row].cells)):
+            raise InputError(f"links: the table has no cell in row {row}, column {column}")
+        annotations = rows[row].cells[column].Extensions[_LINKS].annotations
+        annotations.extend(
+            annotated_text_pb2.Annotation(identifier=identifier) for identifier in identifiers
+        )
+    interaction.Extensions[_DESCRIPTIONS].descriptions.update(passages)
+
+
+def write_settings(export_dir: str, num_cells: int, policy: str) -> None:
+    """Leaves beside the two models how their results are joined."""
+    write_json(os.path.join(export_dir, SETTINGS_FILE), {"num_cells": num_cells, "policy": policy})
+
+
+def _settings(export_dir: str) -> dict:
+    path = os.path.join(export_dir, SETTINGS_FILE)
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: not readable ({error}); export with --task=POINTR") from error
+
+
+def _of_table(probabilities: np.ndarray, table) -> np.ndarray:
+    """<float32>[rows, columns] of the table from a grid of the model's size."""
+    found = np.zeros((len(table.rows), len(table.columns)), np.float32)
+    common = tuple(map(slice, np.minimum(found.shape, probabilities.shape)))
+    found[common] = probabilities[common]
+    return found
+
+
+def _ranked(probabilities: np.ndarray) -> list[tuple[tuple[int, int], float]]:
+    """All cells with their probabilities, the best first, of equal ones the first first."""
+    order = np.argsort(-probabilities, axis=None, kind="stable")
+    cells = zip(*np.unravel_index(order, probabilities.shape), strict=True)
+    return [((int(row), int(col)), float(probabilities[row, col])) for row, col in cells]
+
+
+def _answer(interaction, best: Reading, place, probabilities, cuts) -> PointrAnswer:
+    row, column = best.cell
+    cell = interaction.table.rows[row].cells[column]
+    passage, sentence = _source(interaction, cell, place)
+    return PointrAnswer(
+        text=best.text,
+        row=row,
+        column=column,
+        cell=cell.text,
+        passage=passage,
+        sentence=sentence,
+        cell_probability=best.cell_probability,
+        span_probability=float(np.exp(best.span_log_probability)),
+        probabilities=probabilities,
+        cuts=cuts,
+    )
+
+
+def _source(interaction, cell, place) -> tuple[str | None, str]:
+    """The passage and the sentence around a range of the cell's expanded text."""
+    descriptions = interaction.Extensions[_DESCRIPTIONS].descriptions
+    begin = len(cell.text)
+    if place[0] < begin or place[0] == place[1]:
+        return None, cell.text
+    for identifier in dict.fromkeys(expansion.links(cell)):
+        if identifier not in descriptions:
+            continue
+        text = descriptions[identifier]
+        begin += len(hybridqa_rc.SEPARATOR)
+        if place[0] < begin + len(text):
+            return identifier, _sentence(text, place[0] - begin)
+        begin += len(text)
+    return None, cell.text
+
+
+def _sentence(text: str, character: int) -> str:
+    """The sentence in which a character stands."""
+    begin = 0
+    for sentence in split_sentences(text):
+        begin = text.index(sentence, begin)
+        if character < begin + len(sentence):
+            return sentence
+    return text

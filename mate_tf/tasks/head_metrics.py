@@ -1,0 +1,63 @@
+"""Metrics of a classifier's heads during training and evaluation, by the labels in examples."""
+
+import tensorflow as tf
+
+from mate_tf.models.classifier import ClassifierConfig
+from mate_tf.models.heads.classification import squared_error
+from mate_tf.models.heads.reader import first_labelled
+from mate_tf.models.heads.spans import NO_SPANS
+
+LABEL = "label_ids"
+CLASS = "classification_class_index"
+AGGREGATION = "aggregation_function_id"
+ANSWER = "answer"
+ACCURACY = "answer_accuracy"
+CLASS_ACCURACY = "class_accuracy"
+AGGREGATION_ACCURACY = "aggregation_accuracy"
+SPAN_ACCURACY = "span_accuracy"
+SQUARED_ERROR = "squared_error"
+
+
+def names(model: ClassifierConfig) -> dict[str, str]:
+    """Returns label -> name of the metric, for the heads whose answer is labelled."""
+    found = {} if model.disable_per_token_loss else {LABEL: ACCURACY}
+    if model.span_prediction != NO_SPANS:
+        found[LABEL] = SPAN_ACCURACY
+    if model.num_classification_labels == 1:
+        found[ANSWER] = SQUARED_ERROR
+    elif model.num_classification_labels:
+        found[CLASS] = CLASS_ACCURACY
+    if model.num_aggregation_labels and not model.use_answer_as_supervision:
+        found[AGGREGATION] = AGGREGATION_ACCURACY
+    return found
+
+
+def _cells_right(labels, outputs):
+    """Returns <bool>[batch], true where exactly the labelled tokens are selected."""
+    wrong = tf.not_equal(outputs["selected_tokens"], labels[LABEL]) & (labels["input_mask"] > 0)
+    return ~tf.reduce_any(wrong, axis=1)
+
+
+def _span_right(labels, outputs):
+    """Returns <bool>[batch], true where the answer is exactly the gold span, if there is one."""
+    gold = first_labelled(labels[LABEL])
+    right = tf.reduce_all(outputs["pred_span"] == gold, axis=1)
+    if "empty_span_log_prob" not in outputs:
+        return right
+    # An empty answer is labelled by the first token.
+    empty = outputs["empty_span_log_prob"] > outputs["span_log_prob"]
+    return tf.where(empty, tf.reduce_all(gold == 0, axis=1), right)
+
+
+VALUES = {
+    ACCURACY: _cells_right,
+    SPAN_ACCURACY: _span_right,
+    CLASS_ACCURACY: lambda labels, outputs: _equal(outputs["pred_cls"], labels[CLASS]),
+    AGGREGATION_ACCURACY: lambda labels, outputs: _equal(outputs["pred_aggr"], labels[AGGREGATION]),
+    SQUARED_ERROR: lambda labels, outputs: squared_error(outputs["logits_cls"], labels[ANSWER]),
+}
+"""Name of a metric -> function of labels and outputs that gives its value for each example."""
+
+
+def _equal(predicted, label):
+    return tf.equal(predicted, tf.reshape(label, [-1]))

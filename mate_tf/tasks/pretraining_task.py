@@ -1,0 +1,80 @@
+"""Base class of pre-training tasks: masked words, and whether two texts belong together."""
+
+import tensorflow as tf
+
+from mate_tf.data.pretraining.masking import Masking
+from mate_tf.errors import InputError
+from mate_tf.layers.keras_namespace import keras
+from mate_tf.models.pretrainer import TablePretrainer
+from mate_tf.tasks import base
+from mate_tf.tasks.head_metrics import CLASS
+
+METRICS = (
+    "masked_lm_accuracy",
+    "masked_lm_loss",
+    "next_sentence_accuracy",
+    "next_sentence_loss",
+)
+
+
+class PretrainTask(base.Task):
+    """Learns to predict masked words, and whether the second part of an input is the right one.
+
+    Words are masked anew whenever an example is read, but always alike in evaluation. The config
+    has a `PretrainerConfig` as `model` and a `MaskingConfig` as `masking`.
+    """
+
+    capabilities = base.Capabilities(answers_questions=False, reads_tables=False)
+    model_type = TablePretrainer
+
+    def label_names(self):
+        return [CLASS]
+
+    def global_batches(self, params, multiple_of=1):
+        """Returns batches of the model's inputs with words masked, and the masked words."""
+        vocab_file = self.task_config.conversion.bert_vocab_file
+        if not vocab_file:
+            raise InputError("task.conversion.bert_vocab_file is empty: which piece is [MASK]?")
+        masking = Masking(vocab_file, self.task_config.masking)
+        seed = params.seed
+        if seed is None:
+            # Evaluation must not change from one time to the next.
+            seed = int(tf.random.uniform([], 0, 2**31 - 1, tf.int32)) if params.is_training else 0
+
+        def mask(batch, number):
+            labels = {"next_sentence_labels": batch.pop(CLASS)}
+            return masking(batch, tf.stack([seed, number]), self.example_mask(batch)) | labels
+
+        batches = super().global_batches(params, multiple_of)
+        numbered = tf.data.Dataset.zip(batches, tf.data.Dataset.counter())
+        return numbered.map(mask, num_parallel_calls=tf.data.AUTOTUNE)
+
+    def build_metrics(self, training=True):
+        """Returns accuracy and loss of each head."""
+        del training
+        heads = METRICS if self.task_config.model.next_sentence else METRICS[:2]
+        return [keras.metrics.Mean(name, dtype=tf.float32) for name in heads]
+
+    def process_metrics(self, metrics, labels, model_outputs, **kwargs):
+        """Adds to means over masked words and over examples that do not only fill up a batch."""
+        del kwargs
+        weights = {
+            "masked_lm": labels["masked_lm_weights"],
+            "next_sentence": self.example_mask(labels),
+        }
+        gold = {
+            "masked_lm": labels["masked_lm_ids"],
+            "next_sentence": labels["next_sentence_labels"],
+        }
+        for metric in metrics:
+            if metric.name not in METRICS:
+                continue  # of a layer, which keeps it itself
+            head, _, what = metric.name.rpartition("_")
+            if what == "loss":
+                values = model_outputs[f"{head}_example_loss"]
+            else:
+                predicted = model_outputs[f"{head}_predictions"]
+                values = tf.equal(predicted, tf.reshape(gold[head], [-1]))
+            metric.update_state(
+                tf.cast(values, tf.float32), tf.cast(tf.reshape(weights[head], [-1]), tf.float32)
+            )

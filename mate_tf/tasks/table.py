@@ -1,0 +1,29 @@
+"""Base class of tasks over tables."""
+
+from mate_tf.data.converters.examples import ExampleConverter
+from mate_tf.evaluation import denotation, metrics
+from mate_tf.files.atomic import write_text
+from mate_tf.tasks import base
+
+
+class TableTask(base.Task):
+    """Selects the cells that answer a question about a table, or classifies it."""
+
+    baselines = ("random cell", "lexical match", "row and column match")
+
+    def converter(self, vocab_file):
+        return ExampleConverter.from_config(vocab_file, self.task_config.conversion.frozen())
+
+    def measure(self, interactions, predicted):
+        """Returns the share of questions with exactly the gold cells."""
+        graded = metrics.grade(interactions, predicted)
+        return {"questions": {"accuracy": metrics.accuracy(graded)}}
+
+    def write_answers(self, interactions, predicted, target):
+        """Writes <target>.answers.tsv for WikiTableQuestions' evaluator if the model aggregates."""
+        if not self.task_config.model.num_aggregation_labels:
+            return ()
+        path = f"{target}.answers.tsv"
+        lines = denotation.submission_lines(interactions, predicted)
+        write_text(path, "".join(f"{line}\n" for line in lines))
+        return (path,)

@@ -1,0 +1,196 @@
+"""Word pieces equal those of BERT's Python tokenizer, in and out of the graph."""
+
+import csv
+import json
+import unicodedata
+
+import pytest
+import tensorflow as tf
+from hypothesis import given
+from hypothesis import strategies as st
+from official.nlp.tools import tokenization
+
+from mate_tf.data.converters.tokenizer import MAX_WORD_CHARACTERS, Tokenizer, read_vocabulary
+from mate_tf.errors import InputError
+from mate_tf.tables.text import EMPTY, format_text
+
+PIECES = ["[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "##b", "b", "1", "#", "/"]
+HARD = [
+    "",
+    "n/a",
+    " N/A\x1c",
+    "n/a.",
+    "?",
+    "_",
+    "½ ² Ⅷ ﬁ ß ẞ",
+    "２０ ＡＢ",
+    "naïve café",
+    "e\u0301\u200bx\u00adb",
+    "a\x00b\ufffdc\x85d\u2028e\xa0f",
+    "ΑΣ ΑΣΑ İstanbul ǅ",
+    "北京2008 𠀀 豈",
+    "[CLS] [UNK] [EMPTY] [unused1] ##b",
+    "🙂 ok",
+    "a" * MAX_WORD_CHARACTERS,
+    "a" * (MAX_WORD_CHARACTERS + 1),
+    "é" * (MAX_WORD_CHARACTERS + 1) + "-b",
+    "x" * 5000 + " b",
+]
+
+
+@pytest.fixture(scope="module")
+def tokenizer(bert_vocab):
+    return Tokenizer(bert_vocab)
+
+
+@pytest.fixture(scope="module")
+def reference(bert_vocab):
+    """BERT's tokenizer as TAPAS uses it: word by word, and [EMPTY] for nothing."""
+    full = tokenization.FullTokenizer(str(bert_vocab))
+
+    def tokenize(text):
+        if format_text(text) == EMPTY:
+            return ["[unused0]"]
+        return [
+            piece for word in full.basic_tokenizer.tokenize(text) for piece in full.tokenize(word)
+        ]
+
+    return tokenize
+
+
+@pytest.fixture
+def vocab_file(tmp_path):
+    """A function that writes a vocabulary."""
+
+    def write(pieces):
+        path = tmp_path / "vocab.txt"
+        path.write_bytes(pieces if isinstance(pieces, bytes) else "\n".join(pieces).encode())
+        return path
+
+    return write
+
+
+def test_equals_the_goldens(goldens):
+    folder = goldens / "tokenization"
+    tokenizer = Tokenizer(folder / "vocab.txt")
+    recorded = json.loads((folder / "open" / "text_utils.json").read_text(encoding="utf-8"))
+    pieces = tokenizer.tokenize([entry["text"] for entry in recorded])
+    assert pieces == [entry["pieces"] for entry in recorded]
+    assert [tokenizer.ids(found) for found in pieces] == [entry["ids"] for entry in recorded]
+
+
+def test_words_can_be_recovered(goldens):
+    folder = goldens / "tokenization"
+    tokenizer = Tokenizer(folder / "vocab.txt")
+    recorded = json.loads((folder / "open" / "text_utils.json").read_text(encoding="utf-8"))
+    encoding = tokenizer.encode([entry["text"] for entry in recorded])
+    for entry, begin, end in zip(
+        recorded, encoding.row_splits, encoding.row_splits[1:], strict=False
+    ):
+        number, numbers = 0, []
+        for starts in encoding.word_starts[begin:end]:
+            number += starts
+            numbers.append(number)
+        words = entry["original_words"]
+        for first, second, word, next_word in zip(
+            numbers, numbers[1:], words, words[1:], strict=False
+        ):
+            # Equal words may follow one another.
+            assert first != second or word == next_word
+            assert first == second or encoding.word_starts[begin + numbers.index(second)]
+        assert numbers[0] == 1
+
+
+def test_equals_the_reference_on_real_cells(tokenizer, reference, sqa_dir):
+    cells = set()
+    for path in sorted((sqa_dir / "table_csv").glob("*.csv"))[::40]:
+        with open(path, encoding="utf-8", newline="") as file:
+            cells.update(cell for row in csv.reader(file) for cell in row)
+    cells = sorted(cells)
+    assert len(cells) > 1000
+    assert tokenizer.tokenize(cells) == [reference(cell) for cell in cells]
+
+
+def test_equals_the_reference_on_every_kind_of_character(tokenizer, reference):
+    # The whole of Unicode was compared once; here, every 23rd character.
+    chars = [chr(code) for code in range(1, 0x30000, 23)]
+    chars = [char for char in chars if unicodedata.category(char) not in ("Cs", "Cn")]
+    texts = [*HARD, *chars, *(f"x{char}y" for char in chars)]
+    assert tokenizer.tokenize(texts) == [reference(text) for text in texts]
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8"), max_size=20), max_size=5))
+def test_equals_the_reference_on_any_text(tokenizer, reference, texts):
+    # Characters newer than Python's tables may be of a class Python does not know.
+    texts = ["".join(c for c in text if unicodedata.category(c) != "Cn") for text in texts]
+    assert tokenizer.tokenize(texts) == [reference(text) for text in texts]
+
+
+def test_works_inside_a_saved_model(tokenizer, tmp_path):
+    tf.saved_model.save(tokenizer, str(tmp_path))
+    loaded = tf.saved_model.load(str(tmp_path))
+    texts = tf.constant([text.encode() for text in HARD])
+    assert loaded.to_ids(texts).to_list() == tokenizer.to_ids(texts).to_list()
+    assert loaded.to_ids(texts).dtype == tf.int32
+
+
+def test_no_texts_and_invalid_characters(tokenizer):
+    assert tokenizer.tokenize([]) == []
+    assert tokenizer.tokenize(["a\ud800b"]) == [["ab"]]
+    assert tokenizer.to_ids(tf.constant([b"a\xffb"])).to_list() == [tokenizer.ids(["ab"])]
+
+
+def test_empty_piece(vocab_file, tokenizer):
+    own = Tokenizer(vocab_file(PIECES))
+    assert own.empty_id == 1
+    assert own.encode(["-"]).ids.tolist() == [1]
+    # BERT's vocabulary has [unused0] where TAPAS's has [EMPTY].
+    assert tokenizer.pieces[tokenizer.empty_id] == "[unused0]"
+    assert tokenizer.empty_id == 1
+    bare = Tokenizer(vocab_file([piece for piece in PIECES if piece != "[EMPTY]"]))
+    assert bare.empty_id == bare.unk_id
+    assert bare.tokenize(["?", "ab"]) == [["[UNK]"], ["a", "##b"]]
+
+
+def test_special_ids(vocab_file):
+    tokenizer = Tokenizer(vocab_file(PIECES))
+    ids = [tokenizer.pad_id, tokenizer.unk_id, tokenizer.cls_id, tokenizer.sep_id]
+    assert ids == [0, 2, 3, 4]
+    assert tokenizer.mask_id == 5
+    without = Tokenizer(vocab_file([piece for piece in PIECES if piece != "[MASK]"]))
+    assert without.mask_id is None
+
+
+def test_unknown_piece_is_named(vocab_file):
+    with pytest.raises(InputError, match=r"vocab\.txt.*nonsense"):
+        Tokenizer(vocab_file(PIECES)).ids(["a", "nonsense"])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "empty"),
+        (b"\n\n", "empty"),
+        ([p for p in PIECES if p not in ("[CLS]", "[UNK]")], r"lacks \[UNK\], \[CLS\]"),
+        (["[PAD]"], r"lacks \[UNK\], \[CLS\], \[SEP\]"),
+        ([*PIECES, "c", "b"], "'b' is in lines 9 and 14"),
+        ([*PIECES, "", "c"], "line 13 of the vocabulary is empty"),
+        (b"\x1f\x8b\x08\x00\xff\xfe", "not UTF-8"),
+        (b"[PAD]\x00\x00", "binary"),
+    ],
+)
+def test_wrong_vocabulary(vocab_file, content, message):
+    path = vocab_file(content)
+    with pytest.raises(InputError, match=message) as raised:
+        Tokenizer(path)
+    assert str(path) in str(raised.value)
+
+
+def test_missing_vocabulary(tmp_path):
+    for path in (tmp_path / "absent.txt", tmp_path):
+        with pytest.raises(InputError, match=str(path)):
+            read_vocabulary(path)
+
+
+def test_windows_line_ends(vocab_file):
+    assert read_vocabulary(vocab_file("\r\n".join(PIECES).encode() + b"\r\n")) == tuple(PIECES)
