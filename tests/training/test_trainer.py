@@ -97,6 +97,16 @@ def test_seed_makes_runs_equal_and_resumes_to_the_same_step(toy_experiment, tmp_
     assert 0 < change < 0.1  # went on from there, not from new random weights
 
 
+def test_seeds_and_curriculum_of_a_resumed_training(toy_experiment):
+    """Either seed alone would shuffle the data anew, so each is looked at by itself."""
+    experiment = toy_experiment("task: {train_data: {seed: 3, curriculum_steps: 6}}")
+    resumed = trainer.continued(experiment, 4)
+    assert (resumed.task.train_data.seed, resumed.tf_random_seed) == (7, 5)
+    assert resumed.task.train_data.curriculum_steps == 2
+    assert trainer.continued(experiment, 8).task.train_data.curriculum_steps == 0
+    assert (experiment.task.train_data.seed, experiment.tf_random_seed) == (3, 1)
+
+
 @pytest.mark.parametrize("strategy", ["'off'", "one_device"])
 def test_other_strategies_and_bfloat16(toy_experiment, tmp_path, strategy):
     experiment = toy_experiment(
