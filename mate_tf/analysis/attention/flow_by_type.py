@@ -57,7 +57,7 @@ def token_types(context: TableContext) -> np.ndarray:
     Args:
         context: of one example, <int>[seq] each.
     """
-    segment, row, column, mask = map(np.asarray, context)
+    segment, row, column, mask = map(np.asarray, context[:4])
     real, table = mask > 0, segment > 0
     header, data = real & table & (row == 0), data_tokens(context)
     first = np.arange(len(mask)) == 0
@@ -74,7 +74,7 @@ def token_types(context: TableContext) -> np.ndarray:
 
 def data_tokens(context: TableContext) -> np.ndarray:
     """The tokens of data cells, <bool>[seq]."""
-    segment, row, _, mask = map(np.asarray, context)
+    segment, row, _, mask = map(np.asarray, context[:4])
     return (mask > 0) & (segment > 0) & (row > 0)
 
 
