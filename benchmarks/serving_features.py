@@ -46,9 +46,10 @@ class Comparison:
 
         from mate_tf.data.converters.examples import ExampleConverter
         from mate_tf.serving.reading import TableReader
+        from mate_tf.tables.conversion import ConversionConfig
 
         self._converter = ExampleConverter(vocab_file, max_seq_length, **OPTIONS)
-        reader = TableReader(vocab_file, OPTIONS | {"max_seq_length": max_seq_length})
+        reader = TableReader(vocab_file, ConversionConfig(max_seq_length=max_seq_length, **OPTIONS))
 
         @tf.function(
             input_signature=[tf.TensorSpec([None] * rank, tf.string) for rank in (1, 2, 3)],

@@ -135,7 +135,7 @@ def measure(args) -> list[dict]:
             rows = []
             for name, values in times.items():
                 clock, worked = (statistics.median(each) for each in zip(*values, strict=True))
-                preparing = speed.seconds(lambda prepare=made[name][1]: list(prepare().values()))[1]
+                preparing = speed.seconds(lambda prepare=made[name][1]: list(prepare()))[1]
                 rows.append(
                     {
                         "length": n,

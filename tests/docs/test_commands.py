@@ -37,7 +37,7 @@ RUN_FOR_REAL = {
     "saved_model_cli run": "tests/serving/test_clients.py::test_python_and_saved_model_cli",
     "--mode=ask": "tests/cli/test_ask.py::test_prints_json_and_a_table",
     "--mode=demo": "tests/demo/test_page.py::test_a_visit",
-    "--mode=analyze": "tests/cli/test_analyze.py::test_table",
+    "--mode=analyze": "tests/cli/test_analyze.py::test_attention_flow_coverage_and_table",
     "--mode=profile": "tests/cli/test_profile.py::test_measures",
     "--task=POINTR": "tests/cli/test_pointr.py::test_asking",
     "--config_file=configs/custom.yaml": "tests/cli/test_custom.py",

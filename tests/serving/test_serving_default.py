@@ -8,6 +8,7 @@ from mate_tf import checkpoints
 from mate_tf.answers import execution
 from mate_tf.answers.execution import AGGREGATIONS
 from mate_tf.data import interactions
+from mate_tf.evaluation import denotation
 from mate_tf.serving import answers, numeric
 from mate_tf.serving.reading import TableReader
 from mate_tf.serving.signatures import ServingModule
@@ -186,7 +187,7 @@ def test_values(operation):
         table = interactions.interaction_from_table(
             Table.from_rows(["a"], [[text] for text in texts]), "ask-0", []
         ).table
-        known = execution.numbers_at(table, [(row, 0) for row in range(len(texts))])
+        known = denotation.numbers_at(table, [(row, 0) for row in range(len(texts))])
         expected = execution.result(operation, texts, known)
         assert text.decode() == expected.text, texts
         assert (
