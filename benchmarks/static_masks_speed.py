@@ -111,6 +111,13 @@ def make(config, n: int):
     return tf.function(layer.attend, autograph=False), prepare, "blocks" if blocks else "mask"
 
 
+def tensors(pattern) -> list:
+    """The tensors of a pattern, whose parts may be None."""
+    import tensorflow as tf
+
+    return [part for part in tf.nest.flatten(pattern) if part is not None]
+
+
 def measure(args) -> list[dict]:
     """Median seconds of each case and length."""
     import tensorflow as tf
@@ -135,7 +142,7 @@ def measure(args) -> list[dict]:
             rows = []
             for name, values in times.items():
                 clock, worked = (statistics.median(each) for each in zip(*values, strict=True))
-                preparing = speed.seconds(lambda prepare=made[name][1]: list(prepare()))[1]
+                preparing = speed.seconds(lambda prepare=made[name][1]: tensors(prepare()))[1]
                 rows.append(
                     {
                         "length": n,
