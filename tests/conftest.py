@@ -45,8 +45,8 @@ def pytest_collection_modifyitems(items):
 def pytest_configure(config):
     if config.getoption("hypothesis_seed", None) is None:
         config.option.hypothesis_seed = config.option.seed
-    # Graphs have millions of objects. With Python's thresholds half of the time went into looking
-    # for garbage among them; `memory_is_returned` looks for it after each file instead.
+    # Graphs have millions of objects. With Python's thresholds garbage collection took up to half
+    # of the time. Here it runs after tests with large graphs and after each file.
     gc.set_threshold(100_000, 50, 1000)
 
 

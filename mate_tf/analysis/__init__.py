@@ -1,1 +1,1 @@
-"""What models attend to (`attention`), what they cost (`cost`), and figures of both (`plots`)."""
+"""Analyses of attention (`attention`), of its cost (`cost`), and their figures (`plots`)."""

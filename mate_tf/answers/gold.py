@@ -30,7 +30,7 @@ class AnswerError(InputError):
 
 
 class SupervisionMode(enum.Enum):
-    """What happens to the coordinates and the number that came with an answer."""
+    """Treatment of the coordinates and the number that came with an answer."""
 
     NONE = "none"
     """They are kept as they are."""

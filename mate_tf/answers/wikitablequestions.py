@@ -1,4 +1,4 @@
-"""When an answer is right by the rules of the official WikiTableQuestions evaluator, 1.0.2.
+"""Rules of the official WikiTableQuestions evaluator, 1.0.2.
 
 An answer is a set of values: strings, numbers and dates. It is right if it has as many values as
 the target and each value of the target matches one of it: their texts have one normal form
@@ -58,7 +58,7 @@ class Value(NamedTuple):
     date: Date | None = None
 
     def matches(self, other: "Value") -> bool:
-        """Whether two values are the same one."""
+        """Returns whether two values match."""
         if self.text == other.text:
             return True
         if self.number is not None and other.number is not None:
@@ -66,7 +66,7 @@ class Value(NamedTuple):
         return self.date is not None and self.date == other.date
 
     def _identity(self):
-        """What makes values of one answer count once."""
+        """Key by which equal values of one answer count once."""
         if self.number is not None:
             return self.number
         return self.date or self.text
@@ -107,7 +107,7 @@ def values(texts: Iterable[str], canonical: Iterable[str] | None = None) -> list
 
 
 def is_right(target: Sequence[Value], answer: Sequence[Value]) -> bool:
-    """Whether an answer is right."""
+    """Returns whether an answer is right."""
     return len(target) == len(answer) and all(any(t.matches(a) for a in answer) for t in target)
 
 

@@ -119,7 +119,7 @@ class TableBias(MaskedAttention):
 
     @classmethod
     def flops(cls, config, num_heads, hidden_size, length):
-        """Those of all pairs, and the product that makes biases of relations."""
+        """Counts the FLOPs of all pairs and of the product that gives the biases of relations."""
         pairs = super().flops(config, num_heads, hidden_size, length)
         return pairs + 2 * len(RELATIONS) * num_heads * length**2
 

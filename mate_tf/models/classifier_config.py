@@ -41,7 +41,7 @@ _TRAINING_FLAGS = frozenset(
 
 @dataclasses.dataclass
 class ClassifierConfig(base_config.Config):
-    """What a TableClassifier is made of; names and defaults are the reference's where it has them.
+    """Settings of a TableClassifier; names and defaults are the reference's where it has them.
 
     Attributes:
         encoder: the encoder below the heads.
@@ -143,7 +143,7 @@ class ClassifierConfig(base_config.Config):
     num_towers: int = 1
 
     def towers(self) -> towers.Towers:
-        """How the encoder is applied to sequences.
+        """Returns how the encoder is applied to sequences.
 
         Raises:
             InputError: towers and choices contradict each other.
@@ -153,7 +153,7 @@ class ClassifierConfig(base_config.Config):
 
     @classmethod
     def from_tapas(cls, bert_config, **flags):
-        """From the reference's bert_config.json and the fields of its tapas_config.json.
+        """Makes a config of the reference's bert_config.json and tapas_config.json.
 
         Args:
             bert_config: dict.

@@ -1,4 +1,4 @@
-"""What models have in common that are made of one config."""
+"""Base class of models that are made of one config."""
 
 from typing import ClassVar
 
@@ -40,12 +40,12 @@ class ConfiguredModel(keras.Model):
 
     @property
     def trainable_weights(self):
-        """Those that are trained."""
+        """Variables that are trained."""
         return [v for v in super().trainable_weights if id(v) not in self._frozen]
 
     @property
     def non_trainable_weights(self):
-        """Those that are not, the frozen ones among them."""
+        """Variables that are not trained, the frozen ones included."""
         frozen = [v for v in super().trainable_weights if id(v) in self._frozen]
         return frozen + super().non_trainable_weights
 
@@ -59,7 +59,7 @@ class ConfiguredModel(keras.Model):
 
     @property
     def config(self):
-        """What it is made of, a `config_type`."""
+        """Settings of the model, a `config_type`."""
         return self._config
 
     def get_config(self):

@@ -30,7 +30,7 @@ KEY_INITIALIZATIONS = ("independent", "query")
 
 @dataclasses.dataclass
 class EncoderConfig(base_config.Config):
-    """What a TableEncoder is made of; defaults are BERT-base with TAPAS's embeddings.
+    """Settings of a TableEncoder; defaults are BERT-base with TAPAS's embeddings.
 
     Attributes:
         vocab_size: word pieces.

@@ -1,4 +1,4 @@
-"""What each layer of an encoder computes with, for analysis: inputs, patterns and masks."""
+"""Inputs, patterns and masks of each layer of an encoder, for analysis."""
 
 import dataclasses
 
@@ -35,7 +35,7 @@ class InspectedLayer:
 
     @property
     def mask(self) -> tf.Tensor:
-        """Which pairs attend, added tokens included: <bool>[batch, 1 or heads, 1 or seq, seq]."""
+        """Mask with the added tokens, <bool>[batch, 1 or heads, 1 or seq, seq]."""
         mask = self.content_mask
         return self.pattern.mask(self.context) if mask is None else mask
 

@@ -25,7 +25,7 @@ _NO_WORDS = 1e-5  # keeps a batch without masked words from being divided by zer
 
 @dataclasses.dataclass
 class PretrainerConfig(base_config.Config):
-    """What a TablePretrainer is made of.
+    """Settings of a TablePretrainer.
 
     Attributes:
         encoder: the encoder below the heads; the one that is fine-tuned later.
@@ -38,7 +38,7 @@ class PretrainerConfig(base_config.Config):
 
     @classmethod
     def from_tapas(cls, bert_config, **flags):
-        """From the reference's bert_config.json and flags: those of `EncoderConfig.from_tapas`."""
+        """Makes a config of the reference's bert_config.json and flags, see `EncoderConfig`."""
         return cls(encoder=EncoderConfig.from_tapas(bert_config, **flags))
 
 

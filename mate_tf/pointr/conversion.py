@@ -1,4 +1,4 @@
-"""From cells that the first stage has selected to tables that the second reads."""
+"""Conversion of the cells that the first stage selected to the input of the second."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""From the first stage's cells to the second stage's answers."""
+"""Prediction with both stages: cells of the first, answers of the second."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple

@@ -29,7 +29,7 @@ _DESCRIPTIONS = annotated_text_pb2.AnnotationDescription.annotation_descriptions
 
 @dataclasses.dataclass(frozen=True)
 class PointrAnswer:
-    """What was read, and where.
+    """Text that was read, and its cell.
 
     Attributes:
         text: the answer as it is written; "" if the reader found nothing.
@@ -139,7 +139,7 @@ class PointrPredictor:
         return _answer(interaction, best, place, probabilities, tuple(map(str, cuts)))
 
     def _reading(self, interaction, question, cell, probability):
-        """What stands in one cell: a `Reading`, and where in its expanded text."""
+        """Reads one cell: a `Reading`, and its place in the expanded text."""
         config = hybridqa_rc.HybridQaRcConfig(single_cell_examples=True)
         (reading,) = conversion.predicted_interactions(interaction, {question.id: [cell]}, config)
         example, _ = self._read.converter.conversion(reading, 0)

@@ -278,6 +278,16 @@ def test_any_length_with_unknown_shape_saved_and_by_xla(name, features, tmp_path
     np.testing.assert_allclose(static(features)["y"], expected, atol=1e-5)
 
 
+@pytest.mark.slow
+def test_short_input_by_xla(name, features):
+    """Shorter than a bucket; a program of its own, since XLA compiles each length."""
+    encoder = encoder_of(name, num_hidden_layers=1)
+    short = {key: value[:, :3] for key, value in features.items()}
+    static = tf.function(encoder, jit_compile=True, autograph=False)
+    expected = encoder(short)["sequence_output"]
+    np.testing.assert_allclose(static(short)["sequence_output"], expected, atol=1e-5)
+
+
 def test_gradients_are_finite_and_numerically_right(name, tables, x, context):
     run = tables.layer_pair(small(name))
     weights = tf.random.stateless_normal(x.shape, [2, 2])

@@ -1,1 +1,1 @@
-"""What trained models attend to: flow of attention, learned masks, settings of MATE."""
+"""Analyses of trained models: flow of attention, learned masks, settings of MATE."""

@@ -72,7 +72,7 @@ def example_masks(trained: Trained) -> dict:
 
 
 def attention_flow(trained: Trained) -> dict:
-    """Where the attention of table tokens goes (table 7), and which heads look along rows."""
+    """Measures the attention flow of table tokens (table 7) and finds row and column heads."""
     examples = trained.examples_with_tables() if trained.has_examples else iter(())
     first = next(examples, None)
     if first is None:
@@ -125,7 +125,7 @@ def table_maps(trained: Trained) -> dict:
 
 
 def coverage(trained: Trained) -> dict:
-    """What the attention of MATE reaches, and the cheapest settings for some coverages."""
+    """Measures the coverage of MATE and finds the cheapest settings for some coverages."""
     options = {c.name: c for c in trained.configs if "global_length" in option_names(c.name)}
     context = trained.context(MAX_COVERAGE_EXAMPLES) if options and trained.has_examples else None
     if context is None:

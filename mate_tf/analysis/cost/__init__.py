@@ -1,1 +1,1 @@
-"""What attention costs: time, FLOPs and memory. Imports nothing by itself."""
+"""Cost of attention: time, FLOPs and memory. Imports nothing by itself."""

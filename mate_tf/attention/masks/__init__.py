@@ -28,6 +28,8 @@ from mate_tf.attention.masks.table import (
     without_diagonal,
 )
 
+apart = same_example  # alias of same_example, kept for code that uses the old name
+
 __all__ = [
     "HeadTokens",
     "any_key",

@@ -182,7 +182,7 @@ class AnswerSupervisedAggregationHead(AggregationHead):
         return tf.reduce_sum(results * weights, axis=1)
 
     def _chosen(self, outputs, features):
-        """How much of a chosen cell each token stands for: <float32>[batch, seq]."""
+        """Computes each token's share of a chosen cell: <float32>[batch, seq]."""
         probs = outputs["probs"]
         if self._config.use_gumbel_for_cells:
             # The logits are divided by the temperature already.

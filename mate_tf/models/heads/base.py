@@ -1,4 +1,4 @@
-"""What heads have in common: outputs from the encoder's, a loss from outputs and labels."""
+"""Base classes of heads: outputs from the encoder's, a loss from outputs and labels."""
 
 import tensorflow as tf
 

@@ -153,7 +153,7 @@ class ColumnAndCellHead(_SelectionHead):
         return [*super()._scorer_names(), "column_output_weights", "column_output_bias"]
 
     def call(self, x, *, cells, features):
-        """As `TokenHead.call`; also column_logits <float32>[batch, columns].
+        """Scores cells like `TokenHead.call`; also returns column_logits <float32>[batch, columns].
 
         `logits` are means per cell with -10000 added outside the predicted column.
         """
@@ -212,7 +212,7 @@ class CellSoftmaxHead(_SelectionHead):
     """
 
     def call(self, x, *, cells, features):
-        """As `TokenHead.call`; `probs` is P(c) and `logits` S(c) of the cell the token is in."""
+        """Scores cells; `probs` is P(c) and `logits` S(c) of the cell that the token is in."""
         token_logits = self._token_logits(x)
         scores = cells.mean(token_logits) + LOG_ZERO * (1.0 - cells.in_table)
         probs = tf.exp(_log_softmax(scores)) * cells.in_table  # [batch, rows, columns]

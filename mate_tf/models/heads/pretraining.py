@@ -57,7 +57,7 @@ class MaskedWordHead(keras.layers.Layer):
 
 
 class RandomTableHead(keras.layers.Layer):
-    """Whether the table is a random one (1) or the text's own (0), from the pooled output.
+    """Classifies the pooled output: a random table (1) or the text's own (0).
 
     BERT's head for the next sentence. Computes in float32.
 

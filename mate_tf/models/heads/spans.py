@@ -16,7 +16,7 @@ NO_SPANS, SPAN, BOUNDARY, MLP = "none", "span", "boundary", "mlp"
 
 
 def of_starts(values, max_length):
-    """What belongs to the first token of each span.
+    """Gathers the values of the first token of each span.
 
     Args:
         values: [batch, seq, ...].
@@ -30,7 +30,7 @@ def of_starts(values, max_length):
 
 
 def of_ends(values, max_length):
-    """What belongs to the last token of each span; see `of_starts`."""
+    """Gathers the values of the last token of each span; see `of_starts`."""
     return tf.concat(ends_by_length(values, max_length), axis=1)
 
 
@@ -58,7 +58,7 @@ def indexes(length, max_length):
 
 
 def within_cells(row_ids, column_ids, max_length):
-    """Which spans begin and end in the same data cell: <bool>[batch, spans].
+    """Returns <bool>[batch, spans], true for spans that begin and end in the same data cell.
 
     Args:
         row_ids: <int32>[batch, seq], 0 for the header and outside the table.
@@ -73,7 +73,7 @@ def within_cells(row_ids, column_ids, max_length):
 
 
 def gold_boundaries(label_ids):
-    """Where runs of labelled tokens begin and end.
+    """Finds the first and last tokens of runs of labelled tokens.
 
     Args:
         label_ids: <int32>[batch, seq], not 0 for labelled tokens.
@@ -108,7 +108,7 @@ class SpansHead(Head):
             raise InputError(f"max_span_length: {self._max_length} leaves no span")
 
     def _outputs(self, logits, features):
-        """What `SpanHead.call` returns, for the scores of all spans <float32>[batch, spans]."""
+        """Makes the outputs of `SpanHead.call` from scores <float32>[batch, spans]."""
         in_cells = within_cells(features["row_ids"], features["column_ids"], self._max_length)
         every = indexes(shape_list(features["row_ids"])[1], self._max_length)
         logits = tf.where(self._candidates(in_cells), logits, LOG_ZERO)
@@ -219,7 +219,7 @@ class BoundaryHead(SpansHead):
         return {f"loss/{name}": getattr(self, name) for name in names}
 
     def call(self, x, *, cells, features):
-        """As `SpanHead.call`; also start_logits and end_logits <float32>[batch, seq]."""
+        """Scores spans; adds start_logits, end_logits <float32>[batch, seq] to `SpanHead`."""
         del cells
         starts = tf.linalg.matvec(x, self.start_output_weights) + self.start_output_bias
         ends = tf.linalg.matvec(x, self.end_output_weights) + self.end_output_bias
