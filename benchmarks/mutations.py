@@ -218,11 +218,14 @@ def _file_with(copy: pathlib.Path, old: str) -> pathlib.Path:
     return paths[0]
 
 
-def main() -> None:
+def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="bugs whose area or description has this text")
-    only = parser.parse_args().only
-    unnoticed = 0
+    return parser.parse_args()
+
+
+def main() -> None:
+    only, unnoticed = arguments().only, 0
     print(f"{'area':12}{'bug':64}caught by")
     for mutation in MUTATIONS:
         if only in f"{mutation.area} {mutation.bug}":
