@@ -16,6 +16,7 @@ from mate_tf.attention.mate_heads import (
     head_types,
 )
 from mate_tf.layers.shapes import shape_list
+from mate_tf.layers.shared_functions import SharedFunctions
 
 __all__ = [
     "BUCKETS_PER_BLOCK",
@@ -150,7 +151,7 @@ class MateEfficientPattern(MatePattern):
         question_length = tf.reduce_sum(tf.cast(masks.question_tokens(context), tf.int32), -1)
         overflow = tf.reduce_any(question_length > self.config.global_length)
         buckets = BucketTensors(tuple(parts), restore, overflow)
-        return MateTensors(self._real(context), buckets=buckets)
+        return MateTensors(self._real(context), buckets=buckets, shared=SharedFunctions())
 
     def _head_type(self, kind: HeadType, context):
         """Computes the tensors of one type, the numbers of its outputs, and how many there are."""
@@ -249,36 +250,50 @@ class MateEfficient(MateExact):
     def attend(self, query, key, value, pattern, training=None):
         if pattern.buckets is None:
             return super().attend(query, key, value, pattern, training)
+        # Drawn here: within the shared function each layer would drop the same probabilities.
+        drops = bool(training and self.dropout_rate)
+        seed = tf.random.uniform([2], 0, 2**30, tf.int32) if drops else None
+        settings = (self.dropout_rate, self.softmax_temperature, drops)
+        attend = pattern.shared.get(settings, functools.partial(self._attend, training=drops))
+        return attend(query, key, value, pattern.real, pattern.buckets, seed)
+
+    def _attend(self, query, key, value, real, buckets, seed, training):
         return tf.cond(
-            pattern.buckets.overflow,
-            lambda: self._by_chunks(query, key, value, pattern, training),
-            lambda: self._by_buckets(query, key, value, pattern.buckets, training),
+            buckets.overflow,
+            lambda: self._by_chunks(query, key, value, real, buckets, seed, training),
+            lambda: self._by_buckets(query, key, value, buckets, seed, training),
         )
 
-    def _by_buckets(self, query, key, value, buckets: BucketTensors, training):
+    def _by_buckets(self, query, key, value, buckets: BucketTensors, seed, training):
         outputs = []
+
+        def attend(*arguments):
+            # Each product drops other probabilities.
+            own_seed = None if seed is None else seed + tf.constant([0, len(outputs)])
+            outputs.append(self.softmax_attention(*arguments, training, own_seed))
+
         for part in buckets.head_types:
             q = views.gather_views(query, global_=part.global_, long=part.long)
             k, v = (views.gather_views(x, full=part.full, window=part.window) for x in (key, value))
-            outputs += [
-                # [batch, heads, global_length, head_size]
-                self.softmax_attention(q.global_, k.full, v.full, part.global_bias, training),
-                # [batch * blocks, heads, block, head_size]
-                self.softmax_attention(q.long, k.window, v.window, part.bias, training),
-            ]
+            # [batch, heads, global_length, head_size]
+            attend(q.global_, k.full, v.full, part.global_bias)
+            # [batch * blocks, heads, block, head_size]
+            attend(q.long, k.window, v.window, part.bias)
         return views.gather_back(outputs, buckets.restore)
 
-    def _by_chunks(self, query, key, value, pattern, training):
-        seed = tf.random.uniform([2], 0, 2**30, tf.int32) if training else None
+    def _by_chunks(self, query, key, value, real, buckets: BucketTensors, seed, training):
         contexts = []
-        types = zip(self._per_type(query, key, value), pattern.buckets.head_types, strict=True)
+        types = zip(self._per_type(query, key, value), buckets.head_types, strict=True)
         for (kind, projections), part in types:
-            function = functools.partial(self._dense, kind, part.tokens, seed, training)
-            contexts.append(_recomputed(function, projections))
-        return self._joined(contexts) * pattern.real
+            function = functools.partial(self._dense, kind, training)
+            others = part.tokens if seed is None else (*part.tokens, seed)
+            contexts.append(_recomputed(function, projections, others))
+        return self._joined(contexts) * real
 
-    def _dense(self, kind, tokens, seed, training, query, key, value):
+    def _dense(self, kind, training, query, key, value, *tokens_and_seed):
         """Computes one type of heads by chunks; all <float>[batch, heads, seq, head_size]."""
+        tokens = masks.HeadTokens(*tokens_and_seed[: len(masks.HeadTokens._fields)])
+        seed = tokens_and_seed[-1] if training else None
 
         def attend_chunk(parts):
             number, own_query, *own = parts
@@ -298,24 +313,34 @@ class MateEfficient(MateExact):
         return context[:, :, : shape_list(query)[2]]
 
 
-def _recomputed(function, arguments):
-    """Computes `function(*arguments)`, and computes it again for its gradients.
+def _recomputed(function, arguments, others):
+    """Computes `function(*arguments, *others)`, and computes it again for its gradients.
 
     Nothing is stored for the gradients. A TPU reserves memory for both branches of a condition, so
     what a branch stores would be there always, and it has no kernels to pass on a loop's memory.
+
+    Args:
+        function: takes and returns tensors.
+        arguments: the tensors to differentiate by.
+        others: further tensors.
     """
 
     @tf.custom_gradient
-    def run(*arguments):
+    def run(*tensors):
+        arguments, others = tensors[:count], tensors[count:]
+
         def gradients(upstream):
             with tf.GradientTape() as tape:
                 tape.watch(arguments)
-                result = function(*arguments)
-            return tape.gradient(result, arguments, upstream)
+                result = function(*tensors)
+            found = tape.gradient(result, arguments, upstream)
+            return (*found, *[None] * len(others))
 
-        return function(*arguments), gradients
+        return function(*tensors), gradients
 
-    return run(*arguments)
+    count = len(arguments)
+    # Copies, as the gradient of a condition within a tf.function finds tensors of its own only.
+    return run(*map(tf.identity, (*arguments, *others)))
 
 
 def _diagonal(config) -> bool:

@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from mate_tf.attention import masks
 from mate_tf.errors import InputError
+from mate_tf.layers.shared_functions import SharedFunctions
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,8 +131,10 @@ class MateTensors(NamedTuple):
         real: <float>[batch, seq, 1, 1], 0 for padding, whose output is zero.
         biases: for each type of heads <float>[batch, 1, queries, keys]; None with buckets.
         buckets: BucketTensors; None if computed by masks.
+        shared: SharedFunctions of the layers with this pattern; None without buckets.
     """
 
     real: tf.Tensor
     biases: tuple[tf.Tensor, ...] | None = None
     buckets: BucketTensors | None = None
+    shared: SharedFunctions | None = None

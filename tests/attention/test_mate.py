@@ -8,6 +8,7 @@ import tensorflow as tf
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mate_tf import attention
 from mate_tf.attention import AttentionConfig, coverage, masks, mate
 from mate_tf.attention.mate import head_types
 from mate_tf.errors import InputError
@@ -189,6 +190,28 @@ def test_gradients_where_the_question_overflows(tables):
 
         gradients.append(gradient())
     np.testing.assert_allclose(*gradients, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("global_length", [4, 16])
+def test_layers_of_a_graph_drop_different_probabilities(tables, global_length):
+    """Layers share the traced computation, with (4) and without a question that overflows."""
+    context = tables.random_context(np.random.default_rng(2), 40, [10, 8], max_row_length=6)
+    config = AttentionConfig(name="mate_efficient", global_length=global_length, radius=4)
+    variant = attention.get(config.name)
+    layer = variant.attention(config, 4, hidden_size=HIDDEN, dropout_rate=0.5)
+    x = tf.random.stateless_normal([2, 40, HIDDEN], [3, 4])
+
+    @tf.function(autograph=False)
+    def run(training):
+        pattern = variant.pattern(config, 4)(context)
+        return [layer(x, pattern, training=training) for _ in range(2)]
+
+    tf.random.set_seed(5)
+    (one, other), (again, _), (without, expected) = run(True), run(True), run(False)
+    np.testing.assert_array_equal(without, expected)
+    real = context.input_mask.numpy() == 1
+    for a, b in ((one, other), (one, again), (one, without)):
+        assert (np.abs(a.numpy() - b.numpy())[real].max(axis=-1) > 1e-6).all()
 
 
 @pytest.mark.parametrize("seq", [39, 40, 41])
