@@ -10,8 +10,8 @@ from mate_tf.answers.execution import AGGREGATIONS
 from mate_tf.data import interactions
 from mate_tf.evaluation import denotation
 from mate_tf.serving import answers, numeric
-from mate_tf.serving.reading import TableReader
 from mate_tf.serving.signatures import ServingModule
+from mate_tf.serving.table_reader import TableReader
 from mate_tf.tables.conversion import ConversionConfig
 from mate_tf.tables.table import Table
 
