@@ -11,7 +11,7 @@ from mate_tf.data.converters.sequences import tokens
 from mate_tf.data.features import TOKEN_TYPES
 from mate_tf.data.records import padding
 from mate_tf.errors import InputError
-from mate_tf.evaluation import sequences as sequence_metrics
+from mate_tf.evaluation import sequence_metrics
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.tasks import base, configs
@@ -53,7 +53,7 @@ class SequenceTask(base.Task):
 
     Attributes:
         symbols: the vocabulary, in tasks over symbols.
-        further_metrics: what is reported besides accuracy, see `evaluation.sequences`.
+        further_metrics: what is reported besides accuracy, see `evaluation.sequence_metrics`.
     """
 
     capabilities = base.Capabilities(reads_tables=False)
