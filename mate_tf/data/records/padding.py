@@ -1,4 +1,4 @@
-"""Examples without text or table, which only fill a batch up."""
+"""Padding examples, which only fill up a batch."""
 
 import tensorflow as tf
 
@@ -7,24 +7,40 @@ from mate_tf.data.interactions import PADDING_QUESTION_ID
 
 
 def example_mask(features: dict) -> tf.Tensor:
-    """Returns <bool>[batch], false for the examples that only fill up a batch.
+    """Returns the example mask <bool>[batch], false for padding examples.
 
-    These have one token (`fill`); an example has [CLS] and at least one token more.
+    A padding example has one token (see `fill`); all others have [CLS] and at least one more token.
 
     Args:
-        features: `input_mask` <int32>[batch, seq] is read.
+        features: dict with `input_mask` <int32>[batch, seq].
     """
     return tf.reduce_sum(features["input_mask"], axis=1) > 1
 
 
 def fill_to_multiple(batch: dict, number: int) -> dict[str, tf.Tensor]:
-    """The same with the next larger number of examples that `number` divides."""
+    """Adds padding examples to a batch up to a multiple of `number`.
+
+    Args:
+        batch: name -> <dtype>[batch, ...], with all features of `features.ALL`.
+        number: divisor of the new batch size.
+
+    Returns:
+        name -> <dtype>[new batch size, ...].
+    """
     size = tf.shape(batch["input_ids"])[0]
     return fill(batch, size + -size % number)
 
 
 def fill(batch: dict, batch_size) -> dict[str, tf.Tensor]:
-    """Adds padding examples to a batch until it has `batch_size`."""
+    """Adds padding examples to a batch up to `batch_size` examples.
+
+    Args:
+        batch: name -> <dtype>[batch, ...], with all features of `features.ALL`.
+        batch_size: int or <int32>[], the new batch size.
+
+    Returns:
+        name -> <dtype>[batch_size, ...].
+    """
     missing = batch_size - tf.shape(batch["input_ids"])[0]
     question_id = [ord(char) + 1 for char in PADDING_QUESTION_ID]
     filled = {}
@@ -39,7 +55,7 @@ def fill(batch: dict, batch_size) -> dict[str, tf.Tensor]:
             row = question_id + [0] * (feature.size - len(question_id))
             added = tf.tile([row], [missing, 1])
         elif feature.name == "input_mask":
-            # One token, so that nothing is a mean over none.
+            # One token, so that no mean is over zero tokens.
             added = tf.one_hot(tf.zeros([missing], tf.int32), shape[1], dtype=value.dtype)
         else:
             padding = float("nan") if feature.name == "answer" else feature.padding
