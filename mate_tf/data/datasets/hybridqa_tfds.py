@@ -18,9 +18,9 @@ from mate_tf.data.datasets.tables_tfds import TableBuilder, cells, coordinates
 
 
 class HybridQa(TableBuilder):
-    """Questions over tables and linked passages, with the cells that may answer them.
+    """Questions about tables and linked passages, with the candidate cells of their answers.
 
-    Splits are those whose questions, and at least one of their tables, are in the folder.
+    A split is built if its questions, and at least one of their tables, are in the folder.
     """
 
     MANUAL_DOWNLOAD_INSTRUCTIONS = """

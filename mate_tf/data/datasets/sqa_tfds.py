@@ -11,7 +11,7 @@ from mate_tf.data.interactions import parse_question_id
 
 
 class Sqa(TableBuilder):
-    """Sequences of questions, each of which may refer to the answer of the one before.
+    """Sequences of questions that may refer to the answer of the previous question.
 
     Splits are those of the first official division of the training file, and test.
     """

@@ -15,10 +15,10 @@ from mate_tf.data.datasets.tables_tfds import TableBuilder, cells, coordinates, 
 
 
 class Wtq(TableBuilder):
-    """Questions with the texts that answer them, and the cells where these were found.
+    """Questions with the texts of their answers, and the cells in which these were found.
 
-    tfds itself has a `wiki_table_questions`, which downloads, and has no cells. Splits are those of
-    the first official division of the training file, and test. Tables are as they are in the files.
+    The builder `wiki_table_questions` of tfds downloads the files and has no cells. Splits are
+    those of the first official division of the training file, and test. Tables are not changed.
     """
 
     MANUAL_DOWNLOAD_INSTRUCTIONS = """

@@ -3,7 +3,7 @@
 import pathlib
 
 EXAMPLE_TABLE = pathlib.Path(__file__).with_name("example.csv")
-"""Twelve employees: a CSV file like a user's own."""
+"""Path of a CSV file about twelve employees."""
 
 EXAMPLE_QUESTIONS = (
     ("which city does Kenji Tanaka live in?", ((5, 1),)),
