@@ -35,8 +35,8 @@ class Reference(NamedTuple):
 
     Attributes:
         answers: question id -> answer.
-        table: ids of questions whose answer is a cell of the table.
-        passage: ids of questions whose answer is in a passage.
+        table: ids of questions with an answer in a cell of the table.
+        passage: ids of questions with an answer in a passage.
     """
 
     answers: Mapping[str, str]

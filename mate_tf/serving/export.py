@@ -1,4 +1,4 @@
-"""Writes a SavedModel together with its vocabulary and the settings of its converter."""
+"""Writes a SavedModel with its vocabulary and the settings of its converter."""
 
 import dataclasses
 import os
@@ -81,7 +81,7 @@ def _reader(vocab_file, config: ConversionConfig) -> table_reader.TableReader | 
     missing = table_reader.not_in_graph(config)
     if missing:
         logging.warning(
-            "no %s: strings are not read with %s in the graph; mate_tf.Predictor does",
+            "no signature %s: the graph does not support %s; use mate_tf.Predictor instead",
             signatures.SERVING_DEFAULT,
             ", ".join(missing),
         )

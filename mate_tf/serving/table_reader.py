@@ -224,9 +224,9 @@ def checked(question, header, cells):
     cells = _of_rank(cells, 3, "cells")
     batch, _, columns = tf.unstack(tf.shape(cells))
     checks = (
-        (question, 0, batch, "cells: not as many tables as there are questions"),
-        (header, 0, batch, "header: not as many headers as there are tables"),
-        (header, 1, columns, "header: not as many names as the cells have columns"),
+        (question, 0, batch, "cells: the number of tables differs from that of questions"),
+        (header, 0, batch, "header: the number of headers differs from that of tables"),
+        (header, 1, columns, "header: the number of names differs from that of columns"),
     )
     with tf.control_dependencies(
         [

@@ -368,7 +368,7 @@ def _cells_compare(sheet: _Sheet, rng: random.Random, truth: bool) -> str | None
 def _result_is(sheet: _Sheet, rng: random.Random, truth: bool) -> str | None:
     """States a sum, an average or a number of rows; a false one is computed from other rows."""
     result = _result(sheet, rng)
-    said = result and _spelt(result.value if truth else _of_other_rows(sheet, rng, result))
+    said = result and _format_number(result.value if truth else _of_other_rows(sheet, rng, result))
     # Numbers that differ by less than the rounding are neither clearly equal nor different.
     if said is None or (abs(float(said) - result.value) < _ROUNDED_TO) != truth:
         return None
@@ -378,8 +378,8 @@ def _result_is(sheet: _Sheet, rng: random.Random, truth: bool) -> str | None:
 def _result_compares(sheet: _Sheet, rng: random.Random, truth: bool) -> str | None:
     """Compares a sum, an average or a number of rows with that of other rows."""
     result = _result(sheet, rng)
-    said = result and _spelt(_of_other_rows(sheet, rng, result))
-    if said is None or said == _spelt(result.value):
+    said = result and _format_number(_of_other_rows(sheet, rng, result))
+    if said is None or said == _format_number(result.value):
         return None
     is_more = result.value > float(said)
     return f"{result.words} is {'greater' if is_more == truth else 'less'} than {said}"
@@ -396,7 +396,7 @@ def _of_other_rows(sheet: _Sheet, rng: random.Random, result: _Result) -> float:
 _ROUNDED_TO = 0.01
 
 
-def _spelt(value: float) -> str:
+def _format_number(value: float) -> str:
     """Formats a number with at most two decimals."""
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text

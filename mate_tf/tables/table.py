@@ -113,7 +113,7 @@ class Table:
     def from_csv(
         cls, path: Path, title: str | None = None, *, delimiter: str | None = None, **about: str
     ) -> "Table":
-        """Reads a UTF-8 CSV file whose first record is the header.
+        """Reads a UTF-8 CSV file; its first record is the header.
 
         Empty lines are skipped. Cells may contain line breaks and have any length. The name of the
         file is the `table_id` unless another one is given.

@@ -156,9 +156,12 @@ def test_requests_that_do_not_fit_together(serve):
         ({"question": [["who?"]]}, r"given_question .* not compatible with expected shape \[\?\]"),
         ({"cells": ROWS}, r"given_cells .* not compatible with expected shape \[\?,\?,\?\]"),
         ({"header": HEADER}, r"given_header .* not compatible with expected shape \[\?,\?\]"),
-        ({"header": [HEADER[:2]]}, "header: not as many names as the cells have columns"),
-        ({"question": ["who?", "what?"]}, "cells: not as many tables as there are questions"),
-        ({"header": [HEADER, HEADER]}, "header: not as many headers as there are tables"),
+        ({"header": [HEADER[:2]]}, "header: the number of names differs from that of columns"),
+        (
+            {"question": ["who?", "what?"]},
+            "cells: the number of tables differs from that of questions",
+        ),
+        ({"header": [HEADER, HEADER]}, "header: the number of headers differs from that of tables"),
     ):
         given = {"question": ["who?"], "header": [HEADER], "cells": [ROWS]} | changed
         with pytest.raises((TypeError, ValueError, tf.errors.InvalidArgumentError), match=message):

@@ -41,7 +41,7 @@ class Conversion(NamedTuple):
 
     @property
     def examples(self) -> tuple[tf.train.Example, ...]:
-        """All examples of the question."""
+        """Tuple of the question's only example, as for other converters."""
         return (self.example,)
 
 

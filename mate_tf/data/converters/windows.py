@@ -97,8 +97,8 @@ class WindowConverter:
         if max_question_length < 1 or not 1 <= doc_stride <= smallest:
             raise InputError(
                 f"conversion: max_seq_length={max_seq_length} and max_question_length="
-                f"{max_question_length} leave windows of {smallest} tokens, which cannot begin "
-                f"doc_stride={doc_stride} tokens one behind the other"
+                f"{max_question_length} leave windows of {smallest} tokens, too few for "
+                f"doc_stride={doc_stride} tokens between windows"
             )
         self._arguments = (
             os.fspath(vocab_file),

@@ -64,7 +64,7 @@ class Questions:
         self.defects: dict[str, list[str]] = {}
         self._entries, self._source, self._files = entries, source, files
         self._table = functools.lru_cache(_CACHED_TABLES)(self._read_table)
-        self._seen: set[str] = set()  # tables whose passages have been counted
+        self._seen: set[str] = set()  # tables with reported links without passages
 
     def __iter__(self) -> Iterator[interaction_pb2.Interaction]:
         """Yields the interactions."""

@@ -71,7 +71,7 @@ class HybridQaRcConfig(base_config.Config):
             )
         if self.num_predictions_to_keep < 1:
             raise InputError(
-                f"num_predictions_to_keep: {self.num_predictions_to_keep} leaves nothing to read"
+                f"num_predictions_to_keep: {self.num_predictions_to_keep} must be at least 1"
             )
 
 
@@ -178,7 +178,7 @@ def _gold_cells(question, config, original):
         return [(cell.row_index, cell.column_index) for cell in cells]
     example_id = interaction_format.get_example_id(question.id)
     if original is None or example_id not in original:
-        raise InputError(f"question {question.id}: use_original_coordinates, but there are none")
+        raise InputError(f"question {question.id}: use_original_coordinates: no coordinates found")
     return list(original[example_id])
 
 

@@ -92,7 +92,7 @@ def generate(seed: int, rules: Rules = OFFICIAL) -> Iterator[tuple[str, ...]]:
             seen.add(key)
             failures = 0
             yield tuple(symbols)
-    raise InputError(f"there are hardly more than {len(seen)} ListOps expressions by {rules}")
+    raise InputError(f"found no more than {len(seen)} ListOps expressions by {rules}")
 
 
 def _draw(generator: random.Random, rules: Rules, depth: int, symbols: list[str]) -> bool:
@@ -125,7 +125,7 @@ def evaluate(symbols: Iterable[str]) -> int:
         elif symbol in VALUES:
             stack[-1][1].append(int(symbol))
         else:
-            raise InputError(f"{symbol!r} has no place in {_shown(symbols)}")
+            raise InputError(f"{symbol!r} is not allowed here: {_shown(symbols)}")
     (_, values), *unclosed = stack
     if unclosed or len(values) != 1:
         raise InputError(f"not one expression: {_shown(symbols)}")

@@ -85,7 +85,7 @@ class Paragraphs:
         name = _get(entry, "id", str, where)
         where = f"{where} (question {name})"
         if name in self._seen:
-            raise InputError(f"{where}: the id is there twice")
+            raise InputError(f"{where}: the id is a duplicate")
         self._seen.add(name)
         question = interaction_pb2.Question(
             id=create_question_id(create_interaction_id(name), 0),

@@ -27,6 +27,7 @@ class TabFact(TableBuilder):
     HOMEPAGE = "https://tabfact.github.io"
 
     def _answer_features(self):
+        """Returns the features of the answer."""
         return {
             "label": tfds.features.ClassLabel(
                 names=LABELS, doc="Whether the table entails the statement."
@@ -34,6 +35,7 @@ class TabFact(TableBuilder):
         }
 
     def _read(self, folder):
+        """Returns split -> interactions."""
         return {
             split: tabfact.read(folder, split)
             for split in tabfact.SPLITS
@@ -41,4 +43,5 @@ class TabFact(TableBuilder):
         }
 
     def _answer(self, interaction, question):
+        """Returns the values of `_answer_features`."""
         return {"label": question.answer.class_index}

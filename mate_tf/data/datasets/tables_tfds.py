@@ -69,6 +69,7 @@ class TableBuilder(tfds.core.GeneratorBasedBuilder):
         """Returns the values of `_answer_features`."""
 
     def _info(self):
+        """Returns name, description and features of the data set, for tfds."""
         text = tfds.features.Text
         return tfds.core.DatasetInfo(
             builder=self,
@@ -90,6 +91,7 @@ class TableBuilder(tfds.core.GeneratorBasedBuilder):
         )
 
     def _split_generators(self, dl_manager):
+        """Returns split -> examples, for tfds."""
         folder = str(dl_manager.manual_dir)
         found = self._read(folder)
         if not found:
@@ -101,6 +103,7 @@ class TableBuilder(tfds.core.GeneratorBasedBuilder):
     def _generate_examples(
         self, interactions: Iterable[interaction_pb2.Interaction]
     ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yields question id and features of each question, for tfds."""
         for interaction in interactions:
             table = interaction.table
             of_table = {

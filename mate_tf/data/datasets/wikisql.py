@@ -163,7 +163,7 @@ def read_tables(path: str | os.PathLike) -> dict[str, TypedTable]:
         if not all(isinstance(row, list) for row in rows):
             raise InputError(f"{where}: rows: expected a list of rows")
         if table_id in tables:
-            raise InputError(f"{where}: id: table {table_id!r} was there before")
+            raise InputError(f"{where}: id: table {table_id!r} is a duplicate")
         about = {
             name: str(fields[key]) for name, key in _ABOUT.items() if fields.get(key) is not None
         }

@@ -29,6 +29,7 @@ class Wtq(TableBuilder):
     HOMEPAGE = "https://ppasupat.github.io/WikiTableQuestions"
 
     def _answer_features(self):
+        """Returns the features of the answer."""
         return {
             "answer_texts": texts("The answers."),
             "answer_cells": cells("The cells that the answers were found in, if they were."),
@@ -41,6 +42,7 @@ class Wtq(TableBuilder):
         }
 
     def _read(self, folder):
+        """Returns split -> interactions."""
         return {
             split: wikitq.read(folder, split, original_cells=True)
             for split, stem in wikitq.splits().items()
@@ -48,6 +50,7 @@ class Wtq(TableBuilder):
         }
 
     def _answer(self, interaction, question):
+        """Returns the values of `_answer_features`."""
         answer = question.answer
         return {
             "answer_texts": list(answer.answer_texts),

@@ -79,7 +79,7 @@ class Documents:
         if split not in SPLITS:
             raise InputError(f"text has no split {split!r}, only {', '.join(SPLITS)}")
         if not 0 < dev_share < 1:
-            raise InputError(f"dev_share={dev_share}: is no share of documents")
+            raise InputError(f"dev_share={dev_share}: must be between 0 and 1")
         self.defects: dict[str, list[str]] = {}
         self._dir, self._split, self._tables = pathlib.Path(input_dir), split, tables
         self._dev_share = dev_share

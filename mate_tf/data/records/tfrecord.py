@@ -212,7 +212,7 @@ def _files(pattern) -> list[str]:
         found = [match for match in shards if match["base"] == base]
         expected = max(int(match["count"]) for match in found)
         if [int(match["index"]) for match in found] != list(range(expected)):
-            raise InputError(f"{base}-*: {len(found)} shards are there, not {expected}")
+            raise InputError(f"{base}-*: {len(found)} shards found, expected {expected}")
     return files
 
 

@@ -174,7 +174,7 @@ def test_rules_without_expressions():
         with pytest.raises(InputError, match="no ListOps expressions by these rules"):
             listops.Rules(**rules)
     few = listops.generate(0, listops.Rules(1, 2, 0, 2))
-    with pytest.raises(InputError, match="hardly more than 10 ListOps"):
+    with pytest.raises(InputError, match="no more than 10 ListOps"):
         list(few)
 
 

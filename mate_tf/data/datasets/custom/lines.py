@@ -84,7 +84,7 @@ def read_lines(path: pathlib.Path, split: str) -> Iterator[Line]:
                 key = "conversation" if line.in_conversation else "id"
                 hint = " (its lines must follow one another)" if line.in_conversation else ""
                 name = fields.get(key, line.interaction_id)
-                raise InputError(f"{where}: {key}: {name!r} was there before{hint}")
+                raise InputError(f"{where}: {key}: {name!r} is a duplicate{hint}")
             if line.table != last.table:
                 raise InputError(f"{where}: table: not {last.table!r}, as before in conversation")
             line = dataclasses.replace(line, position=last.position + 1)
@@ -119,7 +119,7 @@ def _line(where: str, number: int, fields: dict[str, Any], default_id: str) -> L
                 raise InputError(f"{where}: {key}: {error}") from None
     aggregation, kind = values.get("aggregation"), next(iter(kinds), None)
     if aggregation is not None and kind in (None, "class"):
-        raise InputError(f"{where}: aggregation: of what? There are no cells, text or number")
+        raise InputError(f"{where}: aggregation: the answer has no cells, text or number")
     name = values.get("conversation", values.get("id", default_id))
     return Line(
         where=where,
