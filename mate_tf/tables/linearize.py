@@ -247,7 +247,11 @@ class _Fitting:
         return np.flatnonzero(inside & (self.table.word_begins < length)), in_columns, in_rows
 
     def num_shortened(self, kept, in_columns, in_rows) -> int:
-        """Counts the shortened cells in the rows and columns that are kept."""
+        """Counts the shortened cells in the rows and columns that are kept.
+
+        The arguments <int64>[kept tokens], <bool>[1 + columns] and <bool>[1 + rows] are the result
+        of `kept`.
+        """
         table = self.table
         lost = self._usable & in_rows[table.rows] & in_columns[table.columns]
         lost[kept] = False

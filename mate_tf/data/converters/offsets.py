@@ -42,7 +42,7 @@ class Offsets:
         return next(self.all_ranges([text]))
 
     def all_ranges(self, texts: Iterable[str]) -> Iterator[np.ndarray]:
-        """Yields the `ranges` of each text, with one call of the tokenizer for all texts."""
+        """Yields the `ranges` <int64>[tokens, 2] of each text; tokenizes all texts in one call."""
         texts = list(texts)
         self._learn(set().union(*texts))
         ids, row_splits, word_starts = self._tokenizer.encode(texts)
