@@ -57,8 +57,8 @@ def texts_with_tables(
 ) -> Iterator[interaction_pb2.Interaction]:
     """Makes one interaction for each text, with its own or a random table.
 
-    Random tables are drawn from at most 1,000 tables near the text in the input, so that memory is
-    limited. The same arguments give the same result.
+    Random tables are drawn from a pool of at most 1,000 tables, which changes while the input is
+    read, so that memory is limited. The same arguments give the same result.
 
     Args:
         interactions: tables with questions.
