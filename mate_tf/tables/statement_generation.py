@@ -34,12 +34,7 @@ _COMMON_WORDS = frozenset((
 
 
 class Statement(NamedTuple):
-    """A text about a table, and its truth.
-
-    Attributes:
-        text: the text.
-        is_true: True if the text follows from the table.
-    """
+    """A text about a table, and whether it follows from the table."""
 
     text: str
     is_true: bool
@@ -228,13 +223,7 @@ def _decimal(value: float) -> float | None:
 
 
 class _Part(NamedTuple):
-    """Rows that meet a condition.
-
-    Attributes:
-        words: words of the condition, with a space before them; "" for all rows.
-        rows: the rows.
-        column: column of the condition.
-    """
+    """Rows that meet a condition on a column; `words` begin with a space, or are ""."""
 
     words: str
     rows: list[int]

@@ -1,4 +1,7 @@
-"""A table that no training set contains, with three questions for the quickstart."""
+"""A table that no training set contains, with three questions for the quickstart.
+
+The questions are a look-up, a superlative and a comparison, in the words of `questions`.
+"""
 
 import pathlib
 
