@@ -45,8 +45,8 @@ class ExportedModel:
     def __call__(self, *examples: tf.train.Example) -> list[dict[str, np.ndarray]]:
         """Runs the model on a batch of examples.
 
-        Returns one dict for each example: name -> <dtype>[...], the outputs of
-        `ServingModule.serving_examples` without the batch axis.
+        Returns one dict for each example: the outputs of `ServingModule.serving_examples` by name,
+        without the batch axis.
         """
         serialized = tf.constant([example.SerializeToString() for example in examples])
         outputs = {name: value.numpy() for name, value in self._signature(serialized).items()}
