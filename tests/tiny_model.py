@@ -10,7 +10,7 @@ MODEL = {
     "max_num_columns": MAX_COLUMNS,
     "encoder": {
         "hidden_size": 16,
-        "num_hidden_layers": 2,
+        "num_hidden_layers": 1,
         "num_attention_heads": 2,
         "intermediate_size": 16,
         "initializer_range": 0.5,  # large enough for the answers to differ

@@ -22,7 +22,7 @@ task:
       num_hidden_layers: 1
       num_attention_heads: 2
       intermediate_size: 16
-      attention: {name: mate_efficient, global_length: 16, radius: 16}
+      attention: {name: full}
 trainer: {train_steps: 2, steps_per_loop: 1, summary_interval: 1, checkpoint_interval: 1,
           validation_interval: 2}
 """

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from mate_tf import tasks
 from mate_tf.demo import session, speed
 from mate_tf.errors import InputError
 from mate_tf.tables.table import Table
+from mate_tf.training import experiments
 
 # Each question's graph is traced anew: few, shared by the tests.
 
@@ -29,7 +31,7 @@ def test_what_can_be_chosen(demo):
     assert demo.has_model
     assert not demo.conversational
     assert demo.attention == "mate_efficient"
-    assert demo.layers == ["all layers", "1", "2"]
+    assert demo.layers == ["all layers", "1"]
     assert demo.head_types == ["all heads", "row heads", "column heads"]
     assert demo.variants == ["full", "same_row_or_column", "mate_exact", "mate_efficient"]
 
@@ -68,7 +70,17 @@ def test_no_table_no_question_no_variants(demo, asked):
         next(demo.compare(asked, []))
 
 
-def test_attention(demo, asked):
+@pytest.fixture
+def deeper(demo, trained_model):
+    """The page with the same answers and the attention of a model with two layers."""
+    experiment = experiments.load(str(trained_model / "params.yaml"))
+    experiment.task.model.encoder.num_hidden_layers = 2
+    return session.Demo(demo._predictor, tasks.create(experiment.task).build_model())
+
+
+def test_attention(deeper, asked):
+    demo = deeper
+    assert demo.layers == ["all layers", "1", "2"]
     talk = demo.attend(asked)
     assert demo.attend(talk) is talk
     turn = talk.turns[-1]
