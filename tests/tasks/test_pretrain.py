@@ -87,14 +87,14 @@ def test_without_vocabulary():
         task.build_inputs(configs.TableDataConfig())
 
 
-def test_metrics_count_masked_words_and_examples_with_a_table(make):
+def test_metrics_count_masked_words_and_real_examples(make):
     task = make()
     built = task.build_metrics()
     labels = {
         "masked_lm_ids": np.array([[4, 5, 0], [6, 0, 0]], np.int32),
         "masked_lm_weights": np.array([[1, 1, 0], [1, 0, 0]], np.float32),
         "next_sentence_labels": np.array([[1], [0]], np.int32),
-        "column_ids": np.array([[0, 1], [0, 0]], np.int32),  # the second only fills the batch
+        "input_mask": np.array([[1, 1], [1, 0]], np.int32),  # the second only fills the batch
     }
     outputs = {
         "masked_lm_predictions": tf.constant([4, 0, 0, 6, 0, 0]),

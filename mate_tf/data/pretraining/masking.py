@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 from official.modeling.hyperparams import base_config
 
+from mate_tf.data import padding
 from mate_tf.data.converters.tokenizer import CLS, CONTINUATION, MASK, PAD, SEP, read_vocabulary
 from mate_tf.errors import InputError
 from mate_tf.layers.shapes import shape_list
@@ -70,7 +71,7 @@ class Masking:
         Args:
             batch: dict with input_ids, input_mask, column_ids and row_ids, <int32>[batch, seq].
             seed: <int>[2].
-            real: <bool>[batch], examples that do not only fill up; None: those with a table.
+            real: <bool>[batch], examples that do not only fill up; None: `padding.example_mask`.
 
         Returns:
             the batch with other input_ids and with masked_lm_positions and masked_lm_ids
@@ -79,7 +80,7 @@ class Masking:
         """
         seeds = tf.unstack(tf.random.experimental.stateless_split(seed, 3), num=3)
         if real is None:
-            real = tf.reduce_any(batch["column_ids"] > 0, axis=1)
+            real = padding.example_mask(batch)
         chosen = self._choose(batch, real, seeds[0])
         positions, weights = self._positions(chosen)
         return {
@@ -96,7 +97,8 @@ class Masking:
     def _choose(self, batch, real, seed):
         """<bool>[batch, seq]: the tokens to hide."""
         size, length = shape_list(batch["input_ids"])
-        eligible = (batch["input_mask"] > 0) & ~tf.gather(self._special, batch["input_ids"])
+        eligible = padding.real_tokens(batch["input_mask"])
+        eligible &= ~tf.gather(self._special, batch["input_ids"])
         eligible &= real[:, None]
         begins = eligible & ~(self._goes_on(batch) & _shifted(eligible))
         # The number of a token's word in its example; those of no word are not counted.
