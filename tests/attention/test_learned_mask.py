@@ -350,9 +350,7 @@ def test_pruning_takes_the_least_important_pairs_of_each_head():
         random = mask_pruning.random_mask(10, 3, share, seed=1)
         assert random.sum(axis=(1, 2)).tolist() == mask.sum(axis=(1, 2)).tolist()
         assert mask_pruning.sparsity(random) == pytest.approx(share)
-    dropped = mask_pruning.randomly_dropped(10, 3, seed=1)
-    assert (~dropped).sum(axis=(1, 2)).tolist() == [10, 10, 10]
-    assert (dropped[0] != dropped[1]).any()
+        assert share in (0.0, 1.0) or (random[0] != random[1]).any()
     with pytest.raises(InputError, match="between 0 and 1, not"):
         mask_pruning.prune(importance, 1.5)
     with pytest.raises(InputError, match=r"\[heads, n, n\], not \[10, 10\]"):
