@@ -205,44 +205,6 @@ def confidence_interval(right: int, total: int) -> tuple[float, float]:
     return float(interval.low), float(interval.high)
 
 
-def structure_metrics(interactions: Interactions, predicted: Predicted) -> dict[str, object]:
-    """Computes accuracies of cells and operations, for data with both as gold labels.
-
-    Returns:
-        aggregation_acc, cell_acc, joint_acc: shares of questions with the right operation, the
-            right cells, and both. A question without a prediction counts as wrong.
-        confusion: numbers of answered questions by gold operation (row) and predicted operation
-            (column), in the order of AGGREGATIONS.
-        f1: F1 of each operation.
-    """
-    from sklearn import metrics as sklearn_metrics
-
-    pairs = [
-        (question, predicted.get(question.id))
-        for interaction in interactions
-        for question in interaction.questions
-    ]
-    gold = [AGGREGATIONS[question.answer.aggregation_function] for question, _ in pairs]
-    chosen = [found.aggregation if found else None for _, found in pairs]
-    cells = [
-        found is not None and set(found.coordinates) == gold_cells(question)
-        for question, found in pairs
-    ]
-    operations = [right == other for right, other in zip(gold, chosen, strict=True)]
-    both = [a and b for a, b in zip(operations, cells, strict=True)]
-    answered = [(g, c) for g, c in zip(gold, chosen, strict=True) if c is not None]
-    gold, chosen = zip(*answered, strict=True) if answered else ((), ())
-    labels = list(AGGREGATIONS)
-    f1 = sklearn_metrics.f1_score(gold, chosen, labels=labels, average=None, zero_division=0)
-    return {
-        "aggregation_acc": _mean(operations),
-        "cell_acc": _mean(cells),
-        "joint_acc": _mean(both),
-        "confusion": sklearn_metrics.confusion_matrix(gold, chosen, labels=labels).tolist(),
-        "f1": f1.tolist(),
-    }
-
-
 def hits(interactions: Interactions, predicted: Predicted, k: int = 1) -> float:
     """Computes Hits@k: the share of questions with a gold cell among the k most probable ones.
 

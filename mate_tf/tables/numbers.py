@@ -189,13 +189,6 @@ def numeric_spans(text: str) -> list[NumericSpan]:
     return list(_numeric_spans(text))
 
 
-def is_ordinal(text: str) -> bool:
-    """Returns True if the text is an ordinal such as "third" or "3rd" (but not "0th")."""
-    if text in _ORDINALS:
-        return True
-    return bool(_ORDINAL_SUFFIX.search(text) and _parse_number(text))
-
-
 def column_values(cell_texts: Sequence[str]) -> list[Value | None]:
     """Returns one value per cell of a column, all numbers or all dates; None for a cell without.
 

@@ -7,7 +7,7 @@ records and scores made with either code are equal. No function fails on unusual
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable
 from functools import lru_cache
 
 EMPTY = "EMPTY"
@@ -118,12 +118,3 @@ def normalize_answers(answers: Iterable[str | float | None]) -> list[str]:
             if not math.isnan(number):
                 normalized.append(str(number))
     return sorted(normalized)
-
-
-def get_all_spans(text: str, max_ngram_length: int) -> Iterator[tuple[int, int]]:
-    """Yields (begin, end) of all runs of 1 to `max_ngram_length` words, by end, then begin."""
-    begins: list[int] = []
-    for word in WORD.finditer(text):
-        begins.append(word.start())
-        for begin in begins[-max_ngram_length:]:
-            yield begin, word.end()

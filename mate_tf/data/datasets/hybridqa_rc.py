@@ -49,9 +49,8 @@ class HybridQaRcConfig(base_config.Config):
             further cells; "full": the whole table; "selective": rows and columns with a gold cell;
             "col_confined": columns with a gold cell.
         num_predictions_to_keep: number of cells of the first stage that are read, the best ones.
-        interactions_dir: folder of the first stage's interactions, <split>.tfrecord.
-        hybridqa_prediction_filepath: split -> TSV of the first stage's predictions with token
-            probabilities.
+        interactions_dir: not read; kept, as params.yaml of trained readers has it.
+        hybridqa_prediction_filepath: not read; kept, as params.yaml of trained readers has it.
     """
 
     single_cell_examples: bool = False
@@ -73,28 +72,6 @@ class HybridQaRcConfig(base_config.Config):
             raise InputError(
                 f"num_predictions_to_keep: {self.num_predictions_to_keep} must be at least 1"
             )
-
-
-def read_config(path: str | os.PathLike) -> HybridQaRcConfig:
-    """Reads a hybridqa_rc_config.json.
-
-    Raises:
-        InputError: if it cannot be read, is no JSON object, or has an unknown field or value.
-    """
-    fields = _read_json(path)
-    if not isinstance(fields, dict):
-        raise InputError(f"{path}: not a JSON object")
-    known = {field.name for field in dataclasses.fields(HybridQaRcConfig)}
-    if unknown := sorted(fields.keys() - known):
-        raise InputError(f"{path}: unknown field(s) {', '.join(unknown)}")
-    try:
-        config = HybridQaRcConfig(
-            {name: NONE if value is None else value for name, value in fields.items()}
-        )
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{path}: not a config of HYBRIDQA_RC ({error})") from error
-    config.check()
-    return config
 
 
 def read_original_coordinates(path: str | os.PathLike) -> dict[str, list[Coordinate]]:

@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 from official.modeling.hyperparams import base_config
 
+from mate_tf.data import padding
 from mate_tf.data.converters.tokenizer import CLS, CONTINUATION, MASK, PAD, SEP, read_vocabulary
 from mate_tf.errors import InputError
 from mate_tf.layers.shapes import shape_list
@@ -70,7 +71,7 @@ class Masking:
         Args:
             batch: dict with input_ids, input_mask, column_ids and row_ids, <int32>[batch, seq].
             seed: <int>[2].
-            real: <bool>[batch], the example mask. None: true for examples with a table.
+            real: <bool>[batch], the example mask. None: `padding.example_mask`.
 
         Returns:
             the batch with new input_ids, and with masked_lm_positions and masked_lm_ids
@@ -79,7 +80,7 @@ class Masking:
         """
         seeds = tf.unstack(tf.random.experimental.stateless_split(seed, 3), num=3)
         if real is None:
-            real = tf.reduce_any(batch["column_ids"] > 0, axis=1)
+            real = padding.example_mask(batch)
         chosen = self._choose(batch, real, seeds[0])
         positions, weights = self._positions(chosen)
         return {
@@ -105,7 +106,8 @@ class Masking:
             <bool>[batch, seq].
         """
         size, length = shape_list(batch["input_ids"])
-        eligible = (batch["input_mask"] > 0) & ~tf.gather(self._special, batch["input_ids"])
+        eligible = padding.real_tokens(batch["input_mask"])
+        eligible &= ~tf.gather(self._special, batch["input_ids"])
         eligible &= real[:, None]
         begins = eligible & ~(self._continues_word(batch) & _shifted(eligible))
         # <int32>[batch, seq]: number of the token's word; 0 for tokens before the first word.

@@ -17,7 +17,7 @@ import tensorflow as tf
 from google.protobuf.message import DecodeError, Message
 
 from mate_tf.data import features as feature_names
-from mate_tf.data.records import padding
+from mate_tf.data import padding
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import atomic_path
 from mate_tf.protos import interaction_pb2

@@ -13,8 +13,13 @@ import random
 from collections.abc import Iterator, Mapping
 
 from mate_tf.data.interactions import Question, create_question_id, interaction_from_table
-from mate_tf.data.synthetic.example import EXAMPLE_QUESTIONS, EXAMPLE_TABLE
-from mate_tf.data.synthetic.questions import TYPES, SyntheticQuestion, make_question
+from mate_tf.data.synthetic.questions import (
+    EXAMPLE_QUESTIONS,
+    EXAMPLE_TABLE,
+    TYPES,
+    SyntheticQuestion,
+    make_question,
+)
 from mate_tf.data.synthetic.sheets import make_sheet, row_count
 from mate_tf.data.synthetic.vocabulary import make_vocabulary, vocabulary
 from mate_tf.errors import InputError

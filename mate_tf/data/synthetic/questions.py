@@ -1,6 +1,7 @@
 """Questions about a synthetic table, with the cells that answer them."""
 
 import dataclasses
+import pathlib
 import random
 
 from mate_tf.data.synthetic.domains import GENERIC, NumberColumn, TextColumn
@@ -8,6 +9,16 @@ from mate_tf.data.synthetic.sheets import Sheet
 
 TYPES = ("lookup", "superlative", "comparison", "filter")
 """Types of questions. The last two are conditions, on a number and on a text."""
+
+EXAMPLE_TABLE = pathlib.Path(__file__).with_name("example.csv")
+"""Twelve employees, a table that no training set contains: a CSV file like a user's own."""
+
+EXAMPLE_QUESTIONS = (
+    ("which city does Kenji Tanaka live in?", ((5, 1),)),
+    ("who earns the most?", ((4, 0),)),
+    ("who is older than 55?", ((6, 0), (7, 0))),
+)
+"""Questions about EXAMPLE_TABLE with the cells (row, column) that answer them."""
 
 _MAX_ANSWERS = 6
 _MAX_TIES = 3

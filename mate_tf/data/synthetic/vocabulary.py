@@ -1,14 +1,12 @@
 """A small WordPiece vocabulary that covers all generated text without [UNK]."""
 
 import os
-import pathlib
 import re
 import string
-import tempfile
 from collections.abc import Iterable
 
 from mate_tf.data.synthetic.domains import DOMAINS, GENERIC, Domain, Templates, TextColumn
-from mate_tf.data.synthetic.example import EXAMPLE_QUESTIONS
+from mate_tf.data.synthetic.questions import EXAMPLE_QUESTIONS
 
 SPECIAL = ("[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _WORD = re.compile(r"[a-z]+")
@@ -25,14 +23,10 @@ def make_vocabulary(path: str | os.PathLike, extra_texts: Iterable[str] = ()) ->
         path: the file; it is written atomically.
         extra_texts: further texts, with words that become whole pieces.
     """
+    from mate_tf.files.atomic import write_text  # imports TensorFlow, which tables do not need
+
     pieces = vocabulary(extra_texts)
-    path = pathlib.Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", dir=path.parent, prefix=path.name, delete=False
-    ) as file:
-        file.write("".join(f"{piece}\n" for piece in pieces))
-    os.replace(file.name, path)
+    write_text(path, "".join(f"{piece}\n" for piece in pieces))
     return len(pieces)
 
 

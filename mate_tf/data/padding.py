@@ -1,9 +1,21 @@
-"""Padding examples, which only fill up a batch."""
+"""Padding of sequences and batches: the padding mask, the example mask, padding examples."""
 
 import tensorflow as tf
 
 from mate_tf.data import features as feature_names
 from mate_tf.data.interactions import PADDING_QUESTION_ID
+
+
+def real_tokens(input_mask):
+    """Returns the padding mask, true for tokens that are not padding.
+
+    Args:
+        input_mask: <int>[batch, seq], a tensor or an array; 0 for padding.
+
+    Returns:
+        <bool>[batch, seq], a tensor or an array.
+    """
+    return input_mask > 0
 
 
 def example_mask(features: dict) -> tf.Tensor:
