@@ -46,14 +46,14 @@ MUTATIONS = (
         "windows reach two buckets instead of one",
         "tf.abs(q.bucket - k.bucket) <= 1",
         "tf.abs(q.bucket - k.bucket) <= 2",
-        ("tests/attention/test_masks.py", "tests/attention/test_mate.py"),
+        ("tests/attention/masks/test_table.py", "tests/attention/test_mate.py"),
     ),
     Mutation(
         "attention",
         "padding is attended to",
         "    return allowed & q.real & k.real",
         "    return allowed & q.real",
-        ("tests/attention/test_masks.py",),
+        ("tests/attention/masks/test_table.py",),
     ),
     Mutation(
         "attention",

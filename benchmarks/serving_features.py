@@ -45,7 +45,7 @@ class Comparison:
         import tensorflow as tf
 
         from mate_tf.data.converters.examples import ExampleConverter
-        from mate_tf.serving.reading import TableReader
+        from mate_tf.serving.table_reader import TableReader
         from mate_tf.tables.conversion import ConversionConfig
 
         self._converter = ExampleConverter(vocab_file, max_seq_length, **OPTIONS)

@@ -183,7 +183,7 @@ def _cell_maps(options):
 
 
 def _table(rows: int | None = None):
-    from mate_tf.data.synthetic.example import EXAMPLE_TABLE
+    from mate_tf.data.synthetic import EXAMPLE_TABLE
     from mate_tf.tables.table import Table
 
     table = Table.from_csv(EXAMPLE_TABLE)

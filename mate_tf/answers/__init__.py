@@ -1,4 +1,4 @@
-"""Answers: gold answers, operations over cells, the official rules that compare answers.
+"""Gold answers, operations over cells, and the official rules that compare answers.
 
-Readers of data sets and metrics both need these. No module here imports TensorFlow.
+Used by the readers of data sets and by the metrics. No module here imports TensorFlow.
 """

@@ -1,7 +1,7 @@
-"""Operations over selected cells: the denotation of an answer, and its form for people.
+"""Executes operations over selected cells, as a denotation or as text to show.
 
-The reference (google-research/tapas) computes the sum and the average of cells that are numbers
-and nothing else. Given the numbers in the cells, "5 km" counts as 5 here and cells without a
+The reference (google-research/tapas) computes sum and average only if every cell is a plain
+number. If the numbers found in the cells are given, "5 km" counts as 5 here, and cells without a
 number are left out.
 """
 
@@ -24,11 +24,11 @@ Item = float | str
 
 
 class Result(NamedTuple):
-    """An answer for people.
+    """An answer to be shown.
 
     Attributes:
-        value: the number that the operation gives; None without operation or without numbers.
-        text: that number, or the cells.
+        value: result of the operation; None without operation or without numbers.
+        text: the value as text; without a value, the texts of the cells, separated by commas.
     """
 
     value: float | None
@@ -41,18 +41,18 @@ def execute(
     """Computes the denotation of an answer.
 
     Args:
-        aggregation: "NONE" for the cells themselves, "SUM", "AVERAGE" or "COUNT".
-        texts: the selected cells.
-        numbers: the numbers in these cells, None where there is none, as in the table's
-            annotations. A sum or average is over the cells that are numbers or have one. Without
-            this argument the rule is the reference's: over all cells, which have to be numbers.
+        aggregation: "NONE", "SUM", "AVERAGE" or "COUNT".
+        texts: texts of the selected cells.
+        numbers: number found in each of these cells, from the table's annotations; None for a cell
+            without one. Sum and average are then over the cells with a number. Without this
+            argument the rule is the reference's: over all cells, and all must be numbers.
 
     Returns:
-        The number that the operation gives. Without operation, or where it has no numbers, one
-        item for each cell: a number if it is one, otherwise its text in lower case.
+        The result of the operation. For NONE, and for an operation without a result, one item
+        for each cell: its number if the text is a number, otherwise the text in lower case.
 
     Raises:
-        ValueError: there is no such operation.
+        ValueError: if the operation is unknown.
     """
     value = _aggregate(aggregation, texts, numbers)
     return (value,) if value is not None else tuple(_item(text) for text in texts)
@@ -61,7 +61,10 @@ def execute(
 def result(
     aggregation: str, texts: Sequence[str], numbers: Sequence[float | None] | None = None
 ) -> Result:
-    """Computes the same for people: "30" and not 30.0, and cells as they are written."""
+    """Computes an answer to be shown: "30" instead of 30.0, and cells with their own texts.
+
+    Arguments and errors as for `execute`.
+    """
     value = _aggregate(aggregation, texts, numbers)
     if value is None or not math.isfinite(value):
         return Result(None, ", ".join(texts))
@@ -74,7 +77,7 @@ def normal_form(items: Iterable[Item]) -> list[str]:
 
 
 def _aggregate(aggregation, texts, numbers):
-    """Returns the number that the operation gives, None if there is none."""
+    """Returns the result of the operation; None without one."""
     if aggregation not in AGGREGATIONS:
         raise ValueError(f"aggregation {aggregation!r} is none of {', '.join(AGGREGATIONS)}")
     if aggregation == NONE:
@@ -96,11 +99,13 @@ def _aggregate(aggregation, texts, numbers):
 
 
 def _item(text):
+    """Returns a cell as an item of a denotation: its number, or its text in lower case."""
     number = _number(text)
     return text.lower() if number is None or math.isnan(number) else number
 
 
 def _number(text):
+    """Returns the number that the whole text is; None if it is not a number."""
     try:
         return convert_to_float(text)
     except ValueError:
@@ -108,5 +113,8 @@ def _number(text):
 
 
 def _shortest(number):
-    """Returns 1.1 for the float32 nearest to it, which is what annotations hold."""
+    """Returns the float with the fewest digits that rounds to the same float32, as 1.1.
+
+    Annotations store float32.
+    """
     return None if number is None else float(str(np.float32(number)))

@@ -1,7 +1,7 @@
-"""Finding the cells of an answer that is known as text only.
+"""Finds the cells of an answer that is given as text only.
 
-Weakly supervised data (WikiTableQuestions, WikiSQL's answers) says what the answer is, not where.
-The rules are those of the public TAPAS code, so that examples made with either are equal.
+Weakly supervised data (WikiTableQuestions, the answers of WikiSQL) gives the text of an answer but
+not its cells. The rules are those of the public TAPAS code, so that both make equal examples.
 """
 
 import enum
@@ -18,10 +18,10 @@ Coordinate = tuple[int, int]
 
 
 class AnswerError(InputError):
-    """No cell and no number follows from the answer; the question cannot be learnt from.
+    """Error for an answer with neither cells nor a number, which gives no training example.
 
     Attributes:
-      reason: what is wrong in a few fixed words, by which errors can be counted.
+      reason: a short fixed text, by which errors can be counted.
     """
 
     def __init__(self, message: str, reason: str = ""):
@@ -30,24 +30,24 @@ class AnswerError(InputError):
 
 
 class SupervisionMode(enum.Enum):
-    """Treatment of the coordinates and the number that came with an answer."""
+    """Treatment of the coordinates and the number that a data set gives for an answer."""
 
     NONE = "none"
-    """They are kept as they are."""
+    """Keeps them."""
     REMOVE_ALL = "remove_all"
-    """They are found anew from the texts."""
+    """Removes them and finds new ones from the texts."""
     REMOVE_ALL_STRICT = "remove_all_strict"
-    """The same, and a text that is in several cells is an error."""
+    """As REMOVE_ALL; a text that is in several cells is an error."""
 
 
 @dataclass(frozen=True)
 class GoldAnswer:
-    """An answer as data sets give it.
+    """Gold answer of a data set.
 
     Attributes:
       texts: one or more answer strings.
       coordinates: (row, column) of the answer's cells, 0-based without the header.
-      float_value: the number that the answer is, rounded to float32, if it is one.
+      float_value: value of a numeric answer, rounded to float32; None for other answers.
     """
 
     texts: tuple[str, ...] = ()
@@ -56,10 +56,10 @@ class GoldAnswer:
 
 
 def answer_at(table: Table, coordinates: Iterable[Coordinate]) -> GoldAnswer:
-    """The answer that consists of these cells.
+    """Returns the answer that consists of the cells at the given (row, column).
 
     Raises:
-      AnswerError: a coordinate is outside the table.
+      AnswerError: if a coordinate is outside the table.
     """
     coordinates = tuple((int(row), int(column)) for row, column in coordinates)
     for row, column in coordinates:
@@ -75,20 +75,20 @@ def answer_at(table: Table, coordinates: Iterable[Coordinate]) -> GoldAnswer:
 def parse_answer(
     table: Table, answer: GoldAnswer, mode: SupervisionMode = SupervisionMode.REMOVE_ALL
 ) -> GoldAnswer:
-    """Finds the cells of an answer's texts and the number that it is.
+    """Finds the cells and the number of an answer's texts.
 
-    The number is set whenever the only text is one, also when a cell has been found. A given
-    `float_value` that the texts do not say replaces them.
+    The number is set if there is one text and it is a number, also if a cell was found. If a given
+    `float_value` differs from the number of the texts, it replaces the texts.
 
     Raises:
-      AnswerError: there is no text, or it gives neither cells nor a number. In strict mode also
-        when a text is in several cells, whether or not it is a number.
+      AnswerError: if there is no text, or neither cells nor a number are found. In strict mode also
+        if a text is in several cells, even if it is a number.
     """
     if mode is SupervisionMode.NONE:
         return answer
     texts = answer.texts
     if answer.float_value is not None and _float_of(texts) != to_float32(answer.float_value):
-        texts = (_spelt(answer.float_value),)
+        texts = (_format_number(answer.float_value),)
     if not texts:
         raise AnswerError("No answer_texts provided", "no text")
 
@@ -117,13 +117,14 @@ def parse_answer(
 def find_coordinates(
     table: Table, texts: Iterable[str], *, strict: bool = False
 ) -> tuple[Coordinate, ...]:
-    """A cell of its own for every text, or () when there is none for some text.
+    """Finds a different cell for each text; returns () if a text has no cell.
 
-    Texts and cells are compared in the normal forms of `text.NORMALIZERS`, from the strictest;
-    the first form in which every text has a cell, and no two texts share one, decides.
+    Texts and cells are compared in the normal forms of `text.NORMALIZERS`, the strictest form
+    first. The first form in which every text has a cell of its own is used.
 
     Raises:
-      AnswerError: in the loosest form, two texts share a cell or (strict) a text has several.
+      AnswerError: if, in the loosest form, two texts have the same cell or (strict) a text has
+        several cells.
     """
     texts = tuple(texts)
     for normalize in NORMALIZERS:
@@ -141,10 +142,10 @@ def find_coordinates(
 def _assign(
     table: Table, texts: tuple[str, ...], normalize: Callable[[str], Hashable], strict: bool
 ) -> tuple[Coordinate, ...]:
-    """Gives each text the first of its cells.
+    """Assigns each text the first of its cells.
 
-    The reference solves an assignment problem here (Hungarian algorithm), but only once no two
-    texts can be given one cell: the solution is the first cell of each.
+    The reference solves an assignment problem here (Hungarian algorithm), but only after it has
+    excluded that two texts have a cell in common. The solution is then the first cell of each text.
     """
     cells = _cells_by_form(table, normalize)
     keys = [normalize(text) for text in texts]
@@ -162,7 +163,7 @@ def _assign(
 def _cells_by_form(
     table: Table, normalize: Callable[[str], Hashable]
 ) -> dict[Hashable, list[Coordinate]]:
-    """The coordinates of all cells that are the same in this form, row by row."""
+    """Returns, for each normal form of a cell's text, the coordinates of its cells by rows."""
     cells: dict[Hashable, list[Coordinate]] = {}
     for row, texts in enumerate(table.rows):
         for column, text in enumerate(texts):
@@ -171,7 +172,7 @@ def _cells_by_form(
 
 
 def _float_of(texts: tuple[str, ...]) -> float | None:
-    """The number that a single text is."""
+    """Returns the number of a single text, as float32; None for several texts and for words."""
     if len(texts) != 1:
         return None
     try:
@@ -180,6 +181,6 @@ def _float_of(texts: tuple[str, ...]) -> float | None:
         return None
 
 
-def _spelt(number: float) -> str:
-    """A number as text, a whole one without its decimal point."""
+def _format_number(number: float) -> str:
+    """Formats a number; an integer has no decimal point."""
     return str(int(number)) if float(number).is_integer() else str(float(number))

@@ -1,4 +1,4 @@
-"""Types of HybridQA's answers: whether cells contain them, or only the passages that cells link to.
+"""Types of HybridQA's answers: in the text of a cell, or only in a passage that a cell links to.
 
 The types are those of google-research/tapas.
 """
@@ -13,15 +13,15 @@ ANSWER_TYPES = (
     "table_&_text",
     "no_answer",
 )
-"""In how many cells an answer is, in their own texts or only in texts that they link to."""
+"""Number of cells with the answer, and its source: the cells' texts, or passages they link to."""
 
 
 def answer_type(question: interaction_pb2.Question) -> str:
     """Returns one of ANSWER_TYPES.
 
     Args:
-        question: with the coordinates of all candidate cells as answer, and of those that contain
-            the answer themselves as first alternative answer.
+        question: its answer has the coordinates of all candidate cells. Its first alternative
+            answer has the coordinates of cells that contain the answer in their own text.
     """
     alternatives = question.alternative_answers
     in_table = len(alternatives[0].answer_coordinates) if alternatives else 0

@@ -1,4 +1,4 @@
-"""Exact match and F1 of texts, as the official scripts of SQuAD and HybridQA compute them."""
+"""Exact match and F1 of texts, by the rules of the official scripts of SQuAD and HybridQA."""
 
 import collections
 import re
@@ -9,19 +9,19 @@ _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalize_answer(text: str) -> str:
-    """Puts a text in lower case, without punctuation and then articles, with single spaces."""
+    """Normalizes an answer: lower case, punctuation and articles removed, single spaces."""
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split())
 
 
 def exact_match(gold: str, predicted: str) -> int:
-    """Returns 1 if both are the same answer, otherwise 0."""
+    """Returns 1 if both texts have the same normal form, otherwise 0."""
     return int(normalize_answer(gold) == normalize_answer(predicted))
 
 
 def f1(gold: str, predicted: str) -> float:
-    """Returns the harmonic mean of the shares of words that the answers have in common.
+    """Computes F1 of the words of two normalized answers, from 0 to 1.
 
-    Two answers without words are equal; one without words has nothing in common with any other.
+    It is 1 for two answers without words, and 0 if only one of them has no words.
     """
     gold_words, words = (normalize_answer(text).split() for text in (gold, predicted))
     if not gold_words or not words:

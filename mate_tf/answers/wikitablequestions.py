@@ -1,9 +1,9 @@
 """Rules of the official WikiTableQuestions evaluator, 1.0.2.
 
 An answer is a set of values: strings, numbers and dates. It is right if it has as many values as
-the target and each value of the target matches one of it: their texts have one normal form
-(`tables.text.normalize_denotation`), or they are the same number (to 1e-6) or the same date, an
-unknown part of a date being equal to nothing but an unknown part.
+the target, and each value of the target matches a value of the answer. Two values match if their
+texts have the same normal form (`tables.text.normalize_denotation`), or if they are the same number
+(to 1e-6) or the same date. An unknown part of a date equals only an unknown part.
 """
 
 import calendar
@@ -49,8 +49,8 @@ class Value(NamedTuple):
 
     Attributes:
         text: its text in the normal form.
-        number: if it is one.
-        date: year, month and day, None for an unknown part; if it is one.
+        number: the number, if the value is a number.
+        date: (year, month, day) with None for an unknown part, if the value is a date.
     """
 
     text: str
@@ -58,7 +58,7 @@ class Value(NamedTuple):
     date: Date | None = None
 
     def matches(self, other: "Value") -> bool:
-        """Returns whether two values match."""
+        """Returns True if two values match by text, number or date."""
         if self.text == other.text:
             return True
         if self.number is not None and other.number is not None:
@@ -66,7 +66,7 @@ class Value(NamedTuple):
         return self.date is not None and self.date == other.date
 
     def _identity(self):
-        """Key by which equal values of one answer count once."""
+        """Returns a key. Values of one answer with equal keys count once."""
         if self.number is not None:
             return self.number
         return self.date or self.text
@@ -76,9 +76,9 @@ def value(text: str, canonical: str = "") -> Value:
     """Reads one value.
 
     Args:
-        text: as a person, a table or a model says it.
-        canonical: the same as a number or as "1999-12-31", "xxxx-12-xx", if that is known;
-            otherwise the text is read so.
+        text: text of the value.
+        canonical: the value as a number or as a date "1999-12-31", "xxxx-12-xx", if it is known.
+            Otherwise `text` is parsed as one.
     """
     normal, canonical = normalize_denotation(text), canonical or text
     number = _number(canonical)
@@ -94,11 +94,11 @@ def value(text: str, canonical: str = "") -> Value:
 
 
 def values(texts: Iterable[str], canonical: Iterable[str] | None = None) -> list[Value]:
-    """The set of values of an answer.
+    """Returns the values of an answer, each one once.
 
     Args:
-        texts: one a value, see `value`.
-        canonical: as many.
+        texts: one text for each value, see `value`.
+        canonical: canonical forms in the same order, see `value`.
     """
     texts = list(texts)
     canonical = [""] * len(texts) if canonical is None else canonical
@@ -107,15 +107,15 @@ def values(texts: Iterable[str], canonical: Iterable[str] | None = None) -> list
 
 
 def is_right(target: Sequence[Value], answer: Sequence[Value]) -> bool:
-    """Returns whether an answer is right."""
+    """Returns True if an answer is right by the rules of the official evaluator."""
     return len(target) == len(answer) and all(any(t.matches(a) for a in answer) for t in target)
 
 
 def canonical_form(text: str) -> str:
-    """A target as number or date, where it reads like one; otherwise the text.
+    """Returns the canonical form of a target that looks like a number or date; else the text.
 
-    Stands in for the annotations of the official files where these are missing: they were made
-    with a tagger, this is a handful of patterns ("17 years", "$1.2 billion", "May 9, 2004").
+    Used if the annotations of the official files are missing. Those were made with a tagger. This
+    function knows a few patterns only ("17 years", "$1.2 billion", "May 9, 2004").
     """
     text = " ".join(text.split())
     for form in _DATES:
@@ -133,10 +133,10 @@ def canonical_form(text: str) -> str:
 
 
 def read_targets(path: str | os.PathLike) -> dict[str, list[Value]]:
-    """Targets by example id from an official file, tagged/data/*.tagged.
+    """Reads the targets, by example id, from an official file tagged/data/*.tagged.
 
     Raises:
-        InputError: the file cannot be read, or a line has other columns.
+        InputError: if the file cannot be read, or a line has other columns.
     """
     try:
         lines = pathlib.Path(path).read_text(encoding="utf-8").split("\n")
@@ -157,6 +157,7 @@ def read_targets(path: str | os.PathLike) -> dict[str, list[Value]]:
 
 
 def _items(field: str) -> list[str]:
+    """Splits a field into its items at "|" and resolves the escapes in them."""
     escapes = {r"\n": "\n", r"\p": "|", r"\\": "\\"}
     return [
         re.sub(r"\\[np\\]", lambda found: escapes[found.group()], item) for item in field.split("|")
@@ -164,7 +165,8 @@ def _items(field: str) -> list[str]:
 
 
 def _number(text: str) -> float | None:
-    if "_" in text:  # Python reads 1_000, the evaluator's Python did not
+    """Parses a number by the evaluator's rules; returns None for other texts."""
+    if "_" in text:  # float() parses "1_000" since Python 3.6; the evaluator is older
         return None
     try:
         number = float(text)
@@ -172,11 +174,12 @@ def _number(text: str) -> float | None:
         return None
     if not math.isfinite(number):
         return None
-    # The evaluator cuts off what is left of numbers this close to a whole one.
+    # The evaluator truncates numbers that are this close to an integer.
     return float(int(number)) if abs(number - round(number)) < TOLERANCE else number
 
 
 def _date(text: str) -> Date | None:
+    """Parses a date such as "1999-12-31" or "xxxx-12-xx"; returns None for other texts."""
     parts = text.lower().split("-")
     if len(parts) != 3 or "_" in text:
         return None

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from mate_tf.data import padding
+
 
 def coverage(
     context,
@@ -33,7 +35,7 @@ def coverage(
     for kind in [head_type] if head_type else radii:
         ids = np.asarray(get(f"{kind}_ids"))
         for example in range(len(ids)):
-            real = mask[example] > 0
+            real = padding.real_tokens(mask[example])
             question = real & (segments[example] == 0)
             counts = _count(
                 ids[example][real & ~question], question.sum(), global_length, radii[kind]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from mate_tf.attention import views
+from mate_tf.attention import masks, views
 from mate_tf.attention.base import mask_bias
 from mate_tf.layers.shapes import shape_list
 
@@ -194,14 +194,9 @@ def tensors(plan: Plan, real: tf.Tensor, num_heads: int, dtype) -> BlockTensors:
     to_dense = (example * num_heads + head) * num_dense + in_dense
     restore = tf.where(in_dense < 0, to_block, num_block_outputs + to_dense)
     # Queries without keys read the zeros behind all outputs.
-    every_head = tf.zeros([num_heads, 1], tf.bool)
-    any_key = tf.concat(
-        [
-            tf.reshape(tf.reduce_any(part, -1) | every_head, [-1])
-            for part in (allowed, dense_allowed)
-        ],
-        axis=0,
-    )
+    every_head = tf.zeros([num_heads, 1, 1], tf.bool)
+    parts = [masks.any_key(part, tf.bool) | every_head for part in (allowed, dense_allowed)]
+    any_key = tf.concat([tf.reshape(part, [-1]) for part in parts], axis=0)
     num_outputs = tf.size(any_key)
     any_key = tf.gather(any_key, restore) & real[..., None]
     result = BlockTensors(

@@ -1,6 +1,6 @@
-"""Data of tasks: from official files to interactions, from interactions to examples and batches.
+"""Data of tasks: readers of official files, conversion to examples, and reading of batches.
 
-Names are imported on first use: interactions need no TensorFlow.
+Names are imported on first use, since interactions need no TensorFlow.
 """
 
 import importlib
@@ -33,6 +33,7 @@ __all__ = [
 
 
 def __getattr__(name):
+    """Imports a public name on first use."""
     if name in _EXPORTS:
         return getattr(importlib.import_module(_EXPORTS[name]), name)
     raise AttributeError(f"module 'mate_tf.data' has no attribute {name!r}")

@@ -1,8 +1,8 @@
-"""The conversion of `create_data` as an Apache Beam pipeline, for one machine or many.
+"""The conversion of `create_data` as an Apache Beam pipeline, for one or many machines.
 
 Interactions are read in the process that starts the pipeline and written to
-<output_dir>/interactions; everything behind that is done by the pipeline. Examples and reports are
-those of `create_data`, byte for byte, but the examples are in another order.
+<output_dir>/interactions. The pipeline does all further steps. Examples and reports equal those of
+`create_data`, byte for byte, but the examples are in another order.
 
 Needs the extra `beam`.
 """
@@ -34,18 +34,18 @@ except ImportError as error:
     raise InputError(f"Beam cannot be imported ({error}): pip install 'mate-tf[beam]'") from error
 
 RUNNERS = {
-    # By Beam's own name, "DirectRunner", it may first try to download another runner.
+    # Not "DirectRunner": with this name, Beam may try to download another runner.
     "DIRECT": "apache_beam.runners.portability.fn_api_runner.FnApiRunner",
     "DATAFLOW": "DataflowRunner",
     "FLINK": "FlinkRunner",
     "SPARK": "SparkRunner",
     "PORTABLE": "PortableRunner",
 }
-"""What the runners are called in Beam."""
+"""Names of the runners in Beam."""
 
-_WORKING = ".beam"  # folder, beside the examples, of what is not finished
+_WORKING = ".beam"  # folder for unfinished files, beside the examples
 _REPORT = "report"
-_BUCKETS = 64  # of examples that are shuffled together, each in the memory of one worker
+_BUCKETS = 64  # groups of examples; a worker shuffles one group in memory
 
 
 def create_data(
@@ -58,21 +58,21 @@ def create_data(
     runner: str = "DIRECT",
     options: Sequence[str] = (),
 ) -> dict[str, Report]:
-    """Writes the interactions, examples and reports of all splits, as `create_data.create_data`.
+    """Writes the interactions, examples and reports of all splits, like `create_data.create_data`.
 
-    The examples of "train" are shuffled; those of other splits are in any order and filled up with
-    empty ones to a multiple of the batch size.
+    The examples of "train" are shuffled. Those of other splits are in any order, with empty
+    examples added up to a multiple of the batch size.
 
     Args:
-        splits, output_dir, converter, test_batch_size: see `create_data.create_data`. Every worker
-            reads the vocabulary and the interactions under the paths that are given here.
-        seed: of the shuffling.
+        splits, output_dir, converter, test_batch_size: see `create_data.create_data`. All workers
+            read the vocabulary and the interactions from the given paths.
+        seed: seed of the shuffling.
         runner: one of `RUNNERS`.
-        options: for the runner, as on a command line, for example "--region=europe-west1".
+        options: options of the runner, as on a command line, such as "--region=europe-west1".
 
     Raises:
-        InputError: a split has no interactions, or none of its questions gives an example; the
-            runner is not there or refuses the options.
+        InputError: if a split has no interactions or gives no example, if the runner is not
+            installed, or if it rejects the options.
     """
     pipeline = _pipeline(runner, options)
     known = {}
@@ -92,7 +92,7 @@ def create_data(
         for split, multiple_of in multiples.items():
             with tf.io.gfile.GFile(os.path.join(folder, split + ".json")) as file:
                 reports[split] = Report.merged([known[split], Report.from_json(file.read())])
-            in_process.refuse_empty(reports[split], in_process.examples_path(output_dir, split))
+            in_process.check_not_empty(reports[split], in_process.examples_path(output_dir, split))
             reports[split].padding_examples = _num_padding(reports[split], multiple_of)
         for split, report in reports.items():
             path = in_process.examples_path(output_dir, split)
@@ -103,16 +103,17 @@ def create_data(
 
 
 def _pipeline(runner: str, options: Sequence[str]) -> beam.Pipeline:
+    """Makes a pipeline; raises InputError for unknown runners and wrong options."""
     if runner not in RUNNERS:
         raise InputError(f"runner {runner!r} is none of {', '.join(RUNNERS)}")
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):
             parsed = PipelineOptions(list(options))
-            parsed.get_all_options(retain_unknown_options=True)  # which raises for wrong values
+            parsed.get_all_options(retain_unknown_options=True)  # raises for wrong values
         return beam.Pipeline(RUNNERS[runner], parsed)
     except (ImportError, ValueError, SystemExit) as error:
-        if isinstance(error, SystemExit):  # of argparse, which has printed its usage and why
+        if isinstance(error, SystemExit):  # raised by argparse after it printed the reason
             error = said.getvalue().strip().rpartition(": error: ")[2]
         given = f" with {' '.join(options)}" if options else ""
         raise InputError(f"Beam's {runner} runner{given}: {error}") from None
@@ -120,7 +121,7 @@ def _pipeline(runner: str, options: Sequence[str]) -> beam.Pipeline:
 
 @contextlib.contextmanager
 def _working_folder(output_dir: str | os.PathLike) -> Iterator[str]:
-    """A new folder, which is removed at the end; one that a killed process left, at the start."""
+    """Yields a new folder and removes it at the end. The folder of a killed process is emptied."""
     path = os.path.join(os.path.dirname(in_process.examples_path(output_dir, "")), _WORKING)
     if tf.io.gfile.exists(path):
         tf.io.gfile.rmtree(path)
@@ -132,11 +133,20 @@ def _working_folder(output_dir: str | os.PathLike) -> Iterator[str]:
 
 
 def _num_padding(report: Report, multiple_of: int) -> int:
+    """Returns the number of empty examples to add."""
     return -report.examples % multiple_of
 
 
 class _Split(beam.PTransform):
-    """From a file of interactions to one of examples, `target`, and a report, `target`.json."""
+    """Converts a file of interactions to the examples `target` and the report `target`.json.
+
+    Args:
+        source: path of the interactions.
+        target: path of the examples.
+        converter: converter of the examples.
+        shuffle_seed: seed of the shuffling; None for no shuffling.
+        multiple_of: empty examples are added up to a multiple of this number.
+    """
 
     def __init__(self, source, target, converter, shuffle_seed, multiple_of):
         super().__init__()
@@ -144,6 +154,7 @@ class _Split(beam.PTransform):
         self._seed, self._multiple_of = shuffle_seed, multiple_of
 
     def expand(self, pipeline):
+        """Builds the steps of the pipeline."""
         converted = (
             pipeline
             | "read" >> beam.io.ReadFromTFRecord(self._source)
@@ -182,15 +193,17 @@ class _Split(beam.PTransform):
 
 
 class _Convert(beam.DoFn):
-    """Lists of interactions to examples, compressed, and to a report for each list."""
+    """Converts lists of interactions to compressed examples, with a report for each list."""
 
     def __init__(self, converter: ExampleConverter):
         self._pickled = pickle.dumps(converter)
 
     def setup(self):
+        """Builds the converter of this worker."""
         self._converter = pickle.loads(self._pickled)
 
     def process(self, chunk: list[bytes]):
+        """Yields the examples of serialized interactions, then their report."""
         report = Report()
         for converted in parts.convert(self._converter, chunk):
             report.add(converted)
@@ -199,17 +212,19 @@ class _Convert(beam.DoFn):
 
 
 def _padding(report: Report, empty: bytes, multiple_of: int) -> list[bytes]:
+    """Returns the empty examples to add."""
     return [empty] * _num_padding(report, multiple_of)
 
 
 def _keyed(example: bytes, seed: int) -> tuple[int, tuple[bytes, bytes]]:
-    """A bucket, and what decides about the place in it.
+    """Returns a bucket, and a pair of sort key and example.
 
-    Neither has to do with what the example is about, so that the buckets may be in any order.
+    Both come from a hash, so the order of examples is random even if the buckets are in any order.
     """
     key = hashlib.sha256(b"%d " % seed + example).digest()
     return int.from_bytes(key[:4], "big") % _BUCKETS, (key, example)
 
 
 def _in_order_of_keys(bucket: tuple[int, Iterable[tuple[bytes, bytes]]]) -> list[bytes]:
+    """Returns the examples of a bucket, sorted by key."""
     return [example for _, example in sorted(bucket[1])]

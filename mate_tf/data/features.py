@@ -1,13 +1,13 @@
-"""Names, types and shapes of everything that goes into a model. The one place for them.
+"""Names, types and shapes of all features of examples.
 
-The names are those of the reference's TF examples (google-research/tapas), so that its records
-can be read and ours can be read by it.
+The names are those of the reference's TF examples (google-research/tapas), so that each code can
+read the records of the other.
 """
 
 import dataclasses
 
 QUESTION_ID_LENGTH = 64
-"""Length of `question_id_ints`: the characters of a question id, each as ord + 1, padded by 0."""
+"""Length of `question_id_ints`: characters of a question id as ord + 1, padded with 0."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,21 +41,21 @@ TOKEN_TYPES = (
 """The seven token types, in the order of the embedding tables token_type_embeddings_0..6."""
 
 MODEL_INPUTS = tuple(Feature(name) for name in ("input_ids", "input_mask", *TOKEN_TYPES))
-"""What an encoder reads: int32 [batch, seq] each."""
+"""Inputs of an encoder: <int32>[batch, seq] each."""
 
 TOKEN_LABELS = (
     Feature("label_ids"),
     Feature("numeric_values", "float32", padding=float("nan")),
     Feature("numeric_values_scale", "float32", padding=1.0),
 )
-"""Labels and numbers per token. `numeric_values` is NaN where a cell has no number."""
+"""Labels and numbers per token. `numeric_values` is NaN for cells without a number."""
 
 EXAMPLE_LABELS = (
     Feature("aggregation_function_id", per_token=False),
     Feature("classification_class_index", per_token=False),
     Feature("answer", "float32", per_token=False),
 )
-"""Labels per example. `answer` is NaN where the answer is not a number."""
+"""Labels per example. `answer` is NaN if the answer is not a number."""
 
 IDENTIFIERS = (
     Feature("question_id", "string", per_token=False),
@@ -63,15 +63,15 @@ IDENTIFIERS = (
     Feature("table_id", "string", per_token=False),
     Feature("table_id_hash", per_token=False),
 )
-"""Which question and table an example came from."""
+"""Identifiers of the question and the table of an example."""
 
 ALL = MODEL_INPUTS + TOKEN_LABELS + EXAMPLE_LABELS + IDENTIFIERS
 
 _OF_TABLES = {*TOKEN_TYPES[1:], *(feature.name for feature in TOKEN_LABELS)}
 SEQUENCE = tuple(feature for feature in ALL if feature.name not in _OF_TABLES)
-"""What examples of sequences without a table have. Readers fill the others with their padding."""
+"""Features of examples of sequences without a table. Readers set the others to their padding."""
 
 
 def names(features) -> list[str]:
-    """Names of a group of features, for example `names(MODEL_INPUTS)`."""
+    """Returns the names of a group of features, for example `names(MODEL_INPUTS)`."""
     return [feature.name for feature in features]

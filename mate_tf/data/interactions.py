@@ -19,7 +19,7 @@ from mate_tf.tables.table import Table
 from mate_tf.tables.text import normalize_for_match
 
 PADDING_QUESTION_ID = "EMPTY-0_0"
-"""Id of the examples that only fill the last batch."""
+"""Id of padding examples, which only fill the last batch."""
 
 _INVALID = invalid_answer_pb2.InvalidAnswer.invalid_answer_ext
 _QUESTION_ID = re.compile(r"(?P<example>.+)-(?P<annotator>[^-]+)_(?P<position>\d+)", re.DOTALL)
@@ -27,18 +27,18 @@ _QUESTION_ID = re.compile(r"(?P<example>.+)-(?P<annotator>[^-]+)_(?P<position>\d
 
 @dataclass(frozen=True)
 class Question:
-    """A question and, where it is known, its answer.
+    """A question with its answer, if it is known.
 
     Attributes:
-        id: as `create_question_id` makes it.
-        text: as the user typed it.
+        id: id in the form of `create_question_id`.
+        text: original text of the question.
         coordinates: (row, column) of the answer's cells, both from 0 and without the header.
-        texts: the answer as the data set gives it.
+        texts: texts of the answer in the data set.
         aggregation: "NONE", "SUM", "AVERAGE" or "COUNT" of the cells; None if unknown.
-        float_value: the answer if it is one number.
-        class_index: the class, in tasks that classify.
-        is_valid: False if the answer could not be read; the question gives no example then.
-        problem: why it could not, in a few fixed words by which such questions can be counted.
+        float_value: the answer, if it is one number.
+        class_index: the class, in classification tasks.
+        is_valid: False if the answer could not be parsed; the question then gives no example.
+        problem: the reason for that, a short fixed text by which such questions can be counted.
     """
 
     id: str
@@ -63,10 +63,10 @@ class QuestionId(NamedTuple):
 def interaction_from_table(
     table: Table, interaction_id: str, questions: Iterable[Question]
 ) -> interaction_pb2.Interaction:
-    """A table and the questions about it, with the numbers and dates in both.
+    """Makes the interaction of a table and its questions, with annotated numbers and dates.
 
     Raises:
-        InputError: an answer's cell is outside the table or its aggregation is unknown.
+        InputError: if a cell of an answer is outside the table, or its aggregation is unknown.
     """
     interaction = interaction_pb2.Interaction(id=interaction_id, table=_table_proto(table))
     for question in questions:
@@ -82,25 +82,25 @@ def interaction_from_table(
 def interactions_of_single_questions(
     table: Table, questions: Iterable[Question]
 ) -> Iterator[interaction_pb2.Interaction]:
-    """An interaction for each question, where no question refers to another.
+    """Yields one interaction per question, for questions that do not refer to each other.
 
-    The numbers in the table are found once for all of them. Ids are those of `get_interaction_id`.
+    Numbers in the table are found once for all questions. Ids are those of `get_interaction_id`.
 
     Raises:
-        InputError: as `interaction_from_table`.
+        InputError: see `interaction_from_table`.
     """
-    together = interaction_from_table(table, "", questions)
-    for question in together.questions:
+    all_questions = interaction_from_table(table, "", questions)
+    for question in all_questions.questions:
         yield interaction_pb2.Interaction(
-            id=get_interaction_id(question.id), table=together.table, questions=[question]
+            id=get_interaction_id(question.id), table=all_questions.table, questions=[question]
         )
 
 
 def table_of(interaction: interaction_pb2.Interaction) -> Table:
-    """The table of an interaction.
+    """Returns the table of an interaction.
 
     Raises:
-        InputError: rows are of different lengths, or there are no columns.
+        InputError: if rows have different lengths, or there are no columns.
     """
     table = interaction.table
     return Table(
@@ -115,7 +115,7 @@ def table_of(interaction: interaction_pb2.Interaction) -> Table:
 
 
 def annotate(interaction: interaction_pb2.Interaction) -> None:
-    """Adds, in place, the normalised questions and the numbers and dates where there are none."""
+    """Adds normalized questions, numbers and dates in place, if they are missing."""
     if not _has_cell_values(interaction.table):
         for column, values in enumerate(cell_values(interaction.table)):
             for row, value in zip(interaction.table.rows, values, strict=True):
@@ -132,23 +132,23 @@ def annotate(interaction: interaction_pb2.Interaction) -> None:
 
 
 def problem(question: interaction_pb2.Question) -> str:
-    """Why the answer is not valid; "" if it is, or if nothing is known."""
+    """Returns the reason of an invalid answer; "" for valid answers and unknown reasons."""
     return question.Extensions[_INVALID].reason if question.HasExtension(_INVALID) else ""
 
 
 def invalidate(question: interaction_pb2.Question, reason: str) -> None:
-    """Marks a question, in place, so that it gives no example and `problem` tells why."""
+    """Marks a question in place as invalid, with a reason for `problem`; it gives no example."""
     question.answer.is_valid = False
     question.Extensions[_INVALID].reason = reason
 
 
 def question_text(question: interaction_pb2.Question) -> str:
-    """The normalised text, made from the original one where it is not there yet."""
+    """Returns the normalized text; it is computed from the original text if it is missing."""
     return question.text or normalize_for_match(question.original_text)
 
 
 def question_values(question: interaction_pb2.Question) -> list[numbers.Value]:
-    """Numbers and dates in a question: its annotations, or what its text has if it has none."""
+    """Returns numbers and dates in a question: annotated ones, or else those found in its text."""
     if question.HasField("annotations"):
         values = (value for span in question.annotations.spans for value in span.values)
         return [found for found in map(_value, values) if found is not None]
@@ -157,9 +157,10 @@ def question_values(question: interaction_pb2.Question) -> list[numbers.Value]:
 
 
 def cell_values(table: interaction_pb2.Table) -> list[list[numbers.Value | None]]:
-    """For each column the number or date of each cell, None where there is none.
+    """Returns, for each column, the number or date of each cell; None for cells without one.
 
-    The cells' annotations, or what their texts have if no cell of the table is annotated.
+    They are the annotations of the cells. If no cell of the table is annotated, they are found in
+    the texts.
     """
     columns = [[row.cells[index] for row in table.rows] for index in range(len(table.columns))]
     if _has_cell_values(table):
@@ -168,12 +169,12 @@ def cell_values(table: interaction_pb2.Table) -> list[list[numbers.Value | None]
 
 
 def create_interaction_id(example_id: str, index: int | None = None) -> str:
-    """The id of an interaction by a single annotator; `index` tells apart parts of an example."""
+    """Returns an interaction id of annotator 0; `index` numbers several parts of an example."""
     return f"{example_id}-0" if index is None else f"{example_id}/{index}-0"
 
 
 def create_question_id(interaction_id: str, position: int) -> str:
-    """The id of a question in an interaction."""
+    """Returns the id of a question in an interaction."""
     return f"{interaction_id}_{position}"
 
 
@@ -181,7 +182,7 @@ def parse_question_id(question_id: str) -> QuestionId:
     """Splits "nt-12-0_3" into ("nt-12", "0", 3).
 
     Raises:
-        InputError: the id is not of this form.
+        InputError: if the id does not have this form.
     """
     match = _QUESTION_ID.fullmatch(question_id)
     if match is None:
@@ -190,16 +191,17 @@ def parse_question_id(question_id: str) -> QuestionId:
 
 
 def get_interaction_id(question_id: str) -> str:
-    """The id of the interaction a question is from: all before the last "_"."""
+    """Returns the id of a question's interaction: the part before the last "_"."""
     return question_id.rpartition("_")[0] or question_id
 
 
 def get_example_id(question_id: str) -> str:
-    """The id of the example a question or interaction is from, without annotator and part."""
+    """Returns the example id of a question or interaction id, without annotator and part."""
     return get_interaction_id(question_id).rpartition("-")[0].partition("/")[0] or question_id
 
 
 def _table_proto(table: Table) -> interaction_pb2.Table:
+    """Converts a table to a proto."""
     proto = interaction_pb2.Table(columns=_cells(table.columns))
     proto.rows.extend(interaction_pb2.Cells(cells=_cells(row)) for row in table.rows)
     for name, value in (
@@ -215,10 +217,12 @@ def _table_proto(table: Table) -> interaction_pb2.Table:
 
 
 def _cells(texts: Iterable[str]) -> list[interaction_pb2.Cell]:
+    """Converts texts to protos."""
     return [interaction_pb2.Cell(text=text) for text in texts]
 
 
 def _check_answer(question: Question, table: Table) -> None:
+    """Raises InputError for cells outside the table and unknown operations."""
     where = f"question {question.id}"
     for row, column in question.coordinates:
         if not (0 <= row < table.num_rows and 0 <= column < table.num_columns):
@@ -235,6 +239,7 @@ def _check_answer(question: Question, table: Table) -> None:
 
 
 def _set_answer(answer: interaction_pb2.Answer, question: Question) -> None:
+    """Copies the answer of a question to a proto."""
     answer.SetInParent()
     answer.answer_texts.extend(question.texts)
     for row, column in question.coordinates:
@@ -252,10 +257,12 @@ def _set_answer(answer: interaction_pb2.Answer, question: Question) -> None:
 
 
 def _has_cell_values(table: interaction_pb2.Table) -> bool:
+    """Returns True if any cell of the table is annotated."""
     return any(cell.HasField("numeric_value") for row in table.rows for cell in row.cells)
 
 
 def _set_value(proto: interaction_pb2.NumericValue, value: numbers.Value) -> None:
+    """Copies a number or date to a proto."""
     if isinstance(value, numbers.Date):
         proto.date.SetInParent()
         for part, number in value._asdict().items():
@@ -266,6 +273,7 @@ def _set_value(proto: interaction_pb2.NumericValue, value: numbers.Value) -> Non
 
 
 def _value(proto: interaction_pb2.NumericValue) -> numbers.Value | None:
+    """Returns the number or date of a proto; None if it is not set."""
     kind = proto.WhichOneof("value")
     if kind == "float_value":
         return proto.float_value

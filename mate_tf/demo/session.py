@@ -220,9 +220,9 @@ class Demo:
 
 def example_table() -> tuple[str, str]:
     """The text of a table to begin with, and a question about it."""
-    from mate_tf.data.synthetic import example
+    from mate_tf.data.synthetic import EXAMPLE_QUESTIONS, EXAMPLE_TABLE
 
-    return example.EXAMPLE_TABLE.read_text("utf-8"), example.EXAMPLE_QUESTIONS[0][0]
+    return EXAMPLE_TABLE.read_text("utf-8"), EXAMPLE_QUESTIONS[0][0]
 
 
 def has_checkpoint(model_dir: str) -> bool:

@@ -1,1 +1,1 @@
-"""From a model's outputs to scores: predictions, their files, metrics, baselines."""
+"""Evaluation of models: predictions and their files, metrics, baselines."""

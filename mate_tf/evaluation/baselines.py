@@ -1,8 +1,8 @@
-"""What answers can be had with little or no learning. A model has to beat these.
+"""Baselines with little or no learning.
 
-Most baselines choose cells: they take an interaction, the position of a question in it and the
-cells they chose for the question before (None at the first), and return cells. Others learn a
-class from training interactions.
+Most baselines select cells. They take an interaction, the position of a question in it and the
+cells that they selected for the previous question (None for the first question), and return cells.
+Other baselines learn a class from training interactions.
 """
 
 import collections
@@ -19,31 +19,31 @@ from mate_tf.protos import interaction_pb2
 
 Interactions = Iterable[interaction_pb2.Interaction]
 Predictor = Callable[[Interactions], dict[str, Prediction]]
-"""From interactions to predictions by question id."""
+"""Function from interactions to predictions by question id."""
 
 Cells = list[tuple[int, int]]
 CellBaseline = Callable[[interaction_pb2.Interaction, int, Cells | None], Cells]
 
 _WORD = re.compile(r"\w+")
-_ASKS_FOR_A_NUMBER = re.compile(r"\b(?:how many|number of)\b", re.IGNORECASE)
+_COUNTING_QUESTION = re.compile(r"\b(?:how many|number of)\b", re.IGNORECASE)
 
 
 def predict(
     interactions: Interactions, name: str, train: Interactions = ()
 ) -> dict[str, Prediction]:
-    """A baseline's predictions by question id; `fit` says what the arguments are."""
+    """Returns a baseline's predictions by question id; arguments and errors as for `fit`."""
     return fit(name, train)(interactions)
 
 
 def fit(name: str, train: Interactions = ()) -> Predictor:
-    """A baseline, ready to predict.
+    """Returns a baseline as a function; the ones in LEARNED are trained first.
 
     Args:
-        name: in BASELINES.
-        train: interactions to learn from, for the names in LEARNED; unused by others.
+        name: one of BASELINES.
+        train: training interactions, used by the names in LEARNED only.
 
     Raises:
-        InputError: there is no such baseline, or nothing to learn in `train`.
+        InputError: if there is no such baseline, or `train` is not sufficient for it.
     """
     if name not in BASELINES:
         raise InputError(f"baseline {name!r} is none of {', '.join(BASELINES)}")
@@ -51,10 +51,10 @@ def fit(name: str, train: Interactions = ()) -> Predictor:
 
 
 def majority_class(train: Interactions) -> Predictor:
-    """The class that most training questions are in; of several the first.
+    """Returns a predictor of the most frequent class in training; the first one of a tie.
 
     Raises:
-        InputError: no question has a class.
+        InputError: if no question has a class.
     """
     answers = (question.answer for interaction in train for question in interaction.questions)
     counts = collections.Counter(
@@ -75,7 +75,7 @@ def majority_class(train: Interactions) -> Predictor:
 
 
 def random_cell(interaction, position, previous=None) -> Cells:
-    """One cell, the same in every run."""
+    """Selects a random cell, the same in every run."""
     del previous
     rows, columns = len(interaction.table.rows), len(interaction.table.columns)
     if not rows:
@@ -85,37 +85,41 @@ def random_cell(interaction, position, previous=None) -> Cells:
 
 
 def lexical_match(interaction, position, previous=None) -> Cells:
-    """The cells that share the most words with the question; the first cell if none does.
+    """Selects the cells with most words of the question; the first cell if none has any.
 
-    Words like "the" and "which" do not count. Among cells that share as many, those with the
-    fewest other words are chosen, all of them if they are several.
+    Stop words such as "the" and "which" do not count. Of cells with equally many shared words, all
+    those with the fewest other words are selected.
     """
     del previous
-    asked = _question_words(interaction, position)
+    question_words = _question_words(interaction, position)
     scores = {}
     for row_index, row in enumerate(interaction.table.rows):
         for column_index, cell in enumerate(row.cells):
             words = _words(cell.text)
-            scores[row_index, column_index] = (len(asked & words), -len(words - asked))
+            shared = len(question_words & words)
+            scores[row_index, column_index] = (shared, -len(words - question_words))
     return _best(scores, fallback=[(0, 0)] if scores else [])
 
 
 def row_and_column_match(interaction, position, previous=None) -> Cells:
-    """Where the rows and the columns that share the most words with the question cross.
+    """Selects the cells in the rows and the column with most words of the question.
 
-    A row shares words through its cells, a column through its header. Where nothing is shared:
-    all rows, the first column.
+    For a row the words of its cells count, for a column the words of its header. If no word is
+    shared, all rows or the first column are used.
     """
     del previous
-    asked = _question_words(interaction, position)
+    question_words = _question_words(interaction, position)
     table = interaction.table
     rows = {
-        index: (len(asked & _words(" ".join(cell.text for cell in row.cells))), 0)
+        index: (len(question_words & _words(" ".join(cell.text for cell in row.cells))), 0)
         for index, row in enumerate(table.rows)
     }
     best_rows = _best(rows, fallback=list(rows))
     headers = {
-        index: (len(asked & _words(cell.text)), -len(_words(cell.text) - asked))
+        index: (
+            len(question_words & _words(cell.text)),
+            -len(_words(cell.text) - question_words),
+        )
         for index, cell in enumerate(table.columns)
     }
     best_column = _best(headers, fallback=[0])[0]
@@ -123,10 +127,10 @@ def row_and_column_match(interaction, position, previous=None) -> Cells:
 
 
 def previous_column(interaction, position, previous=None) -> Cells:
-    """The column of the answer before, in the rows that share the most words with the question.
+    """Selects the column of the previous answer, in the rows with most words of the question.
 
-    Where no row shares a word: the rows of the answer before. The first question is answered by
-    `row_and_column_match`. As in the realistic setting, "before" is the baseline's own answer.
+    If no row has such a word, the rows of the previous answer are used. The first question is
+    answered by `row_and_column_match`. The previous answer is the baseline's own, not the gold one.
     """
     if not previous:
         return row_and_column_match(interaction, position)
@@ -143,24 +147,24 @@ CELL_BASELINES: dict[str, CellBaseline] = {
     "row and column match": row_and_column_match,
     "previous column": previous_column,
 }
-"""Those that choose cells."""
+"""Baselines that select cells, by name."""
 
 LEARNED: dict[str, Callable[[Interactions], Predictor]] = {
     "majority class": majority_class,
     "lexical classifier": LexicalClassifier,
 }
-"""Those that need training interactions."""
+"""Baselines that need training interactions, by name."""
 
 
 def _choose(baseline, counting, interactions):
-    """Predictions of a baseline that chooses cells, questions of an interaction in their order."""
+    """Predicts with a baseline that selects cells, the questions of an interaction in order."""
     predicted = {}
     for interaction in interactions:
         cells = None
         for position, question in enumerate(interaction.questions):
             cells = baseline(interaction, position, cells)
-            asked = question.original_text or question.text
-            count = counting and _ASKS_FOR_A_NUMBER.search(asked)
+            text = question.original_text or question.text
+            count = counting and _COUNTING_QUESTION.search(text)
             predicted[question.id] = Prediction(
                 question.id, tuple(cells), aggregation="COUNT" if count else "NONE"
             )
@@ -177,21 +181,23 @@ BASELINES = {
     "TF-IDF of expanded cells": rank_expanded_cells,
     **LEARNED,
 }
-"""All of them, by the name they are printed with. Counted: "how many" is answered by the number of
-cells instead of the cells."""
+"""All baselines, by the name that is printed. The ones with "counted" answer "how many" with the
+number of cells instead of the cells."""
 
 
 def _question_words(interaction, position):
+    """Returns the set of words of a question, without stop words."""
     question = interaction.questions[position]
     return _words(question.original_text or question.text) - STOP_WORDS
 
 
 def _words(text):
+    """Returns the set of lower-cased words of a text."""
     return set(_WORD.findall(text.lower()))
 
 
 def _best(scores, fallback):
-    """Keys with the largest score, or `fallback` if that counts no shared word."""
+    """Returns the keys with the largest score; `fallback` if no words are shared at all."""
     best = max(scores.values(), default=(0, 0))
     if best[0] == 0:
         return fallback

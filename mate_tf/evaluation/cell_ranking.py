@@ -1,4 +1,4 @@
-"""Cells ranked by how much their words have in common with the question, without learning."""
+"""Baselines that rank cells by TF-IDF similarity with the question, without learning."""
 
 from collections.abc import Iterable
 
@@ -13,10 +13,10 @@ from mate_tf.tables.passages import TextIndex
 
 
 def rank_cells(interactions: Iterable[interaction_pb2.Interaction]) -> dict[str, Prediction]:
-    """By the TF-IDF cosine of the question with each cell and all passages it links to.
+    """Ranks cells by the TF-IDF cosine of the question with the cell and its linked passages.
 
-    The cells of a table are the documents (`tables.passages.TextIndex`). Of equally good cells
-    the first in the table come first; the best one is chosen.
+    The cells of a table are the documents (`tables.passages.TextIndex`). Cells with equal scores
+    keep the order of the table. The best cell is the answer.
 
     Returns:
         predictions by question id, with ranked cells.
@@ -38,7 +38,13 @@ def rank_cells(interactions: Iterable[interaction_pb2.Interaction]) -> dict[str,
 def rank_expanded_cells(
     interactions: Iterable[interaction_pb2.Interaction],
 ) -> dict[str, Prediction]:
-    """The same with what the model sees of each cell: its text and the best sentences' ones."""
+    """Ranks cells like `rank_cells`, by the texts that the model reads.
+
+    The text of a cell is then its own text with the best sentences of its passages.
+
+    Returns:
+        predictions by question id, with ranked cells.
+    """
     shown = expansion.Shown(ConversionConfig(expand_entity_descriptions=True))
     predicted = {}
     for interaction in interactions:
@@ -49,6 +55,7 @@ def rank_expanded_cells(
 
 
 def _prediction(interaction, question, index: TextIndex) -> Prediction:
+    """Returns the ranked cells of a question, by an index of the cells' texts."""
     width = max(len(interaction.table.columns), 1)
     order = np.argsort(-index.scores(question_text(question)), kind="stable")[:NUM_RANKED]
     ranked = tuple((int(cell) // width, int(cell) % width) for cell in order)

@@ -1,17 +1,16 @@
-"""Predicted answers as denotations, and whether they are right.
+"""Computes denotations of predicted answers and compares them with the gold answers.
 
-Two rules compare a denotation with the gold answer: those of the official WikiTableQuestions
-evaluator (`answers.wikitablequestions`) with the answer's texts, and those of
-google-research/tapas with its number or cells. They differ:
+There are two sets of rules. Those of the official WikiTableQuestions evaluator
+(`answers.wikitablequestions`) compare with the texts of the gold answer. Those of the reference,
+google-research/tapas, compare with its number or cells. They differ:
 
-- the reference computes sums and averages of cells that are numbers and nothing else
-  (`answers.execution`);
-- the reference compares lists with repetitions, so "x" is not the answer "x", "x"; for the
-  official evaluator these are sets;
-- the reference compares texts letter by letter and numbers as float32; the official evaluator
-  ignores accents, citations and the like, compares numbers to 1e-6, and knows dates;
-- the gold answer of the reference is one number or cells of the table, so a question with any
-  other answer cannot be answered.
+- The reference computes sums and averages only if all cells are plain numbers
+  (`answers.execution`).
+- The reference compares lists, so "x" differs from "x", "x". The official evaluator compares sets.
+- The reference compares texts letter by letter and numbers as float32. The official evaluator
+  ignores accents, citations and the like, compares numbers to 1e-6, and compares dates.
+- The gold answer of the reference is one number or cells of the table. A question with any other
+  answer cannot be answered rightly.
 """
 
 import math
@@ -28,15 +27,15 @@ from mate_tf.protos import interaction_pb2
 def answer(
     interaction: interaction_pb2.Interaction, prediction: Prediction, *, as_reference: bool = False
 ) -> tuple[Item, ...]:
-    """The values of a predicted answer.
+    """Computes the values of a predicted answer.
 
     Args:
-        interaction: with the table.
-        prediction: cells of it and an operation over them.
-        as_reference: leave aside the numbers in cells that are more than a number.
+        interaction: interaction with the table.
+        prediction: cells of the table and an operation over them.
+        as_reference: use the reference's rule, which ignores numbers in cells with other text.
 
     Raises:
-        InputError: a cell is outside the table.
+        InputError: if a cell is outside the table.
     """
     cells, aggregation = prediction.coordinates, prediction.aggregation
     try:
@@ -55,7 +54,7 @@ def answer(
 def numbers_at(
     table: interaction_pb2.Table, cells: Iterable[tuple[int, int]]
 ) -> list[float | None]:
-    """The numbers in cells of a table, None where there is none or a date."""
+    """Returns the number in each of the cells; None for cells without one or with a date."""
     values = cell_values(table)
     found = [values[column][row] for row, column in cells]
     return [number if isinstance(number, float) else None for number in found]
@@ -64,9 +63,9 @@ def numbers_at(
 def target(
     interaction: interaction_pb2.Interaction, question: interaction_pb2.Question
 ) -> list[wikitablequestions.Value] | None:
-    """The gold answer: its texts; where there are none, its number or its cells.
+    """Returns the values of the gold answer: its texts, or without texts its number or cells.
 
-    None if it has none of them and is not the empty answer.
+    Returns None if the gold answer is not valid and has no texts.
     """
     texts = question.answer.answer_texts
     if texts:
@@ -82,14 +81,14 @@ def is_right(
     prediction: Prediction,
     targets: Mapping[str, Sequence[wikitablequestions.Value]] | None = None,
 ) -> bool:
-    """Whether an answer is right by the official rules.
+    """Returns True if an answer is right by the official rules.
 
     Args:
-        interaction: with the table.
-        question: with the gold answer.
-        prediction: cells and operation.
-        targets: by example id, from `wikitablequestions.read_targets`; `target` if it is not
-            there.
+        interaction: interaction with the table.
+        question: question with the gold answer.
+        prediction: selected cells and operation.
+        targets: official gold answers by example id, from `wikitablequestions.read_targets`. For a
+            question that is not in it, `target` is used.
     """
     gold = (targets or {}).get(get_example_id(question.id))
     if gold is None:
@@ -103,7 +102,7 @@ def is_right_for_reference(
     question: interaction_pb2.Question,
     prediction: Prediction,
 ) -> bool:
-    """Whether an answer is right by the rules of google-research/tapas."""
+    """Returns True if an answer is right by the rules of google-research/tapas."""
     found = normal_form(answer(interaction, prediction, as_reference=True))
     return found == gold_normal_form(interaction, question)
 
@@ -111,9 +110,9 @@ def is_right_for_reference(
 def gold_normal_form(
     interaction: interaction_pb2.Interaction, question: interaction_pb2.Question
 ) -> list[str] | None:
-    """The `normal_form` of a question's number or, if it has none, of its cells.
+    """Returns the `normal_form` of a question's gold number or, without one, of its cells.
 
-    None, which no answer is, if the gold answer could not be read.
+    Returns None, which equals no answer, if the gold answer is not valid.
     """
     if not question.answer.is_valid:
         return None
@@ -126,12 +125,13 @@ def submission_lines(
     *,
     as_reference: bool = False,
 ) -> list[str]:
-    """Lines in the format of the official evaluator: id, then a column for each value.
+    """Returns lines in the format of the official evaluator: id, then a column for each value.
 
     Args:
-        interactions: with the tables; those without a prediction give a line with the id only.
+        interactions: interactions with the tables. A question without a prediction gives a line
+            with its id only.
         predicted: predictions by question id.
-        as_reference: as in `answer`.
+        as_reference: see `answer`.
     """
     lines = []
     for interaction in interactions:
@@ -145,6 +145,7 @@ def submission_lines(
 
 
 def _gold(interaction, question, *, as_reference):
+    """Returns the values of a gold answer: its number, or the result of its cells."""
     gold = question.answer
     if gold.HasField("float_value"):
         return () if math.isnan(gold.float_value) else (gold.float_value,)

@@ -1,7 +1,8 @@
-"""How well cells are selected for HybridQA, where one right cell is enough to read the answer from.
+"""Metrics of cell selection for HybridQA, the first stage of POINTR.
 
-The answer is in several cells' texts or in the texts about entities that they link to: all of
-these cells are right. The metrics are those of google-research/tapas.
+All cells with the answer in their text, or in a passage that they link to, are right. One right
+cell is enough, since the answer can be read from it. The metrics are those of
+google-research/tapas.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,22 +21,23 @@ RANKS = (1, 3, 5)
 def selection_metrics(
     interactions: Iterable[interaction_pb2.Interaction], predicted: Mapping[str, Prediction]
 ) -> dict[str, dict[str, float | None]]:
-    """The metrics of the first stage, over all questions and by type of answer.
+    """Computes the metrics of the first stage, over all questions and by type of answer.
 
     Args:
-        interactions: with the gold answers; questions without one (of the test set) are left out.
+        interactions: interactions with the gold answers. Questions without one, as in the test
+            set, are left out.
         predicted: predictions by question id, with ranked cells.
 
     Returns:
-        for ALL and each of ANSWER_TYPES that there is:
-            recall: share of questions with a right cell among the chosen ones.
-            precision: mean share of right ones among the chosen cells, over questions with any;
-                None without such a question.
-            non_empty: share of questions with any chosen cell.
-            answer_len: mean number of chosen cells.
+        dict with ALL and the ANSWER_TYPES that occur, each with a dict:
+            recall: share of questions with a right cell among the selected ones.
+            precision: mean share of right cells among the selected ones, over the questions with a
+                selected cell; None without such a question.
+            non_empty: share of questions with a selected cell.
+            answer_len: mean number of selected cells.
             coverage: share of questions with a prediction.
             recall_at_1, recall_at_3, recall_at_5: share of questions with a right cell among the
-                first so many ranked ones.
+                1, 3 or 5 best ranked ones.
     """
     groups = {name: [] for name in (ALL, *ANSWER_TYPES)}
     for interaction in interactions:
@@ -50,10 +52,10 @@ def selection_metrics(
 def hits(
     interactions: Iterable[interaction_pb2.Interaction], predicted: Mapping[str, Prediction], k: int
 ) -> dict[str, bool]:
-    """Question id -> whether one of the first k ranked cells is right; False if not predicted.
+    """Returns question id -> True if one of the k best ranked cells is right.
 
-    Questions without an answer (of the test set) are left out, those with an answer that no cell
-    has are not.
+    The value is False for questions without a prediction and for answers that no cell contains.
+    Questions without an answer, as in the test set, are left out.
     """
     found = {}
     for interaction in interactions:
@@ -66,10 +68,12 @@ def hits(
 
 
 def ranked_cells(prediction: Prediction) -> list[tuple[tuple[int, int], float]]:
-    """All cells with their mean token probability, the best first, equal ones in table order.
+    """Returns all cells with their mean token probability, the best first.
+
+    Cells with equal probabilities keep the order of the table.
 
     Args:
-        prediction: with token probabilities; without them there are no cells.
+        prediction: prediction with token probabilities; without them the result is empty.
     """
     tokens = np.array(prediction.token_probabilities, np.float64).reshape(-1, 3)
     cells, means = cell_probabilities(tokens[:, 2], tokens[:, 1] + 1, tokens[:, 0] + 1)
@@ -78,6 +82,7 @@ def ranked_cells(prediction: Prediction) -> list[tuple[tuple[int, int], float]]:
 
 
 def _metrics(pairs):
+    """Computes the metrics of pairs (gold cells, prediction or None)."""
     found = [(gold, prediction) for gold, prediction in pairs if prediction is not None]
     chosen = [(gold, set(prediction.coordinates)) for gold, prediction in found]
     shares = [len(gold & cells) / len(cells) for gold, cells in chosen if cells]

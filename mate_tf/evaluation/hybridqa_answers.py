@@ -1,8 +1,8 @@
-"""Answers to HybridQA: their official files and scores.
+"""Official files and scores of answers to HybridQA.
 
-Exact match and F1 are those of the data set's official evaluation script, to the last digit. Where
-the script fails, on a question without a prediction or an empty group of questions, there is a
-number of missing predictions (each scores 0) and no score.
+Exact match and F1 equal those of the data set's official evaluation script, to the last digit. The
+script fails for a question without a prediction and for an empty group of questions. Here a missing
+prediction is counted and scores 0, and an empty group has the score None.
 """
 
 import collections
@@ -31,12 +31,12 @@ class Scores(NamedTuple):
 
 
 class Reference(NamedTuple):
-    """The official dev_reference.json.
+    """Content of the official dev_reference.json.
 
     Attributes:
         answers: question id -> answer.
-        table: ids of questions whose answer is a cell of the table.
-        passage: ids of questions whose answer is in a passage.
+        table: ids of questions with an answer in a cell of the table.
+        passage: ids of questions with an answer in a passage.
     """
 
     answers: Mapping[str, str]
@@ -44,7 +44,7 @@ class Reference(NamedTuple):
     passage: Sequence[str]
 
     def of(self, question_ids: Collection[str]) -> "Reference":
-        """Cut down to some of the questions, in the same order."""
+        """Returns the reference of some of the questions only, in the same order."""
         kept = frozenset(question_ids)
         return Reference(
             {name: answer for name, answer in self.answers.items() if name in kept},
@@ -56,14 +56,14 @@ class Reference(NamedTuple):
 def question_scores(
     predicted: Mapping[str, str], reference: Reference
 ) -> dict[str, tuple[int, float]]:
-    """Exact match and F1 of every question of the reference; without a prediction both are 0.
+    """Returns exact match and F1 of every question; both are 0 without a prediction.
 
     Args:
         predicted: question id -> answer.
         reference: the right answers.
 
     Raises:
-        InputError: a prediction for a question that is not in the reference.
+        InputError: if there is a prediction for a question that is not in the reference.
     """
     unknown = sorted(predicted.keys() - reference.answers.keys())
     if unknown:
@@ -80,18 +80,19 @@ def question_scores(
 
 
 def evaluate(predicted: Mapping[str, str], reference: Reference) -> dict[str, Scores | int]:
-    """What the official script prints.
+    """Computes the scores that the official script prints.
 
     Args:
         predicted: question id -> answer.
         reference: the right answers.
 
     Returns:
-        "table", "passage", "total" -> Scores; "questions" -> how many there are; "missing" -> how
-        many of them have no prediction.
+        "table", "passage", "total" -> Scores; "questions" -> number of questions; "missing" ->
+        number of questions without a prediction.
 
     Raises:
-        InputError: as `question_scores`; or the reference groups a question that it does not have.
+        InputError: see `question_scores`; or if a group of the reference has a question without
+            an answer.
     """
     scores = question_scores(predicted, reference)
     groups = {TABLE: reference.table, PASSAGE: reference.passage, TOTAL: list(scores)}
@@ -107,17 +108,18 @@ def evaluate(predicted: Mapping[str, str], reference: Reference) -> dict[str, Sc
 
 
 def _mean(scores) -> Scores:
+    """Returns the mean of pairs of scores, in percent."""
     if not scores:
         return Scores(None, None)
-    # In the order and form of the script, so that rounding is the same.
+    # The order of operations is that of the script, so that rounding is the same.
     return Scores(*(100.0 * sum(values) / len(scores) for values in zip(*scores, strict=True)))
 
 
 def read_reference(path: str | os.PathLike) -> Reference:
-    """A dev_reference.json.
+    """Reads a dev_reference.json.
 
     Raises:
-        InputError: the file cannot be read or is of another form.
+        InputError: if the file cannot be read or has another form.
     """
     content = _read_json(path)
     try:
@@ -128,11 +130,11 @@ def read_reference(path: str | os.PathLike) -> Reference:
 
 
 def read_predictions(path: str | os.PathLike) -> dict[str, str]:
-    """A predictions.json, as the official script reads it: question id -> answer.
+    """Reads a predictions.json in the official format; returns question id -> answer.
 
     Raises:
-        InputError: the file cannot be read, is of another form, or has two answers to a question
-            (the script would take the last).
+        InputError: if the file cannot be read, has another form, or has two answers to a question
+            (the script would take the last one).
     """
     answers = {}
     content = _read_json(path)
@@ -150,14 +152,14 @@ def read_predictions(path: str | os.PathLike) -> dict[str, str]:
 
 
 def write_predictions(answers: Mapping[str, str], path: str | os.PathLike) -> None:
-    """Writes a predictions.json for the official script, whole or not at all.
+    """Writes a predictions.json for the official script, atomically.
 
     Args:
-        answers: question id -> answer; of ids such as "4e5f-0_0", the data set's part is written.
+        answers: question id -> answer. Ids are written in the form of `official_id`.
         path: the file.
 
     Raises:
-        InputError: two ids are of the same question.
+        InputError: if two ids have the same official id.
     """
     entries = [{"question_id": official_id(name), "pred": text} for name, text in answers.items()]
     names = collections.Counter(entry["question_id"] for entry in entries)
@@ -168,17 +170,19 @@ def write_predictions(answers: Mapping[str, str], path: str | os.PathLike) -> No
 
 
 def official_id(question_id: str) -> str:
-    """The data set's id of a question: "4e5f" of "4e5f-0_0" and of "4e5f/2-0_0"."""
+    """Returns the data set's id of a question: "4e5f" for "4e5f-0_0" and for "4e5f/2-0_0"."""
     return get_example_id(question_id)
 
 
 def _text(value) -> str:
+    """Returns a str unchanged; raises TypeError for other values."""
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is not a text")
     return value
 
 
 def _read_json(path):
+    """Reads a JSON file; raises InputError if that fails."""
     try:
         return json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
     except OSError as error:
@@ -190,12 +194,12 @@ def _read_json(path):
 def read_text(
     interaction: interaction_pb2.Interaction, prediction: Prediction | None, offsets: Offsets
 ) -> str:
-    """The best span of a prediction, as it is written in its cell; "" if there is none.
+    """Returns the text of the best span of a prediction; "" if it has no span.
 
     Args:
-        interaction: of the second stage.
-        prediction: of one of its questions.
-        offsets: of the tokenizer that made the example.
+        interaction: interaction of the second stage.
+        prediction: prediction for one of its questions.
+        offsets: offsets of the tokenizer that made the example.
     """
     if prediction is None or not prediction.spans:
         return ""

@@ -1,7 +1,7 @@
-"""A baseline for statements: how the words and numbers of a statement and its table overlap.
+"""Baseline classifier for statements, by the overlap of the words of a statement and its table.
 
-Logistic regression (scikit-learn) over a handful of shares and counts, and the words of the
-statement. It knows no order of words and calculates nothing, except how many rows match.
+It is a logistic regression (scikit-learn) over the words of the statement and a few shares and
+counts. The order of words is not used, and nothing is computed except the number of matching rows.
 """
 
 import re
@@ -42,13 +42,13 @@ _REGULARIZATION = 0.01
 
 
 class LexicalClassifier:
-    """Puts statements about tables into classes.
+    """Classifier of statements about tables.
 
     Args:
-        interactions: to learn from; questions without a gold class are left aside.
+        interactions: training data; questions without a gold class are not used.
 
     Raises:
-        InputError: fewer than two classes among them.
+        InputError: if the training questions have fewer than two classes.
     """
 
     def __init__(self, interactions: Iterable[interaction_pb2.Interaction]):
@@ -74,7 +74,7 @@ class LexicalClassifier:
     def __call__(
         self, interactions: Iterable[interaction_pb2.Interaction]
     ) -> dict[str, Prediction]:
-        """Predictions by question id, with the probabilities of the classes."""
+        """Returns predictions by question id, with the probabilities of the classes."""
         questions, features = _described(interactions)
         if not questions:
             return {}
@@ -93,7 +93,14 @@ class LexicalClassifier:
 
 
 class _Words:
-    """The words of a table, found once for all statements about it."""
+    """Words of a table, computed once for all statements about it.
+
+    Attributes:
+        rows: set of words of each row.
+        cells: words of all cells.
+        around: words of title and caption.
+        header: words of the header.
+    """
 
     def __init__(self, table):
         self.rows = [_words(cell.text for cell in row.cells) for row in table.rows]
@@ -103,7 +110,7 @@ class _Words:
 
 
 def _described(interactions):
-    """Questions, and <object>[questions, 1 + features]: text and overlap of each."""
+    """Returns the questions and <object>[questions, 1 + features]: text and overlap of each."""
     questions, features, last, table = [], [], None, None
     for interaction in interactions:
         if last is None or interaction.table != last:
@@ -116,11 +123,16 @@ def _described(interactions):
 
 
 def _overlap(said, table):
-    """What the words of a statement and a table have in common, as numbers.
+    """Computes the features of a statement, a list of numbers.
 
-    Shares of the statement's words and numbers that are in cells, in the header or the caption,
-    in the rows that have most of them; whether one row has all that the table has; whether a
-    number says how many such rows there are; words that negate or compare.
+    They are shares of the statement's words and numbers in the cells, in the header, in the caption
+    and in the rows with most of them; a flag for one row with all of the words that the table has;
+    a flag for a number that equals the number of such rows; and flags for words that negate or
+    compare.
+
+    Args:
+        said: words of the statement.
+        table: the `_Words` of the table.
     """
     numbers = {word for word in said if word[0].isdigit()}
     names = set(said) - numbers - STOP_WORDS
@@ -154,17 +166,20 @@ def _overlap(said, table):
 
 
 def _words(texts):
+    """Returns the set of words of several texts."""
     return {word for text in texts for word in _tokens(text)}
 
 
 def _tokens(text):
-    """Lower-cased words and numbers, 1,000.0 as 1000."""
+    """Splits a text into lower-cased words and numbers, with "1000" for "1,000.0"."""
     return [_plain(token) for token in _TOKEN.findall(text.lower())]
 
 
-def _share(asked, there):
-    return len(asked & there) / len(asked) if asked else 1.0
+def _share(words, found):
+    """Returns the share of `words` that are in `found`; 1 without words."""
+    return len(words & found) / len(words) if words else 1.0
 
 
 def _plain(token):
+    """Returns a number without commas and trailing zeros; other tokens unchanged."""
     return f"{float(token.replace(',', '')):.15g}" if token[0].isdigit() else token

@@ -1,7 +1,7 @@
-"""How many questions are answered rightly.
+"""Metrics of predictions: accuracies of cells, denotations, classes and operations.
 
-A question counts if it is among the interactions: one without a prediction, for example because
-the conversion dropped it, is wrong.
+All questions of the interactions count. A question without a prediction is wrong, for example if
+the conversion dropped it.
 """
 
 import collections
@@ -16,26 +16,26 @@ from mate_tf.protos import interaction_pb2
 
 Interactions = Sequence[interaction_pb2.Interaction]
 Predicted = Mapping[str, Prediction]
-"""Predictions by question id; those of other questions than are asked about are ignored."""
+"""Predictions by question id. Predictions for questions outside the interactions are ignored."""
 
 Judge = Callable[[interaction_pb2.Interaction, interaction_pb2.Question, Prediction], bool]
 
 SIZES = (5, 10, 20, 50, 100, 200)
-"""Upper bounds of the row counts that are reported together."""
+"""Upper bounds of the groups of row counts."""
 
 _POSITIONS = 3
 
 
 @dataclasses.dataclass(frozen=True)
 class Graded:
-    """One question and whether it was answered rightly.
+    """A question with the result of grading its prediction.
 
     Attributes:
-        interaction: its table and sequence.
+        interaction: interaction of the question.
         question: the question.
-        position: place in the sequence, from 0.
-        right: the prediction was judged to be right.
-        answered: there is a prediction at all.
+        position: position in the interaction, from 0.
+        right: True if the prediction is right.
+        answered: True if there is a prediction.
     """
 
     interaction: interaction_pb2.Interaction
@@ -46,12 +46,12 @@ class Graded:
 
 
 def gold_cells(question: interaction_pb2.Question) -> set[tuple[int, int]]:
-    """Answer cells of a question, (row, column) from 0."""
+    """Returns the gold cells of a question, (row, column) from 0."""
     return {(cell.row_index, cell.column_index) for cell in question.answer.answer_coordinates}
 
 
 def by_question(predictions: Iterable[Prediction]) -> dict[str, Prediction]:
-    """Predictions by question id."""
+    """Returns predictions by question id."""
     return {prediction.question_id: prediction for prediction in predictions}
 
 
@@ -60,7 +60,7 @@ def has_right_cells(
     question: interaction_pb2.Question,
     prediction: Prediction,
 ) -> bool:
-    """Whether the set of chosen cells is the gold one."""
+    """Returns True if the set of selected cells is the gold one."""
     del interaction
     return set(prediction.coordinates) == gold_cells(question)
 
@@ -73,9 +73,9 @@ def grade(
     """Grades every question of the interactions.
 
     Args:
-        interactions: with the gold answers.
+        interactions: interactions with the gold answers.
         predicted: predictions by question id.
-        is_right: judges the prediction of a question.
+        is_right: function that returns True if the prediction of a question is right.
     """
     return [
         Graded(
@@ -92,18 +92,18 @@ def grade(
 
 
 def accuracy(graded: Iterable[Graded]) -> float:
-    """Share of questions answered rightly; 0 without questions."""
+    """Computes the share of questions answered rightly; 0 without questions."""
     return _mean(item.right for item in graded)
 
 
 def sqa_metrics(interactions: Interactions, predicted: Predicted) -> dict[str, float]:
-    """The metrics of the SQA paper (Iyyer et al., 2017).
+    """Computes the metrics of the SQA paper (Iyyer et al., 2017).
 
     Returns:
         ALL: share of questions answered rightly.
         SEQ: share of sequences with all questions right.
-        POS1, POS2, POS3: ALL among the first, second and third questions.
-        questions, unanswered: number of questions, and of those without a prediction.
+        POS1, POS2, POS3: ALL of the first, second and third questions.
+        questions, unanswered: numbers of all questions and of questions without a prediction.
     """
     graded = grade(interactions, predicted)
     sequences = collections.defaultdict(list)
@@ -125,20 +125,22 @@ def denotation_metrics(
     predicted: Predicted,
     targets: Mapping[str, Sequence[wikitablequestions.Value]] | None = None,
 ) -> dict[str, float | int | tuple[float, int]]:
-    """How many answers are right, whichever cells they come from.
+    """Computes denotation accuracies: shares of right answers, from any cells.
 
     Args:
-        interactions: with the tables and gold answers.
+        interactions: interactions with tables and gold answers.
         predicted: predictions by question id.
-        targets: gold answers by example id as the official files annotate them, from
-            `wikitablequestions.read_targets`; without, they are read from the answers' texts.
+        targets: official gold answers by example id, from `wikitablequestions.read_targets`.
+            Without them, the texts of the answers are parsed.
 
     Returns:
-        denotation accuracy: share of right answers by the official WikiTableQuestions evaluator's
-            rules (`denotation.is_right`).
-        as the reference: by those of google-research/tapas (`denotation.is_right_for_reference`).
-        answered by NONE, SUM, …: the first among the answers of this kind, and their number.
-        questions, unanswered: number of questions, and of those without a prediction.
+        denotation accuracy: share of right answers by the rules of the official WikiTableQuestions
+            evaluator (`denotation.is_right`).
+        as the reference: share of right answers by the rules of google-research/tapas
+            (`denotation.is_right_for_reference`).
+        answered by NONE, SUM, …: denotation accuracy of the predictions with this operation, and
+            their number.
+        questions, unanswered: numbers of all questions and of questions without a prediction.
     """
     judge = functools.partial(denotation.is_right, targets=targets)
     graded = grade(interactions, predicted, judge)
@@ -156,18 +158,18 @@ def denotation_metrics(
 def classification_metrics(
     interactions: Interactions, predicted: Predicted, classes: Sequence[str] = ()
 ) -> dict[str, float | int | tuple[float, int]]:
-    """How many questions are put into the right class.
+    """Computes the accuracy of classification.
 
     Args:
-        interactions: with the gold classes; a question without one is never right.
+        interactions: interactions with the gold classes. A question without one counts as wrong.
         predicted: predictions by question id.
-        classes: names of the classes; empty for no figures by class.
+        classes: names of the classes. If empty, there are no accuracies by class.
 
     Returns:
-        accuracy: share of questions in the right class.
+        accuracy: share of questions with the right class.
         95 % from, 95 % to: its confidence interval.
-        <class>: accuracy among the questions whose right class it is, and their number.
-        questions, unanswered: number of questions, and of those without a prediction.
+        <class>: accuracy of the questions with this gold class, and their number.
+        questions, unanswered: numbers of all questions and of questions without a prediction.
     """
     graded = grade(interactions, predicted, has_right_class)
     low, high = confidence_interval(sum(item.right for item in graded), len(graded))
@@ -187,14 +189,14 @@ def has_right_class(
     question: interaction_pb2.Question,
     prediction: Prediction,
 ) -> bool:
-    """Whether the chosen class is the gold one."""
+    """Returns True if the predicted class is the gold one."""
     del interaction
     gold = question.answer
     return gold.HasField("class_index") and prediction.class_index == gold.class_index
 
 
 def confidence_interval(right: int, total: int) -> tuple[float, float]:
-    """Wilson's 95 % confidence interval of a share; (0, 1) if it is one of nothing."""
+    """Computes Wilson's 95 % confidence interval of right / total; (0, 1) if total is 0."""
     from scipy import stats
 
     if not total:
@@ -203,51 +205,13 @@ def confidence_interval(right: int, total: int) -> tuple[float, float]:
     return float(interval.low), float(interval.high)
 
 
-def structure_metrics(interactions: Interactions, predicted: Predicted) -> dict[str, object]:
-    """How many questions get the gold cells and operation, where both are known.
-
-    Returns:
-        aggregation_acc, cell_acc, joint_acc: shares of questions with the right operation, the
-            right cells, both. A question without a prediction has neither.
-        confusion: number of answered questions by gold operation (row) and predicted one
-            (column), in the order of AGGREGATIONS.
-        f1: of each operation.
-    """
-    from sklearn import metrics as sklearn_metrics
-
-    pairs = [
-        (question, predicted.get(question.id))
-        for interaction in interactions
-        for question in interaction.questions
-    ]
-    gold = [AGGREGATIONS[question.answer.aggregation_function] for question, _ in pairs]
-    chosen = [found.aggregation if found else None for _, found in pairs]
-    cells = [
-        found is not None and set(found.coordinates) == gold_cells(question)
-        for question, found in pairs
-    ]
-    operations = [right == other for right, other in zip(gold, chosen, strict=True)]
-    both = [a and b for a, b in zip(operations, cells, strict=True)]
-    answered = [(g, c) for g, c in zip(gold, chosen, strict=True) if c is not None]
-    gold, chosen = zip(*answered, strict=True) if answered else ((), ())
-    labels = list(AGGREGATIONS)
-    f1 = sklearn_metrics.f1_score(gold, chosen, labels=labels, average=None, zero_division=0)
-    return {
-        "aggregation_acc": _mean(operations),
-        "cell_acc": _mean(cells),
-        "joint_acc": _mean(both),
-        "confusion": sklearn_metrics.confusion_matrix(gold, chosen, labels=labels).tolist(),
-        "f1": f1.tolist(),
-    }
-
-
 def hits(interactions: Interactions, predicted: Predicted, k: int = 1) -> float:
-    """Hits@k: share of questions with a gold cell among the k most probable ones.
+    """Computes Hits@k: the share of questions with a gold cell among the k most probable ones.
 
     Args:
-        interactions: with the gold answers.
-        predicted: predictions by question id, with as many ranked cells.
-        k: how many to look at.
+        interactions: interactions with the gold answers.
+        predicted: predictions by question id, with at least k ranked cells.
+        k: number of ranked cells that count.
     """
     return _mean(
         question.id in predicted
@@ -260,11 +224,11 @@ def hits(interactions: Interactions, predicted: Predicted, k: int = 1) -> float:
 def breakdown(
     graded: Iterable[Graded], group_of: Callable[[Graded], Hashable]
 ) -> dict[Hashable, tuple[float, int]]:
-    """Accuracy and number of questions in each group, groups in order.
+    """Computes accuracy and number of questions of each group, with the groups sorted.
 
     Args:
-        graded: from `grade`.
-        group_of: the group of a question, for example `table_size`.
+        graded: result of `grade`.
+        group_of: function that returns the group of a question, for example `table_size`.
     """
     groups = collections.defaultdict(list)
     for item in graded:
@@ -273,18 +237,19 @@ def breakdown(
 
 
 def table_size(item: Graded) -> int:
-    """The smallest of SIZES that the number of rows does not exceed; beyond them the number."""
+    """Returns the smallest of SIZES that is at least the number of rows; else that number."""
     rows = len(item.interaction.table.rows)
     return next((size for size in SIZES if rows <= size), rows)
 
 
 def comparison(columns: Mapping[str, Mapping[Hashable, object]], title: str = "") -> str:
-    """A plain text table: one line per metric or group, one column per system.
+    """Formats a plain text table: one line per metric or group, one column per system.
 
-    Shares (floats) are printed as percentages, `breakdown` pairs with the number of questions.
+    Floats are shares and are printed as percentages. Pairs of `breakdown` are printed with the
+    number of questions.
 
     Args:
-        columns: by system, the result of `sqa_metrics` or `breakdown`.
+        columns: name of a system -> result of `sqa_metrics` or `breakdown`.
         title: heading of the first column.
     """
     rows = list(dict.fromkeys(key for column in columns.values() for key in column))
@@ -301,6 +266,7 @@ def comparison(columns: Mapping[str, Mapping[Hashable, object]], title: str = ""
 
 
 def _counts(graded):
+    """Returns the numbers of all questions and of questions without a prediction."""
     return {
         "questions": len(graded),
         "unanswered": sum(not item.answered for item in graded),
@@ -308,6 +274,7 @@ def _counts(graded):
 
 
 def _shown(value):
+    """Formats a value of `comparison`."""
     if value is None:
         return "-"
     if isinstance(value, tuple):
@@ -317,5 +284,6 @@ def _shown(value):
 
 
 def _mean(values):
+    """Returns the mean; 0 without values."""
     values = list(values)
     return sum(values) / len(values) if values else 0.0

@@ -1,7 +1,7 @@
-"""A model's outputs as predicted cells, and the files they are written to.
+"""Predictions made from a model's outputs, and their files.
 
-The TSV has the columns and conventions of google-research/tapas (its scripts read it); the JSON
-is for people and programs of today. Both are written whole or not at all.
+The TSV has the columns and conventions of google-research/tapas, so that its scripts read it. The
+JSON is for other programs. Both are written atomically.
 """
 
 import csv
@@ -26,28 +26,29 @@ NUM_RANKED = 5
 _COLUMNS = ("question_id", "id", "annotator", "position", "answer_coordinates", "answers")
 _TOKEN_COLUMN = "token_probabilities"
 _COORDINATE = re.compile(r"\((\d+), (\d+)\)")
-_FIELD_LIMIT = 1 << 30  # token probabilities of long tables pass csv's default of 128 KiB
+_FIELD_LIMIT = 1 << 30  # token probabilities of long tables exceed csv's default of 128 KiB
 
 
 @dataclasses.dataclass(frozen=True)
 class Prediction:
-    """The answer to one question. Rows and columns count from 0; the header is not a row.
+    """Predicted answer to a question. Rows and columns count from 0; the header is not a row.
 
     Attributes:
         question_id: "<example>-<annotator>_<position>".
-        coordinates: chosen cells as (row, column), in table order.
-        probabilities: one per chosen cell, the mean over its tokens; empty if unknown.
-        ranked: the most probable cells, best first, chosen or not.
-        spans: runs of tokens in chosen words, as the reference writes them under "answers".
-        empty_span_log_prob: logarithm of the probability that no span is the answer, of models
-            with `allow_empty_span`.
+        coordinates: selected cells as (row, column), in table order.
+        probabilities: probability of each selected cell, the mean over its tokens; empty if
+            unknown.
+        ranked: the most probable cells, best first, also cells that are not selected.
+        spans: spans of tokens, as the reference writes them in the column "answers".
+        empty_span_log_prob: log-probability that no span is the answer, for models with
+            `allow_empty_span`.
         token_probabilities: (column, row, probability) of each token in a data cell.
-        aggregation: operation over the chosen cells, one of AGGREGATIONS.
-        class_index: the chosen class, in tasks that classify.
-        class_probabilities: one per class; empty if unknown.
-        value: the number, in tasks of regression.
-        labels: columns of the TSV on aggregation and class as they stand there, the names in
-            LABEL_COLUMNS; gold labels are nowhere else.
+        aggregation: operation over the selected cells, one of AGGREGATIONS.
+        class_index: the predicted class, in classification tasks.
+        class_probabilities: probability of each class; empty if unknown.
+        value: the predicted number, in regression tasks.
+        labels: texts of the TSV columns about aggregation and class, by the names in
+            LABEL_COLUMNS. Gold labels are stored here only.
     """
 
     question_id: str
@@ -67,10 +68,10 @@ class Prediction:
 def cell_probabilities(
     probs: np.ndarray, row_ids: np.ndarray, column_ids: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean probability of each data cell.
+    """Computes the mean probability of the tokens of each data cell.
 
     Args:
-        probs: <float>[seq].
+        probs: <float>[seq], probabilities of the tokens.
         row_ids: <int>[seq], 0 for question, header and padding.
         column_ids: <int>[seq], 0 for question and padding.
 
@@ -88,20 +89,23 @@ def cell_probabilities(
 
 
 def prediction(output: Mapping, threshold: float = 0.5) -> Prediction:
-    """The prediction in a model's output for one example.
+    """Makes a prediction of a model's output for one example.
 
     Args:
-        output: question_id, and per token probs, row_ids, column_ids <[seq]>. If there are
-            selected_tokens, they say which cells are chosen; otherwise the cells whose mean
-            probability is above `threshold`. With input_ids, spans are found as well: the one
-            with the highest of span_logits <[spans]> if there are any, of the tokens in
-            span_indexes <[spans, 2]>; or pred_span <[2]>, the first and last token of the best
-            one, with span_log_prob <[]> as its score; otherwise runs of tokens above the threshold.
-            empty_span_log_prob <[]> goes with pred_span.
-            Where they are there, pred_aggr, pred_cls <[]> and logits_cls <[classes]> say the
-            aggregation and the class, aggregation_function_id and classification_class_index
-            the right ones.
-        threshold: as above, and of the tokens in spans.
+        output: dict with question_id, probs <float>[seq], row_ids and column_ids <int>[seq].
+            Optional entries:
+            selected_tokens <float>[seq]: 1 for the tokens of selected cells. Without it, cells
+                with a mean probability above `threshold` are selected.
+            input_ids <int>[seq]: if given, spans are returned. They come from the first of these
+                that is there: the best of span_logits <float>[spans], with first and last tokens
+                in span_indexes <int>[spans, 2]; pred_span <int>[2], first and last token, with
+                its score span_log_prob <float>[]; runs of tokens with probabilities above
+                `threshold`.
+            empty_span_log_prob <float>[]: log-probability of no span.
+            pred_aggr <int>[], pred_cls <int>[], logits_cls <float>[classes]: predicted operation
+                and class.
+            aggregation_function_id, classification_class_index <int>[]: gold operation and class.
+        threshold: smallest probability, see above.
     """
     probs, rows, columns = (np.asarray(output[k]) for k in ("probs", "row_ids", "column_ids"))
     coordinates, means = cell_probabilities(probs, rows, columns)
@@ -143,9 +147,14 @@ def prediction(output: Mapping, threshold: float = 0.5) -> Prediction:
 
 
 def _runs(chosen, probs):
-    """(begin, end, score) of each run of chosen tokens; the score is their geometric mean.
+    """Yields (begin, end, score) of each run of selected tokens.
 
-    As in the reference a run may go on into the next cell; it is given with its first one.
+    The score is the geometric mean of the probabilities. As in the reference, a run may continue in
+    the next cell; it belongs to its first cell.
+
+    Args:
+        chosen: <bool>[seq].
+        probs: <float>[seq].
     """
     edges = np.flatnonzero(np.diff(chosen, prepend=False, append=False)).tolist()
     for begin, end in zip(edges[::2], edges[1::2], strict=True):
@@ -153,7 +162,7 @@ def _runs(chosen, probs):
 
 
 def _best_span(output, in_table):
-    """(begin, end, logit) of the most probable span, nothing if that is no part of a cell."""
+    """Yields (begin, end, logit) of the most probable span, if it is in a data cell."""
     logits = np.asarray(output["span_logits"])
     best = int(np.argmax(logits))
     first, last = np.asarray(output["span_indexes"])[best].tolist()
@@ -162,14 +171,14 @@ def _best_span(output, in_table):
 
 
 def _predicted_span(output, in_table):
-    """(begin, end, log probability) of the best span, nothing if that is no part of a cell."""
+    """Yields (begin, end, log-probability) of the predicted span, if it is in a data cell."""
     first, last = np.asarray(output["pred_span"]).tolist()
     if in_table[first]:
         yield first, last + 1, float(output["span_log_prob"])
 
 
 def _spans(found, rows, columns, input_ids):
-    """Spans in the reference's terms: where they are in their cells, and their tokens."""
+    """Yields spans in the reference's format: cell, positions in the cell, token ids, score."""
     cell = rows.astype(np.int64) << 32 | columns
     first_in_cell = np.flatnonzero(np.diff(cell, prepend=-1))
     for begin, end, score in found:
@@ -185,14 +194,14 @@ def _spans(found, rows, columns, input_ids):
 
 
 def _labels(output):
-    """Columns on aggregation and class, as the reference writes them."""
+    """Returns the columns about aggregation and class in the reference's format."""
     names = {
         "gold_aggr": "aggregation_function_id",
         "pred_aggr": "pred_aggr",
         "gold_cls": "classification_class_index",
         "pred_cls": "pred_cls",
     }
-    # Some tasks predict an aggregation, some a class: gold labels of the other kind say nothing.
+    # A gold label is written only if the task predicts this kind of label.
     labels = {
         column: str(int(np.ravel(output[name])[0]))
         for column, name in names.items()
@@ -200,7 +209,7 @@ def _labels(output):
     }
     if "logits_cls" in output:
         logits = np.ravel(output["logits_cls"])
-        # Of two classes one number is written, by how much the second is ahead.
+        # For two classes the reference writes one number: the difference of the logits.
         if len(logits) == 2:
             logits = logits[1:] - logits[:1]
         texts = [str(logit) for logit in logits]
@@ -209,10 +218,10 @@ def _labels(output):
 
 
 def _typed(labels):
-    """Fields of a prediction that its labels tell.
+    """Returns the fields of a prediction that follow from its labels.
 
     Raises:
-        ValueError, IndexError: a label is no number or no aggregation has it.
+        ValueError, IndexError: if a label is no number, or no operation has this number.
     """
     fields = {}
     if labels.get("pred_aggr"):
@@ -221,7 +230,7 @@ def _typed(labels):
         fields["class_index"] = int(labels["pred_cls"])
     if labels.get("logits_cls"):
         logits = np.array(labels["logits_cls"].strip("[]").split(), np.float64)
-        if not labels.get("pred_cls"):  # no class is chosen: it is the number itself
+        if not labels.get("pred_cls"):  # regression: the logit is the predicted number
             return {**fields, "value": float(logits[0])}
         logits = logits if len(logits) > 1 else np.append(0.0, logits)
         exponentials = np.exp(logits - logits.max())
@@ -232,12 +241,12 @@ def _typed(labels):
 def write_tsv(
     predictions: Iterable[Prediction], path: str | os.PathLike, *, token_probabilities: bool = False
 ) -> None:
-    """Writes predictions as the reference does: cells column by column, lines end in CR LF.
+    """Writes predictions like the reference: cells sorted by column, lines ending with CR LF.
 
     Args:
-        predictions: in the order of the file.
+        predictions: predictions in the order of the file.
         path: the file.
-        token_probabilities: also write the column of that name.
+        token_probabilities: also write the column token_probabilities.
     """
     predictions = list(predictions)
     labels = [_label_columns(prediction) for prediction in predictions]
@@ -262,12 +271,12 @@ def write_tsv(
 
 
 def read_tsv(path: str | os.PathLike) -> list[Prediction]:
-    """Predictions from a file of `write_tsv` or of the reference.
+    """Reads predictions from a file of `write_tsv` or of the reference.
 
-    Probabilities of cells are there only if the file has those of tokens.
+    Predictions have probabilities of cells only if the file has those of tokens.
 
     Raises:
-        InputError: the file cannot be read; the message names the line.
+        InputError: if the file cannot be read; the message names the line.
     """
     csv.field_size_limit(_FIELD_LIMIT)
     try:
@@ -281,6 +290,7 @@ def read_tsv(path: str | os.PathLike) -> list[Prediction]:
 
 
 def _from_row(row, where):
+    """Makes a prediction of a row of the TSV; `where` names it in errors."""
     try:
         found = _COORDINATE.findall(row["answer_coordinates"])
         coordinates = sorted((int(r), int(c)) for r, c in found)
@@ -326,10 +336,10 @@ def write_json(predictions: Iterable[Prediction], path: str | os.PathLike) -> No
 
 
 def read_json(path: str | os.PathLike) -> list[Prediction]:
-    """Predictions from a file of `write_json`.
+    """Reads predictions from a file of `write_json`.
 
     Raises:
-        InputError: the file cannot be read or is of another form.
+        InputError: if the file cannot be read or has another form.
     """
     try:
         records = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
@@ -354,7 +364,7 @@ def read_json(path: str | os.PathLike) -> list[Prediction]:
 
 
 def _label_columns(prediction):
-    """Its labels; aggregation and class also where these were not made from labels."""
+    """Returns the label columns of a prediction, with aggregation and class from its fields."""
     columns = {}
     if prediction.aggregation != AGGREGATIONS[0]:
         columns["pred_aggr"] = str(AGGREGATIONS.index(prediction.aggregation))
@@ -364,7 +374,7 @@ def _label_columns(prediction):
 
 
 def _id_columns(question_id):
-    """id, annotator, position; "_" each where the question's id has no such parts."""
+    """Returns the columns id, annotator and position; "_" if the question id has other parts."""
     try:
         values = parse_question_id(question_id)
     except InputError:
@@ -373,4 +383,5 @@ def _id_columns(question_id):
 
 
 def _tuples(coordinates: np.ndarray | Sequence) -> tuple[tuple[int, int], ...]:
+    """Converts coordinates <int>[cells, 2] to tuples of int."""
     return tuple((int(row), int(column)) for row, column in coordinates)

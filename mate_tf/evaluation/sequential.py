@@ -1,8 +1,8 @@
-"""Questions that refer to the answer before, asked as in reality: with the model's own answers.
+"""Predicts questions that refer to the previous answer, with the model's own previous answers.
 
-Training examples carry the gold answer of the question before in `prev_label_ids`. Here these
-are replaced, position by position: all first questions are predicted, in batches as large as
-the model likes, then all second ones with the cells chosen for the first, and so on.
+Training examples have the gold answer of the previous question in `prev_label_ids`. Here it is
+replaced by the predicted answer, position by position: all first questions are predicted in
+batches, then all second questions with the cells selected for the first ones, and so on.
 """
 
 import collections
@@ -20,39 +20,44 @@ def predict_in_sequence(
     predict: Callable[[list[dict]], Iterable[Mapping]],
     threshold: float = 0.5,
 ) -> Iterator[Mapping]:
-    """Predictions in which every question sees the model's answer to the one before.
+    """Predicts all questions, each with the model's answer to the previous question.
 
-    If the question before has no example (the conversion dropped it), the last one that has
-    stands in; the first one of a sequence sees no answer.
+    If the conversion dropped the previous question, the last one with an example is used. The first
+    question of an interaction has no previous answer.
 
     Args:
-        examples: question_id, row_ids and column_ids <int>[tokens], and what `predict` needs;
-            a prev_label_ids is overwritten in a copy.
-        predict: from some examples of the same position to one output per example, in any order:
-            question_id, row_ids, column_ids, and selected_tokens or probs, as in
+        examples: dicts with question_id, row_ids and column_ids <int>[tokens], and the other
+            inputs of `predict`. prev_label_ids is replaced in a copy.
+        predict: function from examples of one position to one output per example, in any order,
+            with question_id, row_ids, column_ids, and selected_tokens or probs, as in
             `predictions.prediction`.
-        threshold: a cell counts as chosen if the mean of its selected_tokens (without them, of
-            its probs) is above.
+        threshold: a cell is selected if the mean of its selected_tokens (or without them, of its
+            probs) is above the threshold.
 
     Yields:
-        the outputs of `predict`, all first questions first.
+        outputs of `predict`, those of all first questions first.
     """
     rounds = collections.defaultdict(list)
     for example in examples:
         rounds[parse_question_id(example["question_id"]).position].append(example)
     answers = {}
     for position in sorted(rounds):
-        asked = [
+        inputs = [
             {**example, PREVIOUS: previous_labels(example, answers)} for example in rounds[position]
         ]
-        for output in predict(asked):
+        for output in predict(inputs):
             interaction = get_interaction_id(output["question_id"])
             answers[interaction] = chosen_cells(output, threshold)
             yield output
 
 
 def chosen_cells(output: Mapping, threshold: float = 0.5) -> np.ndarray:
-    """<int64>[cells]: data cells with a mean above the threshold, each as one number."""
+    """Returns <int64>[cells]: numbers of the data cells with a mean above the threshold.
+
+    Args:
+        output: an output of `predict`, see `predict_in_sequence`.
+        threshold: see `predict_in_sequence`.
+    """
     cells = _cell_numbers(output)
     in_table = cells >= 0
     weights = np.asarray(output.get("selected_tokens", output.get("probs")), np.float64)
@@ -63,13 +68,18 @@ def chosen_cells(output: Mapping, threshold: float = 0.5) -> np.ndarray:
 
 
 def previous_labels(example: Mapping, answers: Mapping[str, np.ndarray]) -> np.ndarray:
-    """<int32>[tokens]: 1 on the tokens of the cells last chosen in the example's sequence."""
+    """Returns <int32>[tokens]: 1 for the tokens of the previous answer's cells.
+
+    Args:
+        example: dict with question_id, row_ids and column_ids <int>[tokens].
+        answers: interaction id -> result of `chosen_cells` for the previous question.
+    """
     chosen = answers.get(get_interaction_id(example["question_id"]), np.zeros(0, np.int64))
     return np.isin(_cell_numbers(example), chosen).astype(np.int32)
 
 
 def _cell_numbers(example):
-    """One number per token for its data cell, -1 outside of data cells."""
+    """Returns <int64>[tokens]: a number for the data cell of each token, -1 outside of them."""
     rows = np.asarray(example["row_ids"], np.int64)
     columns = np.asarray(example["column_ids"], np.int64)
     return np.where((rows > 0) & (columns > 0), rows << 32 | columns, -1)

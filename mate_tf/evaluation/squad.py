@@ -1,7 +1,7 @@
-"""Answers to SQuAD: from spans in windows to texts, and how right the texts are.
+"""Answers to SQuAD: texts from the spans in windows, and their scores.
 
-Exact match and F1 are those of the official evaluation scripts of version 1.1 and 2.0, as shares.
-The scripts differ in what they do with questions without a prediction; here these are wrong.
+Exact match and F1 are those of the official evaluation scripts of versions 1.1 and 2.0, as shares.
+The scripts differ in the treatment of questions without a prediction. Here these are wrong.
 """
 
 import os
@@ -21,37 +21,37 @@ from mate_tf.protos import interaction_pb2
 
 
 class Answer(NamedTuple):
-    """What a model reads in all windows of a text.
+    """Answer of a model, from all windows of a paragraph.
 
     Attributes:
-        text: the best span, as it is written in the text.
-        empty_score: by how much the logarithm of the probability that there is no answer is above
-            that of the best span: the least among the windows, since the answer need not be in all
-            of them, minus the largest.
+        text: text of the best span.
+        empty_score: log-probability of no answer minus that of the best span. The first is the
+            smallest of all windows, since the answer need not be in all of them. The second is the
+            largest of all windows.
     """
 
     text: str
     empty_score: float
 
     def given(self, threshold: float) -> str:
-        """The text, or "" if the score is above the threshold."""
+        """Returns the text, or "" if `empty_score` is above the threshold."""
         return "" if self.empty_score > threshold else self.text
 
     @property
     def empty_probability(self) -> float:
-        """Of no answer, among it and the best span."""
+        """Probability of no answer, if the best span is the only alternative."""
         return float(1.0 / (1.0 + np.exp(-np.clip(self.empty_score, -500.0, 500.0))))
 
 
 class Scores(NamedTuple):
-    """Exact match and F1 of a question, of the best of its gold answers."""
+    """Exact match and F1 of a question: the largest over its gold answers."""
 
     exact: float
     f1: float
 
 
 class Threshold(NamedTuple):
-    """The score above which no answer is given, and the share that is right with it."""
+    """The value of `empty_score` above which no answer is given, and the mean score with it."""
 
     share: float
     value: float
@@ -62,15 +62,15 @@ def read_answers(
     predicted: Mapping[str, Prediction],
     offsets: Offsets,
 ) -> dict[str, Answer]:
-    """The best span over all windows of each question.
+    """Finds the best span of each question over all of its windows.
 
     Args:
-        interactions: paragraphs and questions about them (`data.datasets.squad`).
-        predicted: predictions by the ids of windows (`data.converters.windows`).
-        offsets: of the tokenizer that made the windows.
+        interactions: paragraphs with questions about them (`data.datasets.squad`).
+        predicted: predictions by window id (`data.converters.windows`).
+        offsets: offsets of the tokenizer that made the windows.
 
     Returns:
-        the data set's question id -> answer; questions without a window are left out.
+        official question id -> answer; questions without a window are left out.
     """
     of_question: dict[str, list[tuple[int, Prediction]]] = {}
     for name, prediction in predicted.items():
@@ -88,6 +88,13 @@ def read_answers(
 
 
 def _answer(read: Sequence[tuple[int, Prediction]], text: str, ranges: np.ndarray) -> Answer:
+    """Returns the answer of the best span.
+
+    Args:
+        read: (first token, prediction) of each window.
+        text: the paragraph.
+        ranges: <int64>[tokens, 2], begin and end of each token in the text.
+    """
     spans = [(start, span) for start, prediction in read for span in prediction.spans[:1]]
     empty = [each.empty_span_log_prob for _, each in read if each.empty_span_log_prob is not None]
     start, best = max(spans, key=lambda each: each[1]["score"])
@@ -97,19 +104,19 @@ def _answer(read: Sequence[tuple[int, Prediction]], text: str, ranges: np.ndarra
 
 
 def official_id(question: interaction_pb2.Question) -> str:
-    """The data set's id of a question."""
+    """Returns the data set's id of a question."""
     return parse_question_id(question.id).example
 
 
 def scores(question: interaction_pb2.Question, text: str, *, may_be_empty: bool) -> Scores:
-    """How right a text is.
+    """Computes exact match and F1 of a text.
 
     Args:
-        question: with all gold answers.
-        text: "" for no answer.
-        may_be_empty: as the script of version 2.0 has it: gold answers without words do not count,
-            a question that has no other is answered rightly by nothing, and two texts without words
-            are the same. In version 1.1 their F1 is 0.
+        question: question with all gold answers.
+        text: the answer; "" for no answer.
+        may_be_empty: use the rules of version 2.0. Gold answers without words are ignored, no
+            answer is right for a question without other gold answers, and two texts without words
+            are equal. In version 1.1 their F1 is 0.
     """
     gold = list(question.answer.answer_texts)
     if may_be_empty:
@@ -124,20 +131,22 @@ def evaluate(
     answers: Mapping[str, Answer],
     threshold: float | None = None,
 ) -> dict[str, float | int | str | tuple[float, int]]:
-    """What the official scripts print.
+    """Computes the scores that the official scripts print.
 
     Args:
         interactions: paragraphs and questions with the gold answers.
-        answers: `read_answers`.
-        threshold: of version 2.0, the score above which no answer is given; None in version 1.1:
-            there is always one.
+        answers: result of `read_answers`.
+        threshold: for version 2.0, the `empty_score` above which no answer is given. None for
+            version 1.1, in which all questions have an answer.
 
     Returns:
         exact match, F1: shares.
-        In version 2.0 the same of questions with an answer and their number, the accuracy of those
-        without one, and the best thresholds with what they would give. These are found with the
-        gold answers, and say what a model could do rather than what it does.
-        questions, unanswered: number of questions, and of those without a prediction.
+        exact match, answerable, and F1, answerable: of the questions with an answer, and their
+            number. This and the following only in version 2.0.
+        unanswerable: accuracy of the questions without an answer, and their number.
+        best exact match, best F1, and their thresholds: the largest scores that any threshold
+            gives. They are upper bounds, since the threshold is found with the gold answers.
+        questions, unanswered: numbers of all questions and of questions without a prediction.
     """
     questions = [question for each in interactions for question in each.questions]
     with_empty = threshold is not None
@@ -163,7 +172,7 @@ def evaluate(
         measured["exact match, answerable"] = (exact, count)
         measured["F1, answerable"] = (f1, count)
         measured["unanswerable"] = (_means(given[~answerable])[0], len(questions) - count)
-        # As in the script any text is wrong here, also "the", which is no word.
+        # As in the script, any text is wrong for these, also "the", which is empty if normalized.
         always = scored(np.inf) * answerable[:, np.newaxis]
         never = ~answerable & np.array([name in answers for name in ids], bool)
         empty_scores = [answers[name].empty_score if name in answers else np.inf for name in ids]
@@ -178,23 +187,24 @@ def evaluate(
 
 
 def has_answer(question: interaction_pb2.Question) -> bool:
-    """Whether the text answers the question."""
+    """Returns True if the paragraph has an answer to the question."""
     return bool(question.answer.answer_texts)
 
 
 def best_threshold(
     empty_scores: Sequence[float], always: Sequence[float], never: Sequence[float]
 ) -> Threshold:
-    """The threshold with the largest mean, the least one of several.
+    """Finds the threshold with the largest mean score; the smallest one of a tie.
 
     Args:
-        empty_scores: of each question; it is answered if its score is not above the threshold.
-        always: what each question's answer scores.
-        never: what no answer scores.
+        empty_scores: <float>[questions]. A question is answered if its score is at most the
+            threshold.
+        always: <float>[questions], score of a question if it is answered.
+        never: <float>[questions], score of a question if no answer is given.
 
     Returns:
-        the mean score, and the threshold: the largest score of a question that is answered, or
-        just below the least one if none is.
+        the mean score, and the threshold: the largest `empty_scores` of an answered question, or
+        the float below all of them if no question is answered.
     """
     if not len(empty_scores):
         return Threshold(0.0, 0.0)
@@ -202,7 +212,7 @@ def best_threshold(
     sorted_scores = np.asarray(empty_scores, float)[order]
     gains = (np.asarray(always, float) - np.asarray(never, float))[order]
     totals = np.sum(never) + np.append(0.0, np.cumsum(gains))
-    # Of questions with the same score all are answered or none.
+    # Questions with equal scores are either all answered or all not answered.
     possible = np.append(True, np.append(sorted_scores[1:] > sorted_scores[:-1], True))
     best = int(np.argmax(np.where(possible, totals, -np.inf)))
     below = np.nextafter(sorted_scores[0], -np.inf)
@@ -214,13 +224,15 @@ def best_threshold(
 def write_predictions(
     answers: Mapping[str, Answer], target: str, threshold: float | None
 ) -> tuple[str, ...]:
-    """Writes files for the official script, each whole or not at all.
+    """Writes files for the official script, atomically.
+
+    <target>.predictions.json has the answers by question id. For version 2.0,
+    <target>.na_probs.json has the probabilities of no answer.
 
     Args:
-        answers: `read_answers`.
-        target: <target>.predictions.json has the answers by question id and, in version 2.0,
-            <target>.na_probs.json the probabilities that there is none.
-        threshold: as of `evaluate`.
+        answers: result of `read_answers`.
+        target: beginning of the paths.
+        threshold: see `evaluate`.
 
     Returns:
         paths of the files.
@@ -237,5 +249,5 @@ def write_predictions(
 
 
 def _means(values: np.ndarray) -> tuple[float, float]:
-    """<float>[questions, 2] -> the mean of each column; 0 of none."""
+    """Returns the mean of each column of <float>[questions, 2]; 0 without questions."""
     return tuple(values.mean(axis=0).tolist()) if len(values) else (0.0, 0.0)

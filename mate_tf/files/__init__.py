@@ -1,1 +1,1 @@
-"""Files of any content: atomic writing and JSON lines."""
+"""Atomic writing of files, and files of JSON lines."""

@@ -1,6 +1,6 @@
-"""Atomic writing: a file is there whole or not at all, whatever happens to the process.
+"""Atomic writing: a file is complete or it does not exist, also if the process is killed.
 
-Paths may be of any file system that TensorFlow knows, such as `gs://`.
+Paths may be of any file system that TensorFlow supports, such as `gs://`.
 """
 
 import contextlib
@@ -14,13 +14,13 @@ from mate_tf.errors import InputError
 
 @contextlib.contextmanager
 def atomic_path(path: str | os.PathLike):
-    """Gives a temporary name to write to, in the folder of `path`, which is made if needed.
+    """Yields a temporary path in the folder of `path`. The folder is created if needed.
 
     The temporary file is renamed to `path` when the block ends, or removed if the block fails. A
-    killed process leaves it behind; the next one that writes the same path removes it.
+    killed process leaves its temporary file behind. The next process that writes `path` removes it.
 
     Raises:
-        InputError: the folder cannot be made.
+        InputError: if the folder cannot be created.
     """
     path = os.fspath(path)
     folder, name = os.path.split(path)
@@ -28,7 +28,7 @@ def atomic_path(path: str | os.PathLike):
         tf.io.gfile.makedirs(folder or ".")
     except tf.errors.OpError as error:
         raise InputError(f"{folder}: cannot be made a folder: {error.message}") from error
-    # The dot keeps it from matching patterns of the finished files.
+    # Because of the dot it matches no pattern of finished files.
     for abandoned in tf.io.gfile.glob(os.path.join(folder, f".{name}.*.tmp")):
         tf.io.gfile.remove(abandoned)
     temporary = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
@@ -43,17 +43,17 @@ def atomic_path(path: str | os.PathLike):
 
 
 def write_text(path: str | os.PathLike, text: str) -> None:
-    """Writes a UTF-8 file as `atomic_path` does; line ends stay as they are.
+    """Writes a UTF-8 file atomically. Line ends are not changed.
 
     Raises:
-        InputError: the folder cannot be made.
+        InputError: if the folder cannot be created.
     """
     with atomic_path(path) as temporary, tf.io.gfile.GFile(temporary, "wb") as file:
         file.write(text.encode("utf-8"))
 
 
 def write_json(path: str | os.PathLike, content, **options) -> None:
-    """Writes a JSON file as `write_text` does, indented by 2 and with a line end.
+    """Writes a JSON file atomically, by default with indent 2, and with a line end.
 
     Args:
         path: the file.
@@ -61,13 +61,14 @@ def write_json(path: str | os.PathLike, content, **options) -> None:
         **options: further arguments of `json.dumps`.
 
     Raises:
-        InputError: the folder cannot be made.
+        InputError: if the folder cannot be created.
     """
     write_text(path, json.dumps(content, **{"indent": 2} | options) + "\n")
 
 
 def _to_disk(path: str) -> None:
-    if "://" in path:  # a remote store completes a file when it is closed
+    """Flushes a local file to disk."""
+    if "://" in path:  # remote stores complete a file when it is closed
         return
     with open(path, "rb+") as file:
         os.fsync(file.fileno())

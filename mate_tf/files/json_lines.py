@@ -1,4 +1,4 @@
-"""Files with one JSON object on each line."""
+"""Reads files with one JSON object on each line."""
 
 import json
 import os
@@ -9,16 +9,16 @@ from mate_tf.errors import InputError
 
 
 def read_json_lines(path: str | os.PathLike) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a UTF-8 file in its order, one line in memory at a time.
+    """Reads the objects of a UTF-8 file in order, with one line in memory at a time.
 
-    A byte order mark, Windows' line ends and blank lines do no harm.
+    Byte order marks, Windows line ends and blank lines are skipped.
 
     Returns:
-        iterator over pairs: the number of the line, from 1, and its object.
+        iterator over pairs (number of the line, from 1; its object).
 
     Raises:
-        InputError: the file cannot be read, or a line is not UTF-8, not JSON (NaN and Infinity
-            are not) or not an object.
+        InputError: if the file cannot be read, or a line is not UTF-8, not JSON (NaN and Infinity
+            are not JSON) or not an object.
     """
     try:
         with open(path, "rb") as file:
@@ -32,16 +32,18 @@ def read_json_lines(path: str | os.PathLike) -> Iterator[tuple[int, dict[str, An
 
 
 def _decode(line: bytes, where: str) -> str:
+    """Decodes a line of UTF-8."""
     try:
-        # Files that were put together have byte order marks in the middle as well.
+        # Concatenated files have byte order marks in the middle too.
         return line.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{where}: not valid UTF-8 ({error.reason})") from None
 
 
 def _parse(text: str, where: str) -> dict[str, Any]:
+    """Parses one JSON object."""
     try:
-        content = json.loads(text, parse_constant=_refuse)
+        content = json.loads(text, parse_constant=_reject_constant)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: not one JSON object on one line: {error}") from None
     if not isinstance(content, dict):
@@ -49,5 +51,6 @@ def _parse(text: str, where: str) -> dict[str, Any]:
     return content
 
 
-def _refuse(constant: str):
+def _reject_constant(constant: str):
+    """Raises ValueError for NaN, Infinity and -Infinity."""
     raise ValueError(f"{constant} is not JSON")

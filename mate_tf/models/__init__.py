@@ -1,8 +1,18 @@
-"""Models: the table encoder, and models that add heads to it, each made from a typed config."""
+"""Models: the table encoder, and models that add heads to it, each made from a typed config.
 
-from mate_tf.models.classifier import ClassifierConfig, TableClassifier
-from mate_tf.models.encoder import EncoderConfig, TableEncoder
-from mate_tf.models.pretrainer import PretrainerConfig, TablePretrainer
+Names are imported on first use: whoever needs one part does not load the others.
+"""
+
+import importlib
+
+_EXPORTS = {
+    "ClassifierConfig": "mate_tf.models.classifier_config",
+    "EncoderConfig": "mate_tf.models.encoder_config",
+    "PretrainerConfig": "mate_tf.models.pretrainer",
+    "TableClassifier": "mate_tf.models.classifier",
+    "TableEncoder": "mate_tf.models.encoder",
+    "TablePretrainer": "mate_tf.models.pretrainer",
+}
 
 __all__ = [
     "ClassifierConfig",
@@ -12,3 +22,9 @@ __all__ = [
     "TableEncoder",
     "TablePretrainer",
 ]
+
+
+def __getattr__(name):
+    if name in _EXPORTS:
+        return getattr(importlib.import_module(_EXPORTS[name]), name)
+    raise AttributeError(f"module 'mate_tf.models' has no attribute {name!r}")

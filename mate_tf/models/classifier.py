@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from mate_tf.data.records import padding
+from mate_tf.data import padding
 from mate_tf.errors import InputError
 from mate_tf.layers import replicas
 from mate_tf.layers.cells import Cells

@@ -48,7 +48,7 @@ class TableEncoder(ConfiguredModel):
         self.embeddings = TableEmbeddings(config, name="embeddings")
         self.patterns = [
             attention.get(part.name).pattern(
-                part, config.num_attention_heads, name=f"patterns_{index}"
+                part, config.num_attention_heads, name=config.pattern_name(index)
             )
             for index, part in enumerate(distinct)
         ]

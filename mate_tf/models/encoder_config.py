@@ -110,6 +110,15 @@ class EncoderConfig(base_config.Config):
         """
         return list(dict.fromkeys(self.attention_per_layer()))
 
+    @staticmethod
+    def pattern_name(number: int) -> str:
+        """Returns the name of a pattern, as layers, files of masks and analyses have it.
+
+        Args:
+            number: index of its config in `distinct_attention`.
+        """
+        return f"patterns_{number}"
+
     def check(self) -> None:
         """Raises InputError naming the field if the sizes do not fit together."""
         if self.hidden_size % self.num_attention_heads:

@@ -1,12 +1,9 @@
 """Conversion of the cells that the first stage selected to the input of the second."""
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 
 from mate_tf.answers.gold import Coordinate
-from mate_tf.data import records
 from mate_tf.data.datasets.hybridqa_rc import HybridQaRcConfig, cell_tables
-from mate_tf.evaluation import hybridqa, predictions
 from mate_tf.protos import interaction_pb2
 
 
@@ -31,30 +28,3 @@ def predicted_interactions(
         if question.id in ranked:
             cells = list(ranked[question.id])[: config.num_predictions_to_keep]
             yield from cell_tables(interaction, question, cells, config)
-
-
-def interactions_of_predictions(
-    config: HybridQaRcConfig,
-) -> dict[str, Iterator[interaction_pb2.Interaction]]:
-    """Makes tables of the predicted cells from the files that the config names.
-
-    Returns:
-        split -> iterator over interactions.
-
-    Raises:
-        InputError: a file is missing or malformed.
-    """
-    made = {}
-    for split, path in config.hybridqa_prediction_filepath.as_dict().items():
-        ranked = {
-            each.question_id: [cell for cell, _ in hybridqa.ranked_cells(each)] or each.coordinates
-            for each in predictions.read_tsv(path)
-        }
-        made[split] = _of_split(config, split, ranked)
-    return made
-
-
-def _of_split(config, split, ranked):
-    path = os.path.join(config.interactions_dir, f"{split.lower()}.tfrecord")
-    for interaction in records.read_interactions(path):
-        yield from predicted_interactions(interaction, ranked, config)

@@ -8,7 +8,7 @@ import numpy as np
 
 from mate_tf.data.interactions import get_example_id
 from mate_tf.evaluation import hybridqa_answers
-from mate_tf.evaluation.bootstrap import mean_interval
+from mate_tf.evaluation.confidence_intervals import mean_interval
 from mate_tf.evaluation.hybridqa_answers import PASSAGE, TABLE, TOTAL, Reference
 from mate_tf.files.atomic import atomic_path
 from mate_tf.protos import interaction_pb2

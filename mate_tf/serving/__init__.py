@@ -1,1 +1,1 @@
-"""From a trained model to answers: `export` writes a SavedModel, `predictor` asks it."""
+"""Serving of trained models: `export` writes a SavedModel, `Predictor` answers with it."""

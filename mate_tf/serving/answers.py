@@ -1,7 +1,7 @@
-"""From chosen cells and an operation to the answer in words, as part of a graph.
+"""Turns selected cells and an aggregation operation into an answer, inside a TensorFlow graph.
 
-What `mate_tf.answers.execution.result` does. It differs for cells such as "1_000" or "inf",
-which are numbers in Python only.
+The counterpart in Python is `mate_tf.answers.execution.result`. The results differ for cells such
+as "1_000" or "inf", which only Python reads as numbers.
 """
 
 import tensorflow as tf
@@ -14,17 +14,19 @@ _COUNT, _AVERAGE = map(AGGREGATIONS.index, (execution.COUNT, execution.AVERAGE))
 
 
 def result(cells, selected, aggregation, values):
-    """The answer for people.
+    """Executes the operation on the selected cells.
 
     Args:
-        cells: <string>[batch, rows, columns].
-        selected: <bool>[batch, rows, columns].
+        cells: <string>[batch, rows, columns], texts of the data cells.
+        selected: <bool>[batch, rows, columns], true for the cells of the answer.
         aggregation: <int32>[batch], index in `AGGREGATIONS`.
         values: the `ColumnValues` of the cells.
 
     Returns:
-        value: <float64>[batch], the number that the operation gives, NaN if there is none.
-        text: <string>[batch], that number, or the cells, separated by commas.
+        value: <float64>[batch], result of the operation; NaN for NONE, and for SUM and AVERAGE of
+            cells without numbers.
+        text: <string>[batch], the value as text; without a value, the texts of the selected cells,
+            separated by commas.
     """
     own, is_number = _own_numbers(cells)
     numbers = tf.where(is_number, own, _shortest(values.number))
@@ -42,12 +44,12 @@ def result(cells, selected, aggregation, values):
 
 
 def _digits(values):
-    """As many digits as mean something."""
+    """Formats <float64>[...] as <string>[...] with at most 15 significant digits."""
     return tf.strings.as_string(values, precision=15, shortest=True)
 
 
 def _shortest(values):
-    """1.1 for the float32 nearest to it."""
+    """Returns the float64 with the fewest digits that rounds to the same float32, as 1.1."""
     short = tf.strings.to_number(
         tf.strings.as_string(values, precision=7, shortest=True), tf.float64
     )
@@ -55,7 +57,10 @@ def _shortest(values):
 
 
 def _own_numbers(texts):
-    """<float64> and <bool>: cells that are numbers, as `text.convert_to_float` reads them."""
+    """Reads cells that are one number, by the rules of `text.convert_to_float`.
+
+    Returns <float64>[...], 0 where the text is not a number, and <bool>[...], true where it is.
+    """
     decimal = tf.strings.regex_full_match(texts, r"(?s)[^,.]*,[^,.]*")
     grouped = tf.strings.regex_full_match(texts, r"(?s).{3},.*|.*,.{3}")
     has_comma = tf.strings.regex_full_match(texts, r"(?s).*,.*")
@@ -74,7 +79,7 @@ def _own_numbers(texts):
 
 
 def _join(cells, selected):
-    """<string>[batch]: the texts of the chosen cells in table order."""
+    """Returns <string>[batch]: the texts of the selected cells in table order, with ", "."""
     chosen = tf.ragged.boolean_mask(", " + cells, selected).merge_dims(1, 2)
-    # With a separator, empty texts in front would get none.
+    # reduce_join with a separator would write no separator behind empty texts at the beginning.
     return tf.strings.regex_replace(tf.strings.reduce_join(chosen, axis=-1), "^, ", "")

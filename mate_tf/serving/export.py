@@ -1,4 +1,4 @@
-"""Writes a SavedModel that carries its vocabulary and converter settings along."""
+"""Writes a SavedModel with its vocabulary and the settings of its converter."""
 
 import dataclasses
 import os
@@ -9,7 +9,7 @@ from absl import logging
 
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import write_json
-from mate_tf.serving import reading, signatures
+from mate_tf.serving import signatures, table_reader
 from mate_tf.tables.conversion import ConversionConfig
 
 SETTINGS_FILE = "mate_tf.json"
@@ -17,7 +17,7 @@ VOCABULARY_FILE = "vocab.txt"
 
 
 def extras_dir(export_dir: str) -> str:
-    """Where TensorFlow keeps files of the user's beside a SavedModel."""
+    """Returns the folder of additional files in a SavedModel, `assets.extra`."""
     return os.path.join(export_dir, "assets.extra")
 
 
@@ -29,27 +29,29 @@ def export(
     class_names=(),
     reads_tables=True,
 ) -> str:
-    """Writes `model` as a SavedModel; an earlier one at the same place is replaced at the end.
+    """Writes `model` as a SavedModel. An earlier one in the same folder is replaced at the end.
 
-    It has the signature `serving_default`, on strings, unless it reads no tables or its converter
-    has a setting that a graph does not have (`reading.not_in_graph`); the log says so.
+    The SavedModel always has the signature `serving_examples`. It also has `serving_default`, which
+    takes strings, if the model reads tables and the graph supports all options of the converter
+    (see `table_reader.not_in_graph`). Otherwise a warning is logged.
 
     The vocabulary and the options of the converter are exported too. Options of tables are changed:
-    as much as fits is read of every table, and no more rows and columns than the model has ids for.
+    rows, columns and question are shortened to fit into the sequence, and rows and columns are
+    limited to the ids that the model has.
 
     Args:
         model: a `TableClassifier`.
         export_dir: folder to write.
         vocab_file: WordPiece vocabulary the model was trained with.
         converter_options: keyword arguments of the converter that made its examples.
-        class_names: what the classes are called, if it classifies.
-        reads_tables: whether it can be asked about tables.
+        class_names: names of the classes, for models that classify.
+        reads_tables: True if the model answers questions about tables.
 
     Returns:
         export_dir.
 
     Raises:
-        InputError: if export_dir exists and is no SavedModel.
+        InputError: if export_dir exists, is not empty and is no SavedModel.
     """
     if os.path.isdir(export_dir) and os.listdir(export_dir) and not is_saved_model(export_dir):
         raise InputError(f"{export_dir}: exists and is no SavedModel; give another --export_dir")
@@ -57,7 +59,7 @@ def export(
     if reads_tables:
         config = _fitting(ConversionConfig(**options), model.config)
         options, reader = dataclasses.asdict(config), _reader(vocab_file, config)
-    # A killed run leaves its folder behind; the next one begins with removing it.
+    # A killed run leaves its partial folder behind. The next run removes it first.
     partial = f"{export_dir.rstrip('/')}.partial"
     shutil.rmtree(partial, ignore_errors=True)
     try:
@@ -74,23 +76,23 @@ def export(
     return export_dir
 
 
-def _reader(vocab_file, config: ConversionConfig) -> reading.TableReader | None:
-    """Returns what makes features of strings in the graph; None if it cannot follow an option."""
-    missing = reading.not_in_graph(config)
+def _reader(vocab_file, config: ConversionConfig) -> table_reader.TableReader | None:
+    """Returns the reader of the signature on strings; None if the graph lacks a set option."""
+    missing = table_reader.not_in_graph(config)
     if missing:
         logging.warning(
-            "no %s: strings are not read with %s in the graph; mate_tf.Predictor does",
+            "no signature %s: the graph does not support %s; use mate_tf.Predictor instead",
             signatures.SERVING_DEFAULT,
             ", ".join(missing),
         )
         return None
-    return reading.TableReader(vocab_file, config)
+    return table_reader.TableReader(vocab_file, config)
 
 
 def _fitting(config: ConversionConfig, model) -> ConversionConfig:
-    """Returns a config that reads as much as fits of any table.
+    """Returns a config that shortens tables and questions until they fit.
 
-    Rows and columns beyond the model's number would share the last one.
+    Rows and columns are limited to those of the model: further ones would share the last id.
     """
     return dataclasses.replace(
         config,
@@ -103,5 +105,5 @@ def _fitting(config: ConversionConfig, model) -> ConversionConfig:
 
 
 def is_saved_model(path: str) -> bool:
-    """Whether `path` is a folder with a SavedModel in it."""
+    """Returns True if the folder `path` contains a SavedModel."""
     return os.path.isfile(os.path.join(path, "saved_model.pb"))

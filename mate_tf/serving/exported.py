@@ -1,4 +1,4 @@
-"""A SavedModel read back, with the converter whose examples it takes."""
+"""Loads an exported SavedModel and the converter that makes its examples."""
 
 import json
 import os
@@ -13,17 +13,17 @@ from mate_tf.serving.signatures import SERVING_EXAMPLES
 
 
 class ExportedModel:
-    """What `mate_tf.serving.export` wrote.
+    """A SavedModel written by `mate_tf.serving.export`, loaded, with its example converter.
 
     Args:
         saved_model_dir: folder of the SavedModel.
 
     Attributes:
         converter: an `ExampleConverter` with the settings of the export.
-        class_names: what the classes are called, if it classifies.
+        class_names: names of the classes; empty for models that do not classify.
 
     Raises:
-        InputError: if there is no SavedModel of mate-tf, or it reads no tables.
+        InputError: if the folder has no SavedModel of mate-tf, or its model reads no tables.
     """
 
     def __init__(self, saved_model_dir: str):
@@ -43,7 +43,11 @@ class ExportedModel:
         self.converter = ExampleConverter(vocabulary, **settings["converter"])
 
     def __call__(self, *examples: tf.train.Example) -> list[dict[str, np.ndarray]]:
-        """For each example the outputs of `ServingModule.serving_examples`, without batch axis."""
+        """Runs the model on a batch of examples.
+
+        Returns one dict for each example: the outputs of `ServingModule.serving_examples` by name,
+        without the batch axis.
+        """
         serialized = tf.constant([example.SerializeToString() for example in examples])
         outputs = {name: value.numpy() for name, value in self._signature(serialized).items()}
         return [
@@ -53,6 +57,7 @@ class ExportedModel:
 
 
 def _settings(saved_model_dir: str) -> dict:
+    """Reads the settings file of an export; raises InputError if it is missing or broken."""
     path = os.path.join(export.extras_dir(saved_model_dir), export.SETTINGS_FILE)
     if not export.is_saved_model(saved_model_dir):
         raise InputError(f"{saved_model_dir}: no SavedModel here; --mode=export writes one")

@@ -1,4 +1,4 @@
-"""An encoder as a LiteRT (TensorFlow Lite) model, for devices without TensorFlow."""
+"""Converts an encoder to a LiteRT (TensorFlow Lite) model, for devices without TensorFlow."""
 
 import re
 
@@ -17,23 +17,24 @@ def encoder_to_lite(encoder, length: int, select_tf_ops: bool = False) -> bytes:
     Args:
         encoder: a `TableEncoder`.
         length: tokens of the example, padding included.
-        select_tf_ops: allow operations that LiteRT lacks; the device then needs its library of
-            TensorFlow's, the Flex delegate, which TensorFlow 2.20 for Python is without.
+        select_tf_ops: allow TensorFlow operations that LiteRT lacks. The device then needs the
+            Flex delegate, which is not part of TensorFlow 2.20 for Python.
 
     Returns:
         The content of a .tflite file. Its signature `serving_default` takes <int32>[1, length]
-        by the names of `features.MODEL_INPUTS` and gives sequence_output
+        for each name of `features.MODEL_INPUTS` and returns sequence_output
         <float32>[1, length, hidden] and pooled_output <float32>[1, hidden].
 
     Raises:
-        InputError: the attention has operations that LiteRT lacks, which it names, or that the
-            converter gets wrong.
+        InputError: if the encoder has operations that LiteRT lacks (the message names them), or
+            that the converter fails on.
     """
     names = feature_names.names(feature_names.MODEL_INPUTS)
     module = tf.Module()
     module.weights = encoder.variables
 
-    # Nothing is compiled here, but as with XLA shapes are static: variants take the form for these.
+    # Nothing is compiled here. Shapes are static as with XLA, and with jit_compile the variants
+    # use their implementation for static shapes.
     @tf.function(
         input_signature=[tf.TensorSpec([1, length], tf.int32, name=name) for name in names],
         jit_compile=True,
@@ -52,7 +53,7 @@ def encoder_to_lite(encoder, length: int, select_tf_ops: bool = False) -> bytes:
     converter.target_spec.supported_ops = operations
     try:
         return converter.convert()
-    except Exception as error:  # the converter has an error class of its own for each version
+    except Exception as error:  # the converter's error class depends on the version
         message = str(error)
         missing = ", ".join(sorted(set(_MISSING.findall(message))))
         if missing:

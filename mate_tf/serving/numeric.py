@@ -1,7 +1,8 @@
-"""Numbers and dates in cells, and how they compare, as part of a graph.
+"""Finds and compares numbers and dates of cells inside a TensorFlow graph.
 
-What `mate_tf.tables.numbers` does, in regular expressions without look-around. It differs where
-spans overlap in unusual ways, in digits of other scripts and in days that do not exist.
+The counterpart in Python is `mate_tf.tables.numbers`. Here the regular expressions are RE2, which
+has no look-around. The results differ for spans that overlap in unusual ways, for digits of other
+scripts and for days that do not exist.
 """
 
 import re
@@ -12,19 +13,24 @@ import tensorflow as tf
 from mate_tf.tables import numbers
 
 MAX_QUESTION_VALUES = 8
-"""Numbers, and dates, of a question that cells are compared with."""
+"""Largest number of numbers, and of dates, in a question that cells are compared with."""
 
 _WHITE_SPACE = r"[\s\v\x1c-\x1f\x{85}\pZ]+"
-# From 0, a month that a date lacks.
+# Days of each month. Month 0 stands for a date without a month.
 _MONTH_LENGTHS = (31, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _PARTS = ("year", "month", "day")
-# Of a date as one number: years, months and days do not run into each other.
+# A date as one number: year * 10000 + month * 100 + day.
 _WEIGHTS = (10_000, 100, 1)
 _LARGEST, _ABSENT = 1e300, 1e308
 
 
 def _re2(form: str, names: bool) -> str:
-    """`numbers.date_pattern` in lower case and without years that no date has."""
+    """Returns `numbers.date_pattern` in lower case, limited to the years 1700 to 2016.
+
+    Args:
+        form: one of `numbers.DATE_FORMS`.
+        names: keep the names of the groups.
+    """
     pattern = numbers.date_pattern(form).replace("(?ai:", "(?:").replace("|Sept", "")
     pattern = pattern.replace(r"\d{4}", r"(?:1[789]\d\d|200\d|201[0-6])")
     return pattern if names else re.sub(r"\?P<\w+>", "?:", pattern)
@@ -33,7 +39,8 @@ def _re2(form: str, names: bool) -> str:
 _FORMS = sorted(numbers.DATE_FORMS, key=lambda form: -len(numbers.date_pattern(form)))
 _YEAR = _re2("YEAR", names=False)
 _DATE = "|".join(rf"{_re2(form, names=False)}\b" for form in _FORMS if form != "YEAR")
-# Years that belong to a longer number are in it so that they are passed over.
+# A signed year, or one followed by "." or a thousands group, belongs to a longer number. It is part
+# of the pattern so that the search continues behind it.
 _FIRST_DATE = rf"(?:^|\s)[+-]{_YEAR}\b|\b(?:{_DATE}|{_YEAR}(?:\.|,\d\d\d)|{_YEAR}\b)"
 _FIRST_NUMBER = (
     rf"\b(?:{'|'.join(numbers.NUMBER_WORDS)})\b|\b\d+e\d+\b"
@@ -48,7 +55,7 @@ class Found(NamedTuple):
     Attributes:
         number: <float64>[...], rounded to float32; 0 where there is none.
         has_number: <bool>[...].
-        date: <int32>[..., 3], year, month and day; 0 where it lacks one.
+        date: <int32>[..., 3], year, month and day; 0 for a missing part.
         has_date: <bool>[...].
     """
 
@@ -59,13 +66,13 @@ class Found(NamedTuple):
 
 
 def normalize(texts):
-    """Lower case, one space for white space: what `text.normalize_for_match` gives."""
+    """Normalizes <string>[...] like `text.normalize_for_match`: lower case, single spaces."""
     texts = tf.strings.lower(texts, encoding="utf-8")
     return tf.strings.strip(tf.strings.regex_replace(texts, _WHITE_SPACE, " "))
 
 
 def find(texts):
-    """The first number and the first date in normalised texts, as a `Found`."""
+    """Returns the first number and the first date of normalized texts <string>[...]: a `Found`."""
     texts = _plain(texts)
     number, has_number = _number(tf.strings.regex_replace(texts, rf"\b(?:{_DATE})", "~"))
     date, has_date = _date(_first(texts, _FIRST_DATE))
@@ -73,7 +80,14 @@ def find(texts):
 
 
 def find_all(texts):
-    """Numbers and dates one after the other, of a question: a list of `Found`."""
+    """Finds all numbers and dates of questions.
+
+    Args:
+        texts: <string>[batch], normalized questions.
+
+    Returns:
+        list of `MAX_QUESTION_VALUES` `Found`: the first ones, the second ones and so on.
+    """
     texts = _plain(texts)
     for_numbers, found = tf.strings.regex_replace(texts, rf"\b(?:{_DATE})", "~"), []
     for _ in range(MAX_QUESTION_VALUES):
@@ -83,7 +97,7 @@ def find_all(texts):
 
 
 def _plain(texts):
-    """With the letter q for letters and digits beyond ASCII, so that \\b is where words end."""
+    """Replaces letters and digits beyond ASCII by "q", since RE2's \\b knows ASCII words only."""
     texts = tf.strings.regex_replace(texts, "_", "~")
     for others in (r"[^\x00-\x7f\PL]", r"[^\x00-\x7f\PN]"):
         texts = tf.strings.regex_replace(texts, others, "q")
@@ -91,19 +105,23 @@ def _plain(texts):
 
 
 def _first(texts, pattern):
-    """The first match; "" if there is none."""
+    """Returns the first match in each text; "" without a match."""
     there = tf.strings.regex_full_match(texts, rf"(?s).*?(?:{pattern}).*")
     match = tf.strings.regex_replace(texts, rf"(?s)^.*?({pattern}).*$", r"\1")
     return tf.where(there, match, "")
 
 
 def _rest(texts, pattern):
-    """What comes after the first match; it is no beginning where a sign could stand."""
+    """Returns the text behind the first match.
+
+    A "~" is put in front of it. Otherwise "^" would match there, and a sign at that point would
+    be read as the sign of a number.
+    """
     return tf.strings.regex_replace(texts, rf"(?s)^.*?(?:{pattern})(.*)$", r"~\1")
 
 
 def _number(texts):
-    """<float64>, rounded to float32, and <bool>, whether there is one."""
+    """Returns the first number, <float64>[...] rounded to float32, and <bool>[...] if found."""
     match = _first(texts, _FIRST_NUMBER)
     words = tf.constant(list(numbers.NUMBER_WORDS))
     named = tf.cast(match[..., tf.newaxis] == words, tf.float64)
@@ -117,7 +135,10 @@ def _number(texts):
 
 
 def _date(matches):
-    """<int32>[..., 3] and <bool>, whether it is a date that exists."""
+    """Parses texts that match a date pattern.
+
+    Returns <int32>[..., 3], year, month and day, and <bool>[...], true for dates that exist.
+    """
     for form in _FORMS:
         pattern = _re2(form, names=True)
         groups = re.findall(r"\?P<(\w+)>", pattern)
@@ -134,7 +155,8 @@ def _date(matches):
         )
         for group in (1, 2, 3)
     )
-    # 1900, for dates without a year, is none; neither is any other multiple of 100 but 2000.
+    # Of the multiples of 100 only 2000 is a leap year. `numbers` puts 1900 for a missing year, and
+    # here a missing year is 0: both are no leap years.
     leap = (year % 4 == 0) & ((year % 100 != 0) | (year == 2000))
     length = tf.gather(_MONTH_LENGTHS, month) + tf.cast((month == 2) & leap, tf.int32)
     there &= day <= length
@@ -143,16 +165,16 @@ def _date(matches):
 
 
 class ColumnValues:
-    """The numbers or dates of columns, as `numbers.column_values` finds them.
+    """Numbers or dates of the columns, found by the rules of `numbers.column_values`.
 
     Args:
         cells: <string>[batch, rows, columns].
         present: <bool>[batch, rows, columns], False for padding.
 
     Attributes:
-        number: <float64>[batch, rows, columns].
-        has_value: <bool>[batch, rows, columns].
-        has_number: <bool>[batch, rows, columns], has a value and it is a number.
+        number: <float64>[batch, rows, columns], the first number of each cell.
+        has_value: <bool>[batch, rows, columns], true for cells with a value of the column's kind.
+        has_number: <bool>[batch, rows, columns], true if that value is a number.
     """
 
     def __init__(self, cells, present):
@@ -172,11 +194,16 @@ class ColumnValues:
         self.number = found.number
         self._date = found.date
         lacks_no_part = (found.date > 0) | ~self.has_value[..., tf.newaxis]
-        # <bool>[batch, 1, columns, 3]: parts that all dates of the column have.
+        # <bool>[batch, 1, columns, 3]: the parts (year, month, day) in all dates of the column.
         self._common = tf.reduce_all(lacks_no_part, axis=1, keepdims=True)
 
     def ranks(self):
-        """<int32>[batch, rows, columns] twice: dense ranks from below and from above, or 0."""
+        """Ranks the values of each column, equal values with equal ranks.
+
+        Returns:
+            ascending and descending ranks, <int32>[batch, rows, columns], from 1; 0 for cells
+            without a value.
+        """
         comparable = ~self._dates | tf.reduce_any(self._common, axis=-1)
         there = self.has_value & comparable
         keys = tf.where(self._dates, _as_number(self._date, self._common), self.number)
@@ -192,10 +219,13 @@ class ColumnValues:
         return ranks, (most + 1 - ranks) * tf.cast(there, tf.int32)
 
     def relations(self, question_values):
-        """<int32>[batch, rows, columns], as `numbers.relations`.
+        """Compares cells with the numbers and dates of the question, like `numbers.relations`.
 
         Args:
-            question_values: a list of `Found` of <string>[batch].
+            question_values: list of `Found` with fields <dtype>[batch, ...], of `find_all`.
+
+        Returns:
+            <int32>[batch, rows, columns], sum of `numbers.EQ`, `numbers.LT` and `numbers.GT`.
         """
         bits = tf.zeros_like(self.number, tf.int32)
         for found in question_values:
@@ -217,5 +247,13 @@ class ColumnValues:
 
 
 def _as_number(date, common):
-    """<float64>[...] in the order of the dates <int32>[..., 3], by their common parts."""
+    """Encodes dates as numbers of the same order, by the parts that all of them have.
+
+    Args:
+        date: <int32>[..., 3], year, month and day.
+        common: <bool>[..., 3], the parts to compare by.
+
+    Returns:
+        <float64>[...].
+    """
     return tf.cast(tf.reduce_sum(date * tf.cast(common, tf.int32) * _WEIGHTS, axis=-1), tf.float64)

@@ -1,4 +1,4 @@
-"""Questions in, answers out, from an exported model."""
+"""Answers questions about tables with an exported model."""
 
 import dataclasses
 import re
@@ -14,13 +14,13 @@ from mate_tf.evaluation.denotation import numbers_at
 from mate_tf.serving.exported import ExportedModel
 from mate_tf.tables.table import Table
 
-# A run of letters and digits; ideographs are words by themselves.
+# A run of letters and digits. Ideographs are excluded since each one is a word by itself.
 _TOO_LONG_WORD = re.compile(rf"[^\W_\u3400-\u9fff]{{{MAX_WORD_CHARACTERS + 1}}}")
 
 
 @dataclasses.dataclass(frozen=True)
 class AnswerCell:
-    """A chosen cell. `row` and `column` count from 0; the header is not a row."""
+    """A selected cell. `row` and `column` count from 0; the header is not a row."""
 
     row: int
     column: int
@@ -30,18 +30,19 @@ class AnswerCell:
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """What a model says to a question.
+    """Answer of a model to one question.
 
     Attributes:
-        cells: the chosen cells in table order.
-        aggregation: operation over the cells, "NONE" for the cells themselves.
-        value: number the operation gives, None without one.
-        probability: of the answer. Of cells, 0 without any: models whose cells share one
-            distribution give the sum over the chosen ones, others the mean over them. Of a class:
-            its probability.
-        text: the answer in words: the number, the texts of the cells, separated by commas, or the
+        cells: the selected cells in table order.
+        aggregation: operation over the cells: "NONE", "SUM", "AVERAGE" or "COUNT".
+        value: result of the operation; None for "NONE" and for cells without numbers.
+        probability: probability of the answer. For a class: its probability. For cells that share
+            one distribution (`cell_cross_entropy`): the sum of the cells' probabilities. For cells
+            with independent probabilities: their mean. 0 without cells.
+        text: the answer as text: the value, the texts of the cells, separated by commas, or the
             name of the class.
-        cuts: what was not read or not used, in words; empty if all of it was.
+        cuts: descriptions of the parts of table, question and previous answer that the model did
+            not read; empty if it read everything.
     """
 
     cells: tuple[AnswerCell, ...]
@@ -53,18 +54,18 @@ class Answer:
 
     @property
     def coordinates(self) -> list[tuple[int, int]]:
-        """(row, column) of each cell."""
+        """Returns (row, column) of each cell."""
         return [(cell.row, cell.column) for cell in self.cells]
 
     def to_json(self) -> dict:
-        """The answer as plain JSON values."""
+        """Returns the fields as a dict of plain JSON values."""
         return dataclasses.asdict(self)
 
 
 class Predictor:
     """Answers questions about tables with a SavedModel written by `mate_tf.serving.export`.
 
-    Loading takes seconds, an answer milliseconds: keep the object.
+    Loading takes seconds and an answer takes milliseconds, so make one object and keep it.
 
         predictor = mate_tf.Predictor("out/quickstart/model/export")
         answer = predictor.ask(mate_tf.Table.from_csv("my.csv"), "who has the highest score?")
@@ -73,7 +74,7 @@ class Predictor:
         saved_model_dir: folder of the SavedModel.
 
     Raises:
-        InputError: if there is no SavedModel of mate-tf.
+        InputError: if the folder has no SavedModel of mate-tf, or its model reads no tables.
     """
 
     def __init__(self, saved_model_dir: str):
@@ -85,14 +86,14 @@ class Predictor:
         Args:
             table: the table.
             question: the question.
-            previous: the answer to the question before, if this one refers to it. Its cells that
-                are not read this time are forgotten.
+            previous: the answer to the previous question, if this question refers to it. Cells of
+                it that the model does not read this time are ignored.
 
         Returns:
-            The answer; its `cuts` say what was not read.
+            The answer. Its `cuts` name the parts that were not read.
 
         Raises:
-            InputError: if question and table cannot be brought into the model's length.
+            InputError: if question and table cannot be shortened to the model's length.
         """
         interaction, example, notes = self._convert(table, question, previous)
         (outputs,) = self._model(example)
@@ -103,14 +104,14 @@ class Predictor:
     def example(
         self, table: Table, question: str, previous: Answer | None = None
     ) -> tf.train.Example:
-        """What the model reads when it is asked; arguments and errors are those of `ask`."""
+        """Returns the model's input for a question; arguments and errors as for `ask`."""
         _, example, _ = self._convert(table, question, previous)
         return example
 
     def _convert(self, table, question, previous):
-        """Interaction, example, and what is to be said of what is not in the example."""
-        asked = interactions.Question(id="ask-0_0", text=question)
-        interaction = interactions.interaction_from_table(table, "ask-0", [asked])
+        """Returns the interaction, its example and descriptions of what the example lacks."""
+        only_question = interactions.Question(id="ask-0_0", text=question)
+        interaction = interactions.interaction_from_table(table, "ask-0", [only_question])
         example, cuts = self._model.converter.conversion(interaction, 0)
         notes = [str(cut) for cut in cuts] + _unknown_words(table)
         if previous is not None:
@@ -118,6 +119,7 @@ class Predictor:
         return interaction, example, notes
 
     def _class(self, probabilities: np.ndarray, cuts: list[str]) -> Answer:
+        """Returns the most probable class, of probabilities <float32>[classes], as an answer."""
         index = int(np.argmax(probabilities))
         named = index < len(self._model.class_names)
         return Answer(
@@ -131,7 +133,7 @@ class Predictor:
 
 
 def _unknown_words(table: Table) -> list[str]:
-    """What to say of cells with a word so long that no vocabulary spells it."""
+    """Describes cells with words that are too long for the tokenizer; [] without such cells."""
     count = sum(1 for cell in table.cells() if _TOO_LONG_WORD.search(cell.text))
     if not count:
         return []
@@ -139,7 +141,7 @@ def _unknown_words(table: Table) -> list[str]:
 
 
 def _refer_to(previous: Answer, example: tf.train.Example) -> list[str]:
-    """Marks the previous answer in the example; says which part of it is not there."""
+    """Marks the tokens of the previous answer; describes cells of it that the example lacks."""
     features = example.features.feature
     rows, columns = (features[name].int64_list.value for name in ("row_ids", "column_ids"))
     tokens = [(row - 1, column - 1) for row, column in zip(rows, columns, strict=True)]
@@ -150,10 +152,13 @@ def _refer_to(previous: Answer, example: tf.train.Example) -> list[str]:
 
 
 def _cells(annotated, table: Table, outputs: dict[str, np.ndarray], cuts: list[str]) -> Answer:
-    """From the signature's outputs for one question to the answer's cells and what they give.
+    """Returns the selected cells, and the result of the operation on them, as an answer.
 
     Args:
-        annotated: the proto of the table, with the numbers in its cells.
+        annotated: the table as a proto, with the numbers of its cells.
+        table: the same table.
+        outputs: outputs of `ServingModule.serving_examples` for one example.
+        cuts: for `Answer.cuts`.
     """
     cells = tuple(
         AnswerCell(

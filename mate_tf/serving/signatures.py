@@ -1,4 +1,4 @@
-"""What a SavedModel of mate-tf offers to those who load it with TensorFlow alone."""
+"""Signatures of an exported SavedModel. To use them only TensorFlow is needed."""
 
 import functools
 
@@ -8,7 +8,7 @@ from mate_tf.answers.execution import AGGREGATIONS
 from mate_tf.data import features as feature_names
 from mate_tf.layers.cells import Cells
 from mate_tf.serving import answers
-from mate_tf.serving.reading import TableReader, checked
+from mate_tf.serving.table_reader import TableReader, checked
 
 SERVING_DEFAULT = "serving_default"
 SERVING_EXAMPLES = "serving_examples"
@@ -18,14 +18,14 @@ def parse_examples(serialized, num_parts=1):
     """Reads model inputs from serialized tf.train.Examples of any length.
 
     Args:
-        serialized: <string>[batch], as `ExampleConverter` makes them, or of sequences, which lack
-            what only tables have.
-        num_parts: equal parts that a sequence has, such as choices.
+        serialized: <string>[batch], examples of `ExampleConverter` or of sequences. Those of
+            sequences lack the features of tables, which are 0 then.
+        num_parts: number of parts of equal length in a sequence, such as the choices of SWAG.
 
     Returns:
-        dict of <int32>[batch, seq] where seq is the number of tokens of the longest example:
-        padding that all examples share costs time and changes nothing. Of several parts each has
-        its padding, and nothing is cut.
+        dict of <int32>[batch, seq]. With one part, seq is the number of tokens of the longest
+        example, since padding that all examples share costs time and changes nothing. With several
+        parts nothing is cut, since each part has its own padding.
     """
     names = feature_names.names(feature_names.MODEL_INPUTS)
     parsed = tf.io.parse_example(
@@ -48,18 +48,18 @@ class ServingModule(tf.Module):
 
     Args:
         model: a `TableClassifier`.
-        reader: makes its features of strings; without it there are only `serving_examples`.
-        class_names: what the classes are called, if it classifies.
+        reader: makes features of strings, for `serving_default`. None: only `serving_examples`.
+        class_names: names of the classes, for models that classify.
     """
 
     def __init__(self, model, reader: TableReader | None = None, class_names=()):
         super().__init__(name="mate_tf")
-        # Not the model itself: Keras would trace every layer of it several times over, for copies
-        # that nobody calls.
+        # A partial, not the model: for a model as attribute Keras would also trace every layer
+        # several times, for functions that nobody calls.
         self._model = functools.partial(model, training=False)
         self._reader, self._class_names = reader, tuple(class_names)
         if reader is None:
-            self.serving_default = None  # or it would be traced when the module is saved
+            self.serving_default = None  # otherwise it is traced when the module is saved
         self._weights = model.variables
         self._num_parts = model.towers.num_parts
         self._max_num_rows = model.config.max_num_rows
@@ -78,22 +78,28 @@ class ServingModule(tf.Module):
             examples: <string>[batch], serialized tf.train.Examples.
 
         Returns:
-            probabilities: <float32>[batch, seq], per token, 0 on padding.
+            A dict. Outputs of all models:
+            probabilities: <float32>[batch, seq], of each token; 0 on padding.
             row_ids, column_ids: <int32>[batch, seq], the cell of each token, counted from 1;
                 row 0 is the header and column 0 the question.
-            cell_probabilities: <float32>[batch, rows, columns], per data cell (the first data row
-                is 0), the mean over its tokens.
-            selected: <int32>[batch, rows, columns], 1 for the cells of the answer.
-            probability: <float32>[batch], of the answer: where the cells share one distribution
-                (`cell_cross_entropy`) the sum over the chosen cells, where each has a probability
-                of its own the mean over them; 0 for an answer without cells.
-            aggregation_probabilities: <float32>[batch, operations], NONE, SUM, AVERAGE and COUNT,
-                of models that aggregate.
-            class_probabilities: <float32>[batch, classes], of models that classify. One that does
-                nothing else chooses no cells.
-            pred_span: <int32>[batch, 2], first and last token of the best span, and
-            span_log_prob: <float32>[batch], its log-probability, of models that choose spans;
-            empty_span_log_prob: <float32>[batch], the same of no span, of those that may.
+            cell_probabilities: <float32>[batch, rows, columns], of each data cell, the mean over
+                its tokens. Row 0 is the first data row.
+            selected: <int32>[batch, rows, columns], 1 for the cells of the answer. All 0 if the
+                model only classifies.
+            probability: <float32>[batch], of the answer. For cells that share one distribution
+                (`cell_cross_entropy`): the sum over the selected cells. For cells with independent
+                probabilities: the mean over them. 0 without cells.
+
+            Models that aggregate:
+            aggregation_probabilities: <float32>[batch, operations], NONE, SUM, AVERAGE and COUNT.
+
+            Models that classify:
+            class_probabilities: <float32>[batch, classes].
+
+            Models that select spans:
+            pred_span: <int32>[batch, 2], first and last token of the best span.
+            span_log_prob: <float32>[batch], its log-probability.
+            empty_span_log_prob: <float32>[batch], log-probability of no span, if the model has it.
         """
         return self._answers(parse_examples(examples, self._num_parts))
 
@@ -106,10 +112,10 @@ class ServingModule(tf.Module):
         autograph=False,
     )
     def serving_default(self, question, header, cells):
-        """Answers questions about tables, all as they are typed.
+        """Answers questions about tables, both given as plain text.
 
         Tables of different sizes are padded with the text "[PAD]". Bytes that are not UTF-8 are
-        dropped. What does not fit is not read, as the settings of the export have it.
+        dropped. Long tables and questions are shortened by the exported options of the converter.
 
         Args:
             question: <string>[batch].
@@ -117,13 +123,19 @@ class ServingModule(tf.Module):
             cells: <string>[batch, rows, columns], the data cells.
 
         Returns:
+            A dict:
             cells: <int32>[batch, rows, columns], 1 for the cells of the answer.
-            probabilities: <float32>[batch, rows, columns], of the cells; 0 if they are not read.
-            probability: <float32>[batch], of the answer, as in `serving_examples`; of a class.
-            aggregation: <string>[batch], "NONE" for the cells themselves, or the operation.
-            value: <float64>[batch], the number that it gives; NaN without one.
-            text: <string>[batch], the answer in words, as in `mate_tf.Answer`.
-            class_probabilities: <float32>[batch, classes], of models that classify.
+            probabilities: <float32>[batch, rows, columns], of the cells; 0 for cells not read.
+            probability: <float32>[batch], of the answer: of the class, or as in
+                `serving_examples`.
+            aggregation: <string>[batch], "NONE", "SUM", "AVERAGE" or "COUNT".
+            value: <float64>[batch], result of the operation; NaN without one.
+            text: <string>[batch], the answer as text, as in `mate_tf.Answer`.
+            class_probabilities: <float32>[batch, classes], only of models that classify.
+
+        Raises:
+            InvalidArgumentError: if the three arguments have different batch sizes, or header and
+                cells different numbers of columns.
         """
         question, header, cells = (
             tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="ignore")
@@ -157,7 +169,7 @@ class ServingModule(tf.Module):
 
     @tf.function(autograph=False)
     def _answers(self, features):
-        """What `serving_examples` returns, of features."""
+        """Computes the outputs of `serving_examples` from features, dict of <int32>[batch, seq]."""
         outputs = self._model(features)
         cells = Cells(
             features["row_ids"],
@@ -192,7 +204,7 @@ class ServingModule(tf.Module):
         return answer
 
     def signatures(self):
-        """The signatures by name, for `tf.saved_model.save`."""
+        """Returns the signatures by name, for `tf.saved_model.save`."""
         found = {SERVING_EXAMPLES: self.serving_examples}
         if self._reader is not None:
             found[SERVING_DEFAULT] = self.serving_default
@@ -200,7 +212,15 @@ class ServingModule(tf.Module):
 
 
 def _of_request(values, cells):
-    """Values of the cells of a model, [batch, rows, columns], for those of a request."""
+    """Cuts or pads values of the model's cells to the shape of the request's cells.
+
+    Args:
+        values: <dtype>[batch, model rows, model columns].
+        cells: <string>[batch, rows, columns].
+
+    Returns:
+        <dtype>[batch, rows, columns], 0 for cells beyond those of the model.
+    """
     wanted = tf.shape(cells)
     values = values[:, : wanted[1], : wanted[2]]
     missing = wanted - tf.shape(values)

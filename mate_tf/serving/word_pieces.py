@@ -1,4 +1,4 @@
-"""The tokenizer in TensorFlow's own operations, for models that load without tensorflow_text."""
+"""WordPiece tokenizer in core TensorFlow operations, for models loaded without tensorflow_text."""
 
 import functools
 import sys
@@ -9,21 +9,20 @@ import tensorflow as tf
 from mate_tf.data.converters import tokenizer as offline
 
 _ASCII = r"[\x00-\x7f]*"
-# Surrogates, for private use, not assigned.
+# Unicode categories: surrogates, private use, not assigned.
 _NOT_CHARACTERS = ("Cs", "Co", "Cn")
 _UNCHANGED = "\x00"
 
 
 class WordPieces(tf.Module):
-    """Word pieces as `Tokenizer.to_ids` gives them.
+    """Splits texts into word pieces, with the ids of `Tokenizer.to_ids`.
 
-    tensorflow_text's two operations are replaced: the decomposition of letters with accents by a
-    table of what it makes of each character, and the split into pieces by look-ups of all parts
-    of all different words at once.
+    Two operations of tensorflow_text are replaced. The removal of accents is a look-up of each
+    character in a table. The split into pieces looks up the parts of all distinct words at once.
 
     Args:
-        tokenizer: whose vocabulary it has.
-        max_words: words of a text that are read at all.
+        tokenizer: tokenizer with the vocabulary.
+        max_words: number of words of a text that are read. Further words are dropped.
     """
 
     def __init__(self, tokenizer: offline.Tokenizer, max_words: int):
@@ -37,13 +36,13 @@ class WordPieces(tf.Module):
         self._letters = _table(*_decompositions(), _UNCHANGED)
 
     def __call__(self, texts):
-        """Ids of the pieces of each text.
+        """Tokenizes texts.
 
         Args:
-            texts: <string>[num_texts], UTF-8; bytes that are not are dropped.
+            texts: <string>[num_texts], UTF-8; invalid bytes are dropped.
 
         Returns:
-            <int32>[num_texts, (pieces)], ragged, at least one piece a text.
+            <int32>[num_texts, (pieces)], ragged ids, at least one piece for each text.
         """
         texts = tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="ignore")
         words = tf.strings.split(
@@ -53,26 +52,32 @@ class WordPieces(tf.Module):
                 offline.separate_words(offline.clean(texts, self._without_accents)),
             )
         )[:, : self._max_words]
-        different, index = tf.unique(words.flat_values)
-        pieces = tf.gather(self._split(different), index)
+        distinct, index = tf.unique(words.flat_values)
+        pieces = tf.gather(self._split(distinct), index)
         return tf.RaggedTensor.from_row_splits(
             pieces.flat_values, tf.gather(pieces.row_splits, words.row_splits), validate=False
         )
 
     def continues(self, ids):
-        """<bool>, whether pieces continue the word before them."""
+        """Returns <bool>[...], true for ids <int32>[...] of pieces inside a word ("##...")."""
         return tf.gather(tf.constant(self._continues), ids)
 
     def _without_accents(self, texts):
-        places = tf.where(tf.logical_not(tf.strings.regex_full_match(texts, _ASCII)))
-        characters = tf.strings.unicode_split(tf.gather_nd(texts, places), "UTF-8")
+        """Removes accents from <string>[...]; only texts beyond ASCII are looked at."""
+        indices = tf.where(tf.logical_not(tf.strings.regex_full_match(texts, _ASCII)))
+        characters = tf.strings.unicode_split(tf.gather_nd(texts, indices), "UTF-8")
         found = self._letters.lookup(characters.flat_values)
         found = tf.where(found == _UNCHANGED, characters.flat_values, found)
         joined = tf.strings.reduce_join(characters.with_flat_values(found), axis=-1)
-        return tf.tensor_scatter_nd_update(texts, places, joined)
+        return tf.tensor_scatter_nd_update(texts, indices, joined)
 
     def _split(self, words):
-        """<int32>[words, (pieces)]: at each place the longest piece, [UNK] if there is none."""
+        """Splits words <string>[words] into pieces, always the longest that fits.
+
+        Returns:
+            <int32>[words, (pieces)], ragged. A word that is too long or has no such split is one
+            [UNK].
+        """
         too_long = tf.strings.length(words, "UTF8_CHAR") > offline.MAX_WORD_CHARACTERS
         characters = tf.strings.unicode_split(tf.where(too_long, "", words), "UTF-8")
         flat, begins = characters.flat_values, characters.row_splits[:-1]
@@ -87,7 +92,7 @@ class WordPieces(tf.Module):
             reached = tf.tensor_scatter_nd_update(
                 reached, at[:, tf.newaxis], tf.ones_like(at, tf.bool)
             )
-            # A word that has come to its end stays there, also if it is the last one.
+            # A word at its end takes no further step.
             step = tf.where(active, tf.gather(lengths, _inside(current, flat)), 0)
             return current + step, reached, tf.logical_and(known, active == (step > 0))
 
@@ -111,12 +116,23 @@ class WordPieces(tf.Module):
         return tf.concat([spelled, unknown], axis=1)
 
     def _longest_pieces(self, characters, first, word_of, ends):
-        """For each character length and id of the longest piece that begins there; 0 if none."""
-        places = tf.range(tf.size(characters, tf.int64))
-        left = tf.gather(ends, word_of) - places
+        """Finds the longest piece that begins at each character.
+
+        Args:
+            characters: <string>[characters], of all words.
+            first: <bool>[characters], true for the first character of a word.
+            word_of: <int64>[characters], index of the word.
+            ends: <int64>[words], end of each word in `characters`, exclusive.
+
+        Returns:
+            lengths: <int64>[characters], in characters; 0 without a piece.
+            ids: <int32>[characters].
+        """
+        positions = tf.range(tf.size(characters, tf.int64))
+        left = tf.gather(ends, word_of) - positions
 
         def longer(length, text, lengths, ids):
-            text += tf.gather(characters, _inside(places + length, characters))
+            text += tf.gather(characters, _inside(positions + length, characters))
             length += 1
             found = self._ids.lookup(text)
             better = tf.logical_and(found >= 0, length <= left)
@@ -129,18 +145,20 @@ class WordPieces(tf.Module):
             [
                 tf.constant(0, tf.int64),
                 tf.where(first, "", offline.CONTINUATION),
-                tf.zeros_like(places),
-                tf.zeros_like(places, tf.int32),
+                tf.zeros_like(positions),
+                tf.zeros_like(positions, tf.int32),
             ],
         )
         return lengths, ids
 
 
-def _inside(places, values):
-    return tf.minimum(places, tf.maximum(tf.size(values, tf.int64) - 1, 0))
+def _inside(indices, values):
+    """Returns indices <int64>[...] limited to the size of `values`."""
+    return tf.minimum(indices, tf.maximum(tf.size(values, tf.int64) - 1, 0))
 
 
 def _table(keys, values, default):
+    """Returns a look-up table from strings to int32, or to strings if `default` is one."""
     dtype = tf.string if isinstance(default, str) else tf.int32
     initializer = tf.lookup.KeyValueTensorInitializer(keys, values, tf.string, dtype)
     return tf.lookup.StaticHashTable(initializer, default)
@@ -148,7 +166,7 @@ def _table(keys, values, default):
 
 @functools.lru_cache(maxsize=1)
 def _decompositions() -> tuple[list[str], list[bytes]]:
-    """Characters that lose something with their accents, and what is left of them."""
+    """Returns the characters that change when accents are removed, and their replacements."""
     letters = [
         char
         for char in map(chr, range(128, sys.maxunicode + 1))

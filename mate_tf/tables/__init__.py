@@ -1,5 +1,5 @@
-"""Tables as plain data. Nothing here imports TensorFlow.
+"""Tables as plain data. No module here imports TensorFlow.
 
-`table` holds them and reads and writes files, `numbers` finds numbers and dates in cells and
-questions, `linearize` makes token sequences.
+`table` has the class `Table` with its readers, `numbers` finds numbers and dates in cells and
+questions, and `linearize` makes token sequences.
 """

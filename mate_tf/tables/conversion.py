@@ -8,40 +8,40 @@ from mate_tf.tables.passages import NUM_SENTENCES
 
 @dataclasses.dataclass(frozen=True)
 class ConversionConfig:
-    """Limits of a sequence, what may be cut for it, and how cells and labels are made.
+    """Limits of a sequence, permissions to shorten the input, and options of cells and labels.
 
-    The defaults are those of google-research/tapas. With nothing allowed to be dropped, every cell
-    is shortened to the same number of words until the sequence fits. If one word per cell is too
-    much, there is no sequence.
+    The defaults are those of google-research/tapas. If nothing may be dropped, all cells are
+    shortened to the same number of tokens, rounded up to whole words, until the sequence fits. If
+    one word per cell is too long, the conversion fails.
 
     Attributes:
         max_seq_length: tokens per example; shorter examples are padded.
         max_column_id: a table must have fewer columns.
         max_row_id: a table must have fewer rows.
-        cell_trim_length: cells are shortened to this many tokens and the rest of the word, and no
-            further; negative: as much as needed.
+        cell_trim_length: cells are shortened to this many tokens, rounded up to whole words.
+            Negative: shortened as much as needed.
         drop_rows_to_fit: drop the last rows of a table that is too long.
         drop_columns_to_fit: drop the last columns if header and first row are too long.
         trim_question_to_fit: drop the last words of a question, at most down to half of the
             sequence, if header and first row do not fit beside it.
-        prune_columns: drop the columns that have least to do with the question before anything
-            else is dropped, and only if something would be (`tables.pruning`).
-        prune_rows: the same for rows.
+        prune_columns: if the table does not fit, first drop the columns that are least relevant
+            for the question (`tables.pruning`).
+        prune_rows: if the table does not fit, first drop the rows that are least relevant.
         strip_column_names: leave all column names empty.
-        update_answer_coordinates: label the cells in which the answer's text stands first, instead
-            of the answer's coordinates. An answer that stands nowhere gives no labels.
+        update_answer_coordinates: label the first cells that contain the answer's text, instead of
+            the answer's coordinates. An answer that is in no cell gives no labels.
         use_document_title: append the title of the table's document to the question.
         use_context_title: append the heading above the table to the question.
         trim_question_ids: store the end of a question id that is too long for its feature.
         mark_matches: set `prev_label_ids` on words that question and table share.
-        expand_entity_descriptions: append to cells sentences about the entities that they link to:
-            of all sentences about the table's entities the ones most like the question (MATE
-            paper, section 4.1).
+        expand_entity_descriptions: append to cells sentences about the entities that they link to.
+            Of all sentences about the table's entities, those most similar to the question are
+            used (MATE paper, section 4.1).
         entity_descriptions_sentence_limit: number of these sentences for the whole table.
         use_entity_title: put the entity's name before its sentences.
         hide_cell_texts: leave out the cells' own texts, so that only the passages remain.
         histogram_row: append a row that counts the values of each column (`tables.histogram`). It
-            belongs to the header, so it is never an answer; where rows are dropped, it goes first.
+            belongs to the header, so it is never an answer. It is the first row to be dropped.
     """
 
     max_seq_length: int = 512

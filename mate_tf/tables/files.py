@@ -1,4 +1,4 @@
-"""Tables in CSV and JSON files: a header and rows, or an `InputError` that says what is wrong."""
+"""Reads header and rows of tables from CSV and JSON files, with detailed errors."""
 
 import csv
 import io
@@ -18,17 +18,17 @@ _ABOUT = ("title", "table_id", "heading", "caption", "url")
 def read_csv(
     path: Path, delimiter: str | None = None, *, escape: str | None = None
 ) -> tuple[list[str], list[list[str]]]:
-    """Header and rows of a UTF-8 file; empty lines are skipped.
+    """Reads header and rows of a UTF-8 CSV file; empty lines are skipped.
 
     Args:
       path: the file.
-      delimiter: None finds out whether it is a comma, a semicolon or a tab.
-      escape: stands before quotation marks within cells and before itself; None: quotation marks
-        are doubled instead.
+      delimiter: delimiter of cells. None detects a comma, a semicolon or a tab.
+      escape: character that escapes quotation marks and itself in cells. None: quotation marks are
+        doubled instead.
 
     Raises:
-      InputError: the file cannot be read, is empty, has only a header, is not UTF-8, leaves a
-        quotation mark open, or has a row that is longer or shorter than the header.
+      InputError: if the file cannot be read, is empty, has only a header, is not UTF-8, has an
+        unclosed quotation mark, or has a row that is longer or shorter than the header.
     """
     text = read_text(path)
     delimiter = delimiter or _sniff_delimiter(text)
@@ -48,15 +48,15 @@ def read_csv(
 
 
 def read_json(path: Path) -> tuple[list[Any], list[list[Any]], dict[str, str]]:
-    """Header, rows and what else is known of the table ("title", "table_id", …).
+    """Reads header, rows and further fields of a table ("title", "table_id", …) from JSON.
 
-    Either an object with "columns" (or "header") and "rows" (or "data"), or a list of objects
-    whose keys are the column names; a key that an object lacks gives None. Numbers come as text,
-    spelt as in the file.
+    The file has either an object with "columns" (or "header") and "rows" (or "data"), or a list of
+    objects with the column names as keys. A missing key gives None. Numbers are returned as text,
+    in the spelling of the file.
 
     Raises:
-      InputError: the file cannot be read, is empty, has no rows, is not UTF-8, is not JSON or is
-        of another form.
+      InputError: if the file cannot be read, is empty, has no rows, is not UTF-8, is not JSON or
+        has another form.
     """
     text = read_text(path)
     try:
@@ -85,7 +85,11 @@ def read_json(path: Path) -> tuple[list[Any], list[list[Any]], dict[str, str]]:
 
 
 def read_text(path: Path) -> str:
-    """The text of a UTF-8 file that is not blank, without its byte order mark."""
+    """Reads a UTF-8 file without its byte order mark.
+
+    Raises:
+      InputError: if the file cannot be read, is blank or is not UTF-8.
+    """
     try:
         content = pathlib.Path(path).read_bytes()
     except FileNotFoundError:
@@ -95,7 +99,7 @@ def read_text(path: Path) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        # The decoder counts from behind a byte order mark.
+        # The decoder counts from the end of the byte order mark.
         offset = error.start + len(content) - len(error.object)
         line = content.count(b"\n", 0, offset) + 1
         raise InputError(
@@ -109,12 +113,12 @@ def read_text(path: Path) -> str:
 def _records(
     text: str, delimiter: str, escape: str | None = None
 ) -> list[tuple[int, list[str]]] | None:
-    """First line and cells of each record that is not an empty line; None after an open quote.
+    """Returns line number and cells of each record; None if a quotation mark is never closed.
 
-    The csv module ends a file within quotation marks without a word. A last line of our own
-    tells: then it does not come back as it was.
+    The csv module does not report an unclosed quotation mark. To detect it, a line is appended: it
+    is read as a record of its own only if all quotation marks are closed.
     """
-    # The limit is global to the module: it is only ever raised.
+    # The limit is global to the csv module, so it is only raised, never lowered.
     csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
     end = ["end"]
     reader = csv.reader(
@@ -133,7 +137,10 @@ def _records(
 
 
 def _sniff_delimiter(text: str) -> str:
-    """One that cuts all records into equally many cells; else what cuts the header most."""
+    """Returns the first delimiter that gives all records the same number of cells, above one.
+
+    Without such a delimiter, returns the one that gives the header most cells.
+    """
     header_cells = {}
     for delimiter in _DELIMITERS:
         records = _records(text, delimiter) or [(1, [""])]
@@ -145,6 +152,7 @@ def _sniff_delimiter(text: str) -> str:
 
 
 def _check_json_row(row: Any, expected: int, where: str) -> None:
+    """Raises InputError unless `row` is a list of `expected` plain values."""
     if not isinstance(row, list):
         raise InputError(f"{where} is not a list of cells")
     if len(row) != expected:
@@ -158,4 +166,5 @@ def _check_json_row(row: Any, expected: int, where: str) -> None:
 
 
 def _counted(cells: list[Any]) -> str:
+    """Returns the number of cells with its noun: "1 cell", "2 cells"."""
     return f"{len(cells)} cell{'' if len(cells) == 1 else 's'}"

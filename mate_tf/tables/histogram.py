@@ -1,25 +1,25 @@
-"""The row that SAT adds at the bottom of a table: what its columns hold, and how often.
+"""Histogram row at the bottom of a table: the most frequent values of each column, with counts.
 
-(Zhang et al., 2020; section 2 of the MATE paper, which says no more of it.) Attention can hardly
-count; reading a number is easier.
+From SAT (Zhang et al., 2020); mentioned without details in section 2 of the MATE paper. Counting is
+hard for attention, and reading a count is easier.
 """
 
 import collections
 from collections.abc import Sequence
 
 MAX_VALUES = 3
-"""Different values of a column that are told."""
+"""Largest number of distinct values given for a column."""
 
 
 def histogram_row(texts: Sequence[str], num_columns: int) -> list[str]:
-    """For each column its most frequent values with their numbers: "Italy 3, France 2".
+    """Returns the cells of the histogram row, such as "Italy 3, France 2".
 
-    Values that stand there once are left out, as are empty ones; so the cell of a column whose
-    values all differ is empty. Equally frequent values keep their order.
+    Empty values and values that occur once are left out. The cell is empty if all values of the
+    column differ. Equally frequent values keep their order.
 
     Args:
-        texts: of the data cells, row by row.
-        num_columns: how many columns they are in.
+        texts: texts of the data cells, row by row.
+        num_columns: number of columns.
     """
     cells = []
     for column in range(num_columns):

@@ -1,6 +1,6 @@
-"""A table as HTML, with colours and numbers in its cells. All text in it is escaped.
+"""Renders a table as HTML, with colours and numbers in its cells. All text is escaped.
 
-The classes are styled in table.css.
+The CSS classes are styled in table.css.
 """
 
 from collections.abc import Collection
@@ -14,20 +14,20 @@ from mate_tf.tables.rendering import kept
 from mate_tf.tables.table import Table
 
 MAX_ROWS, MAX_COLUMNS, MAX_CHARACTERS = 60, 20, 160
-"""What is shown of a table and of a cell."""
+"""Largest numbers of rows, columns and characters per cell that are shown."""
 
-_LEAST_SHOWN = 0.001  # shares below are shown as colour only
+_LEAST_SHOWN = 0.001  # smaller values are shown as colour only
 
 
 class Shading(NamedTuple):
-    """Numbers in cells, drawn as colours.
+    """Values of cells, drawn as colours.
 
     Attributes:
-        kind: "answer" or "attention": which colour.
-        values: <float>[rows + 1, columns], the header first; NaN for cells without.
+        kind: "answer" or "attention"; decides the colour.
+        values: <float>[rows + 1, columns], the header first; NaN for cells without a value.
         largest: the value of the strongest colour.
-        label: what the values are.
-        note: what else is to be said of them.
+        label: name of the values, for the legend.
+        note: further text below the table.
     """
 
     kind: str
@@ -44,15 +44,15 @@ def table_html(
     max_rows: int = MAX_ROWS,
     max_columns: int = MAX_COLUMNS,
 ) -> str:
-    """The table with its legend; what is not shown of it is said below.
+    """Returns a table with its legend as HTML. A line below says how much of it is shown.
 
     Args:
         table: the table.
-        chosen: (row, column) of cells that get a frame, 0-based without the header. They and
-            their neighbourhood are shown first.
+        chosen: (row, column) of cells with a frame, 0-based without the header. If the table is
+            too large, the rows and columns around them are shown.
         shading: colours of the cells.
-        max_rows: data rows shown at most.
-        max_columns: columns shown at most.
+        max_rows: largest number of data rows to show.
+        max_columns: largest number of columns to show.
     """
     chosen = set(chosen)
     rows = kept(table.num_rows, {row for row, _ in chosen}, max_rows)
@@ -85,22 +85,23 @@ def table_html(
     )
 
 
-def _cell(tag, text: str, shading: Shading | None, place: int, column: int, chosen: bool) -> str:
-    """One cell; `place` is its row in the shading, where the header comes first."""
+def _cell(tag, text: str, shading: Shading | None, row: int, column: int, chosen: bool) -> str:
+    """Returns one cell; `row` counts from 0, the header."""
     text = " ".join(text.split())
     text = text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"
     classes, style, number = ["chosen"] if chosen else [], "", ""
-    value = float(shading.values[place, column]) if shading else np.nan
+    value = float(shading.values[row, column]) if shading else np.nan
     if np.isfinite(value):
         classes.append("shaded")
         style = f" style='--share:{min(1.0, value / shading.largest if value else 0.0):.3f}'"
         if chosen or value >= _LEAST_SHOWN:
             number = f"<span class=share>{percent(value)}</span>"
-    where = f"class='{' '.join(classes)}' data-cell='{place},{column}'"
-    return f"<{tag} {where}{style}>{escape(text)}{number}</{tag}>"
+    attributes = f"class='{' '.join(classes)}' data-cell='{row},{column}'"
+    return f"<{tag} {attributes}{style}>{escape(text)}{number}</{tag}>"
 
 
 def _size(table: Table, rows, columns) -> str:
+    """Returns the line with the size of the table and of the part that is shown."""
     size = f"{counted(table.num_rows, 'row')}, {counted(table.num_columns, 'column')}"
     if (len(rows), len(columns)) != (table.num_rows, table.num_columns):
         size += f"; shown are {counted(len(rows), 'row')} and {counted(len(columns), 'column')}"
@@ -108,6 +109,7 @@ def _size(table: Table, rows, columns) -> str:
 
 
 def _legend(shading: Shading | None) -> str:
+    """Returns the colour scale with its label and note; "" without shading."""
     if shading is None:
         return ""
     note = f"<p>{escape(shading.note)}</p>" if shading.note else ""
@@ -118,15 +120,15 @@ def _legend(shading: Shading | None) -> str:
 
 
 def style() -> str:
-    """The style sheet of what `table_html` gives."""
+    """Returns the style sheet for the HTML of `table_html`."""
     return (resources.files("mate_tf.tables") / "table.css").read_text("utf-8")
 
 
 def percent(share: float) -> str:
-    """A share in per cent, with a decimal where it is small."""
+    """Formats a share, from 0 to 1, in per cent; with one decimal below 10 %."""
     return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"
 
 
 def counted(count: int, noun: str) -> str:
-    """A number and what it counts: "1 row", "2,000 rows"."""
+    """Formats a number with its noun: "1 row", "2,000 rows"."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,7 +1,7 @@
-"""Question and table as one token sequence, and what is cut so that it fits.
+"""Linearizes question and table into one token sequence, shortened so that it fits.
 
-The sequence is [CLS] question [SEP] header cells, then the cells row by row. Every token of the
-table knows its column (from 1) and its row (0 is the header); the question's have 0 for both.
+The sequence is [CLS] question [SEP] header cells, then the data cells row by row. Every token of
+the table has a column id (from 1) and a row id (0 is the header). Question tokens have 0 for both.
 (Sections 2 and 3 of the TAPAS paper, Herzig et al., 2020.)
 """
 
@@ -21,11 +21,11 @@ _SPECIAL_TOKENS = 2  # [CLS] and [SEP]
 
 
 class ConversionError(InputError):
-    """A question and its table do not give an example.
+    """Error for a question and table that cannot be converted to an example.
 
     Attributes:
-        reason: what went wrong in a few fixed words, by which errors can be counted.
-        detail: the numbers behind it.
+        reason: a short fixed text, by which errors can be counted.
+        detail: numbers that explain the reason.
     """
 
     def __init__(self, reason: str, detail: str = "", where: str = ""):
@@ -33,28 +33,31 @@ class ConversionError(InputError):
         super().__init__((f"{where}: " if where else "") + reason + (f": {detail}" * bool(detail)))
 
     def __reduce__(self):
-        # Exceptions are otherwise rebuilt from their message alone when they leave a process.
+        """Keeps reason and detail when the error is sent to another process."""
+        # By default, pickle rebuilds an exception from its message alone.
         return _restore_error, (self.reason, self.detail, str(self))
 
 
 def _restore_error(reason, detail, message):
+    """Rebuilds a pickled ConversionError."""
     error = ConversionError(reason, detail)
     error.args = (message,)
     return error
 
 
 class Cut(NamedTuple):
-    """Something that is not in the sequence because it did not fit.
+    """A part of question or table that is missing in the sequence because it did not fit.
 
     Attributes:
-        kind: "question tokens", "columns", "rows" or "cells" (those that lost their last words).
-        count: how many.
+        kind: "question tokens", "columns", "rows", or "cells" for shortened cells.
+        count: number of them.
     """
 
     kind: str
     count: int
 
     def __str__(self):
+        """Returns a text such as "3 rows dropped"."""
         return f"{self.count} {self.kind} {'shortened' if self.kind == 'cells' else 'dropped'}"
 
 
@@ -62,16 +65,16 @@ class TokenizedTable:
     """The tokens of a table: header, then rows, each cell after the one to its left.
 
     Args:
-        ids: <int32>[num_tokens], all cells' word pieces.
-        row_splits: <int64>[num_cells + 1], where each cell begins and ends.
+        ids: <int32>[num_tokens], word pieces of all cells.
+        row_splits: <int64>[num_cells + 1], begin and end of each cell in `ids`.
         word_starts: <bool>[num_tokens], False for pieces that continue a word.
-        num_columns: of the table; num_cells is a multiple of it.
+        num_columns: number of columns; num_cells is a multiple of it.
 
     Attributes:
         rows, columns: <int32>[num_tokens]; rows from 0 (the header), columns from 1.
-        positions: <int64>[num_tokens], place of the token within its cell.
-        word_begins: <int64>[num_tokens], place of the first piece of its word within its cell.
-        num_rows: of the table, without the header.
+        positions: <int64>[num_tokens], position of the token in its cell.
+        word_begins: <int64>[num_tokens], position, in the cell, of the first piece of its word.
+        num_rows: number of rows without the header.
     """
 
     def __init__(self, ids, row_splits, word_starts, num_columns: int):
@@ -94,9 +97,9 @@ class TokenSequence(NamedTuple):
 
     Attributes:
         input_ids, segment_ids, column_ids, row_ids: <int32>[length].
-        table_tokens: <int64>[length - first], which tokens of the `TokenizedTable` are in it; they
-            are the sequence's last ones.
-        cuts: what is not in it.
+        table_tokens: <int64>[num_table_tokens], indices in the `TokenizedTable` of the table tokens
+            in the sequence. They are the last tokens of the sequence.
+        cuts: the parts that are missing in the sequence.
     """
 
     input_ids: np.ndarray
@@ -108,12 +111,12 @@ class TokenSequence(NamedTuple):
 
     @property
     def first_table_token(self) -> int:
-        """Length of [CLS] question [SEP]."""
+        """Returns the length of [CLS] question [SEP]."""
         return len(self.input_ids) - len(self.table_tokens)
 
 
 def check_size(num_rows: int, num_columns: int, config: ConversionConfig) -> None:
-    """Raises a ConversionError for a table with more rows or columns than can be numbered."""
+    """Raises a ConversionError for a table with more rows or columns than there are ids."""
     if num_rows >= config.max_row_id and not config.drop_rows_to_fit:
         raise ConversionError(TOO_MANY_ROWS, f"{num_rows}, max_row_id is {config.max_row_id}")
     if num_columns >= config.max_column_id and not config.drop_columns_to_fit:
@@ -132,24 +135,24 @@ def linearize(
     selected: np.ndarray | None = None,
     ranking: pruning.Ranking | None = None,
 ) -> TokenSequence:
-    """Builds the sequence of a question and a table, cutting what the config allows to be cut.
+    """Builds the sequence of a question and a table, shortened as the config allows.
 
-    A word is kept or dropped as a whole. Cells are shortened evenly: n is the largest number such
-    that the words that begin among the first n tokens of each cell fit.
+    A word is kept or dropped as a whole. All cells are shortened by the same rule: a word is kept
+    if it begins among the first n tokens of its cell, with the largest n that fits.
 
     Args:
-        question_ids: <int32>[n], the question and all that goes before [SEP].
-        question_word_starts: <bool>[n].
+        question_ids: <int32>[num_question_tokens], the tokens between [CLS] and [SEP].
+        question_word_starts: <bool>[num_question_tokens], False for pieces that continue a word.
         table: the table.
-        config: what may be cut.
+        config: limits, and permissions to shorten.
         cls_id: id of [CLS].
         sep_id: id of [SEP].
-        selected: <bool>[num_tokens] or None; tokens of the table that may be used at all.
-        ranking: of the columns and rows, by which they are pruned; without it they are not.
+        selected: <bool>[num_tokens], tokens of the table that may be used. None: all.
+        ranking: ranking of columns and rows, for pruning. None: no pruning.
 
     Raises:
-        ConversionError: it cannot be made to fit; reasons TOO_LONG, TOO_MANY_ROWS,
-            TOO_MANY_COLUMNS.
+        ConversionError: if the sequence cannot be shortened enough; the reason is TOO_LONG,
+            TOO_MANY_ROWS or TOO_MANY_COLUMNS.
     """
     check_size(table.num_rows, table.num_columns, config)
     fitting = _Fitting(table, config, selected, ranking)
@@ -174,12 +177,12 @@ def linearize(
 
 
 def _question_length(ids, word_starts, fitting: "_Fitting") -> int:
-    """Tokens of [CLS] question [SEP] that stay."""
+    """Returns the number of tokens of [CLS] question [SEP] after shortening."""
     config, length = fitting.config, len(ids) + _SPECIAL_TOKENS
     if config.trim_question_to_fit:
         room = max(config.max_seq_length - fitting.smallest_cost(), config.max_seq_length // 2)
         if length > room:
-            # The last place where a word begins, so that none is cut in two.
+            # The question is cut where a word begins.
             begins = np.append(np.flatnonzero(word_starts), len(ids))
             length = int(begins[begins <= max(room - _SPECIAL_TOKENS, 0)].max(initial=0))
             length += _SPECIAL_TOKENS
@@ -190,15 +193,22 @@ def _question_length(ids, word_starts, fitting: "_Fitting") -> int:
 
 
 class _Fitting:
-    """Finds which tokens of a table fit a budget."""
+    """Selection of the tokens of a table that fit a budget.
+
+    Args:
+        table: the table.
+        config: limits, and permissions to shorten.
+        selected: <bool>[num_tokens] or None, see `linearize`.
+        ranking: for pruning, or None.
+    """
 
     def __init__(self, table: TokenizedTable, config: ConversionConfig, selected, ranking):
         self.table, self.config, self._ranking = table, config, ranking
         self._usable = np.ones(len(table.ids), bool) if selected is None else selected
-        # The tokens per cell that have to fit: what the cells are trimmed to, or one word.
+        # Smallest number of tokens per cell that must fit: the trim length, or one word.
         self._needed = config.cell_trim_length if config.cell_trim_length >= 0 else 1
         first_words = self._usable & (table.word_begins < self._needed)
-        # <int>[1 + rows, 1 + columns]: what each cell needs; column 0 is none.
+        # <int>[1 + rows, 1 + columns]: tokens that each cell needs; column 0 is unused.
         shape = table.num_rows + 1, table.num_columns + 1
         cells = table.rows[first_words].astype(np.int64) * shape[1] + table.columns[first_words]
         self._costs = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
@@ -206,13 +216,19 @@ class _Fitting:
         self._num_columns = min(table.num_columns, config.max_column_id - 1)
 
     def smallest_cost(self) -> int:
-        """Tokens of the first words of the header and the first row."""
+        """Returns the number of tokens that header and first row need at least."""
         return int(self._columns_cost()[-1])
 
     def kept(self, budget: int):
-        """Tokens that fit: their indices, and <bool> the columns and rows they are from.
+        """Selects the tokens that fit `budget` tokens.
 
-        Columns are counted from 1 (0 is always True), rows from the header.
+        Returns:
+            <int64>[kept tokens], indices in the table's tokens.
+            <bool>[1 + columns], True for columns that are kept. Entry 0 is always True.
+            <bool>[1 + rows], True for rows that are kept, the header first.
+
+        Raises:
+            ConversionError: if the table does not fit.
         """
         in_columns = np.arange(self.table.num_columns + 1) <= self._num_columns
         in_rows = np.arange(self.table.num_rows + 1) <= self._num_rows
@@ -225,13 +241,17 @@ class _Fitting:
         inside = self._usable & in_columns[self.table.columns] & in_rows[self.table.rows]
         length = self.config.cell_trim_length
         if length < 0:
-            # costs[n - 1] is what n tokens per cell cost.
+            # costs[n - 1]: number of tokens with n tokens per cell.
             costs = np.cumsum(np.bincount(self.table.word_begins[inside]))
             length = int(np.searchsorted(costs, budget, side="right"))
         return np.flatnonzero(inside & (self.table.word_begins < length)), in_columns, in_rows
 
     def num_shortened(self, kept, in_columns, in_rows) -> int:
-        """Cells among the rows and columns that stayed that lost some of their usable tokens."""
+        """Counts the shortened cells in the rows and columns that are kept.
+
+        The arguments <int64>[kept tokens], <bool>[1 + columns] and <bool>[1 + rows] are the result
+        of `kept`.
+        """
         table = self.table
         lost = self._usable & in_rows[table.rows] & in_columns[table.columns]
         lost[kept] = False
@@ -239,12 +259,12 @@ class _Fitting:
         return len(np.unique(cells))
 
     def _columns_cost(self):
-        """<int64>[1 + columns]: tokens of the header and first row up to each column."""
+        """Returns <int64>[1 + columns]: tokens of header and first row up to each column."""
         top = self._costs[: min(1, self._num_rows) + 1, : self._num_columns + 1]
         return np.cumsum(top.sum(axis=0))
 
     def _prune(self, in_columns, in_rows, budget: int) -> None:
-        """Takes the columns and rows with least relevance out of those that are still in."""
+        """Removes the least relevant columns and rows from `in_columns` and `in_rows`."""
         config, ranking = self.config, self._ranking
         columns, rows = np.flatnonzero(in_columns)[1:], np.flatnonzero(in_rows)
         keep_columns, keep_rows = pruning.select(
@@ -258,7 +278,7 @@ class _Fitting:
         in_rows[rows] = keep_rows
 
     def _drop_rows(self, in_columns, in_rows, budget: int) -> None:
-        """Takes the last rows out until the others fit."""
+        """Removes the last rows from `in_rows` until the others fit."""
         rows = np.flatnonzero(in_rows)
         costs = np.cumsum(self._costs[np.ix_(rows, in_columns)].sum(axis=1))
         num_fitting = int(np.searchsorted(costs, budget, side="right"))
@@ -274,5 +294,5 @@ class _Fitting:
 
 
 def _within(order: np.ndarray, count: int) -> np.ndarray:
-    """An order of the first `count` only."""
+    """Returns `order` <int64>[n] without the numbers from `count` on."""
     return order[order < count]

@@ -1,14 +1,16 @@
-"""Numbers and dates in text, and how the cells of a column compare.
+"""Finds numbers and dates in text, and compares the cells of a column.
 
 Section 2 of the TAPAS paper (Herzig et al., 2020) adds three numeric features to every table
 token: the rank of its cell in the column, the inverse rank, and the relation of the cell to the
-numbers in the question. All three start from the values found here.
+numbers in the question. All three are computed from the values found here.
 
-Published checkpoints learnt from the reference's parser, so its habits are kept on purpose:
-only years 1700 to 2016 are dates; "fith" is an ordinal and "fifth" is not; "may" is a month even
-where it is a verb; a lower-case "sept" is no month; the 29th of February needs its year; a
-four-digit year is a number and a date at once unless a full stop follows ("in 1999."), which
-belongs to the number; a column of plain years is therefore a column of dates.
+Published checkpoints were trained with the reference's parser, so its peculiarities are kept:
+- Only years 1700 to 2016 are dates.
+- "fith" is an ordinal and "fifth" is not.
+- "may" is a month even if it is a verb. A lower-case "sept" is no month.
+- The 29th of February is a date only with a leap year.
+- A four-digit year is both a number and a date. A full stop behind it ("in 1999.") belongs to the
+  number, which is then no date. A column of plain years is therefore a column of dates.
 """
 
 import ctypes
@@ -23,14 +25,14 @@ from typing import NamedTuple
 from mate_tf.tables.text import WORD, normalize_for_match
 
 EQ, LT, GT = 1, 2, 4
-"""Bits of a relation. LT: the question's value is less than the cell's."""
+"""Bits of a relation. LT: the question's value is less than the cell's value."""
 
 MIN_CONSOLIDATION_FRACTION = 0.7
 """Share of a column's cells that must hold a number (or a date) for the column to have values."""
 
 
 class Date(NamedTuple):
-    """A date or the known parts of one, such as (None, 5, None) for "may"."""
+    """A date; unknown parts are None, such as (None, 5, None) for "may"."""
 
     year: int | None = None
     month: int | None = None
@@ -41,7 +43,7 @@ Value = float | Date
 
 
 class NumericSpan(NamedTuple):
-    """`text[begin:end]` read as a number, a date, or (a year) first the one, then the other."""
+    """Values of `text[begin:end]`: a number, a date, or for a year the number and the date."""
 
     begin: int
     end: int
@@ -49,7 +51,7 @@ class NumericSpan(NamedTuple):
 
 
 _MIN_YEAR, _MAX_YEAR = 1700, 2016
-# Dates without a year are checked in 1900, which is not a leap year.
+# Dates without a year are checked with the year 1900, which is not a leap year.
 _YEAR_OF_UNDATED = 1900
 
 _NUMBER = re.compile(r"(?:(?:^|\s)[+-])?(?:\.\d+|\d+(?:,\d\d\d)*(?:\.\d*)?)")
@@ -103,22 +105,26 @@ DATE_FORMS = (
 
 
 def date_pattern(form: str) -> str:
-    """Regular expression with the groups year, month and day, as far as the form has them."""
+    """Returns the regular expression of one of `DATE_FORMS`.
+
+    It has the groups year, month and day, if the form has these parts.
+    """
     names = re.compile("|".join(sorted(map(re.escape, _DATE_PARTS), key=len, reverse=True)))
     return names.sub(lambda name: _DATE_PARTS[name.group()], form)
 
 
 _DATES = tuple(re.compile(rf"(?<![^\W_]){date_pattern(form)}(?![^\W_])") for form in DATE_FORMS)
-# What a text must contain for any number or date to be found: saves the work for most cells.
+# A text without a match has no number and no date. This saves the parsing of most cells.
 _WORTH_PARSING = re.compile(rf"\d|(?ai:{'|'.join([*NUMBER_WORDS, *_MONTHS])})")
 
 
 def to_float32(value: float) -> float:
-    """Rounds to what a float32 field of a record can hold; beyond its range, to infinity."""
+    """Rounds to float32; values beyond its range become infinite."""
     return ctypes.c_float(value).value
 
 
 def _parse_number(text: str) -> float | None:
+    """Parses a number in digits, as float32; returns None for NaN, infinity and other texts."""
     text = _ORDINAL_SUFFIX.sub("", text).replace(",", "")
     try:
         value = float(text)
@@ -130,6 +136,7 @@ def _parse_number(text: str) -> float | None:
 
 
 def _parse_date(match: re.Match[str]) -> Date | None:
+    """Returns the date of a match; None if the day does not exist or the year is too far off."""
     parts = match.groupdict()
     month = parts.get("month")
     if month:
@@ -144,6 +151,7 @@ def _parse_date(match: re.Match[str]) -> Date | None:
 
 @lru_cache(maxsize=65536)
 def _numeric_spans(text: str) -> tuple[NumericSpan, ...]:
+    """Computes `numeric_spans`, with a cache."""
     if not _WORTH_PARSING.search(text):
         return ()
     found: dict[tuple[int, int], list[Value]] = {}
@@ -163,8 +171,8 @@ def _numeric_spans(text: str) -> tuple[NumericSpan, ...]:
                 found.setdefault(match.span(), []).append(date)
 
     spans, furthest = [], 0
-    # Longer spans come first among those with one begin, so a span inside another ends no
-    # further than what has been kept already.
+    # Spans are sorted by begin, and spans with the same begin from the longest to the shortest. So
+    # a span is inside a kept one exactly if it ends no further than the kept spans.
     for (begin, end), values in sorted(found.items(), key=lambda item: (item[0][0], -item[0][1])):
         if end > furthest:
             spans.append(NumericSpan(begin, end, tuple(values)))
@@ -173,27 +181,20 @@ def _numeric_spans(text: str) -> tuple[NumericSpan, ...]:
 
 
 def numeric_spans(text: str) -> list[NumericSpan]:
-    """Numbers and dates in a text: the longest spans, ordered by position.
+    """Finds the numbers and dates in a text: the longest spans, ordered by position.
 
-    Positions are those of `text` itself: give it the text in the form of
-    `text.normalize_for_match`. Numbers are rounded to float32. Not finite are only those too
-    large for it (and for a negative one, for a float64).
+    The text must be normalized by `text.normalize_for_match`; positions refer to this form.
+    Numbers are rounded to float32. A number beyond the range of float32 is infinite.
     """
     return list(_numeric_spans(text))
 
 
-def is_ordinal(text: str) -> bool:
-    """Whether the text is an ordinal such as "third" or "3rd" (but not "0th")."""
-    if text in _ORDINALS:
-        return True
-    return bool(_ORDINAL_SUFFIX.search(text) and _parse_number(text))
-
-
 def column_values(cell_texts: Sequence[str]) -> list[Value | None]:
-    """One value per cell of a column, all numbers or all dates; None where a cell has none.
+    """Returns one value per cell of a column, all numbers or all dates; None for a cell without.
 
-    The type is the one found in more cells, dates when there are as many of both; a cell's value
-    is the first of this type in it. All are None when less than 70 % of the cells have one.
+    The type is the one found in more cells, and dates if both are found in equally many. The value
+    of a cell is its first one of this type. If less than 70 % of the cells have a value, all values
+    are None.
     """
     cells = [
         [value for span in _numeric_spans(normalize_for_match(text)) for value in span.values]
@@ -207,9 +208,9 @@ def column_values(cell_texts: Sequence[str]) -> list[Value | None]:
 
 
 def _sort_key(values: Sequence[Value]) -> Callable[[Value], tuple[float, ...]] | None:
-    """A key that makes all these values comparable, or None when they are not.
+    """Returns a sort key for the values; None if they are not comparable.
 
-    Dates compare by the parts that every one of them has.
+    Dates are compared by the parts that all of them have.
     """
     kinds = set(map(type, values))
     if len(kinds) != 1:
@@ -221,9 +222,10 @@ def _sort_key(values: Sequence[Value]) -> Callable[[Value], tuple[float, ...]] |
 
 
 def column_ranks(values: Sequence[Value | None]) -> tuple[list[int], list[int]]:
-    """Dense ranks of a column's values from 1, ascending and descending; equal values tie.
+    """Computes dense ranks of a column's values, ascending and descending, from 1.
 
-    0 where the cell has no value, and everywhere when the values are not comparable.
+    Equal values have equal ranks. The rank is 0 for cells without a value, and for all cells if the
+    values are not comparable.
     """
     ranks, inverse_ranks = [0] * len(values), [0] * len(values)
     present = [value for value in values if value is not None]
@@ -240,10 +242,10 @@ def column_ranks(values: Sequence[Value | None]) -> tuple[list[int], list[int]]:
 
 
 def relations(question_values: Sequence[Value], values: Sequence[Value | None]) -> list[int]:
-    """For each cell, the union of EQ, LT and GT over all the question's values.
+    """Computes, for each cell, the union of the bits EQ, LT and GT over the question's values.
 
-    A question's value takes part if it is comparable with every value of the column, dates by
-    the parts they all have.
+    Only those of the question's values count that are comparable with all values of the column.
+    Dates are compared by the parts that all of them have.
     """
     bits = [0] * len(values)
     present = [value for value in values if value is not None]

@@ -1,8 +1,8 @@
-"""The passages that cells link to: their sentences, which of them a question is about, and cells
-that hold an answer (MATE paper, section 4).
+"""Passages that cells link to (MATE paper, section 4).
 
-A passage is known by an identifier, such as the path of a Wikipedia page. Sentences are told
-apart by signs that stand alone, because passages come as words separated by spaces.
+The module splits passages into sentences, ranks sentences by similarity to a question, and finds
+the cells that contain an answer. A passage has an identifier, such as the path of a Wikipedia page.
+Passages are words separated by spaces, so sentences end at punctuation that stands alone.
 """
 
 import functools
@@ -14,17 +14,17 @@ from typing import NamedTuple
 import numpy as np
 
 NUM_SENTENCES = 5
-"""How many sentences expand the cells of a table (the paper's k)."""
+"""Number of sentences that are appended to the cells of a table (k in the paper)."""
 
-_MAX_SHARE = 0.9  # a term that more documents have tells nothing
-_DECIMALS = 12  # scores that differ by rounding only are the same
+_MAX_SHARE = 0.9  # terms in a larger share of the documents are ignored
+_DECIMALS = 12  # scores are rounded, so that rounding errors do not change the order
 
 _WIKI_PATH = re.compile(r"^/wiki/")
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION = str.maketrans(dict.fromkeys(string.punctuation, " "))
 
-# A sign by itself with what closes a quotation or bracket and references like [ a ], or a sign at
-# the end of a long word in lower case or of a year; then white space.
+# End of a sentence: ".", "!" or "?" that stands alone or follows a long lower-case word or a year;
+# then closing quotation marks, brackets and references like [ a ]; then white space.
 _END = re.compile(
     r"(?:(?<!\S)[.!?]+|(?<=[a-z]{4})[.!?]|(?<=\b\d{4})[.!?])"
     r"(?:\s+(?:''|[)\]”’]|\[\s[^\[\]]{1,30}\s\]))*\s+(?=\S)"
@@ -43,11 +43,11 @@ _ABBREVIATED = frozenset(
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of a passage, each with the sign at its end.
+    """Splits a passage into sentences; each keeps the punctuation at its end.
 
-    No sentence ends after an initial ("J . Bell"), a title or the like ("Dr . No"), an
-    abbreviation before a number ("No . 1"), between digits, or before a word in lower case or a
-    comma.
+    No sentence ends after an initial ("J . Bell"), after an abbreviation such as a title
+    ("Dr . No"), after an abbreviation before a number ("No . 1"), between digits, or before a
+    lower-case word or a comma.
     """
     sentences, begin = [], 0
     for end in _END.finditer(text):
@@ -59,7 +59,7 @@ def split_sentences(text: str) -> list[str]:
 
 
 def _is_end(before: str, after: str) -> bool:
-    """Whether a sentence ends at a sign between these two."""
+    """Returns True if a sentence ends between the texts before and after a punctuation mark."""
     last = _LAST_WORD.search(before)
     if last is None or _CONTINUES.match(after):
         return False
@@ -73,10 +73,10 @@ def _is_end(before: str, after: str) -> bool:
 
 
 class TextIndex:
-    """Texts compared with questions by the cosine of their TF-IDF vectors.
+    """Index of texts that ranks them by the cosine of TF-IDF vectors with a question.
 
-    Terms are words and pairs of words, other than those in more than nine out of ten texts. Where
-    no other terms are left, as with a single text, all count.
+    Terms are words and pairs of words. Terms in more than 90 % of the texts are ignored, unless no
+    other terms are left, as with a single text.
 
     Args:
         texts: the documents.
@@ -87,16 +87,16 @@ class TextIndex:
         self._vectorizer, self._vectors = _fit(self.texts)
 
     def scores(self, question: str) -> np.ndarray:
-        """<float64>[texts]: from 0, nothing in common, to 1."""
+        """Computes <float64>[texts], the similarity of each text to a question, from 0 to 1."""
         if self._vectors is None:
             return np.zeros(len(self.texts))
         query = self._vectorizer.transform([question])
         return np.round((self._vectors @ query.T).toarray()[:, 0], _DECIMALS)
 
     def top(self, question: str, limit: int) -> list[tuple[str, float]]:
-        """The `limit` best texts that have anything in common with the question, best first.
+        """Returns the `limit` most similar texts with their scores, best first.
 
-        Of equally good ones the first come first.
+        Texts with score 0 are left out. Texts with equal scores keep their order.
         """
         scores = self.scores(question)
         order = np.argsort(-scores, kind="stable")[: max(limit, 0)]
@@ -104,24 +104,27 @@ class TextIndex:
 
 
 def _fit(texts):
-    """A vectorizer and the texts' vectors <float64>[texts, terms]; None without any term."""
-    # Imported here: most programs that read tables need none of it, and it takes a second.
+    """Returns a vectorizer and vectors <float64>[texts, terms]; None twice if there is no term."""
+    # Imported here since it takes a second, and most programs that read tables do not need it.
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     for max_share in (_MAX_SHARE, 1.0):
         vectorizer = TfidfVectorizer(ngram_range=(1, 2), max_df=max_share)
         try:
             return vectorizer, vectorizer.fit_transform(texts)
-        except ValueError:  # how scikit-learn says that there are no terms
+        except ValueError:  # scikit-learn raises this if there are no terms
             continue
     return None, None
 
 
 class Passages:
-    """The passages of a table by identifier, and what of them a question is about.
+    """Passages of a table, with a search for the sentences relevant to a question.
 
     Args:
-        texts: identifier -> passage, in the order in which equally good sentences are taken.
+        texts: identifier -> passage. Sentences with equal scores are taken in this order.
+
+    Attributes:
+        sentences: identifier -> list of the sentences of its passage.
     """
 
     def __init__(self, texts: Mapping[str, str]):
@@ -129,17 +132,18 @@ class Passages:
 
     @functools.cached_property
     def _index(self) -> TextIndex:
+        """Index of all sentences."""
         return TextIndex([each for sentences in self.sentences.values() for each in sentences])
 
     def top(self, question: str, limit: int = NUM_SENTENCES) -> list[tuple[str, float]]:
-        """The sentences that have most to do with a question; see `TextIndex.top`.
+        """Returns the sentences most similar to a question with their scores, best first.
 
-        Each sentence of each passage is a document, also of passages that only headers link to.
+        Each sentence is a document of the `TextIndex`, also in passages that only headers link to.
         """
         return self._index.top(question, limit)
 
     def relevant(self, question: str, limit: int = NUM_SENTENCES) -> dict[str, list[str]]:
-        """Identifier -> those of its sentences that are among the `top` ones, in their order."""
+        """Returns identifier -> its sentences among the `top` ones, in the passage's order."""
         best = {sentence for sentence, _ in self.top(question, limit)}
         found = {
             name: [sentence for sentence in sentences if sentence in best]
@@ -154,13 +158,13 @@ def expand(
     sentences: Mapping[str, Sequence[str]],
     use_entity_title: bool = False,
 ) -> str:
-    """A cell with what is said about the entities it links to: "text ( s1 s2 ) ( s3 )".
+    """Appends sentences about linked entities to the text of a cell: "text ( s1 s2 ) ( s3 )".
 
     Args:
-        text: of the cell.
-        links: identifiers of its passages.
-        sentences: identifier -> those to show; an identifier without any shows nothing.
-        use_entity_title: start each with the entity's name, "text ( Name : s1 s2 )".
+        text: text of the cell.
+        links: identifiers of the passages that the cell links to.
+        sentences: identifier -> its sentences to append; may lack identifiers.
+        use_entity_title: begin each group with the entity's name, "text ( Name : s1 s2 )".
     """
     parts = [text] if text else []
     for link in links:
@@ -171,22 +175,26 @@ def expand(
 
 
 def entity_name(identifier: str) -> str:
-    """The name in the path of a Wikipedia page: "Alpha Peak" of "/wiki/Alpha_Peak"."""
+    """Returns the name in the path of a Wikipedia page: "Alpha Peak" for "/wiki/Alpha_Peak"."""
     return _WIKI_PATH.sub("", identifier).replace("_", " ")
 
 
-def normalize_answer(text: str) -> str:
-    """In lower case, without punctuation and articles, with single spaces."""
+def normalize_for_search(text: str) -> str:
+    """Lower-cases text, replaces punctuation by spaces, removes articles and collapses spaces.
+
+    Differs from `answers.text_match.normalize_answer`, which joins the parts of "so-called".
+    """
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
 class Found(NamedTuple):
-    """Where an answer is.
+    """Cells and passages that contain an answer.
 
     Attributes:
-        cells: (row, column) of the cells whose text, or a passage they link to, has it.
-        in_table: those of them whose own text has it.
-        passages: identifier -> how many cells have the answer through this passage.
+        cells: (row, column) of cells with the answer in their text or in a passage they link to.
+        in_table: (row, column) of cells with the answer in their text.
+        passages: identifier of a passage with the answer -> number of cells that link to it and do
+            not have the answer in their text.
     """
 
     cells: list[tuple[int, int]]
@@ -197,10 +205,10 @@ class Found(NamedTuple):
 class AnswerFinder:
     """Finds answers in the cells of a table and in the passages that they link to.
 
-    Texts and answers are compared as `normalize_answer` leaves them, whole words only.
+    Texts and answers are normalized by `normalize_for_search`. Only whole words match.
 
     Args:
-        rows: for each row the cells' texts and the identifiers that they link to.
+        rows: for each row, its cells as (text, identifiers of linked passages).
         texts: identifier -> passage.
     """
 
@@ -217,22 +225,23 @@ class AnswerFinder:
         ]
 
     def find(self, answer: str) -> Found:
-        """All places of an answer. One of which nothing is left is nowhere, such as "the"."""
+        """Finds an answer. An answer that is empty after normalization, as "the", is not found."""
         wanted = _searchable(answer)
         found = Found([], [], {})
         if not wanted.strip():
             return found
         having = {name for name, text in self._passages.items() if wanted in text}
-        for place, text, links in self._cells:
+        for coordinate, text, links in self._cells:
             if wanted in text:
-                found.cells.append(place)
-                found.in_table.append(place)
+                found.cells.append(coordinate)
+                found.in_table.append(coordinate)
             elif linked := having.intersection(links):
-                found.cells.append(place)
+                found.cells.append(coordinate)
                 for name in sorted(linked):
                     found.passages[name] = found.passages.get(name, 0) + 1
         return found
 
 
 def _searchable(text: str) -> str:
-    return f" {normalize_answer(text)} "
+    """Returns the normalized text between spaces, so that only whole words match."""
+    return f" {normalize_for_search(text)} "

@@ -1,11 +1,11 @@
-"""Which columns and rows of a table a question is about, for when not all of it can be read.
+"""Selects the columns and rows of a table that are relevant for a question.
 
-Columns are ranked by the words they share with the question, as in the heuristic exact match of
+Columns are ranked by the words that they share with the question, by the heuristic exact match of
 Eisenschlos et al. (2020, "Understanding tables with intermediate pre-training"): one after the
-other, each by the words that no better one has. Rows are ranked by the same words. Two things
-differ because that keeps more of SQA's answers: a word counts for more if few columns (or rows)
-have it, instead of a Jaccard coefficient; and a plural matches its singular, as "which cities"
-should match the column "City".
+other, each by the words that no better column has. Rows are ranked by the same words. Two rules
+differ from the paper, since they keep more of SQA's answers. Words are weighted by their rareness
+among the columns (or rows), where the paper uses a Jaccard coefficient. And plurals match their
+singulars, so that "which cities" matches the column "City".
 """
 
 import functools
@@ -16,32 +16,33 @@ import numpy as np
 
 from mate_tf.tables.text import WORD
 
-# Weights are whole numbers so that equal sets of words always weigh the same.
+# Weights are integers, so that equal sets of words have exactly equal weights.
 _WEIGHT_UNIT = 1000
 
 
 def words(text: str) -> list[str]:
-    """Words of a text in the form in which they are compared."""
+    """Splits a text into lower-case words in the singular, the form in which they are compared."""
     return [_singular(word) for word in WORD.findall(text.lower())]
 
 
 def _singular(word: str) -> str:
+    """Returns the singular of a regular English plural; other words unchanged."""
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
     return word[:-1] if len(word) > 3 and word.endswith("s") and word[-2] != "s" else word
 
 
 class TableWords:
-    """The words of a table, worked out once for all its questions.
+    """Words of a table, computed once for all questions about it.
 
     Args:
-        texts: of all cells, the header first, then row by row.
-        num_columns: of the table; the number of texts is a multiple of it.
+        texts: texts of all cells, the header first, then row by row.
+        num_columns: number of columns; the number of texts is a multiple of it.
 
     Attributes:
-        num_rows, num_columns: of the table, the header not counted.
-        rows, columns, words: <int64>[n], where each word is; rows from 0 (the header), columns
-            from 0, words as in `index`.
+        num_rows, num_columns: size of the table without the header.
+        rows, columns, words: <int64>[num_words], row (0 is the header), column (from 0) and number
+            of each word in the table.
         index: word -> number.
     """
 
@@ -59,42 +60,43 @@ class TableWords:
 
 
 class Ranking:
-    """Columns and rows of a table, ordered by how much they have to do with a question.
+    """Columns and rows of a table, ordered by relevance for a question.
 
     Args:
-        table: the table's words.
-        question: the question's text.
+        table: words of the table.
+        question: text of the question.
     """
 
     def __init__(self, table: TableWords, question: str):
         self._table = table
-        asked = sorted({table.index[word] for word in words(question) if word in table.index})
+        shared = sorted({table.index[word] for word in words(question) if word in table.index})
         number = np.full(len(table.index), -1)
-        number[asked] = np.arange(len(asked))
-        self._num_words = len(asked)
+        number[shared] = np.arange(len(shared))
+        self._num_words = len(shared)
         self._matches = np.flatnonzero(number[table.words] >= 0)
         self._numbers = number[table.words[self._matches]]
 
     @functools.cached_property
     def columns(self) -> np.ndarray:
-        """<int64>[num_columns], from 0, the best first.
+        """Returns <int64>[num_columns], columns from 0, the best first.
 
-        The next one is always the column with the weightiest words that are in none before it,
-        then the one with the weightiest words in its name, then in all of it, then the leftmost.
+        The next column is always the one with the largest weight of words that no earlier column
+        has. Ties are broken by the weight of the words in the column's name, then by the weight of
+        all its words, then by position from the left.
         """
         return np.concatenate(self._columns)
 
     @property
     def matching_columns(self) -> np.ndarray:
-        """<int64>[n], the best columns: those with a word that no better one has."""
+        """Returns <int64>[n], the best columns, which all have a word that no better one has."""
         return self._columns[0]
 
     @functools.cached_property
     def _columns(self) -> tuple[np.ndarray, np.ndarray]:
-        """Columns with words of their own, and the others; each the best first."""
-        table, places = self._table, self._table.columns[self._matches]
-        has = self._incidence(places, table.num_columns)
-        in_name = self._incidence(places, table.num_columns, table.rows[self._matches] == 0)
+        """Returns the matching columns and the other columns, each <int64>[n], the best first."""
+        table, columns = self._table, self._table.columns[self._matches]
+        has = self._incidence(columns, table.num_columns)
+        in_name = self._incidence(columns, table.num_columns, table.rows[self._matches] == 0)
         weights = _weights(has)
         order = np.lexsort((-(has @ weights), -(in_name @ weights)))
         has, found = has[order], []
@@ -107,20 +109,39 @@ class Ranking:
 
     @functools.cached_property
     def rows(self) -> np.ndarray:
-        """<int64>[num_rows], from 0 and without the header: weightiest words first, then upper."""
+        """Returns <int64>[num_rows], data rows from 0, by the weight of their words.
+
+        Rows of equal weight keep their order.
+        """
         data = self._table.rows[self._matches] > 0
         has = self._incidence(self._table.rows[self._matches] - 1, self._table.num_rows, data)
         return np.argsort(-(has @ _weights(has)), kind="stable")
 
-    def _incidence(self, places, count: int, where=slice(None)) -> np.ndarray:
-        """<bool>[count, words asked for]: which column (or row) has which word."""
+    def _incidence(self, lines, count: int, where=slice(None)) -> np.ndarray:
+        """Marks the columns (or rows) that have a word of the question.
+
+        Args:
+            lines: <int64>[matches], column (or row) of each match.
+            count: number of columns (or rows).
+            where: <bool>[matches], the matches to use.
+
+        Returns:
+            <bool>[count, question words].
+        """
         has = np.zeros((count, self._num_words), bool)
-        has[places[where], self._numbers[where]] = True
+        has[lines[where], self._numbers[where]] = True
         return has
 
 
 def _weights(has: np.ndarray) -> np.ndarray:
-    """<int64>[words]: the rarer the weightier, but above 0 even for a word that is everywhere."""
+    """Computes weights of words from their frequency.
+
+    Args:
+        has: <bool>[columns or rows, words].
+
+    Returns:
+        <int64>[words], larger for rarer words, and above 0 for words that are everywhere.
+    """
     frequency = np.maximum(has.sum(axis=0), 1)
     return np.rint(_WEIGHT_UNIT * np.log1p(len(has) / frequency)).astype(np.int64)
 
@@ -132,22 +153,22 @@ def select(
     rows: np.ndarray | None,
     num_matching_columns: int = 1,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The best columns and rows whose tokens fit a budget.
+    """Selects the best columns and rows that fit a budget of tokens.
 
-    As many of the best columns (of the best rows) stay as fit. Where both may go, columns go
-    first, as fewer answers are lost with them, but those that match the question go only if they
-    do not fit without any row. The best column and the header always stay, even if they are too
-    much.
+    As many of the best columns (rows) are kept as fit. If both may be dropped, columns are dropped
+    first, since fewer answers are lost with them. Columns that match the question are dropped only
+    if they do not fit without any row. The best column and the header are always kept, even if they
+    do not fit.
 
     Args:
-        costs: <int>[1 + num_rows, num_columns], tokens of each cell, the header's first.
+        costs: <int>[1 + num_rows, num_columns], tokens of each cell, the header first.
         budget: tokens that fit.
-        columns: <int>[num_columns], the best first; None if all have to stay.
-        rows: <int>[num_rows], the best first; None if all have to stay.
-        num_matching_columns: how many of the best columns match the question.
+        columns: <int>[num_columns], the best first; None to keep all.
+        rows: <int>[num_rows], the best first; None to keep all.
+        num_matching_columns: number of columns that match the question.
 
     Returns:
-        <bool>[num_columns] and <bool>[1 + num_rows]: what stays.
+        <bool>[num_columns] and <bool>[1 + num_rows], True for columns and rows to keep.
     """
     num_rows, num_columns = costs.shape[0] - 1, costs.shape[1]
     row_order = np.append(0, (np.arange(num_rows) if rows is None else rows) + 1)

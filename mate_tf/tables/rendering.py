@@ -1,4 +1,4 @@
-"""A table as text for a terminal, with chosen cells marked."""
+"""Renders a table as text for a terminal, with marked cells."""
 
 import unicodedata
 from collections.abc import Collection, Sequence
@@ -15,18 +15,18 @@ def render(
     max_columns: int = 8,
     max_width: int = 24,
 ) -> str:
-    """Aligned columns, `**marked**` cells, and "..." for what is left out.
+    """Renders aligned columns, with `**marked**` cells and "..." for hidden parts.
 
-    Marked cells are kept first and then their neighbourhood; a line says how many rows are left
-    out between two others.
+    If the table is too large, the rows and columns around marked cells are shown. Between two shown
+    rows a line gives the number of hidden rows.
 
     Args:
-      columns: the column names.
-      rows: the data cells.
+      columns: names of the columns.
+      rows: texts of the data cells.
       marked_cells: (row, column), 0-based without the header.
-      max_rows: rows shown at most.
-      max_columns: columns shown at most.
-      max_width: characters of a cell shown at most, without its marks.
+      max_rows: largest number of rows to show.
+      max_columns: largest number of columns to show.
+      max_width: largest width of a cell in characters, without its marks.
     """
     marked = set(marked_cells)
     shown_rows = kept(len(rows), {row for row, _ in marked}, max_rows)
@@ -65,7 +65,7 @@ def render(
 
 
 def kept(count: int, important: Collection[int], limit: int) -> list[int]:
-    """At most `limit` of `range(count)`: the important ones, then those closest to them."""
+    """Selects at most `limit` numbers of `range(count)`: `important` ones, then the closest."""
     if count <= limit:
         return list(range(count))
     anchors = sorted(important)[:limit] or [0]
@@ -74,7 +74,7 @@ def kept(count: int, important: Collection[int], limit: int) -> list[int]:
 
 
 def _shorten(text: str, max_width: int) -> str:
-    """One line of at most `max_width` characters' width."""
+    """Returns the text on one line, shortened to `max_width` terminal cells."""
     text = " ".join(text.split())
     if _width(text) <= max_width:
         return text
@@ -84,7 +84,7 @@ def _shorten(text: str, max_width: int) -> str:
 
 
 def _width(text: str) -> int:
-    """Terminal cells: two for East Asian wide characters, none for combining marks."""
+    """Counts terminal cells: 2 for East Asian wide characters, 0 for combining marks, else 1."""
     if text.isascii():
         return len(text)
     return sum(

@@ -1,4 +1,4 @@
-"""A table as plain text, and the readers that make one.
+"""The class `Table`, a table as plain text, with its readers.
 
 table = Table.from_rows(["City", "Population"], [["Zürich", 402762], ["Bern", None]])
 table.rows  # (("Zürich", "402762"), ("Bern", ""))
@@ -16,7 +16,7 @@ from mate_tf.errors import InputError
 from mate_tf.tables.files import Path, read_csv, read_json
 from mate_tf.tables.rendering import render
 
-# Whole numbers up to here are exact as floats: pandas keeps a column of integers with gaps so.
+# Integers up to this number are exact as floats. pandas stores integers with gaps as floats.
 _LARGEST_EXACT_FLOAT = 2.0**53
 
 
@@ -33,23 +33,32 @@ class Table:
     """Column names and rows of text.
 
     Every row has one cell per column. Names may repeat, cells may be empty, and there may be no
-    rows. Values that are not text are written as text, and missing ones (None, NaN, NaT, NA)
-    as "".
+    rows. Values of other types are converted to text, missing ones (None, NaN, NaT, NA) to "".
+
+    Attributes:
+      columns: names of the columns.
+      rows: texts of the data cells, row by row.
+      table_id: identifier of the table, used in error messages.
+      title: title of the document that contains the table.
+      heading: heading of the section of the document that contains the table.
+      caption: caption of the table.
+      url: address of the document.
 
     Raises:
-      InputError: there is no column, a row has more or fewer cells than there are columns, or a
-        text cannot be encoded (a lone surrogate).
+      InputError: if there is no column, if a row has more or fewer cells than there are columns, or
+        if a text cannot be encoded (a lone surrogate).
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     table_id: str = ""
     title: str = ""
-    heading: str = ""  # of the section of the document that the table stands in
+    heading: str = ""
     caption: str = ""
     url: str = ""
 
     def __post_init__(self):
+        """Converts all values to text and checks the lengths of the rows."""
         where = self.table_id or "table"
         columns = _texts(self.columns, f"{where}: header")
         if not columns:
@@ -67,24 +76,26 @@ class Table:
 
     @property
     def num_rows(self) -> int:
+        """Number of data rows."""
         return len(self.rows)
 
     @property
     def num_columns(self) -> int:
+        """Number of columns."""
         return len(self.columns)
 
     def cells(self) -> Iterator[Cell]:
-        """All data cells, row by row."""
+        """Yields all data cells, row by row."""
         for row, texts in enumerate(self.rows):
             for column, text in enumerate(texts):
                 yield Cell(row, column, text)
 
     def cell(self, row: int, column: int) -> Cell:
-        """The data cell at a coordinate."""
+        """Returns the data cell at a coordinate."""
         return Cell(row, column, self.rows[row][column])
 
     def column(self, index: int) -> tuple[str, ...]:
-        """The texts of a column from top to bottom, without its name."""
+        """Returns the texts of a column from top to bottom, without its name."""
         return tuple(row[index] for row in self.rows)
 
     @classmethod
@@ -95,65 +106,65 @@ class Table:
         title: str | None = None,
         **about: str,
     ) -> "Table":
-        """A table from values of any type; `about` are further fields such as `table_id`."""
+        """Makes a table from values of any type; `about` are further fields such as `table_id`."""
         return cls(tuple(header), tuple(rows), title=title or "", **about)
 
     @classmethod
     def from_csv(
         cls, path: Path, title: str | None = None, *, delimiter: str | None = None, **about: str
     ) -> "Table":
-        """Reads a UTF-8 CSV file whose first record is the header.
+        """Reads a UTF-8 CSV file; its first record is the header.
 
-        Empty lines are skipped; cells may hold line breaks and be of any length. The file's name
-        is the `table_id` unless another is given.
+        Empty lines are skipped. Cells may contain line breaks and have any length. The name of the
+        file is the `table_id` unless another one is given.
 
         Args:
           path: the file.
-          title: of the document that the table is from.
-          delimiter: None finds out whether it is a comma, a semicolon or a tab.
+          title: title of the document that contains the table.
+          delimiter: delimiter of cells. None detects a comma, a semicolon or a tab.
           **about: further fields of the table.
 
         Raises:
-          InputError: the file cannot be read, is empty, has only a header, is not UTF-8, leaves
-            a quotation mark open, or has a row that is longer or shorter than the header.
+          InputError: if the file cannot be read, is empty, has only a header, is not UTF-8, has an
+            unclosed quotation mark, or has a row that is longer or shorter than the header.
         """
         header, rows = read_csv(path, delimiter)
         return cls.from_rows(header, rows, title, **{"table_id": pathlib.Path(path).name, **about})
 
     @classmethod
     def from_tsv(cls, path: Path, title: str | None = None, **about: str) -> "Table":
-        """Reads a tab-separated file; otherwise as `from_csv`."""
+        """Reads a tab-separated file; arguments and errors as for `from_csv`."""
         return cls.from_csv(path, title, delimiter="\t", **about)
 
     @classmethod
     def from_json(cls, path: Path) -> "Table":
-        """Reads a table from JSON, in either of two forms.
+        """Reads a table from JSON, in one of two forms.
 
-        An object with "columns" (or "header") and "rows" (or "data"), optionally "title",
-        "table_id", "heading", "caption" and "url"; or a list of objects, one per row, whose
-        keys are the column names (a key that a row lacks gives an empty cell). Numbers keep the
-        spelling of the file.
+        The first form is an object with "columns" (or "header") and "rows" (or "data"), and
+        optionally "title", "table_id", "heading", "caption" and "url". The second form is a list of
+        objects, one per row, with the column names as keys; a missing key gives an empty cell.
+        Numbers keep the spelling of the file.
 
         Raises:
-          InputError: the file cannot be read, is empty, has no rows, is not UTF-8, is not JSON
-            or is of another form.
+          InputError: if the file cannot be read, is empty, has no rows, is not UTF-8, is not JSON
+            or has another form.
         """
         header, rows, about = read_json(path)
         return cls.from_rows(header, rows, **{"table_id": pathlib.Path(path).name, **about})
 
     @classmethod
     def from_dataframe(cls, frame: Any, title: str | None = None, **about: str) -> "Table":
-        """A table from a pandas DataFrame, in the order of its rows whatever its index.
+        """Makes a table from a pandas DataFrame, in the order of its rows.
 
-        The index does not become a column (`frame.reset_index()` makes it one). Whole numbers
-        that pandas holds as floats because some are missing are written without ".0".
+        The index is not used; `frame.reset_index()` makes it a column. Integers that pandas stores
+        as floats, because some are missing, are written without ".0".
         """
         header = [" ".join(map(str, c)) if isinstance(c, tuple) else c for c in frame.columns]
         columns = [_series_values(frame.iloc[:, index]) for index in range(len(header))]
         return cls.from_rows(header, zip(*columns, strict=True), title, **about)
 
     def to_csv(self, path: Path | None = None) -> str:
-        """The table as CSV with every cell quoted; also written to `path` when given.
+        """Returns the table as CSV with all cells quoted, and writes it to `path` if given.
 
         `from_csv` reads the same columns and rows back, if there are rows.
         """
@@ -164,14 +175,16 @@ class Table:
         return buffer.getvalue()
 
     def render(self, marked_cells: Collection[tuple[int, int]] = (), **limits: int) -> str:
-        """The table for a terminal; limits and form are those of `rendering.render`."""
+        """Renders the table for a terminal; `limits` are arguments of `rendering.render`."""
         return render(self.columns, self.rows, marked_cells, **limits)
 
     def __str__(self) -> str:
+        """Returns the table rendered for a terminal."""
         return self.render()
 
 
 def _texts(values: Iterable[Any], where: str) -> tuple[str, ...]:
+    """Converts the values of a row to text; raises InputError for lone surrogates."""
     texts = tuple(map(_text, values))
     try:
         "".join(texts).encode()
@@ -184,7 +197,7 @@ def _texts(values: Iterable[Any], where: str) -> tuple[str, ...]:
 
 
 def _text(value: Any) -> str:
-    """What is shown of a value: nothing of a missing one, of a datetime at midnight the date."""
+    """Converts a value to text: "" for a missing one, the date for a datetime at midnight."""
     if isinstance(value, str):
         return str(value)
     if _is_missing(value):
@@ -195,17 +208,17 @@ def _text(value: Any) -> str:
 
 
 def _is_missing(value: Any) -> bool:
-    """None, NaN, NaT and pandas.NA, without importing pandas."""
+    """Returns True for None, NaN, NaT and pandas.NA, without importing pandas."""
     try:
         return value is None or bool(value != value)
-    except TypeError:  # pandas.NA is neither equal to itself nor different
+    except TypeError:  # pandas.NA: its comparison has no truth value
         return True
-    except ValueError:  # an array within a cell
+    except ValueError:  # an array in a cell
         return False
 
 
 def _series_values(series: Any) -> list[Any]:
-    """The values of a column, integers restored where gaps made pandas hold them as floats."""
+    """Returns the values of a column. Integers stored as floats because of gaps are restored."""
     values = series.tolist()
     present = [value for value in values if not _is_missing(value)]
     if len(present) < len(values) and all(

@@ -1,26 +1,26 @@
-"""Ways to normalise and split text before it is compared or parsed.
+"""Normalizes and splits text before it is compared or parsed.
 
-They agree with the public TAPAS code on every string, also where that is odd, because records
-and scores made with either must be equal. Nothing here fails on unusual text.
+The results equal those of the public TAPAS code for every string, also for odd ones, so that
+records and scores made with either code are equal. No function fails on unusual text.
 """
 
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable
 from functools import lru_cache
 
 EMPTY = "EMPTY"
 
-# A maximal run of characters for which str.isalnum() holds: \w without the underscore.
+# A maximal run of characters with str.isalnum(): \w without the underscore.
 WORD = re.compile(r"[^\W_]+")
 _WORD_OR_PUNCTUATION = re.compile(r"\w+|[^\w\s]+")
 
 _QUOTES_AND_DASHES = str.maketrans(
     {**dict.fromkeys("‘’´`", "'"), **dict.fromkeys("“”", '"'), **dict.fromkeys("‐‑‒–—−", "-")}
 )
-# Both stay linear per start position: the alternatives never match the same text, as opposed
-# to the published patterns, which take exponential time on "x[1][1][1]…y".
+# These two take linear time per start position, since no two alternatives match the same text. The
+# published patterns take exponential time on "x[1][1][1]…y".
 _FINAL_CITATIONS = re.compile(r"(?:(?!^)\[[^\]]*\]|^\[\d+\]|[•♦†‡*#+])+$")
 _FINAL_PARENTHESES = re.compile(r"(?: \([^)]*\))+$")
 _OUTER_QUOTES = re.compile(r'^"([^"]*)"$')
@@ -28,12 +28,12 @@ _MARKUP = re.compile(r"<[^<][^<>]*>")
 
 
 def normalize_for_match(text: str) -> str:
-    """Lower-cases and collapses white space; positions of numeric spans refer to this form."""
+    """Lower-cases and collapses white space. Positions of numeric spans refer to this form."""
     return " ".join(text.lower().split())
 
 
 def format_text(text: str) -> str:
-    """Lower-cased words without punctuation; `EMPTY` when nothing is left, for "n/a" and "?"."""
+    """Returns the lower-cased words without punctuation; `EMPTY` for "n/a" and without words."""
     text = text.lower()
     if text.strip() == "n/a":
         return EMPTY
@@ -46,16 +46,16 @@ def tokenize_string(text: str) -> list[str]:
 
 
 def wtq_normalize(text: str) -> str:
-    """The form in which the reference keeps cells of WikiTableQuestions: without markup, too."""
+    """Applies `normalize_denotation` and removes markup, like the reference's cells of WTQ."""
     return _MARKUP.sub("", normalize_denotation(text))
 
 
 @lru_cache(maxsize=65536)
 def normalize_denotation(text: str) -> str:
-    """The normal form in which the WikiTableQuestions evaluator compares strings.
+    """Returns the normal form by which the WikiTableQuestions evaluator compares strings.
 
-    Without diacritics, with plain quotes and dashes, without citations and parentheses at the
-    end, outer quotation marks and a final full stop; lower-cased, white space collapsed.
+    Removes diacritics, citations and parentheses at the end, outer quotation marks and a final full
+    stop. Replaces special quotes and dashes. Lower-cases and collapses white space.
     """
     text = unicodedata.normalize("NFKD", text)
     text = "".join(char for char in text if unicodedata.category(char) != "Mn")
@@ -69,7 +69,7 @@ def normalize_denotation(text: str) -> str:
     return " ".join(text.removesuffix(".").split()).lower()
 
 
-# What an answer text and a cell may be compared by, from the strictest form to the loosest.
+# Normal forms for comparing the text of an answer with cells, from the strictest to the loosest.
 NORMALIZERS: tuple[Callable[[str], Hashable], ...] = (
     str,
     str.lower,
@@ -82,7 +82,7 @@ def convert_to_float(value: str | float) -> float:
     """Reads a number with thousands separators (1,000.7) or a decimal comma (5,25).
 
     Raises:
-      ValueError: the text is not a number. "nan" and "inf" are numbers.
+      ValueError: if the text is not a number. "nan" and "inf" are numbers.
     """
     if isinstance(value, (int, float)):
         return float(value)
@@ -102,10 +102,9 @@ def convert_to_float(value: str | float) -> float:
 
 
 def normalize_answers(answers: Iterable[str | float | None]) -> list[str]:
-    """Sorted normal forms of a set of answers: numbers as floats, text lower-cased.
+    """Returns the sorted normal forms of a set of answers: numbers as floats, text lower-cased.
 
-    None and NaN are left out, so two sets of answers are the same denotation when these lists
-    are equal.
+    None and NaN are left out. Two sets of answers are the same denotation if their lists are equal.
     """
     normalized = []
     for answer in answers:
@@ -119,12 +118,3 @@ def normalize_answers(answers: Iterable[str | float | None]) -> list[str]:
             if not math.isnan(number):
                 normalized.append(str(number))
     return sorted(normalized)
-
-
-def get_all_spans(text: str, max_ngram_length: int) -> Iterator[tuple[int, int]]:
-    """Begin and end of every run of 1 to `max_ngram_length` words, ordered by end, then begin."""
-    begins: list[int] = []
-    for word in WORD.finditer(text):
-        begins.append(word.start())
-        for begin in begins[-max_ngram_length:]:
-            yield begin, word.end()

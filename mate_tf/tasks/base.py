@@ -9,7 +9,7 @@ from official.core import base_task
 
 from mate_tf import checkpoints
 from mate_tf.data import features as feature_names
-from mate_tf.data import records
+from mate_tf.data import padding, records
 from mate_tf.data.converters.tokenizer import read_vocabulary
 from mate_tf.data.records import replicas
 from mate_tf.errors import InputError
@@ -316,12 +316,12 @@ class Task(base_task.Task):
             metric.update_state(tf.cast(value, tf.float32), weights)
 
     def example_mask(self, features):
-        """Returns <bool>[batch], true for examples with a table; others only fill up a batch.
+        """Returns <bool>[batch], false for the examples that only fill up a batch.
 
         Args:
-            features: <int32>[batch, seq] each.
+            features: `input_mask` <int32>[batch, seq] is read.
         """
-        return tf.reduce_any(features["column_ids"] > 0, axis=1)
+        return padding.example_mask(features)
 
     def asked(self, features):
         """Alias of `example_mask`, kept for tasks written against earlier versions."""

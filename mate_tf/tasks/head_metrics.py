@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from mate_tf.data import padding
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.heads.classification import squared_error
 from mate_tf.models.heads.reader import first_labelled
@@ -34,7 +35,8 @@ def names(model: ClassifierConfig) -> dict[str, str]:
 
 def _cells_right(labels, outputs):
     """Returns <bool>[batch], true where exactly the labelled tokens are selected."""
-    wrong = tf.not_equal(outputs["selected_tokens"], labels[LABEL]) & (labels["input_mask"] > 0)
+    wrong = tf.not_equal(outputs["selected_tokens"], labels[LABEL])
+    wrong &= padding.real_tokens(labels["input_mask"])
     return ~tf.reduce_any(wrong, axis=1)
 
 

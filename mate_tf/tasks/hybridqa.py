@@ -9,7 +9,7 @@ from mate_tf.attention import AttentionConfig
 from mate_tf.data.datasets import hybridqa
 from mate_tf.data.interactions import invalidate
 from mate_tf.evaluation import hybridqa as evaluation
-from mate_tf.evaluation.bootstrap import paired_difference
+from mate_tf.evaluation.confidence_intervals import paired_difference
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.protos import interaction_pb2

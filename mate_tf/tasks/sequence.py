@@ -9,9 +9,8 @@ from mate_tf.attention import AttentionConfig
 from mate_tf.data.converters import sequences
 from mate_tf.data.converters.sequences import tokens
 from mate_tf.data.features import TOKEN_TYPES
-from mate_tf.data.records import padding
 from mate_tf.errors import InputError
-from mate_tf.evaluation import sequences as sequence_metrics
+from mate_tf.evaluation import sequence_metrics
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.tasks import base, configs
@@ -53,7 +52,7 @@ class SequenceTask(base.Task):
 
     Attributes:
         symbols: the vocabulary, in tasks over symbols.
-        further_metrics: what is reported besides accuracy, see `evaluation.sequences`.
+        further_metrics: what is reported besides accuracy, see `evaluation.sequence_metrics`.
     """
 
     capabilities = base.Capabilities(reads_tables=False)
@@ -118,10 +117,6 @@ class SequenceTask(base.Task):
             )
         return super().build_inputs(params, input_context)
 
-    def example_mask(self, features):
-        """Returns <bool>[batch], true for examples with text; others only fill up a batch."""
-        return has_text(features)
-
     def measure(self, interactions, predicted):
         """Metrics of all questions whose answer is known."""
         if self.task_config.model.num_classification_labels == 1:
@@ -131,11 +126,6 @@ class SequenceTask(base.Task):
                 interactions, predicted, self.class_names, self.further_metrics
             )
         return {self.name: found}
-
-
-def has_text(features):
-    """Returns <bool>[batch], true for examples with a token besides [CLS]."""
-    return padding.example_mask(features)
 
 
 def classifier(num_labels: int, *, segments: bool = False, **options) -> ClassifierConfig:

@@ -59,10 +59,6 @@ class TextPretrainTask(pretraining_task.PretrainTask):
         options = self.task_config.conversion.converter_options()
         return sequences.SequenceConverter(vocab_file, **options)
 
-    def example_mask(self, features):
-        """Returns <bool>[batch], true for examples with text."""
-        return sequence.has_text(features)
-
     @classmethod
     def experiment(cls):
         """BERT's settings for sequences of 128 tokens, with full attention."""

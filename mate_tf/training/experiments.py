@@ -11,6 +11,7 @@ from official.modeling.hyperparams import base_config, params_dict
 from mate_tf import tasks
 from mate_tf.attention import AttentionConfig
 from mate_tf.errors import InputError
+from mate_tf.files.atomic import atomic_path
 from mate_tf.tasks.configs import TableExperiment
 from mate_tf.training import optimizers  # noqa: F401  registers its types
 
@@ -116,11 +117,9 @@ def resolve(experiment: TableExperiment) -> TableExperiment:
 
 def save(experiment: TableExperiment, model_dir: str) -> str:
     """Writes params.yaml into the model folder; `load` reads it back. Returns its path."""
-    os.makedirs(model_dir, exist_ok=True)
     path = os.path.join(model_dir, PARAMS_FILE)
-    partial = f"{path}.partial"
-    hyperparams.save_params_dict_to_yaml(experiment, partial)
-    os.replace(partial, path)
+    with atomic_path(path) as temporary:
+        hyperparams.save_params_dict_to_yaml(experiment, temporary)
     return path
 
 

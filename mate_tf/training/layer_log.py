@@ -23,6 +23,7 @@ import os
 
 import tensorflow as tf
 
+from mate_tf.data import padding
 from mate_tf.files.atomic import atomic_path
 from mate_tf.files.json_lines import read_json_lines
 from mate_tf.models.inspection import layer_inputs
@@ -129,7 +130,7 @@ class Probe:
         of_blocks = [[v for v in block.trainable_variables if id(v) in trained] for block in blocks]
         gradients = tape.gradient(loss, of_blocks)
         inputs = layer_inputs(outputs)
-        real = batch["input_mask"] > 0
+        real = padding.real_tokens(batch["input_mask"])
         layers = []
         for block, variables, of_block, x in zip(blocks, of_blocks, gradients, inputs, strict=True):
             values = {"gradient_norm": _norm(of_block)}

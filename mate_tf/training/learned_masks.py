@@ -4,6 +4,7 @@ import os
 
 from mate_tf import attention
 from mate_tf.checkpoints import pattern_variables
+from mate_tf.models.encoder_config import EncoderConfig
 
 FOLDER = "masks"
 
@@ -30,7 +31,7 @@ def save(experiment, model_dir: str) -> list[str]:
     paths = []
     for index, config in learning.items():
         pattern = attention.get(config.name).pattern.restored(config, stored[index])
-        paths.append(os.path.join(model_dir, FOLDER, f"patterns_{index}.npz"))
+        paths.append(os.path.join(model_dir, FOLDER, f"{EncoderConfig.pattern_name(index)}.npz"))
         pattern.save_mask(paths[-1])
         print(f"mask | {paths[-1]}: sparsity {float(pattern.sparsity()):.1%}", flush=True)
     return paths

@@ -29,8 +29,6 @@ SMALL = {
     "random_within": 32,
     "num_random_features": 16,
 }
-ALWAYS_DIAGONAL = ("bigbird", "kernel", "linformer", "table_etc")
-"""Beside trees: variants in which tokens see themselves, whatever the options."""
 
 pytestmark = pytest.mark.parametrize("name", attention.names())
 
@@ -86,10 +84,24 @@ def features(context):
     return zeros | context.tensors | {"input_ids": tf.constant(ids)}
 
 
+def own_mask(run, x, context):
+    """The allowed pairs of the variant, which its layer chooses by the content or its pattern."""
+    mask = run.layer.mask(x, run.pattern(context))
+    return run.pattern.mask(context) if mask is None else mask
+
+
+def attends_to_itself(run, x, context):
+    """Of every real token and head, <bool>[heads, tokens]."""
+    mask = own_mask(run, *run.pattern.add_tokens(x, context)).numpy()
+    added = run.pattern.num_added_tokens(run.pattern.config)
+    own = np.broadcast_to(mask, [*mask.shape[:2], *2 * mask.shape[-1:]])[..., added:, added:]
+    real = context.input_mask.numpy() > 0
+    return np.moveaxis(np.diagonal(own, axis1=-2, axis2=-1), 1, -1)[real].T
+
+
 def softmax_weights(run, x, context, query, key):
     """Of attention under the variant's own mask, <float64>[batch, heads, queries, keys]."""
-    mask = run.layer.mask(x, run.pattern(context))
-    mask = run.pattern.mask(context) if mask is None else mask
+    mask = own_mask(run, x, context)
     weights = np.exp(query @ key.transpose(0, 1, 3, 2) / np.sqrt(HIDDEN / 4))
     weights *= np.broadcast_to(mask, weights.shape)
     total = weights.sum(-1, keepdims=True)
@@ -177,14 +189,15 @@ def test_equals_its_mask(name, tables, x, context):
 
 
 def test_equals_its_mask_without_the_diagonal(name, tables, x, context):
-    """Where that is an option of the variant."""
+    """Where that is an option; without it, and without trees, tokens attend to themselves."""
     config, with_diagonal = small(name), tables.layer_pair(small(name))
-    assert ("diagonal" in config) == (not has_trees(name) and name not in ALWAYS_DIAGONAL)
+    assert has_trees(name) or attends_to_itself(with_diagonal, x, context).all()
     if "diagonal" in config:
         config.override({"diagonal": False})
         run = tables.layer_pair(config)
         expected = with_diagonal.pattern.mask(context) & ~np.eye(SEQ, dtype=bool)
         np.testing.assert_array_equal(run.pattern.mask(context), expected)
+        assert not attends_to_itself(run, x, context).any()
         check_equals_its_mask(name, run, x, context)
 
 

@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from hypothesis import given
-from hypothesis import strategies as st
 
 from mate_tf.attention import (
     AttentionConfig,
@@ -12,7 +10,6 @@ from mate_tf.attention import (
     gumbel_mask,
     learned_mask,
     mask_files,
-    mask_pruning,
 )
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
@@ -46,51 +43,6 @@ def drawn(pattern, seq=12):
     """M of one batch of training, <float>[heads, seq, seq]."""
     bias = pattern(context_of(seq), training=True).bias.numpy()[0].astype(np.float64)
     return np.maximum(1 + bias / pattern.config.penalty, 0)
-
-
-@given(st.floats(-5, 5), st.floats(0.001, 0.999), st.floats(0.05, 5))
-def test_gumbel_sigmoid_by_its_definition(alpha, u, temperature):
-    """The logistic noise at u is the difference G1 - G2 of two Gumbel variables at its quantile."""
-    found = gumbel_mask.gumbel_sigmoid(
-        *(tf.constant(x, tf.float64) for x in (alpha, u)), temperature
-    )
-    noise = np.log(u / (1 - u))
-    assert found.numpy() == pytest.approx(
-        1 / (1 + np.exp(-(alpha + noise) / temperature)), abs=1e-6
-    )
-
-
-def test_noise_is_distributed_as_the_difference_of_two_gumbel_variables():
-    rng = np.random.default_rng(2)
-    first, second = (-np.log(-np.log(rng.random(50_000))) for _ in range(2))
-    logistic = gumbel_mask.gumbel_sigmoid(tf.zeros([50_000]), rng.random(50_000), 1.0).numpy()
-    expected = 1 / (1 + np.exp(-(first - second)))
-    shares = np.linspace(0.05, 0.95, 19)
-    np.testing.assert_allclose(
-        np.quantile(logistic, shares), np.quantile(expected, shares), atol=0.01
-    )
-
-
-def test_gumbel_sigmoid_in_its_limits():
-    uniform = tf.constant(np.random.default_rng(3).random(20_000), tf.float32)
-    alpha = 0.8
-    cold = gumbel_mask.gumbel_sigmoid(alpha, uniform, 1e-4).numpy()
-    assert np.mean((cold > 0.01) & (cold < 0.99)) < 0.001
-    assert cold.mean() == pytest.approx(1 / (1 + np.exp(-alpha)), abs=0.01)
-    np.testing.assert_array_equal(gumbel_mask.gumbel_sigmoid(100.0, uniform, 1.0), 1)
-    np.testing.assert_allclose(gumbel_mask.gumbel_sigmoid(-100.0, uniform, 1.0), 0, atol=1e-30)
-    ends = gumbel_mask.gumbel_sigmoid(0.0, tf.constant([0.0, 1.0]), 1.0).numpy()
-    assert np.isfinite(ends).all()
-
-
-def test_straight_through_has_the_soft_gradient():
-    alpha = tf.constant([-1.0, 0.3, 2.0])
-    with tf.GradientTape(persistent=True) as tape:
-        tape.watch(alpha)
-        soft = gumbel_mask.gumbel_sigmoid(alpha, tf.constant([0.5, 0.5, 0.1]), 0.7)
-        hard = gumbel_mask.straight_through(soft)
-    np.testing.assert_array_equal(hard, [0, 1, 0])
-    np.testing.assert_array_equal(tape.gradient(hard, alpha), tape.gradient(soft, alpha))
 
 
 @pytest.mark.parametrize("structured", [False, True])
@@ -168,20 +120,6 @@ def test_restored_from_its_variables():
     for variables in ({}, {"alpha": alpha[:, 1:]}, {"alpha": alpha[0]}):
         with pytest.raises(InputError, match=r"length=12.*, not \["):
             learned_mask.LearnedMaskPattern.restored(config, variables)
-
-
-def test_temperature_falls_and_the_end_is_hard():
-    pattern = pattern_of(
-        "random", objective="dam", temperature=2.0, final_temperature=0.5, temperature_steps=2
-    )
-    temperatures, soft = [], []
-    for _ in range(4):
-        temperatures.append(float(pattern.temperature()))
-        mask = drawn(pattern)
-        soft.append(((mask > 0.01) & (mask < 0.99)).any())
-    np.testing.assert_allclose(temperatures, [2.0, 1.0, 0.5, 0.5], rtol=1e-5)
-    assert soft == [True, True, False, False]
-    assert int(pattern.step) == 4
 
 
 @pytest.mark.parametrize("structured", [False, True])
@@ -306,18 +244,9 @@ def test_longer_inputs_are_refused():
             dynamic(*context_of(13)[:4])
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"objective": "both"}, "objective must be one of importance, dam"),
-        ({"length": 2, "structured": True}, "length must be 3 or more"),
-        ({"temperature": 0.0}, "temperature must be positive"),
-        ({"sparsity_weight": -1.0}, "sparsity_weight must not be negative"),
-    ],
-)
-def test_options_out_of_range(options, message):
-    with pytest.raises(InputError, match=message):
-        pattern_of(**options)
+def test_structured_masks_need_a_pair_of_neighbours():
+    with pytest.raises(InputError, match="length must be 3 or more"):
+        pattern_of(length=2, structured=True)
 
 
 def test_mask_is_learned_in_a_step_with_xla(tables):
@@ -338,27 +267,3 @@ def test_mask_is_learned_in_a_step_with_xla(tables):
     assert (found > 0).all()
     pattern.alpha.assign_sub(found / found.min())
     assert float(pattern.sparsity()) == 1
-
-
-def test_pruning_takes_the_least_important_pairs_of_each_head():
-    importance = np.random.default_rng(4).random([3, 10, 10])
-    for share in (0.0, 0.1, 0.5, 0.9, 1.0):
-        mask = mask_pruning.prune(importance, share)
-        assert mask.sum(axis=(1, 2)).tolist() == [round(100 * (1 - share))] * 3
-        for head, kept in zip(importance, mask, strict=True):
-            assert not kept.any() or kept.all() or head[kept].min() > head[~kept].max()
-        random = mask_pruning.random_mask(10, 3, share, seed=1)
-        assert random.sum(axis=(1, 2)).tolist() == mask.sum(axis=(1, 2)).tolist()
-        assert mask_pruning.sparsity(random) == pytest.approx(share)
-    dropped = mask_pruning.randomly_dropped(10, 3, seed=1)
-    assert (~dropped).sum(axis=(1, 2)).tolist() == [10, 10, 10]
-    assert (dropped[0] != dropped[1]).any()
-    with pytest.raises(InputError, match="between 0 and 1, not"):
-        mask_pruning.prune(importance, 1.5)
-    with pytest.raises(InputError, match=r"\[heads, n, n\], not \[10, 10\]"):
-        mask_pruning.prune(importance[0], 0.5)
-
-
-def test_normalised_importance():
-    found = mask_pruning.normalised([[[2.0, 3.0], [3.0, 4.0]], [[1.0, 1.0], [1.0, 1.0]]])
-    np.testing.assert_allclose(found, [[[0, 0.5], [0.5, 1]], [[0, 0], [0, 0]]])

@@ -10,8 +10,8 @@ from mate_tf.answers.execution import AGGREGATIONS
 from mate_tf.data import interactions
 from mate_tf.evaluation import denotation
 from mate_tf.serving import answers, numeric
-from mate_tf.serving.reading import TableReader
 from mate_tf.serving.signatures import ServingModule
+from mate_tf.serving.table_reader import TableReader
 from mate_tf.tables.conversion import ConversionConfig
 from mate_tf.tables.table import Table
 
@@ -156,9 +156,12 @@ def test_requests_that_do_not_fit_together(serve):
         ({"question": [["who?"]]}, r"given_question .* not compatible with expected shape \[\?\]"),
         ({"cells": ROWS}, r"given_cells .* not compatible with expected shape \[\?,\?,\?\]"),
         ({"header": HEADER}, r"given_header .* not compatible with expected shape \[\?,\?\]"),
-        ({"header": [HEADER[:2]]}, "header: not as many names as the cells have columns"),
-        ({"question": ["who?", "what?"]}, "cells: not as many tables as there are questions"),
-        ({"header": [HEADER, HEADER]}, "header: not as many headers as there are tables"),
+        ({"header": [HEADER[:2]]}, "header: the number of names differs from that of columns"),
+        (
+            {"question": ["who?", "what?"]},
+            "cells: the number of tables differs from that of questions",
+        ),
+        ({"header": [HEADER, HEADER]}, "header: the number of headers differs from that of tables"),
     ):
         given = {"question": ["who?"], "header": [HEADER], "cells": [ROWS]} | changed
         with pytest.raises((TypeError, ValueError, tf.errors.InvalidArgumentError), match=message):

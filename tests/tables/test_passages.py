@@ -13,7 +13,7 @@ from mate_tf.tables.passages import (
     TextIndex,
     entity_name,
     expand,
-    normalize_answer,
+    normalize_for_search,
     split_sentences,
 )
 
@@ -63,7 +63,7 @@ def test_answers_are_the_references(recorded, answers):
         assert [list(cell) for cell in found.in_table] == expected["table_only"]
         assert found.passages == expected["identifiers"]
     for text, normal in answers["normalize"]:
-        assert normalize_answer(text) == normal
+        assert normalize_for_search(text) == normal
 
 
 def test_candidate_cells_are_the_references(recorded):

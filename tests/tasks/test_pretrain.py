@@ -6,7 +6,6 @@ import tensorflow as tf
 
 from mate_tf import tasks
 from mate_tf.data import features as feature_names
-from mate_tf.errors import InputError
 from mate_tf.models.pretrainer import LABELS
 from mate_tf.tasks import base, configs
 
@@ -79,33 +78,3 @@ def test_masks_are_new_each_time_in_training_and_always_the_same_in_evaluation(m
     assert once != masks(is_training=True)
     assert masks(is_training=True, seed=1) == masks(is_training=True, seed=1)
     assert masks() == masks()
-
-
-def test_without_vocabulary():
-    task = tasks.create(tasks.experiment("PRETRAIN").task)
-    with pytest.raises(InputError, match="bert_vocab_file is empty"):
-        task.build_inputs(configs.TableDataConfig())
-
-
-def test_metrics_count_masked_words_and_examples_with_a_table(make):
-    task = make()
-    built = task.build_metrics()
-    labels = {
-        "masked_lm_ids": np.array([[4, 5, 0], [6, 0, 0]], np.int32),
-        "masked_lm_weights": np.array([[1, 1, 0], [1, 0, 0]], np.float32),
-        "next_sentence_labels": np.array([[1], [0]], np.int32),
-        "column_ids": np.array([[0, 1], [0, 0]], np.int32),  # the second only fills the batch
-    }
-    outputs = {
-        "masked_lm_predictions": tf.constant([4, 0, 0, 6, 0, 0]),
-        "masked_lm_example_loss": tf.constant([1.0, 2.0, 9.0, 3.0, 9.0, 9.0]),
-        "next_sentence_predictions": tf.constant([1, 1]),
-        "next_sentence_example_loss": tf.constant([0.5, 9.0]),
-    }
-    task.process_metrics(built, labels, outputs)
-    assert {metric.name: pytest.approx(float(metric.result())) for metric in built} == {
-        "masked_lm_accuracy": 2 / 3,
-        "masked_lm_loss": 2.0,
-        "next_sentence_accuracy": 1.0,
-        "next_sentence_loss": 0.5,
-    }

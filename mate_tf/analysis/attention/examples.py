@@ -15,10 +15,12 @@ from mate_tf.analysis.plots import table_page
 from mate_tf.analysis.plots import tables as table_plots
 from mate_tf.attention import mask_pruning
 from mate_tf.attention.config import option_names
+from mate_tf.data import padding
 from mate_tf.data.converters.tokenizer import read_vocabulary
 from mate_tf.errors import InputError, on_one_line
 from mate_tf.evaluation.metrics import comparison
 from mate_tf.files.atomic import atomic_path
+from mate_tf.models.encoder_config import EncoderConfig
 
 MAX_FLOW_EXAMPLES, MAX_COVERAGE_EXAMPLES = 200, 500
 """Examples for the attention flow, all of whose probabilities are written out; for coverage."""
@@ -51,11 +53,12 @@ def example_masks(trained: Trained) -> dict:
         config = layer.pattern.config
         if config in numbers:
             by_content = layer.content_mask is not None
-            name = f"layer_{number}" if by_content else f"patterns_{numbers[config]}"
+            shared = EncoderConfig.pattern_name(numbers[config])
+            name = f"layer_{number}" if by_content else shared
             masks.setdefault((numbers[config], name), layer)
     for (_, name), layer in sorted(masks.items(), key=lambda item: item[0][0]):
         config, mask, seq = layer.pattern.config, layer.mask, layer.x.shape[1]
-        real = np.flatnonzero(layer.context.input_mask[0])
+        real = np.flatnonzero(padding.real_tokens(layer.context.input_mask[0]))
         shown = np.broadcast_to(mask[0], [mask.shape[1], seq, seq])[:, real[:, None], real]
         if shown.all():
             continue

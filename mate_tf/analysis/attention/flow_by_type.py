@@ -12,6 +12,7 @@ import numpy as np
 
 from mate_tf.analysis.attention.flow import probabilities
 from mate_tf.attention import TableContext
+from mate_tf.data import padding
 from mate_tf.errors import InputError, on_one_line
 
 
@@ -106,7 +107,8 @@ class FlowByType:
         data = data_tokens(context)
         if not data.any():
             return
-        self._uniform += types.sum((1, 2)) / (np.asarray(context.input_mask) > 0).sum()
+        num_keys = padding.real_tokens(np.asarray(context.input_mask)).sum()
+        self._uniform += types.sum((1, 2)) / num_keys
         for number, layer in enumerate(probabilities):
             flow = np.asarray(layer, np.float32)[:, data]
             self._attention[number] += np.einsum("hst,cst->hc", flow, types, optimize=True)

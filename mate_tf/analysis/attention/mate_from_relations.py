@@ -20,6 +20,7 @@ from mate_tf.attention.relation_mask import (
     ROW,
     relations,
 )
+from mate_tf.data import padding
 
 SEEN_BY_ROW_HEADS = (CELL, ROW, QUESTION)
 SEEN_BY_COLUMN_HEADS = (CELL, COLUMN, HEADER, QUESTION)
@@ -103,9 +104,9 @@ def count_pairs(context: TableContext) -> np.ndarray:
         part = TableContext(
             **{name: ids[start : start + _AT_A_TIME] for name, ids in context.tensors.items()}
         )
-        longest = int((part.input_mask > 0).sum(1).max(initial=0))
+        longest = int(padding.real_tokens(part.input_mask).sum(1).max(initial=0))
         part = TableContext(**{name: ids[:, :longest] for name, ids in part.tensors.items()})
-        real = part.input_mask > 0
+        real = padding.real_tokens(part.input_mask)
         found = relations(part).numpy()[real[:, :, None] & real[:, None, :]]
         total += np.bincount(found, minlength=len(RELATIONS))
     return total

@@ -7,6 +7,7 @@ import numpy as np
 
 from mate_tf.attention import TableContext, coverage
 from mate_tf.attention.mate import compared_pairs
+from mate_tf.data import padding
 from mate_tf.errors import InputError
 
 MIN_RADIUS = 8
@@ -71,7 +72,7 @@ def cheapest(context: TableContext, share: float) -> GlobalAndRadii:
 
 def longest_question(context: TableContext) -> int:
     """Tokens of the longest question, at least 1."""
-    question = (context.segment_ids == 0) & (context.input_mask > 0)
+    question = (context.segment_ids == 0) & padding.real_tokens(context.input_mask)
     return max(int(question.sum(1).max()), 1)
 
 
@@ -92,7 +93,7 @@ def smallest_radius(features, kind: str, global_length: int, share: float) -> tu
         return coverage(features, global_length, radius, radius, head_type=kind)
 
     # a window of that many tokens holds any row and any column
-    longest = int((features["input_mask"] > 0).sum(1).max())
+    longest = int(padding.real_tokens(features["input_mask"]).sum(1).max())
     radius = _bisect(lambda radius: reach(radius) >= share, MIN_RADIUS, max(longest, MIN_RADIUS))
     return radius, reach(radius)
 

@@ -1,12 +1,9 @@
 """All analyses of trained models: printed tables, plots, and analysis.json."""
 
-import importlib.util
-import json
-
 from mate_tf.analysis.attention import examples, learned
 from mate_tf.analysis.attention.trained import Trained
 from mate_tf.errors import InputError
-from mate_tf.files.atomic import atomic_path
+from mate_tf.files.atomic import write_json
 
 ANALYSES = {
     "learned masks": learned.learned_masks,
@@ -29,18 +26,15 @@ def analyze(*jobs) -> list[dict[str, dict]]:
 
     Raises:
         InputError: there is no checkpoint, or one of another model; the examples that are needed
-            are not there; there is nothing to analyze in any of the jobs; or no matplotlib.
+            are not there; or there is nothing to analyze in any of the jobs.
     """
-    if importlib.util.find_spec("matplotlib") is None:
-        raise InputError("--mode=analyze needs matplotlib: pip install 'mate-tf[plots]'")
     all_found = []
     for trained in map(Trained, jobs):
         found = {name: results for name, run in ANALYSES.items() if (results := run(trained))}
         all_found.append(found)
         if found:
             path = trained.path("analysis.json")
-            with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-                json.dump(found, file, indent=2)
+            write_json(path, found)
             print(f"analyzed | {path}")
     if not any(all_found):
         names = ", ".join(dict.fromkeys(config.name for config in trained.configs))

@@ -11,8 +11,10 @@ import tensorflow as tf
 
 from mate_tf import attention, checkpoints
 from mate_tf.data import features as feature_names
+from mate_tf.data import padding
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import atomic_path
+from mate_tf.models.encoder_config import EncoderConfig
 from mate_tf.training import experiments, trainer
 
 FOLDER = "analysis"
@@ -71,7 +73,7 @@ class Trained:
                     f"no patterns/{index}/alpha"
                 )
         return {
-            f"patterns_{index}": pattern_type.restored(config, stored[index])
+            EncoderConfig.pattern_name(index): pattern_type.restored(config, stored[index])
             for index, config in wanted.items()
         }
 
@@ -91,7 +93,7 @@ class Trained:
         """Inputs of the model for one example after the other, without padding, [1, seq] each."""
         for batch in self._batches_with_tables():
             for example in range(len(batch["input_mask"])):
-                length = int((batch["input_mask"][example] > 0).sum())
+                length = int(padding.real_tokens(batch["input_mask"][example]).sum())
                 yield {name: batch[name][example : example + 1, :length] for name in batch}
 
     def context(self, most: int) -> attention.TableContext | None:

@@ -73,48 +73,6 @@ def score_against_sparsity(panels: Mapping[str, Series], score: str = "score") -
     return figure
 
 
-def diagonal_ablation(masks: Mapping[str, Mapping[str, Point]], score: str = "score") -> "Figure":
-    """Each mask with and without its diagonal, side by side (table 4).
-
-        diagonal_ablation({"strided": {"with": (0.704, 0.795, 0.004), "without": (…)}, …})
-
-    Below the name of a mask stand its sparsities.
-
-    Args:
-        masks: name -> "with" and "without" -> point.
-        score: what the means are.
-
-    Raises:
-        InputError: there are no masks, one lacks either point, or a point is none.
-    """
-    from matplotlib.figure import Figure
-
-    if not masks:
-        raise InputError("diagonal_ablation: there are no masks to plot")
-    kinds = ("with", "without")
-    for name, points in masks.items():
-        if set(points) != set(kinds):
-            raise InputError(f"{name}: needs the points 'with' and 'without', not {list(points)}")
-        _check(list(points.values()), name)
-    figure = Figure(figsize=(1.3 * len(masks) + 1.5, 3.6), layout="constrained")
-    axes = figure.add_subplot()
-    for number, kind in enumerate(kinds):
-        _, mean, deviation = _columns([points[kind] for points in masks.values()])
-        places = [place + 0.24 * number - 0.12 for place in range(len(masks))]
-        axes.errorbar(
-            places, mean, yerr=deviation, fmt=_MARKERS[number], capsize=3, label=f"{kind} diagonal"
-        )
-    labels = [
-        f"{name}\n{100 * points['with'][0]:.1f} / {100 * points['without'][0]:.1f} %"
-        for name, points in masks.items()
-    ]
-    axes.set_xticks(range(len(masks)), labels, fontsize="small", parse_math=False)
-    axes.set_xlim(-0.5, len(masks) - 0.5)
-    axes.set_ylabel(score)
-    figure.legend(loc="outside upper center", ncols=2, fontsize="small")
-    return figure
-
-
 def _columns(points):
     """Sparsities, means, and deviations, 0 for those that are not known."""
     sparsity, mean, deviation = zip(*points, strict=True)

@@ -59,23 +59,15 @@ def random_mask(n: int, num_heads: int, share: float, seed: int = 0) -> np.ndarr
     Raises:
         InputError: `share` out of range.
     """
-    return _random(n, num_heads, _count(n, share), seed)
-
-
-def randomly_dropped(n: int, num_heads: int, seed: int = 0) -> np.ndarray:
-    """Removes n random pairs from each head, as many as the diagonal has (tables 1 and 2)."""
-    return _random(n, num_heads, n, seed)
+    pairs = np.broadcast_to(np.arange(n**2), [num_heads, n**2])
+    removed = np.random.default_rng(seed).permuted(pairs, axis=-1)[:, : _count(n, share)]
+    return _without(removed, n)
 
 
 def _count(n: int, share: float) -> int:
     if not 0 <= share <= 1:
         raise InputError(f"a share of pairs is between 0 and 1, not {share}")
     return round(share * n**2)
-
-
-def _random(n, num_heads, count, seed):
-    pairs = np.broadcast_to(np.arange(n**2), [num_heads, n**2])
-    return _without(np.random.default_rng(seed).permuted(pairs, axis=-1)[:, :count], n)
 
 
 def _without(pairs, n):

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from mate_tf.data import padding
+
 
 class HeadTokens(NamedTuple):
     """Tokens as one type of heads (row heads or column heads) compares them.
@@ -37,7 +39,7 @@ def question_tokens(context) -> tf.Tensor:
 
 def real_tokens(context) -> tf.Tensor:
     """Returns the tokens that are not padding, <bool>[batch, seq]."""
-    return tf.cast(context.input_mask, tf.bool)
+    return padding.real_tokens(tf.convert_to_tensor(context.input_mask))
 
 
 def real_pairs(context) -> tf.Tensor:

@@ -1,1 +1,1 @@
-"""Converters of interactions into TF examples: of tables, of windows of a text, of sequences."""
+"""Converters of interactions to TF examples: for tables, windows of a text, and sequences."""

@@ -1,4 +1,4 @@
-"""What tf.train.Examples of any kind have in common: labels and ids of a question, and padding."""
+"""Parts that all converters share: labels and ids of a question, padding, tf.train.Example."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -18,15 +18,15 @@ _HASH_MODULUS = 2**32 - 1
 def example_features(
     question: interaction_pb2.Question, table_id: str = "", *, trim_id: bool = False
 ) -> dict[str, list]:
-    """Values of `features.EXAMPLE_LABELS` and `features.IDENTIFIERS`.
+    """Returns the values of `features.EXAMPLE_LABELS` and `features.IDENTIFIERS`.
 
     Args:
-        question: with its answer.
-        table_id: of its table.
+        question: question with its answer.
+        table_id: id of its table.
         trim_id: store the end of an id that is too long for `question_id_ints`.
 
     Raises:
-        ConversionError: the id is too long.
+        ConversionError: if the id is too long.
     """
     answer = question.answer
     return {
@@ -45,7 +45,14 @@ def to_example(
     length: int,
     specs: Sequence[features.Feature] = features.ALL,
 ) -> tf.train.Example:
-    """Pads features per token to `length` and packs all of `specs` into an example."""
+    """Makes an example with all features of `specs`.
+
+    Args:
+        values: name -> <int or float>[num_tokens] of features per token, or [size] of others.
+            Missing features per token are padding only.
+        length: features per token are padded to this length.
+        specs: the features.
+    """
     example = tf.train.Example()
     for spec in specs:
         value = values.get(spec.name, ())
@@ -64,6 +71,7 @@ def to_example(
 
 
 def _ints(question_id: str, trim: bool) -> list[int]:
+    """Returns the value of `question_id_ints`."""
     length = features.QUESTION_ID_LENGTH
     if trim:
         question_id = question_id[-length:]
@@ -73,4 +81,5 @@ def _ints(question_id: str, trim: bool) -> list[int]:
 
 
 def _fingerprint(text: str) -> int:
+    """Returns a hash that is equal in every process."""
     return int(hashlib.sha256(text.encode("utf-8")).hexdigest(), 16) % _HASH_MODULUS

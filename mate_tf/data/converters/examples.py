@@ -1,4 +1,4 @@
-"""Interactions to tf.train.Examples, feature by feature as google-research/tapas makes them."""
+"""Converts interactions to tf.train.Examples, with the same features as google-research/tapas."""
 
 import collections
 import contextlib
@@ -29,14 +29,19 @@ _SELECTION = table_selection_pb2.TableSelection.table_selection_ext
 
 
 class Conversion(NamedTuple):
-    """An example and what of the question and the table is not in it."""
+    """An example, and the parts of question and table that it lacks.
+
+    Attributes:
+        example: the example.
+        cuts: descriptions of the missing parts.
+    """
 
     example: tf.train.Example
     cuts: tuple[Cut, ...] = ()
 
     @property
     def examples(self) -> tuple[tf.train.Example, ...]:
-        """All examples of the question."""
+        """Tuple of the question's only example, as for other converters."""
         return (self.example,)
 
 
@@ -48,8 +53,8 @@ class ExampleConverter:
     example, cuts = converter.conversion(interaction, 0)
     ```
 
-    Numbers and dates are looked for where an interaction has none. Interactions are never changed.
-    A converter can be sent to other processes.
+    In interactions without annotations, numbers and dates are found first. Interactions are never
+    changed. A converter can be pickled.
 
     Args:
         vocab_file: WordPiece vocabulary, see `Tokenizer`.
@@ -60,7 +65,7 @@ class ExampleConverter:
         config: the `ConversionConfig`.
 
     Raises:
-        InputError: the vocabulary cannot be used, or a limit is negative.
+        InputError: if the vocabulary cannot be used, or a limit is negative.
     """
 
     def __init__(self, vocab_file: str | os.PathLike, max_seq_length: int = 512, **options):
@@ -68,10 +73,11 @@ class ExampleConverter:
 
     @classmethod
     def from_config(cls, vocab_file: str | os.PathLike, config: ConversionConfig):
-        """Returns the converter of a vocabulary and a config."""
+        """Makes a converter of a vocabulary and a config."""
         return cls(vocab_file, **dataclasses.asdict(config))
 
     def _start(self, vocab_file, config: ConversionConfig) -> None:
+        """Sets all attributes."""
         self.config = config
         self.tokenizer = Tokenizer(vocab_file)
         self._shown = Shown(config)
@@ -84,32 +90,35 @@ class ExampleConverter:
 
     @property
     def vocab_file(self) -> str:
-        """The vocabulary."""
+        """Path of the vocabulary."""
         return self.tokenizer.vocab_file
 
     def __getstate__(self):
-        """Returns what `__setstate__` needs to build an equal converter in another process."""
+        """Returns vocabulary and config, for pickling."""
         return self.tokenizer.vocab_file, self.config
 
     def __setstate__(self, state):
+        """Builds the converter again after unpickling."""
         self._start(*state)
 
     def convert(
         self, interaction: interaction_pb2.Interaction, question_index: int
     ) -> tf.train.Example:
-        """The example of one question; see `conversion`."""
+        """Converts one question and returns its example; see `conversion`."""
         return self.conversion(interaction, question_index).example
 
     def conversion(
         self, interaction: interaction_pb2.Interaction, question_index: int
     ) -> Conversion:
-        """The example of one question, and what was cut for it.
+        """Converts one question.
 
         Returns:
-            Conversion with all features of `features.ALL`, those per token [max_seq_length] long.
+            Conversion. Its example has all features of `features.ALL`; features per token have the
+            shape [max_seq_length].
 
         Raises:
-            ConversionError: its `reason` is one of those in this module or in `linearize`.
+            ConversionError: if there is no example for the question. The `reason` is a constant
+                of this module or of `linearize`.
         """
         question = interaction.questions[question_index]
         (text,) = self._encode_questions([(question, interaction.table)])
@@ -118,28 +127,30 @@ class ExampleConverter:
     def convert_all(
         self, *found: interaction_pb2.Interaction
     ) -> Iterator[Conversion | ConversionError]:
-        """For each question of the interactions its conversion, or why there is none.
+        """Converts all questions of the interactions; yields a conversion or an error for each.
 
-        Faster than one by one: the tokenizer is called once for all questions and all tables.
+        This is faster than single conversions, since the tokenizer is called once for all questions
+        and once for all tables.
         """
-        asked = [(interaction, index) for interaction in found for index in _indices(interaction)]
-        self._remember(asked)
+        pairs = [(interaction, index) for interaction in found for index in _indices(interaction)]
+        self._cache_tables(pairs)
         texts = self._encode_questions(
-            [(interaction.questions[index], interaction.table) for interaction, index in asked]
+            [(interaction.questions[index], interaction.table) for interaction, index in pairs]
         )
-        for (interaction, index), text in zip(asked, texts, strict=True):
+        for (interaction, index), text in zip(pairs, texts, strict=True):
             try:
                 yield self._conversion(interaction, index, text)
             except ConversionError as error:
                 yield error
 
     def empty_example(self) -> tf.train.Example:
-        """An example without a table, to fill up batches."""
+        """Returns an example without a table, to fill up batches."""
         interaction = interaction_pb2.Interaction()
         interaction.questions.add(id=interactions.PADDING_QUESTION_ID)
         return self.convert(interaction, 0)
 
     def _conversion(self, interaction, index: int, text: "_Text") -> Conversion:
+        """Converts a question with encoded text; errors name question and table."""
         try:
             return self._build(interaction, index, text)
         except ConversionError as error:
@@ -149,6 +160,7 @@ class ExampleConverter:
             raise ConversionError(error.reason, error.detail, where) from None
 
     def _build(self, interaction, index: int, text: "_Text") -> Conversion:
+        """Converts a question with encoded text."""
         table_proto, question = interaction.table, interaction.questions[index]
         linearize.check_size(len(table_proto.rows), len(table_proto.columns), self.config)
         if not question.answer.is_valid:
@@ -164,7 +176,7 @@ class ExampleConverter:
             selected=_selected_tokens(question, table.tokens),
             ranking=self._ranking(question, table),
         )
-        # A row behind those of the table, the histogram, belongs to the header.
+        # The histogram, a row behind those of the table, belongs to the header.
         in_table = sequence.row_ids <= len(table_proto.rows)
         sequence = sequence._replace(row_ids=np.where(in_table, sequence.row_ids, 0))
         values = self._table_features(question, table, sequence)
@@ -181,45 +193,52 @@ class ExampleConverter:
         return Conversion(to_example(values, self.max_seq_length), sequence.cuts)
 
     def _table(self, interaction, index: int) -> TableFeatures:
-        """Tokens and numbers of a question's table, from the last ones if it is one of them."""
+        """Returns tokens and numbers of a question's table, from the cache if possible."""
         key = self._shown.key(interaction, index)
         if key not in self._tables:
             self._add_tables({key: (interaction, index)})
         self._tables.move_to_end(key)
         return self._tables[key]
 
-    def _remember(self, asked) -> None:
-        """Tokenizes those tables together that are not among the last ones."""
+    def _cache_tables(self, pairs) -> None:
+        """Tokenizes the tables that are not in the cache, in one call.
+
+        Args:
+            pairs: (interaction, index of the question) of each question.
+        """
         new = {}
-        for interaction, index in asked:
+        for interaction, index in pairs:
             if not interaction.questions[index].answer.is_valid:
-                continue  # there will be no example
+                continue  # this question gives no example
             key = self._shown.key(interaction, index)
             if key not in self._tables and len(new) < _CACHED_TABLES:
                 new[key] = interaction, index
-        # Why a table cannot be converted is told where its questions are.
+        # Errors are ignored here. The conversion of a question raises them again.
         with contextlib.suppress(ConversionError):
             self._add_tables(new)
 
     def _add_tables(self, new: dict) -> None:
-        texts = [self._shown.texts(*asked) for asked in new.values()]
+        """Adds tables, key -> (interaction, index of a question), to the cache."""
+        texts = [self._shown.texts(*pair) for pair in new.values()]
         encodings = self.tokenizer.encode_groups(texts) if texts else ()
-        for (key, asked), own, encoding in zip(new.items(), texts, encodings, strict=True):
-            self._tables[key] = TableFeatures(asked[0].table, own, encoding)
+        for (key, pair), own, encoding in zip(new.items(), texts, encodings, strict=True):
+            self._tables[key] = TableFeatures(pair[0].table, own, encoding)
         while len(self._tables) > _CACHED_TABLES:
             self._tables.popitem(last=False)
 
     def _ranking(self, question, table: TableFeatures) -> pruning.Ranking | None:
+        """Returns the ranking of columns and rows; None without pruning."""
         if not (self.config.prune_columns or self.config.prune_rows):
             return None
         return pruning.Ranking(table.words, interactions.question_text(question))
 
-    def _encode_questions(self, asked) -> list["_Text"]:
-        """For each question and its table's proto what goes before the table's tokens.
+    def _encode_questions(self, pairs) -> list["_Text"]:
+        """Encodes the text before the table: the question, title and heading, with [SEP] between.
 
-        That is the question, [SEP] and a title, [SEP] and a heading.
+        Args:
+            pairs: (question, table), both protos.
         """
-        parts = [self._texts(question, table) for question, table in asked]
+        parts = [self._texts(question, table) for question, table in pairs]
         result = []
         for ids, row_splits, word_starts in self.tokenizer.encode_groups(parts):
             separators = row_splits[1:-1]
@@ -232,6 +251,7 @@ class ExampleConverter:
         return result
 
     def _texts(self, question, table) -> list[str]:
+        """Returns the question, and the title and the heading if they are used."""
         texts = [interactions.question_text(question)]
         if self.config.use_document_title and table.document_title:
             texts.append(table.document_title)
@@ -240,7 +260,7 @@ class ExampleConverter:
         return texts
 
     def _table_features(self, question, table, sequence) -> dict[str, np.ndarray]:
-        """Features that tokens have from their cells."""
+        """Returns the model inputs and numeric values of all tokens, by name."""
         cells = sequence.row_ids, sequence.column_ids
         values = {
             "input_ids": sequence.input_ids,
@@ -260,6 +280,11 @@ class ExampleConverter:
         return values
 
     def _labels(self, question, table, sequence) -> np.ndarray:
+        """Returns <int32>[length], 1 for the tokens of the answer's cells.
+
+        Raises:
+            ConversionError: if a cell of the answer is not in the sequence.
+        """
         if self.config.update_answer_coordinates:
             return self._labels_from_texts(question.answer.answer_texts, table, sequence)
         cells = {
@@ -267,7 +292,7 @@ class ExampleConverter:
             for coordinate in question.answer.answer_coordinates
         }
         present = set(zip(sequence.row_ids.tolist(), sequence.column_ids.tolist(), strict=True))
-        # The question's tokens are no cell of the table.
+        # (0, 0) is the id of question tokens, not of a cell.
         missing = sorted(cells - (present - {(0, 0)}))
         if missing:
             named = ", ".join(f"({row - 1}, {column - 1})" for row, column in missing[:3])
@@ -280,39 +305,42 @@ class ExampleConverter:
         return marked[sequence.row_ids, sequence.column_ids]
 
     def _labels_from_texts(self, texts, table, sequence) -> np.ndarray:
+        """Returns <int32>[length], 1 for the first occurrence in the table of each text."""
         labels = np.zeros(len(sequence.input_ids), np.int32)
         encoding = self.tokenizer.encode(texts)
-        place = np.full(len(table.tokens.ids), -1)
-        place[sequence.table_tokens] = np.arange(sequence.first_table_token, len(labels))
+        # <int64>[table tokens]: position in the sequence; -1 for tokens that are not in it.
+        position = np.full(len(table.tokens.ids), -1)
+        position[sequence.table_tokens] = np.arange(sequence.first_table_token, len(labels))
         for begin, end in zip(encoding.row_splits, encoding.row_splits[1:], strict=False):
             for start in table.find(encoding.ids[begin:end]):
-                places = place[start : start + end - begin]
-                if (places >= 0).all():
-                    labels[places] = 1
+                positions = position[start : start + end - begin]
+                if (positions >= 0).all():
+                    labels[positions] = 1
                     break
         return labels
 
 
 def _indices(interaction) -> range:
+    """Returns the indices of the questions."""
     return range(len(interaction.questions))
 
 
 class _Text(NamedTuple):
-    """Tokens that go before the table."""
+    """Tokens before the table: ids <int32>[tokens] and word starts <bool>[tokens]."""
 
     ids: np.ndarray
     word_starts: np.ndarray
 
 
 def _invalid_answer(question) -> ConversionError:
-    """Why the question gives no example, as far as its reader has told."""
+    """Returns the error for an invalid answer, with the reason of the reader."""
     problem = interactions.problem(question)
     reason = f"{INVALID_ANSWER}: {problem}" if problem else INVALID_ANSWER
     return ConversionError(reason, " | ".join(question.answer.answer_texts))
 
 
 def _selected_tokens(question, tokens: linearize.TokenizedTable) -> np.ndarray | None:
-    """<bool>[num_tokens] from the question's `TableSelection`; None if it has none."""
+    """Returns <bool>[num_tokens], the question's `TableSelection`; None if it has none."""
     if not question.HasExtension(_SELECTION):
         return None
     selected = {

@@ -1,4 +1,4 @@
-"""Texts of cells as a model reads them: their own, and sentences about linked entities."""
+"""Expanded texts of cells: their own texts, with sentences about linked entities."""
 
 import collections
 
@@ -15,10 +15,10 @@ _CACHED_INDEXES = 16
 
 
 class Shown:
-    """Makes the texts of cells for questions.
+    """Texts of cells that a model reads, which may depend on the question.
 
     Args:
-        config: how cells are shown.
+        config: options of the cells' texts.
     """
 
     def __init__(self, config: ConversionConfig):
@@ -26,7 +26,10 @@ class Shown:
         self._indexes: collections.OrderedDict[bytes, Passages] = collections.OrderedDict()
 
     def key(self, interaction: interaction_pb2.Interaction, index: int) -> bytes:
-        """Equal for questions that see the same texts: all on a table, unless it is expanded."""
+        """Returns a key that is equal for questions with the same texts of cells.
+
+        Without expansion, all questions about a table have the same key.
+        """
         key = interaction.table.SerializeToString(deterministic=True)
         if not self._config.expand_entity_descriptions:
             return key
@@ -34,12 +37,12 @@ class Shown:
         return b"\0".join([key, _serialized_passages(interaction), question.encode("utf-8")])
 
     def texts(self, interaction: interaction_pb2.Interaction, index: int) -> list[str]:
-        """The texts of the table for one question, header first, then row by row.
+        """Returns the texts of the table for one question, header first, then row by row.
 
-        Behind its rows there may be one more, the histogram.
+        With `histogram_row` there is one more row at the end.
 
         Raises:
-            ConversionError: a row has more or fewer cells than the header.
+            ConversionError: if a row has more or fewer cells than the header.
         """
         table, config = interaction.table, self._config
         texts = cell_texts(table, config.strip_column_names)
@@ -62,7 +65,7 @@ class Shown:
         return texts + last_row
 
     def _passages(self, interaction) -> Passages:
-        """The passages of the table, from the last tables if it is one of them."""
+        """Returns the passages of the table, from the cache if possible."""
         key = _serialized_passages(interaction)
         if key not in self._indexes:
             self._indexes[key] = Passages(passages(interaction))
@@ -73,14 +76,17 @@ class Shown:
 
 
 def links(cell: interaction_pb2.Cell) -> list[str]:
-    """Identifiers of the entities that a cell links to."""
+    """Returns the identifiers of the entities that a cell links to."""
     if not cell.HasExtension(_LINKS):
         return []
     return [annotation.identifier for annotation in cell.Extensions[_LINKS].annotations]
 
 
 def passages(interaction: interaction_pb2.Interaction) -> dict[str, str]:
-    """Identifier -> passage, in the order of the table's links, then any that nothing links to."""
+    """Returns identifier -> passage, in the order of the table's links.
+
+    Passages that no cell links to are at the end.
+    """
     if not interaction.HasExtension(_DESCRIPTIONS):
         return {}
     texts = interaction.Extensions[_DESCRIPTIONS].descriptions
@@ -91,6 +97,7 @@ def passages(interaction: interaction_pb2.Interaction) -> dict[str, str]:
 
 
 def _serialized_passages(interaction) -> bytes:
+    """Returns the passages as bytes, for keys."""
     if not interaction.HasExtension(_DESCRIPTIONS):
         return b""
     return interaction.Extensions[_DESCRIPTIONS].SerializeToString(deterministic=True)

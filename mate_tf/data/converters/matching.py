@@ -1,7 +1,6 @@
-"""Marks on words that question and table share, an exact match feature as in readers of passages.
+"""Marks words that question and table share: an exact match feature, as in reading comprehension.
 
-A small model sees such matches only after long training, if it does at all; with marks it starts
-from them.
+A small model needs long training to find such matches by itself.
 """
 
 import numpy as np
@@ -13,18 +12,18 @@ from mate_tf.tables import pruning
 def shared_words(
     input_ids: np.ndarray, segment_ids: np.ndarray, tokenizer: Tokenizer
 ) -> np.ndarray:
-    """Which tokens belong to words that occur both in the question and in the table.
+    """Marks the tokens of words that occur both in the question and in the table.
 
-    Words are compared in the form in which `mate_tf.tables.pruning` compares them: a plural
-    matches its singular, punctuation matches nothing. Words with an unknown piece match nothing.
+    Words are compared in the form of `mate_tf.tables.pruning.words`, so plurals match singulars.
+    Punctuation and words with an unknown piece match nothing.
 
     Args:
         input_ids: <int32>[tokens].
         segment_ids: <int32>[tokens], 1 in the table.
-        tokenizer: whose ids they are.
+        tokenizer: tokenizer of the ids.
 
     Returns:
-        <int32>[tokens], 1 on the pieces of shared words.
+        <int32>[tokens], 1 for the pieces of shared words.
     """
     pieces = [tokenizer.pieces[index] for index in input_ids]
     starts = np.array([not piece.startswith(CONTINUATION) for piece in pieces], bool)
@@ -40,6 +39,6 @@ def shared_words(
 
 
 def _special(tokenizer: Tokenizer) -> set[str]:
-    """What the special pieces look like as words."""
+    """Returns the special pieces in the form in which words are compared."""
     ids = (tokenizer.unk_id, tokenizer.cls_id, tokenizer.sep_id, tokenizer.empty_id)
     return {"".join(pruning.words(tokenizer.pieces[index])) for index in ids}

@@ -1,4 +1,4 @@
-"""Where the tokens of a text stand in it, so that a span can be shown exactly as it was written.
+"""Positions of tokens in the original text, to return a span exactly as it was written.
 
 ```
 offsets = Offsets(tokenizer)
@@ -17,17 +17,17 @@ from mate_tf.errors import InputError
 
 
 class Offsets:
-    """Finds the characters of tokens.
+    """Ranges of characters of tokens.
 
-    The tokenizer is asked what becomes of each single character: spaces, nothing (accents, control
-    characters) or one or several characters, some of which are words by themselves. Between spaces
-    are its words, and a word's pieces are as long as their texts. A token reaches from the first to
-    the last character of the text that has a part in it, with the accents that follow. Of a
-    character that becomes several, as a Hangul syllable does, neighbouring pieces may share. An
-    unknown word is one token.
+    The tokenizer normalizes each character to spaces, to nothing (accents, control characters), or
+    to one or more characters. The normalized text between spaces is a word, and the lengths of its
+    pieces give their ranges in it. The range of a token is from the first to the last character of
+    the text that is a part of it, with the accents behind it. Two neighbouring pieces have a
+    character in common if it is normalized to several, such as a Hangul syllable. An unknown word
+    is one token.
 
     Args:
-        tokenizer: of the tokens.
+        tokenizer: tokenizer of the tokens.
     """
 
     def __init__(self, tokenizer: Tokenizer):
@@ -35,14 +35,14 @@ class Offsets:
         self._normal: dict[str, str] = {}
 
     def ranges(self, text: str) -> np.ndarray:
-        """Where each token of a text begins and ends: <int64>[tokens, 2], the end exclusive.
+        """Returns <int64>[tokens, 2]: begin and end (exclusive) of each token in the text.
 
         Begins and ends never decrease. A text without letters and digits is one token, [EMPTY].
         """
         return next(self.all_ranges([text]))
 
     def all_ranges(self, texts: Iterable[str]) -> Iterator[np.ndarray]:
-        """For each text its `ranges`; the tokenizer is called once for all."""
+        """Yields the `ranges` <int64>[tokens, 2] of each text; tokenizes all texts in one call."""
         texts = list(texts)
         self._learn(set().union(*texts))
         ids, row_splits, word_starts = self._tokenizer.encode(texts)
@@ -50,10 +50,10 @@ class Offsets:
             yield self._ranges(text, ids[begin:end], word_starts[begin:end])
 
     def slice(self, text: str, begin: int, end: int) -> str:
-        """The characters of the tokens `begin` to `end`, exclusive.
+        """Returns the part of the text with the tokens from `begin` to `end`, exclusive.
 
         Raises:
-            InputError: the text has no such tokens.
+            InputError: if the text has no such tokens.
         """
         ranges = self.ranges(text)
         if not 0 <= begin < end <= len(ranges):
@@ -61,11 +61,13 @@ class Offsets:
         return text[ranges[begin, 0] : ranges[end - 1, 1]]
 
     def _learn(self, characters: set[str]) -> None:
+        """Adds the normalized forms of characters to the cache."""
         new = sorted(characters - self._normal.keys())
         if new:
             self._normal.update(zip(new, self._tokenizer.normalize(new), strict=True))
 
     def _ranges(self, text, ids, word_starts) -> np.ndarray:
+        """Returns the `ranges` of an encoded text."""
         if len(ids) == 1 and ids[0] == self._tokenizer.empty_id:
             return np.array([[0, len(text)]])
         words = self._words(text)
@@ -73,9 +75,9 @@ class Offsets:
         ends = np.append(starts[1:], len(ids))
         ranges = []
         for word, first, last in zip(words, starts, ends, strict=True):
-            # Ends of the pieces among the word's normal characters.
+            # Lengths of the pieces in normalized characters of the word.
             lengths = [self._length(piece) for piece in ids[first:last]]
-            if last - first == 1:  # whole, unknown or not
+            if last - first == 1:  # one piece is the whole word, also if it is [UNK]
                 lengths = [len(word)]
             borders = np.cumsum([0, *lengths])
             ranges.extend(
@@ -84,17 +86,20 @@ class Offsets:
         return np.array(ranges, np.int64).reshape(-1, 2)
 
     def _length(self, piece_id: int) -> int:
-        """Characters of a piece."""
+        """Returns the number of characters of a piece."""
         return len(self._tokenizer.pieces[piece_id].removeprefix(CONTINUATION))
 
     def _words(self, text: str) -> list[list[tuple[int, int]]]:
-        """For each word the range in the text that each of its normal characters comes from."""
+        """Splits a text into words.
+
+        Returns, for each normalized character of each word, its (begin, end) in the text.
+        """
         words, inside = [], False
-        for place, character in enumerate(text):
+        for position, character in enumerate(text):
             normal = self._normal[character]
             if not normal and inside and unicodedata.category(character) == "Mn":
                 begin, _ = words[-1][-1]
-                words[-1][-1] = begin, place + 1
+                words[-1][-1] = begin, position + 1
             for each in normal:
                 if each == " ":
                     inside = False
@@ -102,5 +107,5 @@ class Offsets:
                     if not inside:
                         words.append([])
                         inside = True
-                    words[-1].append((place, place + 1))
+                    words[-1].append((position, position + 1))
         return words

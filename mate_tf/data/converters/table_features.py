@@ -1,4 +1,4 @@
-"""What examples need of a table, worked out once for all its questions."""
+"""Tokens and numbers of a table, computed once for all questions about it."""
 
 import functools
 from collections.abc import Iterator
@@ -14,14 +14,14 @@ ROW_LENGTH = "Row of another length than the header"
 
 
 def cell_texts(proto: interaction_pb2.Table, strip_names: bool = False) -> list[str]:
-    """The texts of a table, header first, then row by row.
+    """Returns the texts of a table, header first, then row by row.
 
     Args:
         proto: the table.
-        strip_names: take all column names for empty.
+        strip_names: replace all column names by "".
 
     Raises:
-        ConversionError: a row has more or fewer cells than the header.
+        ConversionError: if a row has more or fewer cells than the header.
     """
     num_columns = len(proto.columns)
     for number, row in enumerate(proto.rows, start=1):
@@ -36,15 +36,16 @@ class TableFeatures:
     """Tokens and numbers of a table.
 
     Args:
-        proto: the table; numbers and dates are looked for if none of its cells has one.
-        texts: its `cell_texts`; a row more than the table has is a part of the header.
-        encoding: of these texts.
+        proto: the table. If no cell is annotated, numbers and dates are found in the texts.
+        texts: `cell_texts` of the table. A further row at the end belongs to the header.
+        encoding: encoding of these texts.
 
     Attributes:
-        tokens: `TokenizedTable`.
-        shape: (rows + 1, columns + 1), of the arrays below; row and column 0 are not cells.
-        ranks, inverse_ranks: <int32>[shape]; 0 where there are none.
-        numeric_values: <float32>[shape]; NaN where a cell has no number.
+        tokens: the `TokenizedTable`.
+        shape: (rows + 1, columns + 1), shape of the arrays below. Row 0 is the header; column 0 is
+            not used.
+        ranks, inverse_ranks: <int32>[rows + 1, columns + 1], 0 for cells without a rank.
+        numeric_values: <float32>[rows + 1, columns + 1], NaN for cells without a number.
     """
 
     def __init__(self, proto: interaction_pb2.Table, texts: list[str], encoding: Encoding):
@@ -66,11 +67,14 @@ class TableFeatures:
 
     @functools.cached_property
     def words(self) -> pruning.TableWords:
-        """By which columns and rows are compared with questions."""
+        """Words of the table, for ranking columns and rows."""
         return pruning.TableWords(self._texts, self.shape[1] - 1)
 
     def relations(self, question_values: list[numbers.Value]) -> np.ndarray:
-        """<int32>[shape]: how the numbers in a question compare with each cell's."""
+        """Compares the cells with numbers and dates of a question.
+
+        Returns <int32>[rows + 1, columns + 1], see `numbers.relations`.
+        """
         result = np.zeros(self.shape, np.int32)
         if question_values:
             for column, values in enumerate(self._values, start=1):
@@ -78,18 +82,22 @@ class TableFeatures:
         return result
 
     def find(self, ids: np.ndarray) -> Iterator[int]:
-        """The first place of a token sequence in each data cell that has it, row by row."""
+        """Finds ids <int32>[n] in the data cells.
+
+        Yields, for each cell that contains them, the index of the first match in `tokens`, row by
+        row.
+        """
         tokens = self.tokens
-        num_places = len(tokens.ids) - len(ids) + 1
-        if num_places <= 0:
+        num_starts = len(tokens.ids) - len(ids) + 1
+        if num_starts <= 0:
             return
-        rows = tokens.rows[:num_places]
+        rows = tokens.rows[:num_starts]
         matches = (rows > 0) & (rows < self.shape[0])
-        last = slice(len(ids) - 1, len(ids) - 1 + num_places)
-        # A match must not run over into the next cell.
-        matches &= tokens.positions[last] == tokens.positions[:num_places] + len(ids) - 1
+        last = slice(len(ids) - 1, len(ids) - 1 + num_starts)
+        # A match must not continue in the next cell.
+        matches &= tokens.positions[last] == tokens.positions[:num_starts] + len(ids) - 1
         for offset, piece in enumerate(ids):
-            matches &= tokens.ids[offset : offset + num_places] == piece
+            matches &= tokens.ids[offset : offset + num_starts] == piece
         found = np.flatnonzero(matches)
         cells = np.stack([tokens.rows[found], tokens.columns[found]])
         _, first = np.unique(cells, axis=1, return_index=True)

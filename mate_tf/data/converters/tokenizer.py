@@ -1,9 +1,9 @@
-"""Text to word pieces with tensorflow_text, by one graph for offline conversion and for serving.
+"""WordPiece tokenizer with tensorflow_text, the same graph for offline conversion and serving.
 
-The result equals that of BERT's original (Python) uncased tokenizer. tensorflow_text's own BERT
-tokenizers fold case with NFKC, which differs in fractions, full-width forms, ligatures and more, so
-the clean-up, the lower case and the split into words are spelled out here, and only the split
-of words into pieces is tensorflow_text's.
+The result equals that of BERT's original (Python) uncased tokenizer. The BERT tokenizers of
+tensorflow_text fold case with NFKC, which differs for fractions, full-width forms, ligatures and
+more. So clean-up, lower case and the split into words are implemented here. Only the split of words
+into pieces is done by tensorflow_text.
 """
 
 import itertools
@@ -38,12 +38,12 @@ _NOT_AVAILABLE = r"(?i)[\s\v\x1c-\x1f\x{85}\pZ]*n/a[\s\v\x1c-\x1f\x{85}\pZ]*"
 
 
 class Encoding(typing.NamedTuple):
-    """Word pieces of many texts, one after the other.
+    """Word pieces of several texts, concatenated.
 
     Attributes:
-        ids: <int32>[num_pieces], positions in the vocabulary.
+        ids: <int32>[num_pieces], ids in the vocabulary.
         row_splits: <int64>[num_texts + 1]; text i has the pieces row_splits[i]:row_splits[i + 1].
-        word_starts: <bool>[num_pieces], False where a piece continues the word before it.
+        word_starts: <bool>[num_pieces], False for pieces that continue a word ("##...").
     """
 
     ids: np.ndarray
@@ -60,26 +60,30 @@ class Tokenizer(tf.Module):
     tokenizer.to_ids(tf.constant(["Losing team", "?"]))    # ragged, also inside a SavedModel
     ```
 
-    TAPAS's vocabulary has [EMPTY] in place of BERT's [unused0], id 1. In a vocabulary without
-    [EMPTY] the first [unused…] piece stands for it, so that BERT's gives the same ids, and in one
-    without those too, [UNK].
+    The vocabulary of TAPAS has [EMPTY] as id 1, which is [unused0] in BERT. In a vocabulary without
+    [EMPTY], the first [unused…] piece is used for it, so that BERT's vocabulary gives the same ids.
+    Without such a piece, [UNK] is used.
+
+    Args:
+        vocab_file: vocabulary, one piece per line.
 
     Attributes:
-        vocab_file: path the vocabulary was read from.
+        vocab_file: path of the vocabulary.
         pieces: the vocabulary, a tuple of strings.
-        pad_id, unk_id, cls_id, sep_id, empty_id, mask_id: ids; mask_id is None if there is none.
-        empty_piece: the piece of `empty_id`.
-        continues: <bool>[pieces], True for those that continue a word.
+        pad_id, unk_id, cls_id, sep_id, empty_id, mask_id: ids of special pieces; mask_id is None
+            if there is no [MASK].
+        empty_piece: the piece with `empty_id`.
+        continues: <bool>[pieces], True for pieces that continue a word.
 
     Raises:
-        InputError: the file is missing, not text, empty, has duplicates or lacks special pieces.
+        InputError: if the file is missing, not text, empty, has duplicates or lacks special pieces.
     """
 
     def __init__(self, vocab_file: str | os.PathLike):
         super().__init__(name="tokenizer")
         self.vocab_file = os.fspath(vocab_file)
         self.pieces = read_vocabulary(vocab_file)
-        # A dict would be tracked by tf.Module, entry by entry.
+        # Not a plain dict, since tf.Module tracks every entry of it.
         self._id_of = types.MappingProxyType({p: index for index, p in enumerate(self.pieces)})
         self.pad_id, self.unk_id, self.cls_id, self.sep_id = self.ids(REQUIRED_PIECES)
         self.mask_id = self._id_of.get(MASK)
@@ -96,20 +100,20 @@ class Tokenizer(tf.Module):
             no_pretokenization=True,
         )
 
-    # Traced once for each tokenizer, which AutoGraph would make slow; it has nothing to convert.
+    # AutoGraph has nothing to convert here and would make tracing slow.
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string)], autograph=False)
     def to_ids(self, texts):
-        """Ids of the pieces of each text.
+        """Tokenizes texts in TensorFlow.
 
         Args:
-            texts: <string>[num_texts], UTF-8; bytes that are not are dropped.
+            texts: <string>[num_texts], UTF-8; invalid bytes are dropped.
 
         Returns:
-            <int32>[num_texts, (pieces)], ragged, at least one piece a text.
+            <int32>[num_texts, (pieces)], ragged ids, at least one piece for each text.
         """
         texts = tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="ignore")
-        # What the words are made of never contains a bracketed piece, since brackets are words by
-        # themselves: [EMPTY] and [UNK] can stand among the words and come out as themselves.
+        # Brackets are separate words, so no word of the text equals a special piece. [EMPTY] and
+        # [UNK] can therefore be put among the words, and they keep their ids.
         words = tf.strings.split(
             tf.where(is_empty(texts), self.empty_piece, separate_words(clean(texts)))
         )
@@ -121,8 +125,8 @@ class Tokenizer(tf.Module):
         )
 
     def encode(self, texts: Iterable[str]) -> Encoding:
-        """Ids of many texts at once, as NumPy arrays."""
-        # A lone surrogate cannot be encoded; it is dropped as other invalid characters are.
+        """Tokenizes texts in one call; returns NumPy arrays."""
+        # Lone surrogates cannot be encoded. They are dropped, like other invalid characters.
         encoded = [text.encode("utf-8", "ignore") for text in texts]
         with tf.device("CPU:0"):
             ragged = self.to_ids(tf.constant(encoded, tf.string, shape=[len(encoded)]))
@@ -130,13 +134,13 @@ class Tokenizer(tf.Module):
         return Encoding(ids, ragged.row_splits.numpy(), ~self.continues[ids])
 
     def normalize(self, texts: Iterable[str]) -> list[str]:
-        """What the words of each text are found in: cleaned, with spaces between them."""
+        """Returns the cleaned texts, with spaces between words."""
         encoded = [text.encode("utf-8", "ignore") for text in texts]
         normal = separate_words(clean(tf.constant(encoded, tf.string, shape=[len(encoded)])))
         return [text.decode("utf-8") for text in normal.numpy()]
 
     def encode_groups(self, groups: Iterable[Iterable[str]]) -> list[Encoding]:
-        """For each group of texts what `encode` gives, at the price of one call."""
+        """Tokenizes groups of texts in one call; returns one `Encoding` per group."""
         groups = [list(texts) for texts in groups]
         ids, row_splits, word_starts = self.encode(itertools.chain.from_iterable(groups))
         ends = np.cumsum([0, *map(len, groups)])
@@ -148,16 +152,16 @@ class Tokenizer(tf.Module):
         return result
 
     def tokenize(self, texts: Iterable[str]) -> list[list[str]]:
-        """The word pieces of each text."""
+        """Returns the word pieces of each text, as strings."""
         ids, row_splits, _ = self.encode(texts)
         pieces = [self.pieces[index] for index in ids]
         return [pieces[begin:end] for begin, end in itertools.pairwise(row_splits)]
 
     def ids(self, pieces: Iterable[str]) -> list[int]:
-        """Positions of word pieces in the vocabulary.
+        """Returns the ids of word pieces.
 
         Raises:
-            InputError: a piece is not in the vocabulary.
+            InputError: if a piece is not in the vocabulary.
         """
         pieces = list(pieces)
         unknown = sorted({piece for piece in pieces if piece not in self._id_of})
@@ -167,10 +171,10 @@ class Tokenizer(tf.Module):
 
 
 def read_vocabulary(vocab_file: str | os.PathLike) -> tuple[str, ...]:
-    """The word pieces of a vocabulary file, one a line, the first with id 0.
+    """Reads the word pieces of a vocabulary file, one per line, the first with id 0.
 
     Raises:
-        InputError: naming the file and what is wrong with it.
+        InputError: if the file cannot be read or is not a valid vocabulary.
     """
     name = os.fspath(vocab_file)
     try:
@@ -188,6 +192,7 @@ def read_vocabulary(vocab_file: str | os.PathLike) -> tuple[str, ...]:
 
 
 def _check_pieces(name: str, pieces: Sequence[str]) -> None:
+    """Raises InputError for empty lines, duplicates and missing special pieces."""
     if pieces == ("",):
         raise InputError(f"{name}: the vocabulary is empty")
     first_line = {}
@@ -204,16 +209,16 @@ def _check_pieces(name: str, pieces: Sequence[str]) -> None:
 
 
 def decompose(texts):
-    """Accents as characters of their own."""
+    """Decomposes letters with accents (NFD), <string>[...]: accents become separate characters."""
     return tf_text.normalize_utf8(texts, "NFD")
 
 
 def clean(texts, decompose=decompose):
-    """Spaces for white space, no control characters, lower case, no accents.
+    """Normalizes white space to spaces, removes control characters and accents, lower-cases.
 
     Args:
         texts: <string>[...], UTF-8.
-        decompose: what takes the accents off their letters; they may be gone afterwards.
+        decompose: function that separates accents from their letters; it may also remove them.
     """
     texts = tf.strings.regex_replace(texts, _REPLACEMENT_CHARACTER, "")
     texts = tf.strings.regex_replace(texts, _SPACES, " ")
@@ -223,17 +228,20 @@ def clean(texts, decompose=decompose):
 
 
 def without_accents(texts):
-    """Drops accents that are characters of their own."""
+    """Removes accents that are separate characters from <string>[...]."""
     return tf.strings.regex_replace(texts, _ACCENTS, "")
 
 
 def separate_words(texts):
-    """Puts spaces around each punctuation sign and each ideograph."""
+    """Puts spaces around each punctuation mark and each ideograph of <string>[...]."""
     return tf.strings.regex_replace(texts, _WORDS_BY_THEMSELVES, r" \1 ")
 
 
 def is_empty(texts):
-    """Whether `tables.text.format_text` would find nothing: no letter and no digit, or "n/a"."""
+    """Returns <bool>[...], true for texts without letters and digits and for "n/a".
+
+    These are the texts for which `tables.text.format_text` returns EMPTY.
+    """
     return tf.logical_or(
         tf.logical_not(tf.strings.regex_full_match(texts, _HAS_CONTENT)),
         tf.strings.regex_full_match(texts, _NOT_AVAILABLE),

@@ -1,6 +1,6 @@
-"""Questions about a text to tf.train.Examples, several windows of a text that is too long for one.
+"""Converts questions about a text to tf.train.Examples, with several windows for a long text.
 
-A text is the only cell of a table. Its spans are found and learned as those of POINTR's cells.
+The text is the only cell of a table, and spans are predicted as in the cells of POINTR.
 """
 
 import os
@@ -27,21 +27,21 @@ _WINDOW_ID = re.compile(r"(?P<example>.+)/(?P<start>\d+)(?P<end>-[^-]+_\d+)", re
 
 
 def text_of(interaction: interaction_pb2.Interaction) -> str:
-    """The text that the questions are about."""
+    """Returns the text that the questions are about."""
     return interaction.table.rows[0].cells[0].text
 
 
 def window_id(question_id: str, start: int) -> str:
-    """The id of an example: "4e5f/128-0_0" of question "4e5f-0_0" and the tokens from the 128th."""
+    """Returns the id of a window: "4e5f/128-0_0" for question "4e5f-0_0" and first token 128."""
     example, annotator, position = interactions.parse_question_id(question_id)
     return f"{example}/{start}-{annotator}_{position}"
 
 
 def parse_window_id(text: str) -> tuple[str, int]:
-    """Question id and first token of a `window_id`.
+    """Splits a `window_id` into question id and first token.
 
     Raises:
-        InputError: it is none.
+        InputError: if the text is no window id.
     """
     match = _WINDOW_ID.fullmatch(text)
     if match is None:
@@ -50,7 +50,12 @@ def parse_window_id(text: str) -> tuple[str, int]:
 
 
 class Windows(NamedTuple):
-    """The examples of one question, a window each, and what of the question is not in them."""
+    """The examples of one question, one per window, and the parts of the question they lack.
+
+    Attributes:
+        examples: the examples.
+        cuts: descriptions of the missing parts.
+    """
 
     examples: tuple[tf.train.Example, ...]
     cuts: tuple[Cut, ...] = ()
@@ -59,25 +64,25 @@ class Windows(NamedTuple):
 class WindowConverter:
     """Converts questions about texts to examples.
 
-    An example is [CLS], the question, [SEP], a window of the text, [SEP]. Question and window are
-    told apart by segment ids 0 and 1, and the window is the cell in row 1 and column 1. Each window
-    begins `doc_stride` tokens behind the one before, and the last one ends with the text.
+    An example is [CLS], the question, [SEP], a window of the text, [SEP]. The segment id is 0 for
+    the question and 1 for the window. The window is the cell in row 1 and column 1. Each window
+    begins `doc_stride` tokens after the previous one, and the last window ends with the text.
 
-    The first answer whose place is known is labelled in windows that have all of it, and [CLS] in
-    the others and where there is no answer. Nothing is labelled if there are answers whose places
-    are not known.
+    Labels are 1 for the tokens of the first answer with a known position, in windows that contain
+    all of it. In other windows, and for questions without an answer, [CLS] is labelled. If there
+    are answers but no position is known, nothing is labelled.
 
-    It has what `data.records.create_data` calls of an `ExampleConverter`, and can be sent to other
-    processes.
+    The converter has the methods of `ExampleConverter` that `data.records.create_data` calls, and
+    it can be pickled.
 
     Args:
         vocab_file: WordPiece vocabulary, see `Tokenizer`.
         max_seq_length: length of every feature per token; shorter sequences are padded.
-        doc_stride: tokens from the beginning of one window to that of the next.
-        max_question_length: tokens of a question; further ones are cut.
+        doc_stride: tokens from the beginning of one window to the beginning of the next.
+        max_question_length: largest number of tokens of a question; further ones are cut.
 
     Raises:
-        InputError: the vocabulary cannot be used, or windows would leave tokens out.
+        InputError: if the vocabulary cannot be used, or windows would leave tokens out.
     """
 
     def __init__(
@@ -92,8 +97,8 @@ class WindowConverter:
         if max_question_length < 1 or not 1 <= doc_stride <= smallest:
             raise InputError(
                 f"conversion: max_seq_length={max_seq_length} and max_question_length="
-                f"{max_question_length} leave windows of {smallest} tokens, which cannot begin "
-                f"doc_stride={doc_stride} tokens one behind the other"
+                f"{max_question_length} leave windows of {smallest} tokens, too few for "
+                f"doc_stride={doc_stride} tokens between windows"
             )
         self._arguments = (
             os.fspath(vocab_file),
@@ -108,13 +113,15 @@ class WindowConverter:
 
     @property
     def vocab_file(self) -> str:
-        """The vocabulary."""
+        """Path of the vocabulary."""
         return self._arguments[0]
 
     def __getstate__(self):
+        """Returns the arguments, for pickling."""
         return self._arguments
 
     def __setstate__(self, state):
+        """Builds the converter again after unpickling."""
         vocab_file, max_seq_length, doc_stride, max_question_length = state
         self.__init__(
             vocab_file,
@@ -126,18 +133,18 @@ class WindowConverter:
     def convert_all(
         self, *found: interaction_pb2.Interaction
     ) -> Iterator[Windows | ConversionError]:
-        """For each question of the interactions its windows, or why there are none."""
+        """Converts all questions of the interactions; yields windows or an error for each."""
         texts = [text_of(interaction) for interaction in found]
         questions = [
             [each.original_text for each in interaction.questions] for interaction in found
         ]
         encoded = self._tokenizer.encode_groups([*([text] for text in texts), *questions])
         every_range = self._offsets.all_ranges(texts)
-        for interaction, text, asked, ranges in zip(
+        for interaction, text, encoded_questions, ranges in zip(
             found, encoded[: len(found)], encoded[len(found) :], every_range, strict=True
         ):
-            of_questions = np.split(asked.ids, asked.row_splits[1:-1])
-            for question, ids in zip(interaction.questions, of_questions, strict=False):
+            question_ids = np.split(encoded_questions.ids, encoded_questions.row_splits[1:-1])
+            for question, ids in zip(interaction.questions, question_ids, strict=False):
                 gold = _gold_tokens(question, ranges)
                 table_id = interaction.table.table_id
                 try:
@@ -146,12 +153,21 @@ class WindowConverter:
                     yield error
 
     def empty_example(self) -> tf.train.Example:
-        """An example of one token, [CLS], to fill up batches."""
+        """Returns an example of one token, [CLS], to fill up batches."""
         question = interaction_pb2.Question(id=interactions.PADDING_QUESTION_ID)
         values = {"input_ids": [self._tokenizer.cls_id], "input_mask": [1]}
         return to_example(values | example_features(question), self.max_seq_length)
 
     def _conversion(self, question, table_id, question_ids, text_ids, gold) -> Windows:
+        """Makes the windows of a question.
+
+        Args:
+            question: the question.
+            table_id: id of the table.
+            question_ids: <int32>[question tokens].
+            text_ids: <int32>[text tokens].
+            gold: result of `_gold_tokens`.
+        """
         kept = question_ids[: self._max_question_length]
         lost = len(question_ids) - len(kept)
         room = self.max_seq_length - len(kept) - _NUM_SPECIAL
@@ -163,7 +179,7 @@ class WindowConverter:
         return Windows(examples, (Cut(CUT, lost),) if lost else ())
 
     def _window(self, question, table_id, question_ids, window, start: int, gold):
-        """The example of the window that begins with token `start` of the text."""
+        """Makes the example of the window that begins with token `start` of the text."""
         cls, sep = self._tokenizer.cls_id, self._tokenizer.sep_id
         own = np.array([cls, *question_ids, sep, *window, sep])
         begin = len(question_ids) + 2
@@ -193,15 +209,20 @@ _NOWHERE = (-1, -1)
 
 
 def _gold_tokens(question, ranges: np.ndarray) -> Sequence[int] | None:
-    """First and last token of the first answer whose place is known, `_NOWHERE` without an answer.
+    """Finds the tokens of the first answer with a known position.
+
+    Args:
+        question: question with its answers.
+        ranges: <int64>[tokens, 2], begin and end of each token in the text.
 
     Returns:
-        None if there are answers and no place of one is known.
+        first and last token; `_NOWHERE` for questions without an answer; None if there are answers
+        but no position is known.
     """
     if not question.answer.answer_texts:
         return _NOWHERE
     for span in question.Extensions[_SPANS].spans if question.HasExtension(_SPANS) else ():
-        # All tokens that have a character of it.
+        # All tokens with at least one character of the span.
         first = int(np.searchsorted(ranges[:, 1], span.begin_index, side="right"))
         last = int(np.searchsorted(ranges[:, 0], span.end_index, side="left")) - 1
         if first <= last:

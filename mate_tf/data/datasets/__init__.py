@@ -1,0 +1,1 @@
+"""Readers of data sets: official files to interactions."""

@@ -1,8 +1,8 @@
-"""Associative recall: pairs of key and value among noise, then a key, whose value is the answer.
+"""Associative recall: key-value pairs among noise, then a key; the answer is the value of this key.
 
-What is to be found stands far from where it is asked for, so that attention to neighbours does not
-help, and where it stands differs from sequence to sequence. An item is one symbol, `k3=v1`, or with
-`joined` off two, `k3 v1`, so that a model has to find what follows the key.
+The pair is far from the end of the sequence, at random positions, so local attention does not help.
+A pair is one symbol, `k3=v1`, or with `joined` off two symbols, `k3 v1`; then a model has to find
+the symbol behind the key.
 """
 
 import dataclasses
@@ -19,14 +19,14 @@ _NOISE = 8  # symbols
 
 @dataclasses.dataclass(frozen=True)
 class Rules:
-    """What sequences are drawn.
+    """Rules of the generated sequences.
 
     Attributes:
-        length: symbols of a sequence, the key that is asked for included.
-        num_pairs: pairs of key and value in it, no key twice.
-        num_keys, num_values: how many there are.
-        min_distance: symbols, at least, from the pair that is asked for to the end.
-        joined: whether key and value are one symbol.
+        length: number of symbols of a sequence, with the key at the end.
+        num_pairs: number of key-value pairs in a sequence; their keys are distinct.
+        num_keys, num_values: numbers of keys and values.
+        min_distance: smallest distance, in symbols, from the answer's pair to the end.
+        joined: True if a pair is one symbol.
     """
 
     length: int = 512
@@ -37,20 +37,22 @@ class Rules:
     joined: bool = True
 
     def __post_init__(self):
+        """Raises InputError for rules without sequences."""
         room = self.length - 1 - self.num_pairs * self.width
         if room < 0 or not 1 <= self.num_pairs <= self.num_keys or self.num_values < 2:
-            raise InputError(f"there are no sequences of associative recall by {self}")
+            raise InputError(f"there are no sequences of associative recall by these rules: {self}")
         if not 0 <= self.min_distance <= self.length - self.width:
-            raise InputError(f"min_distance={self.min_distance}: nothing is so far in {self}")
+            largest = self.length - self.width
+            raise InputError(f"min_distance={self.min_distance}: must be from 0 to {largest}")
 
     @property
     def width(self) -> int:
-        """Symbols of a pair."""
+        """Number of symbols of a pair."""
         return 1 if self.joined else 2
 
 
 def symbols(rules: Rules) -> tuple[str, ...]:
-    """The vocabulary."""
+    """Returns the vocabulary."""
     keys = [f"k{key}" for key in range(rules.num_keys)]
     values = value_names(rules)
     pairs = [f"{key}={value}" for key in keys for value in values] if rules.joined else values
@@ -58,20 +60,20 @@ def symbols(rules: Rules) -> tuple[str, ...]:
 
 
 def value_names(rules: Rules) -> tuple[str, ...]:
-    """The classes."""
+    """Returns the names of the classes."""
     return tuple(f"v{value}" for value in range(rules.num_values))
 
 
 def generate(
     seed: int, split: str, number: int, rules: Rules
 ) -> Iterator[interaction_pb2.Interaction]:
-    """Interactions of one sequence each; the class is the value.
+    """Generates interactions of one sequence each; the class is the value.
 
     Args:
-        seed: the same gives the same sequences.
-        split: splits have different ones.
-        number: how many.
-        rules: what they are like.
+        seed: seed; the same seed gives the same sequences.
+        split: name of the split; splits have different sequences.
+        number: number of sequences.
+        rules: rules of the sequences.
     """
     generator = random.Random(f"{seed} {split}")
     for index in range(number):
@@ -80,19 +82,19 @@ def generate(
 
 
 def _draw(generator: random.Random, rules: Rules) -> tuple[list[str], int]:
-    """The symbols of a sequence, and the value that belongs to the last one."""
+    """Returns the symbols of a sequence, and the value of the key at its end."""
     keys = generator.sample(range(rules.num_keys), rules.num_pairs)
     values = [generator.randrange(rules.num_values) for _ in keys]
-    asked, *others = (
+    wanted, *others = (
         [f"k{key}=v{value}"] if rules.joined else [f"k{key}", f"v{value}"]
         for key, value in zip(keys, values, strict=True)
     )
     noise = rules.length - 1 - rules.num_pairs * rules.width
     others += [[f"n{generator.randrange(_NOISE)}"] for _ in range(noise)]
     generator.shuffle(others)
-    # Where each of the others begins is where the one that is asked for could be put.
+    # The wanted pair may be put in front of any other part, if that is far enough from the end.
     begins = itertools.accumulate(map(len, others), initial=0)
     latest = rules.length - rules.width - rules.min_distance
-    place = generator.randrange(sum(begin <= latest for begin in begins))
-    parts = [*others[:place], asked, *others[place:], [f"k{keys[0]}"]]
+    index = generator.randrange(sum(begin <= latest for begin in begins))
+    parts = [*others[:index], wanted, *others[index:], [f"k{keys[0]}"]]
     return [symbol for part in parts for symbol in part], values[0]

@@ -1,4 +1,4 @@
-"""Five tasks of GLUE (Wang et al., 2018) from their official tsv files."""
+"""Reads five tasks of GLUE (Wang et al., 2018) from their official tsv files."""
 
 import math
 import os
@@ -16,14 +16,14 @@ SPLITS = ("train", "dev", "test")
 
 
 class Format(NamedTuple):
-    """What the files of a task look like.
+    """Format of the files of a task.
 
     Attributes:
-        folder: their folder's name.
-        texts: columns of the one or two texts, in train.tsv and dev.tsv.
-        label: column of the label, there too.
-        labels: its values, class 0 first; none if it is a number.
-        columns: all columns of train.tsv and dev.tsv where these have no header.
+        folder: name of the folder.
+        texts: columns of the one or two texts.
+        label: column of the label in train.tsv and dev.tsv.
+        labels: values of the label, class 0 first; empty if the label is a number.
+        columns: all columns of train.tsv and dev.tsv, if these have no header.
     """
 
     folder: str
@@ -45,16 +45,16 @@ _SCORES = (0.0, 5.0)
 def read(
     input_dir: str | os.PathLike, split: str, form: Format
 ) -> Iterator[interaction_pb2.Interaction]:
-    """Interactions of one sentence or pair each; the class or number is the label, if there is one.
+    """Reads interactions of one sentence or pair each; the answer is the label, if there is one.
 
     Args:
         input_dir: folder with train.tsv, dev.tsv and test.tsv, or the folder of all tasks.
         split: one of `SPLITS`.
-        form: of the task.
+        form: format of the task.
 
     Raises:
-        InputError: the split is unknown, or a file is missing or malformed; the message names file
-            and line.
+        InputError: if the split is unknown, or a file is missing or malformed; the message names
+            file and line.
     """
     if split not in SPLITS:
         raise InputError(f"{form.folder} has no split {split!r}, only {', '.join(SPLITS)}")
@@ -73,6 +73,7 @@ def read(
 
 
 def _gold(where: str, row: dict[str, str], form: Format) -> dict[str, int | float]:
+    """Returns the label of a row, as argument of `sequence.interaction`."""
     text = row[form.label]
     if form.labels:
         return {"class_index": tsv.choice(where, form.label, text, form.labels)}

@@ -1,7 +1,7 @@
-"""HybridQA (Chen et al., 2020): questions over Wikipedia tables and the passages they link to.
+"""Reads HybridQA (Chen et al., 2020): questions about Wikipedia tables and linked passages.
 
-The official files: questions in `released_data/`, and for each table one file of the table in
-`tables_tok/` and one of its passages in `request_tok/`, both folders in an archive
+The official files are the questions in `released_data/` and, for each table, one file in
+`tables_tok/` and one with its passages in `request_tok/`. These two folders are in an archive
 `WikiTables-WithLinks.zip`, in a folder of that name, or beside `released_data/`.
 """
 
@@ -39,7 +39,7 @@ _RELEASED = "released_data"
 _ARCHIVE = "WikiTables-WithLinks"
 _TABLES, _PASSAGES = "tables_tok", "request_tok"
 _MEMBER = re.compile(rf"(?:.*/)?({_TABLES}|{_PASSAGES})/([^/]+)\.json", re.DOTALL)
-_CACHED_TABLES = 256  # questions on one table are near each other
+_CACHED_TABLES = 256  # questions about a table are close to each other in the file
 
 _LINKS = annotated_text_pb2.AnnotatedText.annotated_cell_ext
 _DESCRIPTIONS = annotated_text_pb2.AnnotationDescription.annotation_descriptions_ext
@@ -48,20 +48,26 @@ _DESCRIPTIONS = annotated_text_pb2.AnnotationDescription.annotation_descriptions
 class Questions:
     """Interactions of one question each, in the order of the official file.
 
-    Questions without a table are left out, since nothing can be asked of them.
+    Questions without a table are left out.
+
+    Args:
+        entries: content of the file of questions.
+        source: path of that file.
+        files: the files of tables and passages.
 
     Attributes:
-        defects: what was found wrong with the files so far, complete at the end of an iteration:
-            kind -> one message for each case. Each kind is a noun in the plural.
+        defects: defects of the files, kind -> messages; complete at the end of an iteration. Each
+            kind is a noun in the plural.
     """
 
     def __init__(self, entries: list, source: pathlib.Path, files: "_Folder | _Archive"):
         self.defects: dict[str, list[str]] = {}
         self._entries, self._source, self._files = entries, source, files
         self._table = functools.lru_cache(_CACHED_TABLES)(self._read_table)
-        self._seen: set[str] = set()  # tables whose passages have been counted
+        self._seen: set[str] = set()  # tables with reported links without passages
 
     def __iter__(self) -> Iterator[interaction_pb2.Interaction]:
+        """Yields the interactions."""
         self.defects.clear()
         self._seen.clear()
         for index, entry in enumerate(self._entries):
@@ -85,9 +91,11 @@ class Questions:
                 yield _interaction(question, table)
 
     def _note(self, kind: str, message: str) -> None:
+        """Adds a defect."""
         self.defects.setdefault(kind, []).append(message)
 
     def _read_table(self, table_id: str) -> "_LinkedTable":
+        """Reads a table with its passages."""
         content = self._files.read(_TABLES, table_id)
         try:
             passages = self._files.read(_PASSAGES, table_id)
@@ -97,24 +105,24 @@ class Questions:
 
 
 def read(input_dir: str | os.PathLike, split: str) -> Questions:
-    """The questions of a split that have a table, with all cells that hold their answers.
+    """Reads the questions of a split that have a table, with the candidate cells of their answers.
 
-    Ids are the reference's: question "4e5f" is question "4e5f-0_0" of interaction "4e5f-0". Cells
-    carry the identifiers of the entities they link to, and the interaction the entities'
-    passages. The answer's coordinates are all cells whose own text or a linked passage has the
-    answer (`tables.passages.AnswerFinder`); the first alternative answer has those with the
-    answer in their own text. A question whose answer is nowhere is there without coordinates, and
-    one of the test set, where answers are hidden, without an answer.
+    Ids are those of the reference: question "4e5f" is question "4e5f-0_0" of interaction "4e5f-0".
+    Cells have the identifiers of the entities that they link to, and the interaction has the
+    passages. The coordinates of the answer are all cells with the answer in their text or in a
+    linked passage (`tables.passages.AnswerFinder`). The first alternative answer has the cells with
+    the answer in their text. If no cell is found, there are no coordinates. Questions of the test
+    set, in which answers are hidden, have no answer.
 
     Args:
         input_dir: the folder with `released_data/` and the tables.
-        split: one of `SPLITS`. Of several files with its questions, that with the traced answers
-            is read.
+        split: one of `SPLITS`. If there are several files for it, the one with traced answers is
+            read.
 
     Raises:
-        InputError: the split is unknown, the questions or all of the tables cannot be read, or a
-            path in the archive leads out of it. What is wrong with single tables or questions is
-            counted instead; see `Questions.defects`.
+        InputError: if the split is unknown, the questions or all tables cannot be read, or a path
+            in the archive leads out of it. Defects of single tables and questions are counted
+            instead, see `Questions.defects`.
     """
     if split not in SPLITS:
         raise InputError(f"HybridQA has no split {split!r}, only {', '.join(SPLITS)}")
@@ -127,11 +135,12 @@ def read(input_dir: str | os.PathLike, split: str) -> Questions:
 
 
 def splits(input_dir: str | os.PathLike) -> list[str]:
-    """Those of `SPLITS` whose questions are there."""
+    """Returns the splits with a file of questions."""
     return [split for split in SPLITS if _questions_file(input_dir, split)]
 
 
 def _questions_file(input_dir: str | os.PathLike, split: str) -> pathlib.Path | None:
+    """Returns the file with the questions of a split; None if there is none."""
     paths = (pathlib.Path(input_dir) / _RELEASED / name for name in _FILES[split])
     return next((path for path in paths if path.is_file()), None)
 
@@ -139,13 +148,13 @@ def _questions_file(input_dir: str | os.PathLike, split: str) -> pathlib.Path | 
 def read_linked_table(
     table_path: str | os.PathLike, passages_path: str | os.PathLike
 ) -> tuple[Table, dict[tuple[int, int], list[str]], dict[str, str]]:
-    """A table to ask about, from one file of `tables_tok/` and one of `request_tok/`.
+    """Reads a table with its passages, from one file of `tables_tok/` and one of `request_tok/`.
 
     Returns:
         the table; (row, column) -> identifiers that the cell links to; identifier -> passage.
 
     Raises:
-        InputError: a file is missing or broken.
+        InputError: if a file is missing or broken.
     """
     content = _parse_json(read_text(pathlib.Path(table_path)), str(table_path), dict)
     passages = _parse_json(read_text(pathlib.Path(passages_path)), str(passages_path), dict)
@@ -162,18 +171,19 @@ def read_linked_table(
 
 
 class _Given(NamedTuple):
-    """Two files that the user names, as `_Folder` names its own."""
+    """Two files given by the user, named in errors like those of `_Folder`."""
 
     table: str | os.PathLike
     passages: str | os.PathLike
 
     def where(self, kind: str, table_id: str) -> str:
+        """Returns the name of a file for messages."""
         del table_id
         return str(self.table if kind == _TABLES else self.passages)
 
 
 class _MissingError(InputError):
-    """There is no such table."""
+    """Error for a missing file of a table."""
 
 
 class _Folder:
@@ -183,10 +193,11 @@ class _Folder:
         self.path = path
 
     def where(self, kind: str, table_id: str) -> str:
+        """Returns the name of a file for messages."""
         return str(self.path / kind / f"{table_id}.json")
 
     def read(self, kind: str, table_id: str) -> dict[str, Any]:
-        """A file's content; raises `_MissingError` or, if it is broken, `InputError`."""
+        """Reads a file; raises `_MissingError`, or `InputError` if the file is broken."""
         path = self.path / kind / f"{table_id}.json"
         if not path.is_file():
             raise _MissingError(f"{path}: no such file")
@@ -194,7 +205,7 @@ class _Folder:
 
 
 class _Archive:
-    """Tables and passages in a zip file, from which nothing is written to the disk."""
+    """Tables and passages in a zip file, which is read without unpacking it to disk."""
 
     def __init__(self, path: pathlib.Path):
         self.path = path
@@ -211,10 +222,11 @@ class _Archive:
                 self._members[match[1], match[2]] = name
 
     def where(self, kind: str, table_id: str) -> str:
+        """Returns the name of a member for messages."""
         return f"{self.path}: {kind}/{table_id}.json"
 
     def read(self, kind: str, table_id: str) -> dict[str, Any]:
-        """As `_Folder.read`."""
+        """Reads a member; raises `_MissingError`, or `InputError` if it is broken."""
         where = self.where(kind, table_id)
         if (kind, table_id) not in self._members:
             raise _MissingError(f"{where}: no such member")
@@ -228,6 +240,7 @@ class _Archive:
 
 
 def _open(folder: pathlib.Path) -> _Folder | _Archive:
+    """Finds the archive or folder of the tables; raises InputError if there is none."""
     archive = folder / f"{_ARCHIVE}.zip"
     if archive.is_file():
         return _Archive(archive)
@@ -238,6 +251,7 @@ def _open(folder: pathlib.Path) -> _Folder | _Archive:
 
 
 def _parse_json(text: str, where: str, kind: type) -> Any:
+    """Parses JSON of a type; raises InputError for other content."""
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -248,6 +262,8 @@ def _parse_json(text: str, where: str, kind: type) -> Any:
 
 
 class _Question(NamedTuple):
+    """A checked entry of the file of questions; `answer` is None in the test set."""
+
     id: str
     text: str
     table_id: str
@@ -255,6 +271,7 @@ class _Question(NamedTuple):
 
 
 def _question(entry: Any, where: str) -> _Question:
+    """Checks an entry; raises InputError if it is broken."""
     if not isinstance(entry, dict):
         raise InputError(f"{where}: expected an object")
     for key in ("question_id", "question", "table_id"):
@@ -270,12 +287,12 @@ def _question(entry: Any, where: str) -> _Question:
 
 
 class _LinkedTable(NamedTuple):
-    """What all questions about a table share.
+    """A table with its passages, shared by all questions about it.
 
     Attributes:
-        proto: with the links of the cells.
-        passages: identifier -> text, of those that are linked to.
-        answers: finds answers in both.
+        proto: the table with the links of its cells.
+        passages: identifier -> text of each linked passage.
+        answers: finder of answers in table and passages.
         defects: a message for each link without a passage.
     """
 
@@ -286,6 +303,7 @@ class _LinkedTable(NamedTuple):
 
 
 def _linked_table(table_id: str, content: dict, texts: dict, files) -> _LinkedTable:
+    """Checks the content of the two files of a table; raises InputError if they are broken."""
     where = files.where(_TABLES, table_id)
     header = _cells(content.get("header"), f"{where}: header")
     rows = content.get("data")
@@ -301,7 +319,7 @@ def _linked_table(table_id: str, content: dict, texts: dict, files) -> _LinkedTa
     for link, text in texts.items():
         if not isinstance(text, str):
             raise InputError(f"{where}: the passage of {link!r} is not a text")
-    # Links and passages may or may not have their special characters percent-encoded.
+    # Special characters of links and of passages' names may be percent-encoded or not.
     texts = {urllib.parse.unquote(link): text for link, text in texts.items()} | texts
     linked = dict.fromkeys(link for row in (header, *rows) for _, links in row for link in links)
     passages = {link: texts[link] for link in linked if link in texts}
@@ -319,7 +337,7 @@ def _linked_table(table_id: str, content: dict, texts: dict, files) -> _LinkedTa
 
 
 def _cells(row: Any, where: str) -> list[tuple[str, list[str]]]:
-    """The texts of cells and the identifiers that they link to."""
+    """Checks a row; returns text and linked identifiers of each cell."""
     if not isinstance(row, list):
         raise InputError(f"{where}: expected a list of cells")
     cells = []
@@ -333,6 +351,7 @@ def _cells(row: Any, where: str) -> list[tuple[str, list[str]]]:
 
 
 def _cell(cell: tuple[str, list[str]]) -> interaction_pb2.Cell:
+    """Converts a cell to a proto."""
     text, links = cell
     proto = interaction_pb2.Cell(text=text)
     for link in links:
@@ -341,6 +360,7 @@ def _cell(cell: tuple[str, list[str]]) -> interaction_pb2.Cell:
 
 
 def _interaction(question: _Question, table: _LinkedTable) -> interaction_pb2.Interaction:
+    """Makes the interaction of a question, with its candidate cells."""
     interaction_id = create_interaction_id(question.id)
     interaction = interaction_pb2.Interaction(id=interaction_id, table=table.proto)
     proto = interaction.questions.add(
@@ -356,5 +376,6 @@ def _interaction(question: _Question, table: _LinkedTable) -> interaction_pb2.In
 
 
 def _set_cells(answer: interaction_pb2.Answer, cells: list[tuple[int, int]]) -> None:
+    """Adds cells to an answer."""
     for row, column in cells:
         answer.answer_coordinates.add(row_index=row, column_index=column)

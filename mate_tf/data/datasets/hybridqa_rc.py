@@ -1,9 +1,9 @@
-"""HYBRIDQA_RC: what POINTR's second stage reads (MATE paper, section 4.2).
+"""HYBRIDQA_RC: data for the reader, the second stage of POINTR (MATE paper, section 4.2).
 
-From interactions about whole tables, with links and the texts behind them, come interactions about
-one-row tables: each cell is a chosen cell followed by all that is said about the entities it links
-to. Ids are "<question id>/<k>-0", k counting the tables of one question. Contents, order and random
-choices are google-research/tapas's, so that the same cells are read.
+Interactions about whole tables with linked passages are converted to interactions about one-row
+tables. Each cell is a selected cell followed by all passages that it links to. Ids are
+"<question id>/<k>-0", with the number k of the question's table. Contents, order and random choices
+are those of google-research/tapas, so that the same cells are read.
 """
 
 import dataclasses
@@ -36,20 +36,21 @@ _MAX_SEED = 2**32 - 1
 
 @dataclasses.dataclass
 class HybridQaRcConfig(base_config.Config):
-    """Which cells the reader gets; fields and defaults of the reference's hybridqa_rc_config.json.
+    """Options of the reader's cells: the fields of the reference's hybridqa_rc_config.json.
 
     Attributes:
-        single_cell_examples: a table for each cell (as in the paper) instead of one with all.
-        use_original_coordinates: the gold cells are the answer nodes of the data set's traced
-            files, not all cells with the answer in them or in a linked text.
-        skip_ambiguous_examples: train only on questions with a single gold cell. (In the
-            reference the option has no effect.)
-        noisy_cell_strategy: as many cells again without the answer go into the training tables:
-            "none"; "full": of the whole table; "selective": of rows and columns with a gold cell;
-            "col_confined": of such columns only.
-        num_predictions_to_keep: cells of the first stage that are read, the best ones.
-        interactions_dir: folder of the first stage's interactions, <split>.tfrecord.
-        hybridqa_prediction_filepath: split -> TSV of its predictions with token probabilities.
+        single_cell_examples: make one table per cell, as in the paper, instead of one table with
+            all cells.
+        use_original_coordinates: use the answer nodes of the data set's traced files as gold cells,
+            not all candidate cells.
+        skip_ambiguous_examples: train only on questions with a single gold cell. (In the reference
+            this option has no effect.)
+        noisy_cell_strategy: source of further cells in training, as many as gold cells. "none": no
+            further cells; "full": the whole table; "selective": rows and columns with a gold cell;
+            "col_confined": columns with a gold cell.
+        num_predictions_to_keep: number of cells of the first stage that are read, the best ones.
+        interactions_dir: not read; kept, as params.yaml of trained readers has it.
+        hybridqa_prediction_filepath: not read; kept, as params.yaml of trained readers has it.
     """
 
     single_cell_examples: bool = False
@@ -69,37 +70,15 @@ class HybridQaRcConfig(base_config.Config):
             )
         if self.num_predictions_to_keep < 1:
             raise InputError(
-                f"num_predictions_to_keep: {self.num_predictions_to_keep} leaves nothing to read"
+                f"num_predictions_to_keep: {self.num_predictions_to_keep} must be at least 1"
             )
 
 
-def read_config(path: str | os.PathLike) -> HybridQaRcConfig:
-    """A hybridqa_rc_config.json.
-
-    Raises:
-        InputError: it cannot be read, is no JSON object, or has an unknown field or value.
-    """
-    fields = _read_json(path)
-    if not isinstance(fields, dict):
-        raise InputError(f"{path}: not a JSON object")
-    known = {field.name for field in dataclasses.fields(HybridQaRcConfig)}
-    if unknown := sorted(fields.keys() - known):
-        raise InputError(f"{path}: unknown field(s) {', '.join(unknown)}")
-    try:
-        config = HybridQaRcConfig(
-            {name: NONE if value is None else value for name, value in fields.items()}
-        )
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{path}: not a config of HYBRIDQA_RC ({error})") from error
-    config.check()
-    return config
-
-
 def read_original_coordinates(path: str | os.PathLike) -> dict[str, list[Coordinate]]:
-    """Question id of the data set -> cells of its answer nodes, from a <split>.traced.json.
+    """Reads official question id -> cells of its answer nodes, from a <split>.traced.json.
 
     Raises:
-        InputError: the file cannot be read or has questions without answer nodes.
+        InputError: if the file cannot be read or has questions without answer nodes.
     """
     found = {}
     for number, example in enumerate(_read_json(path)):
@@ -120,21 +99,21 @@ def gold_interactions(
     training: bool,
     original: Mapping[str, Sequence[Coordinate]] | None = None,
 ) -> Iterator[interaction_pb2.Interaction]:
-    """Tables of the cells that contain the answer or link to it.
+    """Makes tables of the gold cells, for training and evaluation of the reader.
 
     Args:
-        interaction: of the first stage, with the gold cells as answer coordinates.
-        config: see there.
-        training: whether noisy cells are added and ambiguous questions left out, if asked for.
-        original: `read_original_coordinates`, for use_original_coordinates.
+        interaction: interaction of the first stage, with the gold cells as answer coordinates.
+        config: options of the cells.
+        training: apply `noisy_cell_strategy` and `skip_ambiguous_examples`.
+        original: result of `read_original_coordinates`, for `use_original_coordinates`.
 
     Returns:
-        iterator: nothing for a question without an answer, and with single_cell_examples nothing
-        for one without a gold cell; the one table of all cells is empty then.
+        iterator over interactions. There is none for questions without an answer. For an answer
+        without a gold cell, there is none with `single_cell_examples`, and otherwise one with an
+        empty table.
 
     Raises:
-        InputError: a gold cell is not in the table; no original coordinates where they are to be
-            used.
+        InputError: if a gold cell is not in the table, or original coordinates are missing.
     """
     config.check()
     for question in interaction.questions:
@@ -150,37 +129,38 @@ def gold_interactions(
         cells = [*gold, *noise]
         random.shuffle(cells)
         for made in cell_tables(interaction, question, cells, config):
-            # What came with the first stage's answer is about its cells.
+            # The alternative answers refer to cells of the original table.
             made.questions[0].ClearField("alternative_answers")
             yield made
 
 
 def expanded_text(cell: interaction_pb2.Cell, descriptions: Mapping[str, str]) -> str:
-    """A cell's text and, after " : " each, the texts about the entities it links to.
+    """Returns the text of a cell and the passages that it links to, separated by " : ".
 
-    Entities without a text are left out, those linked to twice come once.
+    Each passage is used once. Entities without a passage are left out.
     """
     known = (descriptions[link] for link in _links(cell) if link in descriptions)
     return SEPARATOR.join([cell.text, *known])
 
 
 def _links(cell) -> list[str]:
-    """Identifiers of the entities that a cell links to, each once."""
+    """Returns the distinct identifiers of the entities that a cell links to."""
     return list(dict.fromkeys(expansion.links(cell)))
 
 
 def _gold_cells(question, config, original):
+    """Returns the gold cells of a question."""
     if not config.use_original_coordinates:
         cells = question.answer.answer_coordinates
         return [(cell.row_index, cell.column_index) for cell in cells]
     example_id = interaction_format.get_example_id(question.id)
     if original is None or example_id not in original:
-        raise InputError(f"question {question.id}: use_original_coordinates, but there are none")
+        raise InputError(f"question {question.id}: use_original_coordinates: no coordinates found")
     return list(original[example_id])
 
 
 def _noisy_cells(table, gold, strategy, random) -> list[Coordinate]:
-    """As many cells as there are gold ones, which may repeat if there are fewer."""
+    """Draws as many cells as there are gold cells; they repeat if there are too few others."""
     rows, columns = ({cell[axis] for cell in gold} for axis in (0, 1))
     allowed = {
         NONE: lambda row, column: False,
@@ -196,8 +176,8 @@ def _noisy_cells(table, gold, strategy, random) -> list[Coordinate]:
     ]
     if not candidates:
         return []
-    places = random.choice(len(candidates), len(gold), replace=len(gold) > len(candidates))
-    return [candidates[place] for place in places]
+    indices = random.choice(len(candidates), len(gold), replace=len(gold) > len(candidates))
+    return [candidates[index] for index in indices]
 
 
 def cell_tables(
@@ -206,10 +186,10 @@ def cell_tables(
     cells: Sequence[Coordinate],
     config: HybridQaRcConfig,
 ) -> Iterator[interaction_pb2.Interaction]:
-    """Makes one-row tables of cells for a question: one a cell, or one with all cells.
+    """Makes one-row tables of cells for a question: one per cell, or one with all cells.
 
     Raises:
-        InputError: a cell is not in the table.
+        InputError: if a cell is not in the table.
     """
     groups = [[cell] for cell in cells] if config.single_cell_examples else [cells]
     for index, group in enumerate(groups):
@@ -217,6 +197,7 @@ def cell_tables(
 
 
 def _reading(interaction, question, cells, index) -> interaction_pb2.Interaction:
+    """Makes the interaction of a question and a one-row table of cells."""
     table = interaction.table
     made = interaction_pb2.Interaction(id=_table_id(question, index))
     for name in ("table_id", "document_title", "document_url"):
@@ -244,7 +225,7 @@ def _reading(interaction, question, cells, index) -> interaction_pb2.Interaction
     copied.CopyFrom(question)
     copied.id = interaction_format.create_question_id(made.id, 0)
     if copied.HasField("answer"):
-        # It is found anew, as text; that no cell contained it is nothing against these.
+        # The reader finds the answer in the text, so coordinates and validity do not apply.
         copied.answer.ClearField("answer_coordinates")
         copied.answer.ClearField("is_valid")
         copied.ClearExtension(_INVALID)
@@ -252,16 +233,18 @@ def _reading(interaction, question, cells, index) -> interaction_pb2.Interaction
 
 
 def _table_id(question, index: int) -> str:
+    """Returns the id of the question's interaction with this number."""
     example_id = interaction_format.get_example_id(question.id)
     return interaction_format.create_interaction_id(example_id, index)
 
 
 def _seed(text: str) -> int:
-    """The reference's, by which its random choices can be made again."""
+    """Returns the seed of the reference, so that its random choices are reproduced."""
     return int(hashlib.sha256(repr(text).encode("utf-8")).hexdigest(), 16) % _MAX_SEED
 
 
 def _read_json(path):
+    """Reads a JSON file; raises InputError if that fails."""
     try:
         return json.loads(read_text(pathlib.Path(path)))
     except ValueError as error:

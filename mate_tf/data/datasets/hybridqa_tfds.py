@@ -18,9 +18,9 @@ from mate_tf.data.datasets.tables_tfds import TableBuilder, cells, coordinates
 
 
 class HybridQa(TableBuilder):
-    """Questions over tables and linked passages, with the cells that may answer them.
+    """Questions about tables and linked passages, with the candidate cells of their answers.
 
-    Splits are those whose questions, and at least one of their tables, are in the folder.
+    A split is built if its questions, and at least one of their tables, are in the folder.
     """
 
     MANUAL_DOWNLOAD_INSTRUCTIONS = """
@@ -31,6 +31,7 @@ class HybridQa(TableBuilder):
     HOMEPAGE = "https://hybridqa.github.io"
 
     def _answer_features(self):
+        """Returns the features of the answer."""
         text, sequence = tfds.features.Text, tfds.features.Sequence
         return {
             "answer": text(doc="Empty where it is hidden."),
@@ -47,6 +48,7 @@ class HybridQa(TableBuilder):
         }
 
     def _read(self, folder):
+        """Returns split -> interactions."""
         found = {split: hybridqa.read(folder, split) for split in hybridqa.splits(folder)}
         return {
             split: questions
@@ -55,6 +57,7 @@ class HybridQa(TableBuilder):
         }
 
     def _answer(self, interaction, question):
+        """Returns the values of `_answer_features`."""
         table, alternatives = interaction.table, question.alternative_answers
         rows = [table.columns, *(row.cells for row in table.rows)]
         return {

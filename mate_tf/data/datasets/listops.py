@@ -1,10 +1,10 @@
 """ListOps (Nangia and Bowman, 2018) in the form and length of Long Range Arena (Tay et al., 2021).
 
-An expression such as `[MAX 2 [SM 7 8 X X` has a value from 0 to 9, here 5: of MIN and MAX the usual
-one, of MED the median, of an even number of arguments the mean of the middle two without its
-fraction, of SM the sum modulo 10. `X` closes a bracket. Long Range Arena's files write it as a
-binary tree, `( ( ( [MAX 2 ) ( ( ( [SM 7 ) 8 ) ] ) ) ] )`; its input pipeline drops the parentheses
-and reads `]` as `X`, which gives the form above.
+An expression such as `[MAX 2 [SM 7 8 X X` has a value from 0 to 9, here 5. MIN and MAX are the
+minimum and maximum. MED is the median; for an even number of arguments, the mean of the middle two,
+rounded down. SM is the sum modulo 10. `X` closes a bracket. The files of Long Range Arena have
+binary trees, `( ( ( [MAX 2 ) ( ( ( [SM 7 ) 8 ) ] ) ) ] )`. Its input pipeline drops the parentheses
+and replaces `]` by `X`, which gives the form above.
 """
 
 import dataclasses
@@ -34,24 +34,25 @@ SYMBOLS = (*OPERATORS, CLOSE, *VALUES)
 """The vocabulary: 15 symbols."""
 
 SPLITS = {"train": "train", "dev": "val", "test": "test"}
-"""Split -> what the official files call it."""
+"""Split -> its name in the official files."""
 
 _OPERATOR_PROBABILITY = 0.25
 _OPERATOR_SYMBOLS = tuple(OPERATORS)
 _FILE = "basic_{}.tsv"
 _COLUMNS = ("Source", "Target")
-_FRUITLESS = 100_000  # draws in a row without a new expression
+_MAX_FAILURES = 100_000  # consecutive draws without a new expression
 
 
 @dataclasses.dataclass(frozen=True)
 class Rules:
-    """Which expressions are drawn; the defaults are Long Range Arena's.
+    """Rules of the generated expressions; the defaults are those of Long Range Arena.
 
     Attributes:
-        max_depth: of nested operators; at this depth there are only values. The root has depth 1.
-        max_args: an operator has from 2 to so many arguments, each number as likely.
-        min_length, max_length: an expression has more symbols than the one and fewer than the
-            other.
+        max_depth: depth at which there are only values. The root has depth 1.
+        max_args: largest number of arguments of an operator; all numbers from 2 on are equally
+            likely.
+        min_length, max_length: an expression has more than `min_length` and fewer than
+            `max_length` symbols.
     """
 
     max_depth: int = 10
@@ -60,6 +61,7 @@ class Rules:
     max_length: int = 2000
 
     def __post_init__(self):
+        """Raises InputError for rules without expressions."""
         if self.max_args < 2 or self.max_depth < 1 or self.max_length <= self.min_length + 1:
             raise InputError(f"there are no ListOps expressions by these rules: {self}")
 
@@ -68,33 +70,33 @@ OFFICIAL = Rules()
 
 
 def generate(seed: int, rules: Rules = OFFICIAL) -> Iterator[tuple[str, ...]]:
-    """Expressions, none of them twice, always the same ones for a seed.
+    """Generates distinct expressions, the same ones for the same seed.
 
-    What is not a value with probability 3/4 is an operator; expressions of another length than the
-    rules allow are drawn again.
+    A node is a value with probability 3/4, otherwise an operator. Expressions that are too short or
+    too long are drawn again.
 
     Returns:
-        iterator without end over tuples of symbols.
+        endless iterator over tuples of symbols.
 
     Raises:
-        InputError: it finds no new one any more.
+        InputError: if no new expression is found.
     """
-    generator, seen, fruitless = random.Random(seed), set(), 0
-    while fruitless < _FRUITLESS:
+    generator, seen, failures = random.Random(seed), set(), 0
+    while failures < _MAX_FAILURES:
         symbols: list[str] = []
-        fruitless += 1
+        failures += 1
         if not _draw(generator, rules, 1, symbols) or len(symbols) <= rules.min_length:
             continue
         key = hashlib.blake2b(" ".join(symbols).encode(), digest_size=16).digest()
         if key not in seen:
             seen.add(key)
-            fruitless = 0
+            failures = 0
             yield tuple(symbols)
-    raise InputError(f"there are hardly more than {len(seen)} ListOps expressions by {rules}")
+    raise InputError(f"found no more than {len(seen)} ListOps expressions by {rules}")
 
 
 def _draw(generator: random.Random, rules: Rules, depth: int, symbols: list[str]) -> bool:
-    """Appends an expression; False if it becomes too long, whatever follows."""
+    """Appends an expression to `symbols`; returns False as soon as it is too long."""
     if depth == rules.max_depth or generator.random() > _OPERATOR_PROBABILITY:
         symbols.append(generator.choice(VALUES))
         return len(symbols) < rules.max_length
@@ -107,13 +109,13 @@ def _draw(generator: random.Random, rules: Rules, depth: int, symbols: list[str]
 
 
 def evaluate(symbols: Iterable[str]) -> int:
-    """The value of an expression.
+    """Computes the value of an expression.
 
     Raises:
-        InputError: it is no expression.
+        InputError: if the symbols are no expression.
     """
     symbols = tuple(symbols)
-    stack = [("", [])]  # operators that are open, with their arguments so far
+    stack = [("", [])]  # open operators with the values of their arguments
     for symbol in symbols:
         if symbol in OPERATORS:
             stack.append((symbol, []))
@@ -123,7 +125,7 @@ def evaluate(symbols: Iterable[str]) -> int:
         elif symbol in VALUES:
             stack[-1][1].append(int(symbol))
         else:
-            raise InputError(f"{symbol!r} has no place in {_shown(symbols)}")
+            raise InputError(f"{symbol!r} is not allowed here: {_shown(symbols)}")
     (_, values), *unclosed = stack
     if unclosed or len(values) != 1:
         raise InputError(f"not one expression: {_shown(symbols)}")
@@ -131,16 +133,16 @@ def evaluate(symbols: Iterable[str]) -> int:
 
 
 def to_source(symbols: Sequence[str]) -> str:
-    """The binary tree with parentheses, as in the official files."""
-    parts, open_operators = [], []  # of each open operator where it stands, and its arguments
+    """Returns an expression as a binary tree with parentheses, as in the official files."""
+    parts, open_operators = [], []  # [index in parts, number of arguments] of each open operator
     for symbol in symbols:
         if symbol in OPERATORS:
             open_operators.append([len(parts), 0])
             parts.append(symbol)
             continue
         if symbol == CLOSE:
-            place, count = open_operators.pop()
-            parts[place] = "( " * (count + 1) + parts[place]
+            index, count = open_operators.pop()
+            parts[index] = "( " * (count + 1) + parts[index]
             parts.append("] )")
         else:
             parts.append(symbol)
@@ -151,7 +153,7 @@ def to_source(symbols: Sequence[str]) -> str:
 
 
 def from_source(source: str) -> tuple[str, ...]:
-    """The symbols of a binary tree with parentheses."""
+    """Returns the symbols of a binary tree with parentheses."""
     symbols = source.replace("(", " ").replace(")", " ").split()
     return tuple(CLOSE if symbol == "]" else symbol for symbol in symbols)
 
@@ -159,15 +161,15 @@ def from_source(source: str) -> tuple[str, ...]:
 def write_dir(
     folder: str | os.PathLike, seed: int, sizes: dict[str, int], rules: Rules = OFFICIAL
 ) -> None:
-    """Writes basic_train.tsv, basic_val.tsv and basic_test.tsv as Long Range Arena's generator.
+    """Writes basic_train.tsv, basic_val.tsv and basic_test.tsv, like Long Range Arena's generator.
 
-    No expression is in two of them. The same arguments give the same bytes.
+    The files have no expression in common. The same arguments give the same bytes.
 
     Args:
-        folder: where to.
-        seed: of the expressions.
-        sizes: split -> how many.
-        rules: which expressions.
+        folder: folder of the files.
+        seed: seed of the expressions.
+        sizes: split -> number of expressions.
+        rules: rules of the expressions.
     """
     expressions = generate(seed, rules)
     for split, size in sizes.items():
@@ -182,15 +184,17 @@ def write_dir(
 
 
 def read(input_dir: str | os.PathLike, split: str) -> Iterator[interaction_pb2.Interaction]:
-    """Interactions of one expression each, from Long Range Arena's files; the class is the value.
+    """Reads interactions of one expression each from Long Range Arena's files.
+
+    The class is the value.
 
     Args:
         input_dir: folder with basic_train.tsv, basic_val.tsv and basic_test.tsv.
         split: "train", "dev" or "test".
 
     Raises:
-        InputError: the split is unknown, or a file is missing or malformed; the message names file
-            and line.
+        InputError: if the split is unknown, or a file is missing or malformed; the message names
+            file and line.
     """
     if split not in SPLITS:
         raise InputError(f"ListOps has no split {split!r}, only {', '.join(SPLITS)}")
@@ -206,5 +210,6 @@ def read(input_dir: str | os.PathLike, split: str) -> Iterator[interaction_pb2.I
 
 
 def _shown(symbols: Sequence[str]) -> str:
+    """Returns symbols as text for error messages, shortened."""
     text = " ".join(symbols)
     return text if len(text) <= 80 else f"{text[:77]}..."

@@ -1,6 +1,6 @@
-"""Long Range Arena's text, retrieval and image tasks (Tay et al., 2021), from the official files.
+"""Reads the text, retrieval and image tasks of Long Range Arena (Tay et al., 2021).
 
-Its ListOps is in `listops`.
+ListOps is in `listops`.
 """
 
 import os
@@ -42,17 +42,18 @@ _COLORS = 3
 
 
 def read_reviews(input_dir: str | os.PathLike, split: str) -> Iterator[interaction_pb2.Interaction]:
-    """Reviews of IMDb (Maas et al., 2011), one a file as in aclImdb_v1; the class is the opinion.
+    """Reads reviews of IMDb (Maas et al., 2011), one per file as in aclImdb_v1.
 
-    There is no official "dev": as in Long Range Arena it is the test set.
+    The class is the opinion. There is no official "dev"; as in Long Range Arena, it is the test
+    set.
 
     Args:
         input_dir: folder with train/neg, train/pos, test/neg and test/pos.
         split: "train", "dev" or "test".
 
     Raises:
-        InputError: the split is unknown, a folder is missing or has no reviews, or a review is not
-            UTF-8 text; the message names it.
+        InputError: if the split is unknown, a folder is missing or has no reviews, or a review is
+            not UTF-8 text; the message names it.
     """
     folder = pathlib.Path(input_dir) / _of_split("IMDb", _REVIEW_FOLDERS, split)
     for label, name in enumerate(_REVIEW_LABELS):
@@ -68,17 +69,17 @@ def read_reviews(input_dir: str | os.PathLike, split: str) -> Iterator[interacti
 def read_citations(
     input_dir: str | os.PathLike, split: str
 ) -> Iterator[interaction_pb2.Interaction]:
-    """Pairs of papers of the ACL Anthology Network; the class is whether one cites the other.
+    """Reads pairs of papers of the ACL Anthology Network; class 1 if one cites the other.
 
-    The texts are taken as they stand in the files, as Long Range Arena takes them.
+    The texts are not changed, as in Long Range Arena.
 
     Args:
         input_dir: folder with new_aan_pairs.train.tsv, .eval.tsv and .test.tsv.
         split: "train", "dev" or "test".
 
     Raises:
-        InputError: the split is unknown, or a file is missing or malformed; the message names file
-            and line.
+        InputError: if the split is unknown, or a file is missing or malformed; the message names
+            file and line.
     """
     name = f"new_aan_pairs.{_of_split('AAN', _PAIR_FILES, split)}.tsv"
     rows = tsv.read(pathlib.Path(input_dir) / name, _PAIR_COLUMNS, header=False)
@@ -93,18 +94,19 @@ def read_citations(
 
 
 def read_images(input_dir: str | os.PathLike, split: str) -> Iterator[interaction_pb2.Interaction]:
-    """Images of CIFAR-10 as sequences of 1,024 grey values, row by row; the class is the object.
+    """Reads images of CIFAR-10 as sequences of 1,024 grey values, row by row.
 
-    Grey is what `tf.image.rgb_to_grayscale` makes of the colours, as in Long Range Arena. "dev" is
-    the last tenth of the training images. (Long Range Arena takes the last tenth in the order of
-    TensorFlow Datasets, which is another.)
+    The class is the object. Grey values are computed by `tf.image.rgb_to_grayscale`, as in Long
+    Range Arena. "dev" is the last tenth of the training images. (Long Range Arena takes the last
+    tenth in the order of TensorFlow Datasets, which differs.)
 
     Args:
         input_dir: folder with the Python version's data_batch_1 to 5 and test_batch.
         split: "train", "dev" or "test".
 
     Raises:
-        InputError: the split is unknown, or a file is missing or malformed; the message names it.
+        InputError: if the split is unknown, or a file is missing or malformed; the message names
+            it.
     """
     _of_split("CIFAR-10", {"train": "", "dev": "", "test": ""}, split)
     names = _IMAGE_FILES["test" if split == "test" else "train"]
@@ -123,13 +125,13 @@ def read_images(input_dir: str | os.PathLike, split: str) -> Iterator[interactio
 
 
 def _grey(colors: np.ndarray) -> np.ndarray:
-    """<uint8>[3072], all red, all green, all blue values -> <uint8>[1024]"""
+    """Converts <uint8>[3072] (all red, all green, all blue values) to grey <uint8>[1024]."""
     planes = colors.reshape(_COLORS, IMAGE_SIZE, IMAGE_SIZE)
     return tf.image.rgb_to_grayscale(planes.transpose(1, 2, 0)).numpy().ravel()
 
 
 class _Unpickler(pickle.Unpickler):
-    """Unpickles arrays only: a pickle may otherwise run any program."""
+    """Unpickler of arrays only, since a pickle of other classes may run any code."""
 
     _ALLOWED = frozenset(
         (module, name)
@@ -138,13 +140,14 @@ class _Unpickler(pickle.Unpickler):
     )
 
     def find_class(self, module, name):
+        """Returns one of the allowed classes; raises UnpicklingError for others."""
         if (module, name) not in self._ALLOWED:
             raise pickle.UnpicklingError(f"{module}.{name} is no part of a CIFAR-10 batch")
         return super().find_class(module, name)
 
 
 def _image_batch(path: pathlib.Path) -> tuple[np.ndarray, np.ndarray]:
-    """<uint8>[images, 3072] and <int>[images] of a file."""
+    """Reads colours <uint8>[images, 3072] and labels <int>[images] of a file."""
     try:
         with path.open("rb") as file:
             content = _Unpickler(file, encoding="bytes").load()
@@ -165,6 +168,7 @@ def _image_batch(path: pathlib.Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _of_split(name: str, splits: dict[str, str], split: str) -> str:
+    """Returns the entry of a split; raises InputError if it is unknown."""
     if split not in splits:
         raise InputError(f"{name} has no split {split!r}, only {', '.join(splits)}")
     return splits[split]

@@ -1,8 +1,7 @@
-"""Sequential Question Answering (SQA; Iyyer et al., 2017): official files -> interactions.
+"""Reads Sequential Question Answering (SQA; Iyyer et al., 2017) from the official files.
 
-The files are tab-separated with normal quoting (questions may hold tabs and newlines, so they
-must not be split by hand) and name tables in `table_csv/`. An interaction is one sequence of
-questions by one annotator.
+The files are tab-separated with quoting, since questions may contain tabs and newlines. Tables are
+in `table_csv/`. An interaction is a sequence of questions by one annotator.
 """
 
 import ast
@@ -28,18 +27,17 @@ REQUIRED_COLUMNS = (
     "answer_coordinates",
     "answer_text",
 )
-# Other data sets converted to this format add "aggregation" and "float_answer"; rows may end
-# before these.
+# Other data sets in this format also have "aggregation" and "float_answer". Rows may lack these.
 
 _COORDINATE = re.compile(r"\(\s*(\d+)\s*,\s*(\d+)\s*\)")
 
 
 def splits(random_split: int | None = 1) -> dict[str, str]:
-    """File stems behind "train", "dev" and "test".
+    """Returns the file stems of "train", "dev" and "test".
 
     Args:
-        random_split: which of the five official divisions of the training file gives train and
-            dev (the reference uses 1); None trains on all of `train.tsv` and has no dev.
+        random_split: number, from 1 to 5, of the official division of the training file into train
+            and dev (the reference uses 1). None: train is all of `train.tsv`, and there is no dev.
     """
     if random_split is None:
         return {"train": "train", "test": "test"}
@@ -56,13 +54,13 @@ class Row:
     Attributes:
         where: file and line, for messages.
         sequence: "<id>-<annotator>", the id of the interaction.
-        position: place in the sequence, from 0.
+        position: position in the sequence, from 0.
         text: the question.
         table_file: path of the table, relative to the data set.
         coordinates: answer cells as (row, column), sorted; data rows count from 0.
         texts: the answers as text.
-        aggregation: "NONE", "SUM", "AVERAGE" or "COUNT", where the file says so.
-        float_answer: the answer as a number, where the file has it.
+        aggregation: "NONE", "SUM", "AVERAGE" or "COUNT", if the file has it.
+        float_answer: the answer as a number, if the file has it.
     """
 
     where: str
@@ -77,22 +75,23 @@ class Row:
 
 
 def read(input_dir: str | os.PathLike, split: str) -> Iterator[interaction_pb2.Interaction]:
-    """Interactions of one file, in its order, questions by position.
+    """Reads the interactions of one file in order, with questions sorted by position.
 
-    Ids are the reference's: interactions "<id>-<annotator>", questions "<interaction>_<position>",
-    tables the path of their file. Cells are the texts of the CSV, unchanged.
+    Ids are those of the reference: interactions "<id>-<annotator>", questions
+    "<interaction>_<position>", and for tables the path of their file. Cells have the texts of the
+    CSV, unchanged.
 
     Args:
         input_dir: the directory with `train.tsv`, `test.tsv`, … and `table_csv/`.
         split: file stem, for example "test" or "random-split-1-dev" (see `splits`).
 
     Raises:
-        InputError: a file is missing, a row is malformed, or an answer lies outside its table;
+        InputError: if a file is missing, a row is malformed, or an answer is outside its table;
             the message names the file and the line.
     """
     input_dir = pathlib.Path(input_dir)
     tables = {}
-    # The files keep the rows of a sequence together, but nothing promises that.
+    # In the official files the rows of a sequence are adjacent, but the format does not require it.
     rows = sorted_by_sequence(read_rows(input_dir / f"{split}.tsv"))
     for sequence, group in itertools.groupby(rows, key=lambda row: row.sequence):
         group = list(group)
@@ -100,7 +99,7 @@ def read(input_dir: str | os.PathLike, split: str) -> Iterator[interaction_pb2.I
 
 
 def sorted_by_sequence(rows) -> list[Row]:
-    """Rows by sequence (in order of first appearance), within it by position."""
+    """Sorts rows by sequence, in order of first appearance, and by position in the sequence."""
     rows = list(rows)
     first = {}
     for row in rows:
@@ -109,10 +108,10 @@ def sorted_by_sequence(rows) -> list[Row]:
 
 
 def read_rows(path: str | os.PathLike) -> Iterator[Row]:
-    """Parsed rows of a question file, in its order.
+    """Reads the rows of a question file in order.
 
     Raises:
-        InputError: as `read`, apart from what needs the table.
+        InputError: if the file is missing or a row is malformed.
     """
     try:
         with open(path, encoding="utf-8", newline="") as file:
@@ -123,7 +122,7 @@ def read_rows(path: str | os.PathLike) -> Iterator[Row]:
                 raise InputError(f"{path} line 1: missing column(s) {', '.join(missing)}")
             line = reader.line_num + 1
             for values in reader:
-                if values:  # not an empty line
+                if values:  # [] for an empty line
                     yield _row(f"{path} line {line}", header, values)
                 line = reader.line_num + 1  # a quoted question may span several lines
     except OSError as error:
@@ -133,6 +132,7 @@ def read_rows(path: str | os.PathLike) -> Iterator[Row]:
 
 
 def _row(where, header, values):
+    """Parses a row; raises InputError if it is malformed."""
     required = max(header.index(name) for name in REQUIRED_COLUMNS) + 1
     if not required <= len(values) <= len(header):
         raise InputError(f"{where}: {len(values)} fields where the header has {len(header)}")
@@ -153,7 +153,7 @@ def _row(where, header, values):
 
 
 def _parse_list(where, column, text):
-    """A Python list of strings, as the official files write their lists."""
+    """Parses a Python list of strings, the format of lists in the official files."""
     try:
         values = ast.literal_eval(text)
     except (ValueError, SyntaxError):
@@ -164,6 +164,7 @@ def _parse_list(where, column, text):
 
 
 def _parse_coordinates(where, text):
+    """Parses a list of "(row, column)"; returns distinct coordinates, sorted."""
     coordinates = set()
     for value in _parse_list(where, "answer_coordinates", text):
         match = _COORDINATE.fullmatch(value.strip())
@@ -174,6 +175,7 @@ def _parse_coordinates(where, text):
 
 
 def _parse_aggregation(where, text):
+    """Returns the name of an operation; None for an empty text."""
     names = interaction_pb2.Answer.AggregationFunction.keys()
     if text and text.upper() not in names:
         raise InputError(f"{where}: aggregation {text!r} is none of {', '.join(names)}")
@@ -181,6 +183,7 @@ def _parse_aggregation(where, text):
 
 
 def _parse_number(where, text):
+    """Returns a number; None for an empty text."""
     try:
         return float(text) if text else None
     except ValueError as error:
@@ -188,7 +191,7 @@ def _parse_number(where, text):
 
 
 def _table_of(rows, input_dir, tables):
-    """The table of a sequence, read once and shared."""
+    """Returns the table of a sequence; each table is read once."""
     first = rows[0]
     for before, row in itertools.pairwise(rows):
         if row.table_file != first.table_file:
@@ -204,6 +207,7 @@ def _table_of(rows, input_dir, tables):
 
 
 def _interaction(sequence, rows, table):
+    """Makes the interaction of a sequence; raises InputError for answers outside the table."""
     for row in rows:
         for row_index, column_index in row.coordinates:
             if row_index >= len(table.rows) or column_index >= len(table.columns):

@@ -11,7 +11,7 @@ from mate_tf.data.interactions import parse_question_id
 
 
 class Sqa(TableBuilder):
-    """Sequences of questions, each of which may refer to the answer of the one before.
+    """Sequences of questions that may refer to the answer of the previous question.
 
     Splits are those of the first official division of the training file, and test.
     """
@@ -24,6 +24,7 @@ class Sqa(TableBuilder):
     HOMEPAGE = "https://aka.ms/sqa"
 
     def _answer_features(self):
+        """Returns the features of the answer."""
         return {
             "sequence_id": tfds.features.Text(doc="The same for all questions of a sequence."),
             "position": tfds.features.Scalar(np.int32, doc="Place in the sequence, from 0."),
@@ -32,6 +33,7 @@ class Sqa(TableBuilder):
         }
 
     def _read(self, folder):
+        """Returns split -> interactions."""
         return {
             split: sqa.read(folder, stem)
             for split, stem in sqa.splits().items()
@@ -39,6 +41,7 @@ class Sqa(TableBuilder):
         }
 
     def _answer(self, interaction, question):
+        """Returns the values of `_answer_features`."""
         return {
             "sequence_id": interaction.id,
             "position": parse_question_id(question.id).position,

@@ -1,4 +1,4 @@
-"""SQuAD v1.1 (Rajpurkar et al., 2016) and v2.0 (2018) from the official JSON files.
+"""Reads SQuAD v1.1 (Rajpurkar et al., 2016) and v2.0 (2018) from the official JSON files.
 
 An interaction is a paragraph, the only cell of a table, with all questions about it.
 """
@@ -15,7 +15,7 @@ from mate_tf.tables.files import read_text
 
 V1, V2 = "v1.1", "v2.0"
 VERSIONS = (V1, V2)
-"""As in the names of the files. In version 2.0 there are questions without an answer."""
+"""Versions, as in the names of the files. Version 2.0 has questions without an answer."""
 
 SPLITS = ("train", "dev")
 """The test sets are not published."""
@@ -30,13 +30,19 @@ _SPANS = answer_spans_pb2.AnswerSpans.answer_spans_ext
 class Paragraphs:
     """Interactions of one paragraph each, in the order of the official file.
 
-    Question "4e5f" is question "4e5f-0_0". All answers of a question are among the answer's texts,
-    the different places of those that are where they should be among its `AnswerSpans`. A question
-    that has no answer has no texts.
+    Question "4e5f" is question "4e5f-0_0". Its answer has the texts of all gold answers. The
+    `AnswerSpans` have the distinct positions of the answers that are found at their `answer_start`.
+    A question without an answer has no texts.
+
+    Args:
+        articles: content of the file.
+        source: path of the file.
+        version: one of `VERSIONS`.
+        training: leave out questions without a known position.
 
     Attributes:
-        defects: what was found wrong with the file, complete at the end of an iteration: kind ->
-            one message for each case. Each kind is a noun in the plural.
+        defects: defects of the file, kind -> messages; complete at the end of an iteration. Each
+            kind is a noun in the plural.
     """
 
     def __init__(self, articles: list, source: pathlib.Path, version: str, training: bool):
@@ -46,6 +52,7 @@ class Paragraphs:
         self._seen: set[str] = set()
 
     def __iter__(self) -> Iterator[interaction_pb2.Interaction]:
+        """Yields the interactions that have questions."""
         self.defects.clear()
         self._seen.clear()
         for number, article in enumerate(self._articles):
@@ -59,6 +66,7 @@ class Paragraphs:
                     yield made
 
     def _interaction(self, paragraph, name: str, where: str) -> interaction_pb2.Interaction:
+        """Makes the interaction of a paragraph."""
         context = _get(paragraph, "context", str, where)
         if not context.strip():
             raise InputError(f"{where}: the context is empty")
@@ -73,11 +81,11 @@ class Paragraphs:
         return made
 
     def _question(self, entry, context: str, where: str) -> interaction_pb2.Question | None:
-        """None if the question is of no use."""
+        """Makes a question; None if it is left out because of a defect."""
         name = _get(entry, "id", str, where)
         where = f"{where} (question {name})"
         if name in self._seen:
-            raise InputError(f"{where}: the id is there twice")
+            raise InputError(f"{where}: the id is a duplicate")
         self._seen.add(name)
         question = interaction_pb2.Question(
             id=create_question_id(create_interaction_id(name), 0),
@@ -90,27 +98,28 @@ class Paragraphs:
             answers = _get(entry, "answers", list, where)
         if not answers and self._version == V1:
             return self._note(NO_ANSWER, where)
-        places = {}
+        spans = {}  # in order, without duplicates
         for answer in answers:
             text = _get(answer, "text", str, where)
             begin = _get(answer, "answer_start", int, where)
             question.answer.answer_texts.append(text)
             if text and begin >= 0 and context.startswith(text, begin):
-                places[begin, begin + len(text)] = None
+                spans[begin, begin + len(text)] = None
             else:
                 self._note(NOT_THERE, f"{where}: {text!r} is not at {begin}")
-        if answers and not places and self._training:
+        if answers and not spans and self._training:
             return self._note(NO_PLACE, where)
-        for begin, end in places:
+        for begin, end in spans:
             question.Extensions[_SPANS].spans.add(begin_index=begin, end_index=end)
         return question
 
     def _note(self, kind: str, message: str) -> None:
+        """Adds a defect."""
         self.defects.setdefault(kind, []).append(message)
 
 
 def read(input_dir: str | os.PathLike, split: str, version: str) -> Paragraphs:
-    """The paragraphs of a split with their questions.
+    """Reads the paragraphs of a split with their questions.
 
     Args:
         input_dir: folder with train-v1.1.json and dev-v1.1.json, or those of version 2.0.
@@ -118,9 +127,9 @@ def read(input_dir: str | os.PathLike, split: str, version: str) -> Paragraphs:
         version: one of `VERSIONS`.
 
     Raises:
-        InputError: split or version is unknown, or the file is missing or no file of SQuAD; while
-            it is iterated over, also that an entry is malformed. The message names file and entry.
-            Answers that are not in their place are counted instead, see `Paragraphs.defects`.
+        InputError: if split or version is unknown, or the file is missing or no file of SQuAD; in
+            the iteration, if an entry is malformed. The message names file and entry. Answers that
+            are not at their `answer_start` are counted instead, see `Paragraphs.defects`.
     """
     if version not in VERSIONS:
         raise InputError(f"task.version: {version!r} is none of {', '.join(VERSIONS)}")
@@ -144,7 +153,11 @@ _KINDS[bool] = "true or false"
 
 
 def _get(entry, key: str, kind: type, where: str, default=None):
-    """Value of a key of a JSON object, which must be there if it has no default."""
+    """Returns the value of a key of a JSON object, checked for its type.
+
+    Raises:
+        InputError: if the type differs, or the key is missing and has no default.
+    """
     if not isinstance(entry, dict):
         raise InputError(f"{where}: expected an object with {key!r}, as in a file of SQuAD")
     value = entry.get(key, default)

@@ -1,8 +1,8 @@
-"""Intermediate pre-training: statements made from the tables and texts of other data sets.
+"""Reads statements for intermediate pre-training, made from tables and texts of other data sets.
 
-Eisenschlos et al. (2020, "Understanding tables with intermediate pre-training"); how statements
-are made is in `mate_tf.tables.statements`. A model learns to tell entailed from refuted ones, as in
-TabFact, before it is fine-tuned.
+From Eisenschlos et al. (2020, "Understanding tables with intermediate pre-training"). The
+statements are made by `mate_tf.tables.statement_generation`. Before it is fine-tuned, a model
+learns to classify statements as entailed or refuted, as in TabFact.
 """
 
 import random
@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from mate_tf.data import pretraining
 from mate_tf.data.interactions import create_interaction_id, create_question_id, table_of
 from mate_tf.protos import interaction_pb2
-from mate_tf.tables import statements
+from mate_tf.tables.statement_generation import Statement, counterfactual, synthetic
 from mate_tf.tables.text import normalize_for_match
 
 REFUTED, ENTAILED = 0, 1
-"""What `class_index` is, as in TabFact."""
+"""Values of `class_index`, as in TabFact."""
 
 
 def read_dir(
@@ -26,15 +26,15 @@ def read_dir(
     num_synthetic: int = 2,
     num_counterfactual: int = 2,
 ) -> Iterator[interaction_pb2.Interaction]:
-    """Statements made from interactions as create_data writes them; see `read`.
+    """Makes statements from interaction files of create_data; see `read`.
 
     Args:
         input_dir: an output folder of create_data, or a folder of such folders.
-        split: files whose names begin so are read.
+        split: prefix of the names of the files to read.
         seed, num_synthetic, num_counterfactual: see `read`.
 
     Raises:
-        InputError: there is no such file, or it is damaged.
+        InputError: if there is no such file, or a file is damaged.
     """
     found = pretraining.read_dir(input_dir, split)
     return read(
@@ -49,24 +49,25 @@ def read(
     num_synthetic: int = 2,
     num_counterfactual: int = 2,
 ) -> Iterator[interaction_pb2.Interaction]:
-    """Statements about the tables of interactions, one in each new interaction.
+    """Makes statements about the tables of interactions. Each is an interaction of its own.
 
-    Half of them are `ENTAILED`. What is made of an interaction depends on the seed and on itself
-    only. Where a table or its texts do not give as many statements, there are fewer. Numbers in the
-    statements are not annotated: the converter looks for them.
+    Half of them are `ENTAILED`. The statements of an interaction depend only on the seed and the
+    interaction. A small table, or one with few texts, gives fewer statements. Numbers in the
+    statements are not annotated; the converter finds them.
 
     Args:
-        interactions: tables with questions or statements; refuted ones are not used.
-        seed: of all choices.
-        num_synthetic: statements worked out from the table of each interaction.
-        num_counterfactual: statements from the texts of each interaction, half of them the texts
-            themselves, which are taken for true, half with another cell in place of one mentioned.
+        interactions: tables with questions or statements; refuted statements are not used.
+        seed: seed of all random choices.
+        num_synthetic: number of statements computed from the table of each interaction.
+        num_counterfactual: number of statements from the texts of each interaction. Half of them
+            are the texts themselves, which count as true. In the other half a mentioned cell is
+            replaced by another one.
     """
     for interaction in interactions:
-        # Seeding by text is the same in every process, unlike by hash.
+        # A text as seed gives the same numbers in every process; a hash would not.
         rng = random.Random(f"{seed} {interaction.id}")
         table = table_of(interaction)
-        made = list(statements.synthetic(table, rng, num_synthetic))
+        made = list(synthetic(table, rng, num_synthetic))
         made += _counterfactual(interaction, table, rng, num_counterfactual // 2)
         for index, (text, is_true) in enumerate(made):
             name = create_interaction_id(interaction.id, index)
@@ -78,21 +79,21 @@ def read(
             yield statement
 
 
-def _counterfactual(interaction, table, rng, num_pairs: int) -> list[statements.Statement]:
-    """Pairs of a text and what it was changed to."""
+def _counterfactual(interaction, table, rng, num_pairs: int) -> list[Statement]:
+    """Makes pairs of a text, as true statement, and the changed text, as false statement."""
     texts = _texts(interaction)
     rng.shuffle(texts)
     made = []
     for text in texts:
         if len(made) < 2 * num_pairs:
-            changed = statements.counterfactual(table, text, rng)
+            changed = counterfactual(table, text, rng)
             if changed is not None:
-                made += [statements.Statement(text, True), statements.Statement(changed, False)]
+                made += [Statement(text, True), Statement(changed, False)]
     return made
 
 
 def _texts(interaction) -> list[str]:
-    """What is said about the table, each text once."""
+    """Returns the distinct texts about the table: questions, true statements and titles."""
     questions = [
         question.original_text or question.text
         for question in interaction.questions

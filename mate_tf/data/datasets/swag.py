@@ -1,4 +1,4 @@
-"""SWAG (Zellers et al., 2018): which of four endings follows? From the official csv files."""
+"""Reads SWAG (Zellers et al., 2018), choice of one of four endings, from the official csv files."""
 
 import os
 import pathlib
@@ -17,18 +17,18 @@ _STEMS = {"train": "train", "dev": "val", "test": "test"}
 
 
 def read(input_dir: str | os.PathLike, split: str) -> Iterator[interaction_pb2.Interaction]:
-    """Interactions of a sentence and four choices each: what comes next.
+    """Reads interactions of a sentence and four choices for the next sentence.
 
     A choice is the beginning of the second sentence (sent2) and one of the endings. The class is
-    the right one's place; there is none in the test set.
+    the index of the right choice. The test set has no classes.
 
     Args:
         input_dir: folder with train.csv, val.csv and test.csv.
         split: "train", "dev" (val.csv) or "test".
 
     Raises:
-        InputError: the split is unknown, or a file is missing or malformed; the message names file
-            and row.
+        InputError: if the split is unknown, or a file is missing or malformed; the message names
+            file and row.
     """
     if split not in _STEMS:
         raise InputError(f"SWAG has no split {split!r}, only {', '.join(_STEMS)}")
@@ -39,9 +39,9 @@ def read(input_dir: str | os.PathLike, split: str) -> Iterator[interaction_pb2.I
     missing = [name for name in needed if name not in header]
     if missing:
         raise InputError(f"{path}: the header lacks the column(s) {', '.join(missing)}")
-    places = [header.index(name) for name in needed]
+    indices = [header.index(name) for name in needed]
     for number, row in enumerate(rows):
-        first, start, *endings = (row[place] for place in places)
+        first, start, *endings = (row[index] for index in indices)
         where = f"{path}: row {number + 1}"
         label = _label(endings.pop(), where) if labelled else None
         for name, text in ((_FIRST, first), *zip(ENDINGS, endings, strict=True)):
@@ -52,6 +52,7 @@ def read(input_dir: str | os.PathLike, split: str) -> Iterator[interaction_pb2.I
 
 
 def _label(text: str, where: str) -> int:
+    """Returns the class; raises InputError for other texts."""
     if text not in map(str, range(len(ENDINGS))):
         raise InputError(
             f"{where}: {_LABEL} is {text!r}, expected a number from 0 to {len(ENDINGS) - 1}"

@@ -1,8 +1,8 @@
-"""TabFact (Chen et al., 2020): statements about Wikipedia tables, entailed or refuted by them.
+"""Reads TabFact (Chen et al., 2020): statements that Wikipedia tables entail or refute.
 
-The official files, as their repository has them: tables in `data/all_csv/`, lists of tables in
-`data/*_id.json`, and the statements either as people wrote them (`collected_data/`) or, in lower
-case and lemmatised, in `tokenized_data/`.
+The official repository has tables in `data/all_csv/`, lists of tables in `data/*_id.json`, the
+original statements in `collected_data/`, and lower-cased and lemmatized statements in
+`tokenized_data/`.
 """
 
 import json
@@ -23,10 +23,10 @@ from mate_tf.tables.files import read_text
 from mate_tf.tables.table import Table
 
 REFUTED, ENTAILED = 0, 1
-"""What `class_index` is."""
+"""Values of `class_index`."""
 
 SPLITS = ("train", "dev", "test", "test_simple", "test_complex", "test_small")
-"""What can be read; "dev" is what the official files call "val"."""
+"""Splits; "dev" is called "val" in the official files."""
 
 # Split -> official name of its statements, and of the list of tables if that is another.
 _FILES = {
@@ -41,17 +41,17 @@ _RAW_FILES = ("r1_training_all.json", "r2_training_all.json")  # of all splits
 
 
 def tables_path(input_dir: str | os.PathLike, split: str) -> pathlib.Path:
-    """The official list of a split's tables."""
+    """Returns the path of the official list of a split's tables."""
     return pathlib.Path(input_dir) / "data" / f"{_FILES[split][-1]}_id.json"
 
 
 class Statements(NamedTuple):
-    """What is said about one table.
+    """Statements about one table.
 
     Attributes:
         texts: the statements.
-        labels: for each `ENTAILED` or `REFUTED`.
-        caption: title of the page that the table is from.
+        labels: `ENTAILED` or `REFUTED` for each statement.
+        caption: title of the page with the table.
     """
 
     texts: list[str]
@@ -62,21 +62,22 @@ class Statements(NamedTuple):
 def read(
     input_dir: str | os.PathLike, split: str, *, raw: bool | None = None
 ) -> Iterator[interaction_pb2.Interaction]:
-    """Interactions of one statement each, in the order of the official list of tables.
+    """Reads interactions of one statement each, in the order of the official list of tables.
 
-    Ids are the reference's: statement 3 about table "t.csv" is question "t.csv_3-0_0" of
-    interaction "t.csv_3-0", its table "table_csv/t.csv". The caption is the document's title.
+    Ids are those of the reference: statement 3 about table "t.csv" is question "t.csv_3-0_0" of
+    interaction "t.csv_3-0", and its table is "table_csv/t.csv". The caption becomes the document
+    title.
 
     Args:
         input_dir: the directory with `data/` and `tokenized_data/` or `collected_data/`.
         split: one of `SPLITS`.
-        raw: True reads statements as they were written, as the reference does, False the
-            lemmatised ones; None the former if `collected_data/` is there. Models do not carry
-            over from one to the other.
+        raw: True reads the original statements, like the reference; False reads the lemmatized
+            ones; None reads the original ones if `collected_data/` exists. A model trained on one
+            kind does not work for the other.
 
     Raises:
-        InputError: the split is unknown, a file is missing or malformed; the message names the
-            file and the table.
+        InputError: if the split is unknown, or a file is missing or malformed; the message names
+            the file and the table.
     """
     if split not in SPLITS:
         raise InputError(f"TabFact has no split {split!r}, only {', '.join(SPLITS)}")
@@ -88,7 +89,7 @@ def read(
     else:
         sources = [input_dir / "tokenized_data" / f"{official[0]}_examples.json"]
     statements = {}
-    for source in sources:  # the two rounds of collection had other tables
+    for source in sources:  # the two files of collected_data/ have different tables
         statements.update(_read_json(source, dict))
     list_path = tables_path(input_dir, split)
     for table_id in _read_json(list_path, list):
@@ -101,7 +102,7 @@ def read(
 
 
 def _interactions(path: pathlib.Path, found: Statements) -> Iterator[interaction_pb2.Interaction]:
-    """One per statement, which so never counts as the question before another one."""
+    """Makes one interaction per statement, so that no statement is another's previous question."""
     table_id = path.name
     table = Table.from_csv(path, found.caption, delimiter="#", table_id=f"table_csv/{table_id}")
     questions = [
@@ -116,7 +117,7 @@ def _interactions(path: pathlib.Path, found: Statements) -> Iterator[interaction
 
 
 def _statements(where: str, content) -> Statements:
-    """The entry of a table, checked."""
+    """Checks the entry of a table; raises InputError if it is malformed."""
     if not isinstance(content, list) or len(content) != 3:
         raise InputError(f"{where}: expected [statements, labels, caption]")
     texts, labels, caption = content
@@ -132,11 +133,12 @@ def _statements(where: str, content) -> Statements:
 
 
 def _all(values, condition) -> bool:
+    """Returns True for a list with values that all meet a condition."""
     return isinstance(values, list) and all(map(condition, values))
 
 
 def _read_json(path: pathlib.Path, kind: type):
-    """What a file holds, which is an object (dict) or a list."""
+    """Reads a JSON file with an object (dict) or a list; raises InputError for other files."""
     try:
         content = json.loads(read_text(path))
     except (json.JSONDecodeError, RecursionError) as error:

@@ -9,14 +9,14 @@ from mate_tf.data.datasets import tabfact
 from mate_tf.data.datasets.tables_tfds import TableBuilder
 
 LABELS = ("refuted", "entailed")
-"""What `tabfact.REFUTED` and `tabfact.ENTAILED` are called."""
+"""Names of `tabfact.REFUTED` and `tabfact.ENTAILED`."""
 
 
 class TabFact(TableBuilder):
-    """Statements about tables, and whether these entail them.
+    """Statements that tables entail or refute.
 
-    Splits are those whose list of tables is in the folder. Statements are as people wrote them, or
-    lemmatised if only those are there.
+    A split is built if its list of tables is in the folder. The original statements are read, or
+    the lemmatized ones if only those are in the folder.
     """
 
     MANUAL_DOWNLOAD_INSTRUCTIONS = """
@@ -27,6 +27,7 @@ class TabFact(TableBuilder):
     HOMEPAGE = "https://tabfact.github.io"
 
     def _answer_features(self):
+        """Returns the features of the answer."""
         return {
             "label": tfds.features.ClassLabel(
                 names=LABELS, doc="Whether the table entails the statement."
@@ -34,6 +35,7 @@ class TabFact(TableBuilder):
         }
 
     def _read(self, folder):
+        """Returns split -> interactions."""
         return {
             split: tabfact.read(folder, split)
             for split in tabfact.SPLITS
@@ -41,4 +43,5 @@ class TabFact(TableBuilder):
         }
 
     def _answer(self, interaction, question):
+        """Returns the values of `_answer_features`."""
         return {"label": question.answer.class_index}

@@ -1,7 +1,7 @@
-"""What the builders for TensorFlow Datasets share: where files are from, and how a table is given.
+"""Base class of the builders for TensorFlow Datasets, with the features of tables.
 
-Builders read the official files with the readers of this package, so that they refuse the same
-broken files with the same messages. A builder can be loaded by its name once its module is there:
+Builders use the readers of this package, so they raise the same errors for broken files. A builder
+can be loaded by its name after its module is imported:
 
 ```
 import tensorflow_datasets as tfds
@@ -25,50 +25,51 @@ from mate_tf.protos import interaction_pb2
 
 
 def texts(doc: str) -> tfds.features.Sequence:
-    """The feature of a list of texts."""
+    """Returns the feature of a list of texts."""
     return tfds.features.Sequence(tfds.features.Text(), doc=doc)
 
 
 def cells(doc: str) -> tfds.features.Sequence:
-    """The feature of cells of a table, data rows and columns counted from 0."""
+    """Returns the feature of cells of a table; data rows and columns count from 0."""
     return tfds.features.Sequence({"row": np.int32, "column": np.int32}, doc=doc)
 
 
 def coordinates(answer: interaction_pb2.Answer) -> list[dict[str, int]]:
-    """The answer's cells, as `cells` takes them."""
+    """Returns the cells of an answer as a value of the feature `cells`."""
     return [
         {"row": cell.row_index, "column": cell.column_index} for cell in answer.answer_coordinates
     ]
 
 
 class TableBuilder(tfds.core.GeneratorBasedBuilder):
-    """One example for each question, with its table; nothing is downloaded.
+    """Builder with one example per question and its table; nothing is downloaded.
 
     Attributes:
-        DESCRIPTION, HOMEPAGE: of the data set.
+        DESCRIPTION, HOMEPAGE: description and homepage of the data set.
     """
 
     VERSION = tfds.core.Version("1.0.0")
-    # tfds would look for checksums of downloads with a package that it does not require.
+    # Otherwise tfds looks for checksums of downloads, with a package that may not be installed.
     url_infos = None
     DESCRIPTION = ""
     HOMEPAGE = ""
 
     @abc.abstractmethod
     def _answer_features(self) -> dict[str, Any]:
-        """Features beside the question and the table."""
+        """Returns further features, beside those of the question and the table."""
 
     @abc.abstractmethod
     def _read(self, folder: str) -> Mapping[str, Iterable[interaction_pb2.Interaction]]:
-        """Split -> interactions, of those splits whose files are in the folder."""
+        """Returns split -> interactions, for the splits with files in the folder."""
 
     @abc.abstractmethod
     def _answer(
         self, interaction: interaction_pb2.Interaction, question: interaction_pb2.Question
     ) -> dict[str, Any]:
-        """Values of `_answer_features`."""
+        """Returns the values of `_answer_features`."""
 
     def _info(self):
+        """Returns name, description and features of the data set, for tfds."""
         text = tfds.features.Text
         return tfds.core.DatasetInfo(
             builder=self,
@@ -90,6 +91,7 @@ class TableBuilder(tfds.core.GeneratorBasedBuilder):
         )
 
     def _split_generators(self, dl_manager):
+        """Returns split -> examples, for tfds."""
         folder = str(dl_manager.manual_dir)
         found = self._read(folder)
         if not found:
@@ -101,6 +103,7 @@ class TableBuilder(tfds.core.GeneratorBasedBuilder):
     def _generate_examples(
         self, interactions: Iterable[interaction_pb2.Interaction]
     ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yields question id and features of each question, for tfds."""
         for interaction in interactions:
             table = interaction.table
             of_table = {
@@ -110,5 +113,6 @@ class TableBuilder(tfds.core.GeneratorBasedBuilder):
                 "rows": [[cell.text for cell in row.cells] for row in table.rows],
             }
             for question in interaction.questions:
-                asked = {"question_id": question.id, "question": question.original_text}
-                yield question.id, asked | of_table | self._answer(interaction, question)
+                of_question = {"question_id": question.id, "question": question.original_text}
+                answer = self._answer(interaction, question)
+                yield question.id, of_question | of_table | answer

@@ -1,4 +1,4 @@
-"""Tab-separated files without quoting, read line by line: they may be larger than memory."""
+"""Reads tab-separated files without quoting, line by line, since they may exceed the memory."""
 
 import os
 import pathlib
@@ -12,18 +12,18 @@ _BYTE_ORDER_MARK = "\ufeff"
 def read(
     path: str | os.PathLike, columns: Sequence[str], *, header: bool = True
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """The rows of a UTF-8 file; a byte order mark and carriage returns are left aside.
+    """Reads the rows of a UTF-8 file; a byte order mark and carriage returns are removed.
 
     Args:
         path: the file.
-        columns: with a header, those that it must have; without, all of them in order.
-        header: whether the first line names the columns.
+        columns: the required columns; for a file without header, all columns in order.
+        header: True if the first line has the names of the columns.
 
     Returns:
         iterator over pairs: "<path> line <number>", for messages, and the row by column.
 
     Raises:
-        InputError: the file is missing, has no rows or not these columns, or a line has another
+        InputError: if the file is missing, has no rows or lacks a column, or a line has another
             number of cells or is not UTF-8; the message names the line.
     """
     rows = 0
@@ -49,10 +49,11 @@ def read(
 
 
 def choice(where: str, name: str, text: str, choices: Sequence[str]) -> int:
-    """The place of a text among `choices`.
+    """Returns the index of a text in `choices`.
 
     Raises:
-        InputError: it is none of them; the message begins with `where` and names the column.
+        InputError: if it is not in `choices`; the message begins with `where` and names the
+            column.
     """
     if text not in choices:
         raise InputError(f"{where}: {name} is {text!r}, expected one of {', '.join(choices)}")
@@ -60,6 +61,7 @@ def choice(where: str, name: str, text: str, choices: Sequence[str]) -> int:
 
 
 def _lines(path: str | os.PathLike) -> Iterator[tuple[int, str]]:
+    """Yields number and text of each line."""
     try:
         with pathlib.Path(path).open("rb") as file:
             for number, line in enumerate(file, start=1):

@@ -1,17 +1,18 @@
-"""WikiSQL (Zhong et al., 2017): questions and the SQL queries that answer them.
+"""Reads WikiSQL (Zhong et al., 2017): questions with the SQL queries that answer them.
 
-The official release has two files a split, `<split>.jsonl` with the questions and
-`<split>.tables.jsonl` with the tables. A query selects one column of the rows for which all its
-conditions hold, or the largest, the smallest, the number, the sum or the average of what is there.
+The official release has two files for each split, `<split>.jsonl` with the questions and
+`<split>.tables.jsonl` with the tables. A query selects one column of the rows that meet all
+conditions, or computes maximum, minimum, count, sum or average of these cells.
 
-Queries are executed as the release's own engine (a database) does it, and where that is stricter
-than the importer of google-research/tapas, as the latter: texts are equal if they have the same
-words and punctuation in lower case. Other than with either
-- each condition has its own value (the engine gives all on one column that of the last),
-- numbers are also added up in columns of text, if all cells are numbers,
-- the largest and the smallest value are all cells that hold it (the importer has one of them),
-- the text of an answer in one cell is that of the cell (the importer writes 5.0 for "5", and does
-  not find it in the table again).
+Queries are executed by the rules of the release's own engine (a database). If those are stricter
+than the importer of google-research/tapas, the rules of the importer are used: texts are equal if
+they have the same words and punctuation in lower case. There are differences to both:
+- Each condition has its own value. (The engine uses, for all conditions on a column, the value of
+  the last one.)
+- Numbers in columns of text are added up too, if all cells are numbers.
+- MAX and MIN select all cells with the value. (The importer selects one of them.)
+- If the answer is one cell, its text is the text of the cell. (The importer writes 5.0 for "5", and
+  does not find that in the table.)
 """
 
 import dataclasses
@@ -41,13 +42,13 @@ from mate_tf.tables.text import convert_to_float, tokenize_string
 SPLITS = ("train", "dev", "test")
 
 AGGREGATIONS = ("", "MAX", "MIN", "COUNT", "SUM", "AVG")
-"""What the numbers of the release mean."""
+"""Aggregations, by their numbers in the release."""
 
 OPERATORS = ("=", ">", "<")
-"""Likewise."""
+"""Operators of conditions, by their numbers in the release."""
 
 REAL = "real"
-"""Type of a column of numbers; the other is "text"."""
+"""Type of a column of numbers; the other type is "text"."""
 
 NO_ROWS = "no row meets the conditions"
 NOT_A_NUMBER = "condition on a number is not one"
@@ -56,12 +57,12 @@ NO_NUMBERS = "not all cells are numbers"
 _ABOUT = {"title": "page_title", "heading": "section_title", "caption": "caption"}
 _AGGREGATION_NAMES = {"COUNT": "COUNT", "SUM": "SUM", "AVG": "AVERAGE"}
 _COMPARISONS = {"=": operator.eq, ">": operator.gt, "<": operator.lt}
-# As the official engine looks for a number where a value is more than that.
+# A number inside a longer text, found like in the official engine.
 _NUMBER = re.compile(r"[-+]?\d*\.\d+|\d+")
 
 
 class Condition(NamedTuple):
-    """`column <operator> value`, columns being counted from 0."""
+    """Condition `column <operator> value`; columns count from 0."""
 
     column: int
     operator: str
@@ -70,7 +71,7 @@ class Condition(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Query:
-    """SELECT aggregation(column) FROM the table WHERE all conditions."""
+    """Query SELECT aggregation(column) FROM the table WHERE all conditions hold."""
 
     column: int
     aggregation: str = ""
@@ -78,13 +79,13 @@ class Query:
 
 
 class Result(NamedTuple):
-    """What a query gives.
+    """Result of a query.
 
     Attributes:
-        coordinates: the cells that it selects, for MAX and MIN those that hold the value.
-        aggregation: what is computed from them, in the terms of `Question`.
-        texts: the answer; a number that is computed or the cells' texts.
-        value: the answer if it is one finite number.
+        coordinates: the selected cells; for MAX and MIN the cells with the value.
+        aggregation: operation over these cells, "NONE", "SUM", "AVERAGE" or "COUNT".
+        texts: the answer: the computed number, or the texts of the cells.
+        value: the answer, if it is one finite number.
     """
 
     coordinates: tuple[tuple[int, int], ...]
@@ -94,7 +95,7 @@ class Result(NamedTuple):
 
 
 class TypedTable(NamedTuple):
-    """A table and for each column its type, "real" or "text"."""
+    """A table with the type of each column, "real" or "text"."""
 
     table: Table
     types: tuple[str, ...]
@@ -103,22 +104,22 @@ class TypedTable(NamedTuple):
 def read(
     input_dir: str | os.PathLike, split: str, *, supervised: bool = False
 ) -> Iterator[interaction_pb2.Interaction]:
-    """Interactions of one question each, those about one table together.
+    """Reads interactions of one question each, grouped by table.
 
-    Questions have the reference's ids, "train-7-0_0" for the one in line 8, tables the official
-    ones. Questions whose query has no answer are not valid, with the reason in the question's
-    `InvalidAnswer`.
+    Questions have the ids of the reference, such as "train-7-0_0" for line 8. Tables have the
+    official ids. Questions with a query without an answer are not valid; the reason is in the
+    question's `InvalidAnswer`.
 
     Args:
-        input_dir: the folder with the files, or the one that has them in `data/`.
+        input_dir: the folder with the files, or a folder that has them in `data/`.
         split: one of `SPLITS`.
-        supervised: take the cells and the aggregation from the query. Otherwise only the texts
-            and the number are, and cells are looked for: in "train" a text in several cells is
-            not valid, in other splits the first is taken.
+        supervised: take cells and aggregation from the query. Otherwise only texts and number are
+            taken, and the cells are found in the table: in "train" a text in several cells is not
+            valid, in other splits the first cell is used.
 
     Raises:
-        InputError: the split is unknown, a file is missing or malformed; the message names the
-            file and the line.
+        InputError: if the split is unknown, or a file is missing or malformed; the message names
+            the file and the line.
     """
     if split not in SPLITS:
         raise InputError(f"WikiSQL has no split {split!r}, only {', '.join(SPLITS)}")
@@ -146,10 +147,10 @@ def read(
 
 
 def read_tables(path: str | os.PathLike) -> dict[str, TypedTable]:
-    """The tables of a file by id.
+    """Reads the tables of a file, by id.
 
     Raises:
-        InputError: the file cannot be read, or a table is malformed.
+        InputError: if the file cannot be read, or a table is malformed.
     """
     tables = {}
     for number, fields in read_json_lines(path):
@@ -162,7 +163,7 @@ def read_tables(path: str | os.PathLike) -> dict[str, TypedTable]:
         if not all(isinstance(row, list) for row in rows):
             raise InputError(f"{where}: rows: expected a list of rows")
         if table_id in tables:
-            raise InputError(f"{where}: id: table {table_id!r} was there before")
+            raise InputError(f"{where}: id: table {table_id!r} is a duplicate")
         about = {
             name: str(fields[key]) for name, key in _ABOUT.items() if fields.get(key) is not None
         }
@@ -175,15 +176,15 @@ def read_tables(path: str | os.PathLike) -> dict[str, TypedTable]:
 
 
 def parse_query(where: str, fields: dict[str, Any], table: TypedTable) -> Query:
-    """A query of the release, checked against its table.
+    """Parses a query of the release and checks it against its table.
 
     Args:
         where: file and line, for messages.
         fields: "sel", "agg" and "conds", a list of [column, operator, value].
-        table: that it is about.
+        table: table of the query.
 
     Raises:
-        InputError: a number stands for no column, aggregation or operator.
+        InputError: if there is no column, aggregation or operator with a given number.
     """
     names = table.table.columns
     column = _index(f"{where}: sql: sel", fields.get("sel"), names)
@@ -204,11 +205,11 @@ def parse_query(where: str, fields: dict[str, Any], table: TypedTable) -> Query:
 def execute(query: Query, table: TypedTable) -> Result:
     """Executes a query.
 
-    Texts are compared in lower case. In columns of numbers a cell that is none meets no
+    Texts are compared in lower case. In columns of numbers, a cell without a number meets no
     condition.
 
     Raises:
-        AnswerError: the query has no answer; its reason is one of those in this module.
+        AnswerError: if the query has no answer; the reason is a constant of this module.
     """
     holds = [_compiled(condition, table) for condition in query.conditions]
     rows = [
@@ -224,7 +225,7 @@ def execute(query: Query, table: TypedTable) -> Result:
     if not rows and aggregation != execution.COUNT:
         raise AnswerError(NO_ROWS)
     if aggregation == execution.NONE:
-        # What equals the largest value is the largest value once more, not another answer.
+        # Several cells with the largest value are one answer, not several.
         texts = texts[:1] if query.aggregation else texts
         value = _finite(texts[0]) if len(rows) == 1 else None
         return Result(coordinates, aggregation, texts, value)
@@ -235,7 +236,7 @@ def execute(query: Query, table: TypedTable) -> Result:
 
 
 def _compiled(condition: Condition, table: TypedTable) -> Callable[[tuple[str, ...]], bool]:
-    """Tells whether a row meets a condition."""
+    """Returns a function that is True for rows that meet a condition."""
     compare = _COMPARISONS[condition.operator]
     if table.types[condition.column] == REAL:
         key, value = _number, _sought_number(condition.value)
@@ -251,7 +252,7 @@ def _compiled(condition: Condition, table: TypedTable) -> Callable[[tuple[str, .
 
 
 def _extreme(rows, aggregation: str, kind: str) -> list[tuple[int, str]]:
-    """Those of the (row, text) with the largest or the smallest text or number."""
+    """Selects the pairs (row, text) with the largest or smallest text or number."""
     key = _number if kind == REAL else str.lower
     keys = [key(text) for _, text in rows]
     known = [found for found in keys if found is not None]
@@ -262,7 +263,7 @@ def _extreme(rows, aggregation: str, kind: str) -> list[tuple[int, str]]:
 
 
 def _number(text: str) -> float | None:
-    """The number that a cell is."""
+    """Returns the number of a cell; None if its text is not a number."""
     try:
         number = convert_to_float(text)
     except ValueError:
@@ -271,7 +272,7 @@ def _number(text: str) -> float | None:
 
 
 def _sought_number(text: str) -> float:
-    """The number that a condition has, or has in it."""
+    """Returns the number of a condition's value, or the first number in it."""
     number = _number(text)
     if number is None:
         found = _NUMBER.search(text)
@@ -282,7 +283,7 @@ def _sought_number(text: str) -> float:
 
 
 def _finite(text: str) -> float | None:
-    """The number that a text is, if float32 can hold it."""
+    """Returns the number of a text, if it is finite as float32."""
     number = _number(text)
     return number if number is not None and math.isfinite(to_float32(number)) else None
 
@@ -290,7 +291,7 @@ def _finite(text: str) -> float | None:
 def _question(
     question_id: str, text: str, query: Query, table: TypedTable, mode: SupervisionMode
 ) -> Question:
-    """The question with the answer of its query."""
+    """Makes a question with the answer of its query."""
     question = Question(question_id, text)
     try:
         result = execute(query, table)
@@ -314,12 +315,13 @@ def _question(
 
 
 def _folder(input_dir: pathlib.Path, split: str) -> pathlib.Path:
-    """Where the files of a split are."""
+    """Returns the folder with the files of a split."""
     inner = input_dir / "data"
     return input_dir if (input_dir / f"{split}.jsonl").exists() or not inner.is_dir() else inner
 
 
 def _field(where: str, fields: dict[str, Any], key: str, kind: type):
+    """Returns the value of a key; raises InputError if it has another type."""
     if not isinstance(fields.get(key), kind):
         names = {str: "text", list: "a list", dict: "an object"}
         raise InputError(f"{where}: {key}: expected {names[kind]}")
@@ -327,6 +329,7 @@ def _field(where: str, fields: dict[str, Any], key: str, kind: type):
 
 
 def _index(where: str, value: Any, names: Sequence[str]) -> int:
+    """Returns a value that is an index of `names`; raises InputError for others."""
     if type(value) is not int or not 0 <= value < len(names):
         raise InputError(f"{where}: expected a number from 0 to {len(names) - 1}, not {value!r}")
     return value

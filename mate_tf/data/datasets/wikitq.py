@@ -1,7 +1,7 @@
-"""WikiTableQuestions (Pasupat and Liang, 2015): questions and the texts that answer them.
+"""Reads WikiTableQuestions (Pasupat and Liang, 2015): questions with the texts of their answers.
 
-The official release: questions in `data/*.tsv`, tables in `csv/`. Which cells an answer comes from
-is not in it: they are looked for, as google-research/tapas does (`answers.gold`).
+The official release has questions in `data/*.tsv` and tables in `csv/`. It does not have the cells
+of answers. They are found by the rules of google-research/tapas (`answers.gold`).
 """
 
 import itertools
@@ -26,7 +26,7 @@ from mate_tf.tables.table import Table
 from mate_tf.tables.text import wtq_normalize
 
 SPLITS = ("train", "dev", "test")
-"""Names that `splits` resolves; files can also be read by their own names."""
+"""Names that `splits` resolves. Files can also be read by their own names."""
 
 COLUMNS = ("id", "utterance", "context", "targetValue")
 
@@ -37,7 +37,7 @@ _TABLE_PATH = re.compile(r"csv/([^/]+)-csv/([^/]+)")
 _ESCAPE = re.compile(r"\\[np\\]")
 _ESCAPED = {"\\n": "\n", "\\p": "|", "\\\\": "\\"}
 
-# What pandas 1 takes for a missing value.
+# Texts that pandas 1 reads as missing values.
 # fmt: off
 _MISSING = frozenset((
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
@@ -52,10 +52,10 @@ class Row(NamedTuple):
 
     Attributes:
         where: file and line, for messages.
-        id: of the question, for example "nt-12".
+        id: id of the question, for example "nt-12".
         text: the question.
         table_file: path of its table, relative to the data set.
-        answers: texts of which the answer consists.
+        answers: texts of the answer.
     """
 
     where: str
@@ -66,11 +66,11 @@ class Row(NamedTuple):
 
 
 def splits(random_split: int | None = 1) -> dict[str, str]:
-    """File stems behind "train", "dev" and "test".
+    """Returns the file stems of "train", "dev" and "test".
 
     Args:
-        random_split: which of the five official divisions of the training file gives train and
-            dev (the reference uses 1); None trains on all of `training.tsv` and has no dev.
+        random_split: number, from 1 to 5, of the official division of the training file into train
+            and dev (the reference uses 1). None: train is all of `training.tsv`, without dev.
     """
     test = {"test": "pristine-unseen-tables"}
     if random_split is None:
@@ -88,25 +88,24 @@ def read(
     random_split: int | None = 1,
     original_cells: bool = False,
 ) -> Iterator[interaction_pb2.Interaction]:
-    """Interactions of one question each, those about one table together.
+    """Reads interactions of one question each, grouped by table.
 
-    Ids are the reference's: question "nt-12-0_0" of interaction "nt-12-0", table
-    "table_csv/204-395.csv" for `csv/204-csv/395.csv`. A question of a training file whose answer
-    is in several cells is not valid, as nothing says which of them is meant; in other files the
-    first is taken. Why an answer is not valid is in the question's `InvalidAnswer`.
+    Ids are those of the reference: question "nt-12-0_0" of interaction "nt-12-0", and table
+    "table_csv/204-395.csv" for `csv/204-csv/395.csv`. In training files, an answer that is in
+    several cells is not valid, since it is unknown which cell is meant; in other files the first
+    cell is used. The reason of an invalid answer is in the question's `InvalidAnswer`.
 
     Args:
         input_dir: the directory with `data/` and `csv/`.
         split: one of `SPLITS`, or the stem of a file such as "pristine-seen-tables".
         random_split: see `splits`.
-        original_cells: keep cells and column names as they are in the files. Otherwise they are
-            what the reference makes of them, and the published checkpoints have seen: cells in
-            the normal form of `text.wtq_normalize`, "nan" where there is none, and column names
-            that are different from each other.
+        original_cells: keep cells and column names unchanged. Otherwise they are normalized like
+            those of the reference, on which the published checkpoints were trained: cells by
+            `text.wtq_normalize`, "nan" for missing ones, and distinct column names.
 
     Raises:
-        InputError: the split is unknown, a file is missing or malformed; the message names the
-            file and the line.
+        InputError: if the split is unknown, or a file is missing or malformed; the message names
+            the file and the line.
     """
     input_dir = pathlib.Path(input_dir)
     stem = splits(random_split).get(split, split)
@@ -128,26 +127,26 @@ def read(
 
 
 def read_rows(path: str | os.PathLike) -> Iterator[Row]:
-    """Lines of a question file, in its order, without their escapes.
+    """Reads the lines of a question file in order, with escapes resolved.
 
-    The reference reads them as CSV, where a quotation mark at the beginning of a field swallows
-    what follows, sometimes whole lines; the format has no quoting.
+    The format has no quoting. The reference reads the files as CSV with quoting, so that a
+    quotation mark at the beginning of a field hides the following fields, sometimes whole lines.
 
     Raises:
-        InputError: the file cannot be read, or a line has more or fewer fields than the header.
+        InputError: if the file cannot be read, or a line has more or fewer fields than the header.
     """
     header, *lines = read_text(path).removesuffix("\n").split("\n")
     header = header.rstrip("\r").split("\t")
     missing = [name for name in COLUMNS if name not in header]
     if missing:
         raise InputError(f"{path} line 1: missing column(s) {', '.join(missing)}")
-    places = [header.index(name) for name in COLUMNS]
+    indices = [header.index(name) for name in COLUMNS]
     for number, line in enumerate(lines, start=2):
         where = f"{path} line {number}"
         fields = line.rstrip("\r").split("\t")
         if len(fields) != len(header):
             raise InputError(f"{where}: {len(fields)} fields where the header has {len(header)}")
-        question_id, text, table_file, target = (fields[place] for place in places)
+        question_id, text, table_file, target = (fields[index] for index in indices)
         for name, value in (("id", question_id), ("question", text)):
             if not value.strip():
                 raise InputError(f"{where}: there is no {name}")
@@ -156,22 +155,22 @@ def read_rows(path: str | os.PathLike) -> Iterator[Row]:
 
 
 def unescape(text: str) -> str:
-    r"""Line break, | and \ for the escapes \n, \p and \\ of the files."""
+    r"""Replaces the escapes \n, \p and \\ of the files by line break, | and \."""
     return _ESCAPE.sub(lambda match: _ESCAPED[match.group()], text)
 
 
 def read_table(
     path: str | os.PathLike, table_id: str = "", *, original_cells: bool = False
 ) -> Table:
-    r"""A table of the release, in which \" is a quotation mark and \\ a backslash.
+    r"""Reads a table of the release, in which \" is a quotation mark and \\ a backslash.
 
     Args:
         path: the CSV file.
-        table_id: of the table.
+        table_id: id of the table.
         original_cells: see `read`.
 
     Raises:
-        InputError: as `Table.from_csv`.
+        InputError: see `Table.from_csv`.
     """
     header, rows = read_csv(path, ",", escape="\\")
     if not original_cells:
@@ -184,7 +183,7 @@ def read_table(
 
 
 def _distinct(names: list[str]) -> list[str]:
-    """Column names as pandas makes them: "Unnamed: 3" for none, "x.1" for the second "x"."""
+    """Makes names distinct like pandas: "Unnamed: 3" for "", "x.1" for the second "x"."""
     result = [name or f"Unnamed: {index}" for index, name in enumerate(names)]
     taken, uses = set(result), Counter()
     for index in sorted(range(len(names)), key=lambda index: not names[index]):
@@ -198,12 +197,13 @@ def _distinct(names: list[str]) -> list[str]:
 
 
 def _table_id(table_file: str) -> str:
-    """The reference's id for "csv/204-csv/395.csv" is "table_csv/204-395.csv"."""
+    """Returns the reference's id: "table_csv/204-395.csv" for "csv/204-csv/395.csv"."""
     match = _TABLE_PATH.fullmatch(table_file)
     return f"table_csv/{match[1]}-{match[2]}" if match else table_file
 
 
 def _question(row: Row, table: Table, mode: SupervisionMode) -> Question:
+    """Makes the question of a row; it is invalid if its answer is not found."""
     question_id = create_question_id(create_interaction_id(row.id), 0)
     try:
         answer = parse_answer(table, GoldAnswer(row.answers), mode)

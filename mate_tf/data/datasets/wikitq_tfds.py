@@ -15,10 +15,10 @@ from mate_tf.data.datasets.tables_tfds import TableBuilder, cells, coordinates, 
 
 
 class Wtq(TableBuilder):
-    """Questions with the texts that answer them, and the cells where these were found.
+    """Questions with the texts of their answers, and the cells in which these were found.
 
-    tfds itself has a `wiki_table_questions`, which downloads, and has no cells. Splits are those of
-    the first official division of the training file, and test. Tables are as they are in the files.
+    The builder `wiki_table_questions` of tfds downloads the files and has no cells. Splits are
+    those of the first official division of the training file, and test. Tables are not changed.
     """
 
     MANUAL_DOWNLOAD_INSTRUCTIONS = """
@@ -29,6 +29,7 @@ class Wtq(TableBuilder):
     HOMEPAGE = "https://ppasupat.github.io/WikiTableQuestions"
 
     def _answer_features(self):
+        """Returns the features of the answer."""
         return {
             "answer_texts": texts("The answers."),
             "answer_cells": cells("The cells that the answers were found in, if they were."),
@@ -41,6 +42,7 @@ class Wtq(TableBuilder):
         }
 
     def _read(self, folder):
+        """Returns split -> interactions."""
         return {
             split: wikitq.read(folder, split, original_cells=True)
             for split, stem in wikitq.splits().items()
@@ -48,6 +50,7 @@ class Wtq(TableBuilder):
         }
 
     def _answer(self, interaction, question):
+        """Returns the values of `_answer_features`."""
         answer = question.answer
         return {
             "answer_texts": list(answer.answer_texts),

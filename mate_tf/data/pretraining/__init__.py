@@ -1,4 +1,4 @@
-"""Data of pre-training: texts with tables, documents, pairs of sentences, masked words."""
+"""Data for pre-training: texts with tables, documents, sentence pairs, masked words."""
 
 from mate_tf.data.pretraining.texts import (
     QUESTIONS,

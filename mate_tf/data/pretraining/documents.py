@@ -1,15 +1,15 @@
-"""Documents of plain text for pre-training, out of whatever files are in a folder.
+"""Documents of plain text for pre-training, from files of several formats in a folder.
 
 | file | documents |
 |---|---|
-| `*.txt` | what stands between blank lines; each line is a sentence or a paragraph |
-| `*.json` of SQuAD's layout | its articles, all paragraphs of one in their order |
+| `*.txt` | separated by blank lines; each line is a sentence or a paragraph |
+| `*.json` of SQuAD's layout | the articles, each with its paragraphs in order |
 | `*.json` with texts by name | each text; HybridQA's `request_tok/` has such files |
-| `interactions/train*.tfrecord` | tables and linked passages of what create_data of a task left |
+| `interactions/train*.tfrecord` | tables and linked passages, written by create_data of a task |
 
-Lines, paragraphs, texts and passages are cut into sentences by `tables.passages.split_sentences`,
-which leaves together what it is not sure of. A table's sentences are its titles, its header and its
-rows, the cells with commas between them.
+Lines, paragraphs, texts and passages are split into sentences by `tables.passages.split_sentences`,
+which does not split in doubtful cases. The sentences of a table are its titles, its header and its
+rows, with commas between cells.
 """
 
 import hashlib
@@ -37,11 +37,11 @@ _BUCKETS = 10_000
 
 
 class Document(NamedTuple):
-    """Sentences that follow each other.
+    """Consecutive sentences.
 
     Attributes:
-        source: the file it is from.
-        sentences: at least one, none of them blank.
+        source: path of the file.
+        sentences: at least one sentence; no sentence is blank.
     """
 
     source: str
@@ -49,24 +49,23 @@ class Document(NamedTuple):
 
 
 class Documents:
-    """The documents of a split, in the order of the files' names, each only once.
+    """Distinct documents of a split, in the order of the names of the files.
 
-    With folders `train/` and `dev/` in `input_dir` these are the splits. Otherwise a document's
-    own text decides, so that it is in the same split wherever and beside whatever it is found.
+    If `input_dir` has the folders `train/` and `dev/`, these are the splits. Otherwise the split of
+    a document is decided by a hash of its text, so it does not depend on the other documents.
 
     Args:
-        input_dir: a folder, which is searched with all folders below it.
+        input_dir: a folder; it is searched with all sub-folders.
         split: one of `SPLITS`.
-        dev_share: of the documents in "dev" where no folder says it.
-        tables: whether to read tables, not only the passages that they link to.
+        dev_share: share of the documents in "dev", if there are no folders for splits.
+        tables: read tables too, not only the passages that they link to.
 
     Attributes:
-        defects: files that were left out, kind -> one message for each; complete at the end of an
-            iteration.
+        defects: files that were left out, kind -> messages; complete at the end of an iteration.
 
     Raises:
-        InputError: an unknown split, a share that is none; in the iteration, a file that is
-            broken, or no documents at all.
+        InputError: if the split is unknown or the share is not between 0 and 1; in the iteration,
+            if a file is broken or there are no documents.
     """
 
     def __init__(
@@ -80,7 +79,7 @@ class Documents:
         if split not in SPLITS:
             raise InputError(f"text has no split {split!r}, only {', '.join(SPLITS)}")
         if not 0 < dev_share < 1:
-            raise InputError(f"dev_share={dev_share}: is no share of documents")
+            raise InputError(f"dev_share={dev_share}: must be between 0 and 1")
         self.defects: dict[str, list[str]] = {}
         self._dir, self._split, self._tables = pathlib.Path(input_dir), split, tables
         self._dev_share = dev_share
@@ -88,6 +87,7 @@ class Documents:
             self._dir, self._dev_share = self._dir / split, None
 
     def __iter__(self) -> Iterator[Document]:
+        """Yields the documents."""
         self.defects.clear()
         seen, any_there = set(), False
         for path in _files(self._dir):
@@ -106,22 +106,25 @@ class Documents:
             )
 
     def _is_of_split(self, key: bytes) -> bool:
+        """Returns True if a document with this hash is in the split."""
         if self._dev_share is None:
             return True
         is_dev = int.from_bytes(key[:8], "big") % _BUCKETS < self._dev_share * _BUCKETS
         return is_dev == (self._split == DEV)
 
     def _read(self, path: pathlib.Path) -> Iterator[list[str]]:
+        """Yields the sentences of each document of a file."""
         if path.suffix == ".txt":
             return _of_text(path)
         if path.suffix == ".json":
             return self._of_json(path)
         if path.suffix == ".tfrecord" and path.parent.name == "interactions":
-            # What other tasks are evaluated on, no model should have seen.
+            # Only training data: models must not be trained on texts that tasks are evaluated on.
             return self._of_interactions(path) if path.name.startswith(TRAIN) else iter(())
         return iter(())
 
     def _of_json(self, path):
+        """Yields the sentences of each article of a JSON file."""
         try:
             content = json.loads(read_text(path))
         except (ValueError, RecursionError) as error:
@@ -134,6 +137,7 @@ class Documents:
             yield [sentence for text in texts for sentence in _sentences(text)]
 
     def _of_interactions(self, path):
+        """Yields the sentences of each table and each passage of interactions."""
         for interaction in records.read_interactions(path):
             if self._tables:
                 yield list(_of_table(interaction.table))
@@ -143,10 +147,10 @@ class Documents:
 
 
 def _files(folder: pathlib.Path) -> Iterator[pathlib.Path]:
-    """All files, through links too, but not those that are hidden."""
+    """Yields all files that are not hidden; symbolic links are followed."""
     seen = set()
     for root, folders, names in os.walk(folder, followlinks=True):
-        if os.path.realpath(root) in seen:  # a link that leads back
+        if os.path.realpath(root) in seen:  # a link to a folder that was already read
             folders.clear()
             continue
         seen.add(os.path.realpath(root))
@@ -157,12 +161,13 @@ def _files(folder: pathlib.Path) -> Iterator[pathlib.Path]:
 
 
 def _of_text(path):
+    """Yields the sentences of each document of a text file."""
     for document in _BLANK_LINES.split(read_text(path).replace("\r\n", "\n")):
         yield [sentence for line in document.split("\n") for sentence in _sentences(line)]
 
 
 def _articles(content) -> list[list[str]] | None:
-    """The paragraphs of each article or text in a JSON file; None if it is of another kind."""
+    """Returns the paragraphs of each article in JSON; None if the JSON has another layout."""
     if not isinstance(content, dict) or not content:
         return None
     if all(isinstance(text, str) for text in content.values()):
@@ -178,6 +183,7 @@ def _articles(content) -> list[list[str]] | None:
 
 
 def _of_table(table: interaction_pb2.Table) -> Iterator[str]:
+    """Yields titles, header and rows of a table as sentences."""
     for title in (table.document_title, table.context_heading, table.caption):
         if title.strip():
             yield title
@@ -188,4 +194,5 @@ def _of_table(table: interaction_pb2.Table) -> Iterator[str]:
 
 
 def _sentences(text: str) -> list[str]:
+    """Splits a text with any white space into sentences."""
     return split_sentences(" ".join(text.split()))

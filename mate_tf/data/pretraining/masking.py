@@ -1,4 +1,4 @@
-"""Masks words for pre-training while batches are read, so that every epoch has other masks."""
+"""Masks words for pre-training. Masks are drawn for each batch, so they differ in each epoch."""
 
 import dataclasses
 import os
@@ -7,21 +7,22 @@ import numpy as np
 import tensorflow as tf
 from official.modeling.hyperparams import base_config
 
+from mate_tf.data import padding
 from mate_tf.data.converters.tokenizer import CLS, CONTINUATION, MASK, PAD, SEP, read_vocabulary
 from mate_tf.errors import InputError
 from mate_tf.layers.shapes import shape_list
 
 MASK_SHARE, RANDOM_SHARE = 0.8, 0.1
-"""Of the chosen tokens these shares become [MASK] and another piece; the rest stays (BERT)."""
+"""Shares of the chosen tokens that become [MASK] and a random piece; others are kept (BERT)."""
 
 
 @dataclasses.dataclass
 class MaskingConfig(base_config.Config):
-    """How much is masked; the defaults are BERT's and google-research/tapas's.
+    """Options of masking; the defaults are those of BERT and google-research/tapas.
 
     Attributes:
-        masked_lm_prob: share of the tokens to mask, of which at least one is.
-        max_predictions_per_seq: the most tokens masked in an example.
+        masked_lm_prob: share of the tokens to mask; at least one token is masked.
+        max_predictions_per_seq: largest number of masked tokens in an example.
         mask_whole_cells: mask cells of the table as a whole (TAPAS paper), not word by word.
     """
 
@@ -31,23 +32,23 @@ class MaskingConfig(base_config.Config):
 
 
 class Masking:
-    """Chooses words of each example at random and hides them.
+    """Masks random words of each example.
 
     ```
     masking = Masking("vocab.txt", MaskingConfig())
     masked = masking(batch, seed=[0, step])
     ```
 
-    A word is masked with all its pieces or not at all, in random order until no other word fits in
-    the number of tokens to mask. What replaces a token is decided token by token. Special tokens
-    and padding are never chosen, nor is anything in an example that only fills up a batch.
+    A word is masked with all its pieces or not at all. Words are taken in random order until no
+    other word fits into the number of tokens to mask. The replacement is drawn for each token.
+    Special tokens, padding and padding examples are never masked.
 
     Args:
-        vocab_file: WordPiece vocabulary, one piece a line.
+        vocab_file: WordPiece vocabulary, one piece per line.
         config: a MaskingConfig.
 
     Raises:
-        InputError: the vocabulary cannot be read or lacks [MASK].
+        InputError: if the vocabulary cannot be read or lacks [MASK].
     """
 
     def __init__(self, vocab_file: str | os.PathLike, config: MaskingConfig):
@@ -58,7 +59,7 @@ class Masking:
         self._mask_id = pieces.index(MASK)
         self._continues = np.array([piece.startswith(CONTINUATION) for piece in pieces])
         self._special = np.array([piece in (PAD, CLS, SEP) for piece in pieces])
-        # [UNK], [unused12] and the like stand for no word: nothing is replaced by them.
+        # [UNK], [unused12] and the like are no words, so they are no replacements.
         self._ordinary = np.array(
             [i for i, p in enumerate(pieces) if not (p.startswith("[") and p.endswith("]"))],
             np.int32,
@@ -70,16 +71,16 @@ class Masking:
         Args:
             batch: dict with input_ids, input_mask, column_ids and row_ids, <int32>[batch, seq].
             seed: <int>[2].
-            real: <bool>[batch], examples that do not only fill up; None: those with a table.
+            real: <bool>[batch], the example mask. None: `padding.example_mask`.
 
         Returns:
-            the batch with other input_ids and with masked_lm_positions and masked_lm_ids
+            the batch with new input_ids, and with masked_lm_positions and masked_lm_ids
             <int32>[batch, max_predictions_per_seq], in the order of the sequence, and
-            masked_lm_weights <float32> of the same shape, 0 where nothing was masked.
+            masked_lm_weights <float32>[batch, max_predictions_per_seq], 0 for unused entries.
         """
         seeds = tf.unstack(tf.random.experimental.stateless_split(seed, 3), num=3)
         if real is None:
-            real = tf.reduce_any(batch["column_ids"] > 0, axis=1)
+            real = padding.example_mask(batch)
         chosen = self._choose(batch, real, seeds[0])
         positions, weights = self._positions(chosen)
         return {
@@ -94,12 +95,22 @@ class Masking:
         }
 
     def _choose(self, batch, real, seed):
-        """<bool>[batch, seq]: the tokens to hide."""
+        """Draws the tokens to mask.
+
+        Args:
+            batch: see `__call__`.
+            real: <bool>[batch].
+            seed: <int>[2].
+
+        Returns:
+            <bool>[batch, seq].
+        """
         size, length = shape_list(batch["input_ids"])
-        eligible = (batch["input_mask"] > 0) & ~tf.gather(self._special, batch["input_ids"])
+        eligible = padding.real_tokens(batch["input_mask"])
+        eligible &= ~tf.gather(self._special, batch["input_ids"])
         eligible &= real[:, None]
-        begins = eligible & ~(self._goes_on(batch) & _shifted(eligible))
-        # The number of a token's word in its example; those of no word are not counted.
+        begins = eligible & ~(self._continues_word(batch) & _shifted(eligible))
+        # <int32>[batch, seq]: number of the token's word; 0 for tokens before the first word.
         word = tf.maximum(tf.cumsum(tf.cast(begins, tf.int32), axis=1) - 1, 0)
         flat = word + tf.range(size)[:, None] * length
         lengths = tf.math.unsorted_segment_sum(tf.cast(eligible, tf.int32), flat, size * length)
@@ -110,23 +121,31 @@ class Masking:
         taken = tf.gather(taken, tf.argsort(order, axis=1), axis=1, batch_dims=1)
         return eligible & tf.gather(taken, word, axis=1, batch_dims=1)
 
-    def _goes_on(self, batch):
-        """<bool>[batch, seq]: tokens that are masked together with the one before them."""
+    def _continues_word(self, batch):
+        """Returns <bool>[batch, seq], true for tokens masked together with the previous one."""
         rows, columns = batch["row_ids"], batch["column_ids"]
         same_cell = tf.equal(rows, _shifted(rows)) & tf.equal(columns, _shifted(columns))
-        goes_on = tf.gather(self._continues, batch["input_ids"])
+        continues = tf.gather(self._continues, batch["input_ids"])
         if self._config.mask_whole_cells:
-            goes_on |= columns > 0
-        return goes_on & same_cell
+            continues |= columns > 0
+        return continues & same_cell
 
     def _num_to_mask(self, input_mask):
-        """<int32>[batch]"""
+        """Returns <int32>[batch], the number of tokens to mask, for <int32>[batch, seq]."""
         tokens = tf.cast(tf.reduce_sum(input_mask, axis=1), tf.float32)
         wanted = tf.cast(tf.round(tokens * self._config.masked_lm_prob), tf.int32)
         return tf.clip_by_value(wanted, 1, self._config.max_predictions_per_seq)
 
     def _positions(self, chosen):
-        """Where the chosen tokens are, and which entries are real."""
+        """Lists the positions of the chosen tokens.
+
+        Args:
+            chosen: <bool>[batch, seq].
+
+        Returns:
+            positions <int32>[batch, max_predictions_per_seq], and weights <float32> of the same
+            shape, 0 for unused entries.
+        """
         size, count = shape_list(chosen)[0], self._config.max_predictions_per_seq
         chosen = tf.concat([chosen, tf.zeros([size, count], tf.bool)], axis=1)
         positions = tf.argsort(tf.cast(~chosen, tf.int32), axis=1, stable=True)[:, :count]
@@ -134,7 +153,7 @@ class Masking:
         return tf.where(real, positions, 0), tf.cast(real, tf.float32)
 
     def _replacements(self, input_ids, seed, piece_seed):
-        """What stands in the place of each token if it is chosen."""
+        """Draws the replacement <int32>[batch, seq] of each token, used if it is chosen."""
         draw = tf.random.stateless_uniform(tf.shape(input_ids), seed)
         others = tf.gather(
             self._ordinary,
@@ -147,23 +166,23 @@ class Masking:
 
 
 def _shifted(x):
-    """Each token's value at the token before it; zero or False at the first."""
+    """Shifts <dtype>[batch, seq] by one token to the right; the first value is 0 or False."""
     return tf.pad(x[:, :-1], [[0, 0], [1, 0]])
 
 
 def _take_while_they_fit(lengths, budget):
-    """Goes through the words of each example and takes each that still fits.
+    """Takes the words of each example in order, each if it still fits.
 
     Args:
-        lengths: <int32>[batch, words], 0 for no word.
-        budget: <int32>[batch], the most tokens in all.
+        lengths: <int32>[batch, words], tokens of each word; 0 for unused entries.
+        budget: <int32>[batch], largest number of tokens.
 
     Returns:
-        <bool>[batch, words]
+        <bool>[batch, words], true for the words that are taken.
     """
 
     def a_run(taken, open_, left):
-        # Up to the first word that does not fit all do; that one does not fit later either.
+        # All words before the first one that does not fit are taken. That one never fits later.
         fits = open_ & (lengths <= left[:, None])
         total = tf.cumsum(tf.where(fits, lengths, 0), axis=1)
         now = fits & (total <= left[:, None])

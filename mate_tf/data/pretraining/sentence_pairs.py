@@ -1,4 +1,4 @@
-"""Sentences to pairs of segments for masked words and next sentences (BERT, appendix A.2)."""
+"""Makes pairs of segments for masked words and next sentence prediction (BERT, appendix A.2)."""
 
 import itertools
 import random
@@ -12,17 +12,17 @@ from mate_tf.data.pretraining.documents import Document
 from mate_tf.errors import InputError
 
 NEXT, RANDOM = 0, 1
-"""What follows segment A: its own next sentences, or some of another document."""
+"""Classes of segment B: the next sentences, or sentences of another document."""
 
 _SENTENCES_AT_ONCE = 20_000
 _SPECIAL = 3  # [CLS] A [SEP] B [SEP]
 
 
 class Pair(NamedTuple):
-    """What becomes an example.
+    """Texts of an example.
 
     Attributes:
-        texts: segments A and B; only A without next sentences.
+        texts: segments A and B; only A without next sentence prediction.
         label: NEXT or RANDOM.
     """
 
@@ -33,25 +33,25 @@ class Pair(NamedTuple):
 class Packer:
     """Packs the sentences of documents into segments, as many as fit.
 
-    Sentences are taken from a document as long as they fit into `max_seq_length` (or a random part
-    of it, in `short_seq_prob` of the examples). A random number of them is segment A. B is the
-    rest or, by chance and where nothing is left, sentences from a random place of another
-    document; what A leaves then begins the next pair. A sentence that is longer than half an
-    example is cut into equal parts. Examples do not go over the end of a document.
+    Sentences are taken from a document while they fit into `max_seq_length` (or a random part of
+    it, in `short_seq_prob` of the examples). A random number of them is segment A. Segment B is the
+    rest. In some pairs, and if there is no rest, B consists of sentences from a random position of
+    another document; the rest then begins the next pair. A sentence that is longer than half an
+    example is cut into equal parts. Examples do not continue beyond the end of a document.
 
     All documents are in memory.
 
     Args:
-        documents: at least two, for random next sentences.
-        tokenizer: counts word pieces.
-        max_seq_length: of examples, special tokens included.
-        next_sentence: False: there is only segment A, with all sentences that fit.
-        random_next_prob: share of pairs whose B is from another document. Those that have no next
-            sentence count; there may be so many of them that the share comes out larger.
-        short_seq_prob: see above.
+        documents: the documents; at least two for next sentence prediction.
+        tokenizer: tokenizer that counts word pieces.
+        max_seq_length: length of examples, with special tokens.
+        next_sentence: make segment B. False: only segment A, with all sentences that fit.
+        random_next_prob: share of pairs with B from another document. This includes pairs without a
+            next sentence. If there are many of these, the share is larger.
+        short_seq_prob: share of shorter examples.
 
     Raises:
-        InputError: there is only one document.
+        InputError: if there is only one document.
     """
 
     def __init__(
@@ -73,9 +73,11 @@ class Packer:
             raise InputError("random next sentences need another document, but there is only one")
 
     def pairs(self, seed: int) -> Iterator[Pair]:
-        """The pairs of one pass through all documents; the same seed gives the same ones."""
+        """Yields the pairs of one pass through all documents; the same seed gives equal pairs."""
         draw = random.Random(seed)
-        owed = 0  # pairs that are to have their next sentence, for those that had none
+        # Number of pairs without a next sentence that were drawn as NEXT. As many pairs drawn as
+        # RANDOM become NEXT, so that the share stays as configured.
+        owed = 0
         for index, (sentences, lengths) in enumerate(self._documents):
             begin = 0
             while begin < len(sentences):
@@ -87,7 +89,7 @@ class Packer:
                     yield Pair((" ".join(sentences[begin:end]),), NEXT)
                     begin = end
                     continue
-                # Two sentences always fit into a whole example.
+                # At least two sentences: they always fit into an example of full length.
                 end = max(end, min(begin + 2, len(sentences)))
                 cut = draw.randint(begin + 1, end - 1) if end - begin > 1 else end
                 second, label = sentences[cut:end], NEXT
@@ -98,18 +100,18 @@ class Packer:
                     is_random, owed = False, owed - 1
                 if is_random:
                     left = room - int(sum(lengths[begin:cut]))
-                    second = _from_random_place(*self._another(index, draw), left, draw)
+                    second = _from_random_position(*self._another(index, draw), left, draw)
                     end, label = cut, RANDOM
                 yield Pair((" ".join(sentences[begin:cut]), " ".join(second)), label)
                 begin = end
 
     def _another(self, index: int, draw):
-        """Sentences and lengths of another document."""
+        """Returns sentences and lengths of a random other document."""
         other = draw.randrange(len(self._documents) - 1)
         return self._documents[other + (other >= index)]
 
     def _measured(self, documents, tokenizer) -> list[tuple[list[str], np.ndarray]]:
-        """Sentences that are short enough, and their numbers of word pieces, by document."""
+        """Returns, for each document, its sentences, cut if needed, and their lengths in pieces."""
         found = []
         documents = iter(documents)
         while chunk := _chunk(documents):
@@ -121,12 +123,13 @@ class Packer:
                 ):
                     parts = self._parts(text, int(length))
                     sentences += parts
-                    # Of words as long as each other; a little more than that does no harm.
+                    # An estimate, as if all words had the same length. Small errors do no harm.
                     lengths += [-(-int(length) // len(parts))] * len(parts)
                 found.append((sentences, np.array(lengths)))
         return found
 
     def _parts(self, text: str, length: int) -> list[str]:
+        """Cuts a sentence of `length` pieces into parts of at most half an example."""
         count = -(-length // self._longest)
         if count == 1:
             return [text]
@@ -136,7 +139,7 @@ class Packer:
 
 
 def _chunk(documents) -> list[Document]:
-    """Documents with some thousand sentences together; none at the end."""
+    """Returns the next documents, with some thousand sentences in all; [] at the end."""
     found, count = [], 0
     for document in documents:
         found.append(document)
@@ -147,10 +150,11 @@ def _chunk(documents) -> list[Document]:
 
 
 def _end(lengths, begin: int, room: int) -> int:
-    """Behind the last sentence that fits; at least one is taken."""
+    """Returns the end of the sentences that fit; at least one sentence is taken."""
     return begin + max(1, int(np.searchsorted(np.cumsum(lengths[begin:]), room, side="right")))
 
 
-def _from_random_place(sentences, lengths, room: int, draw) -> list[str]:
+def _from_random_position(sentences, lengths, room: int, draw) -> list[str]:
+    """Returns the sentences from a random one on that fit."""
     begin = draw.randrange(len(sentences))
     return sentences[begin : _end(lengths, begin, room)]

@@ -1,7 +1,7 @@
 """Texts with tables for pre-training, from the interactions of other data sets.
 
-Each text about a table (a question, a title) becomes an interaction of its own: with that table, or
-with a random one, which the model is to find out.
+Each text about a table (a question, a title) becomes an interaction of its own, with that table or
+with a random one. The model learns to classify the two cases.
 """
 
 import hashlib
@@ -19,24 +19,24 @@ from mate_tf.protos import interaction_pb2
 
 QUESTIONS = "questions"
 TEXT_SOURCES = (QUESTIONS, "document_title", "caption", "context_heading")
-"""Where texts come from: the questions, and fields of the table."""
+"""Sources of texts: the questions, and fields of the table."""
 
 REAL_TABLE, RANDOM_TABLE = 0, 1
-"""What `class_index` of an answer is."""
+"""Values of `class_index` of an answer."""
 
 _READ_AHEAD = 1000
 _DRAWS = 20
 
 
 def read_dir(input_dir: str, split: str) -> Iterator[interaction_pb2.Interaction]:
-    """Interactions as create_data writes them, of one data set or of several.
+    """Reads interactions written by create_data, of one data set or of several.
 
     Args:
         input_dir: an output folder of create_data, or a folder of such folders.
-        split: files whose names begin so are read.
+        split: prefix of the names of the files to read.
 
     Raises:
-        InputError: there is no such file, or it is damaged.
+        InputError: if there is no such file, or a file is damaged.
     """
     name = os.path.join("interactions", f"{split}*.tfrecord")
     patterns = [os.path.join(input_dir, name), os.path.join(input_dir, "*", name)]
@@ -55,23 +55,23 @@ def texts_with_tables(
     random_table_prob: float = 0.5,
     seed: int = 0,
 ) -> Iterator[interaction_pb2.Interaction]:
-    """One interaction for each text, without answer, with its own or a random table.
+    """Makes one interaction for each text, with its own or a random table.
 
-    A random table is one of some hundreds that were read before or soon after, so that memory is
-    bounded. The same interactions give the same result each time.
+    Random tables are drawn from a pool of at most 1,000 tables, which changes while the input is
+    read, so that memory is limited. The same arguments give the same result.
 
     Args:
         interactions: tables with questions.
         text_sources: some of `TEXT_SOURCES`.
-        random_table_prob: share of the texts to get a random table.
-        seed: of the choice.
+        random_table_prob: share of the texts with a random table.
+        seed: seed of all random choices.
 
     Returns:
-        interactions with one question each, whose answer has only `class_index`: `REAL_TABLE` or
-        `RANDOM_TABLE`.
+        iterator over interactions with one question each. The answer has only `class_index`,
+        `REAL_TABLE` or `RANDOM_TABLE`.
 
     Raises:
-        InputError: for an unknown text source.
+        InputError: if a text source is unknown.
     """
     unknown = sorted(set(text_sources) - set(TEXT_SOURCES))
     if unknown:
@@ -80,6 +80,7 @@ def texts_with_tables(
 
 
 def _texts_with_tables(interactions, text_sources, random_table_prob, seed):
+    """Yields the interactions, see `texts_with_tables`."""
     generator = random.Random(seed)
     interactions = iter(interactions)
     first = list(itertools.islice(interactions, _READ_AHEAD))
@@ -88,7 +89,7 @@ def _texts_with_tables(interactions, text_sources, random_table_prob, seed):
     with_titles = set()
     for interaction in itertools.chain(first, interactions):
         key = _key(interaction.table)
-        # Many interactions may be about one table, whose title is a text only once.
+        # Several interactions may be about one table. Its titles are used once.
         titles = [] if key in with_titles else text_sources
         with_titles.add(key)
         if key not in known:
@@ -107,7 +108,7 @@ def _texts_with_tables(interactions, text_sources, random_table_prob, seed):
 
 
 def _texts(interaction, questions: bool, titles: Iterable[str]):
-    """Questions with text and annotations only."""
+    """Yields the texts as questions with text and annotations only."""
     for question in interaction.questions if questions else ():
         text = interaction_pb2.Question(text=question.text, original_text=question.original_text)
         if question.HasField("annotations"):
@@ -120,7 +121,7 @@ def _texts(interaction, questions: bool, titles: Iterable[str]):
 
 
 def _another(tables, key: bytes, generator):
-    """A table with another key; None if there seems to be none."""
+    """Draws a table with another key; None if there seems to be none."""
     for _ in range(_DRAWS):
         other, table = generator.choice(tables)
         if other != key:
@@ -129,6 +130,6 @@ def _another(tables, key: bytes, generator):
 
 
 def _key(table) -> bytes:
-    """The same for equal tables, whatever they are called."""
+    """Returns a hash of the texts of a table, without its id and titles."""
     cells = [cell.text for row in (table.columns, *(r.cells for r in table.rows)) for cell in row]
     return hashlib.sha256("\x1f".join(cells).encode()).digest()

@@ -1,13 +1,13 @@
-"""Converts data sets: interactions in, files of examples and a report of what was left out.
+"""Converts interactions of data sets to files of examples, with a report for each file.
 
 ```
-<output_dir>/interactions/<split>.tfrecord           what was asked, complete
-<output_dir>/tf_examples/<split>.tfrecord            what the model reads
+<output_dir>/interactions/<split>.tfrecord           all questions and tables
+<output_dir>/tf_examples/<split>.tfrecord            examples, the input of models
 <output_dir>/tf_examples/<split>.report.json         see `Report`
 ```
 
-A conversion that is killed goes on, when it is started again, with the parts that are not finished.
-Those that are finished are in <output_dir>/tf_examples/.parts until all splits are converted.
+If a conversion is killed and started again, it continues with the unfinished parts. Finished parts
+are in <output_dir>/tf_examples/.parts until all splits are converted.
 """
 
 import collections
@@ -33,22 +33,22 @@ from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2
 
 TRAIN = "train"
-_PARTS_AHEAD = 2  # per process, so that none waits and memory stays bounded
+_PARTS_AHEAD = 2  # per process, so that no process waits and memory is limited
 _PARTS = ".parts"
 
 
 def interactions_path(output_dir: str | os.PathLike, split: str) -> str:
-    """Where the interactions of a split are."""
+    """Returns the path of the interactions of a split."""
     return os.path.join(output_dir, "interactions", f"{split}.tfrecord")
 
 
 def examples_path(output_dir: str | os.PathLike, split: str) -> str:
-    """Where the examples of a split are."""
+    """Returns the path of the examples of a split."""
     return os.path.join(output_dir, "tf_examples", f"{split}.tfrecord")
 
 
 def report_path(path: str | os.PathLike) -> str:
-    """Where the report about a file of examples is."""
+    """Returns the path of the report about a file of examples."""
     return f"{os.path.splitext(path)[0]}.report.json"
 
 
@@ -63,23 +63,23 @@ def create_data(
 ) -> dict[str, Report]:
     """Writes the interactions, examples and reports of all splits.
 
-    The examples of "train" are shuffled; those of other splits keep their order and are filled up
-    with empty ones to a multiple of the batch size, as accelerators need it. Running it again
+    The examples of "train" are shuffled. Those of other splits keep their order, and empty examples
+    are added up to a multiple of the batch size, as accelerators need full batches. A second run
     gives the same files.
 
     Args:
-        splits: name -> interactions. Readers that count what is wrong with their files have it in
-            an attribute `defects`, see `Report`.
-        output_dir: see the top of this module.
-        converter: makes the examples.
-        test_batch_size: of all splits but "train".
-        processes: that convert at the same time. Each imports TensorFlow first, which takes
-            seconds, so 1 is the fastest for a few thousand questions. With more, the main module
-            must be one that can be imported (`if __name__ == "__main__":`).
-        seed: of the shuffling.
+        splits: name -> interactions. A reader may count defects of its files in an attribute
+            `defects`, see `Report`.
+        output_dir: folder of the files, see the top of this module.
+        converter: converter of the examples.
+        test_batch_size: batch size of all splits but "train".
+        processes: number of processes. Each process imports TensorFlow first, which takes seconds,
+            so 1 is the fastest for a few thousand questions. With more than 1, the main module must
+            be importable (`if __name__ == "__main__":`).
+        seed: seed of the shuffling.
 
     Raises:
-        InputError: a split has no interactions, or none of its questions gives an example.
+        InputError: if a split has no interactions, or none of its questions gives an example.
     """
     reports = {}
     parts = _parts_beside(examples_path(output_dir, TRAIN), converter)
@@ -112,15 +112,15 @@ def convert_split(
     """Writes the examples of one split and, beside them, the report.
 
     Args:
-        interactions: whose questions become examples.
-        converter: makes the examples.
-        path: of the examples.
+        interactions: interactions with the questions to convert.
+        converter: converter of the examples.
+        path: path of the examples.
         processes: see `create_data`.
-        shuffle_seed: of the shuffling; None keeps the order.
-        multiple_of: fill up with empty examples to a multiple of this.
+        shuffle_seed: seed of the shuffling; None keeps the order.
+        multiple_of: empty examples are added up to a multiple of this number.
 
     Raises:
-        InputError: there is no interaction, or no question gives an example.
+        InputError: if there is no interaction, or no question gives an example.
     """
     parts = _parts_beside(path, converter)
     with _workers(converter, processes, parts) as convert:
@@ -129,20 +129,21 @@ def convert_split(
     return report
 
 
-def refuse_empty(report: Report, path: str | os.PathLike) -> None:
+def check_not_empty(report: Report, path: str | os.PathLike) -> None:
     """Raises InputError if no question gives an example."""
     if not report.examples:
         raise InputError(f"{path}: no question gives an example: {report}")
 
 
 def _parts_beside(path: str | os.PathLike, converter: ExampleConverter) -> Parts:
+    """Returns the finished parts in the folder of `path`."""
     return Parts.of(converter, os.path.join(os.path.dirname(os.fspath(path)), _PARTS))
 
 
 def _convert(
     interactions, converter, path, convert, shuffle_seed, multiple_of, defects=()
 ) -> Report:
-    """As `convert_split`, with workers that are running already."""
+    """Converts a split with running workers, see `convert_split`."""
     path, report = os.fspath(path), Report(defects=dict(defects))
     progress = tqdm(desc=os.path.basename(path), unit=" questions", disable=None)
     converted = convert(_serialized(interactions, report))
@@ -154,13 +155,14 @@ def _convert(
 
 
 def _serialized(interactions, report: Report) -> Iterator[bytes]:
+    """Yields serialized interactions and counts them in the report."""
     for interaction in interactions:
         report.interactions += 1
         yield interaction.SerializeToString(deterministic=True)
 
 
 def _counted(parts: Iterable[list[Converted]], report: Report, progress) -> Iterator[bytes]:
-    """The examples, each question being counted."""
+    """Yields the examples of all parts and adds their questions to the report."""
     for converted in itertools.chain.from_iterable(parts):
         report.add(converted)
         progress.update()
@@ -168,6 +170,7 @@ def _counted(parts: Iterable[list[Converted]], report: Report, progress) -> Iter
 
 
 def _shuffled(examples: Iterator[bytes], seed: int | None) -> Iterable[bytes]:
+    """Shuffles examples in memory; without a seed, returns them unchanged."""
     if seed is None:
         return examples
     found = list(examples)
@@ -176,23 +179,23 @@ def _shuffled(examples: Iterator[bytes], seed: int | None) -> Iterable[bytes]:
 
 
 def _padded(examples, converter, report: Report, path: str, multiple_of: int) -> Iterator[bytes]:
-    """Uncompressed examples and, behind them, what fills the last batch."""
+    """Yields the decompressed examples, then empty examples that fill the last batch."""
     for example in examples:
         yield zlib.decompress(example)
-    refuse_empty(report, path)
+    check_not_empty(report, path)
     report.padding_examples = -report.examples % multiple_of
     yield from itertools.repeat(converter.empty_example(), report.padding_examples)
 
 
 @contextlib.contextmanager
 def _workers(converter: ExampleConverter, processes: int, parts: Parts):
-    """A function from serialized interactions to lists of `Converted`, in order."""
+    """Yields a function from serialized interactions to lists of `Converted`, in order."""
     if processes == 1:
         yield lambda found: (parts.convert(converter, part) for part in chunks(found, PART))
         return
     executor = concurrent.futures.ProcessPoolExecutor(
         processes,
-        # TensorFlow does not survive a fork.
+        # TensorFlow does not work in forked processes.
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_start_worker,
         initargs=(pickle.dumps(converter), parts),
@@ -206,6 +209,7 @@ def _workers(converter: ExampleConverter, processes: int, parts: Parts):
 
 
 def _in_order(executor, found: Iterator[list[bytes]], ahead: int) -> Iterator[list[Converted]]:
+    """Converts parts in the workers, at most `ahead` at a time; yields the results in order."""
     waiting = collections.deque()
     for part in found:
         waiting.append(executor.submit(_convert_in_worker, part))
@@ -219,7 +223,7 @@ _of_worker: tuple[ExampleConverter, Parts] | None = None
 
 
 def _start_worker(pickled_converter: bytes, parts: Parts) -> None:
-    """Builds the converter of this process; its siblings use the other cores."""
+    """Builds the converter of this worker, with one thread since other workers use other cores."""
     global _of_worker
     threading.Thread(target=_end_with_parent, daemon=True).start()
     tf.config.set_visible_devices([], "GPU")
@@ -229,11 +233,12 @@ def _start_worker(pickled_converter: bytes, parts: Parts) -> None:
 
 
 def _end_with_parent() -> None:
-    """A worker whose parent was killed would wait for work for ever."""
+    """Ends this worker when its parent ends; otherwise it would wait for work forever."""
     multiprocessing.parent_process().join()
     os._exit(1)
 
 
 def _convert_in_worker(part: list[bytes]) -> list[Converted]:
+    """Converts a part with the converter of this worker."""
     converter, parts = _of_worker
     return parts.convert(converter, part)

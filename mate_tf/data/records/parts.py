@@ -1,7 +1,7 @@
-"""Interactions converted part by part, so that a conversion that was killed need not begin anew.
+"""Converts interactions in parts, so that a killed conversion can be continued.
 
-Each finished part is a file, named by what it was made of: the interactions, the converter with its
-vocabulary, and the code. What was made of something else is never found, and so never mistaken.
+Each finished part is a file. Its name is a hash of all inputs: the interactions, the converter with
+its vocabulary, and the code. So parts of other inputs are never used by mistake.
 """
 
 import base64
@@ -25,23 +25,23 @@ from mate_tf.protos import interaction_pb2
 from mate_tf.tables.linearize import ConversionError, Cut
 
 PART = 128
-"""Interactions in a part: what is lost when a process is killed, and a file each until the end."""
+"""Interactions in a part. This many are lost at most if a process is killed."""
 
 CHUNK = 32
-"""Interactions converted at once."""
+"""Interactions converted at a time."""
 
-_CODE = ("data", "protos", "tables")  # sub-packages that examples are made by
+_CODE = ("data", "protos", "tables")  # sub-packages that examples depend on
 
 
 def chunks(items: Iterable, size: int) -> Iterator[list]:
-    """Lists of `size` items, the last one shorter."""
+    """Yields lists of `size` items; the last one may be shorter."""
     items = iter(items)
     while chunk := list(itertools.islice(items, size)):
         yield chunk
 
 
 def convert(converter: ExampleConverter, serialized: Sequence[bytes]) -> list[Converted]:
-    """What becomes of all questions of some interactions, in order."""
+    """Converts all questions of serialized interactions, in order."""
     found = [interaction_pb2.Interaction.FromString(each) for each in serialized]
     questions = (question for interaction in found for question in interaction.questions)
     results = []
@@ -56,11 +56,11 @@ def convert(converter: ExampleConverter, serialized: Sequence[bytes]) -> list[Co
 
 
 class Parts(NamedTuple):
-    """The parts of a conversion that are finished.
+    """Finished parts of a conversion, stored in a folder.
 
     Attributes:
-        folder: where they are until all are.
-        fingerprint: of what makes them, see `of`.
+        folder: folder of the parts.
+        fingerprint: hash of converter, vocabulary and code.
     """
 
     folder: str
@@ -68,7 +68,7 @@ class Parts(NamedTuple):
 
     @classmethod
     def of(cls, converter: ExampleConverter, folder: str | os.PathLike) -> "Parts":
-        """Parts that a converter makes, in a folder of their own that need not be there."""
+        """Returns the parts of a converter in a folder that has no other files."""
         state = repr((type(converter).__qualname__, converter.__getstate__()))
         with tf.io.gfile.GFile(converter.vocab_file, "rb") as file:
             made_by = hashlib.sha256(_code() + file.read())
@@ -76,7 +76,7 @@ class Parts(NamedTuple):
         return cls(os.fspath(folder), made_by.digest())
 
     def convert(self, converter: ExampleConverter, part: Sequence[bytes]) -> list[Converted]:
-        """What becomes of all questions of a part: read if it is finished, else made and kept."""
+        """Converts all questions of a part; a finished part is read, a new one is stored."""
         path = self._path(part)
         if not tf.io.gfile.exists(path):
             found = [convert(converter, chunk) for chunk in chunks(part, CHUNK)]
@@ -89,6 +89,7 @@ class Parts(NamedTuple):
             tf.io.gfile.rmtree(self.folder)
 
     def _path(self, part: Sequence[bytes]) -> str:
+        """Returns the path of a part."""
         made_of = hashlib.sha256(self.fingerprint)
         for interaction in part:
             made_of.update(hashlib.sha256(interaction).digest())
@@ -96,6 +97,7 @@ class Parts(NamedTuple):
 
 
 def _write(converted: Sequence[Converted], path: str) -> None:
+    """Writes a part."""
     content = [
         each._replace(examples=[base64.b64encode(example).decode() for example in each.examples])
         for each in converted
@@ -104,6 +106,7 @@ def _write(converted: Sequence[Converted], path: str) -> None:
 
 
 def _read(path: str) -> list[Converted]:
+    """Reads a part."""
     with tf.io.gfile.GFile(path) as file:
         content = json.loads(file.read())
     return [
@@ -118,13 +121,14 @@ def _read(path: str) -> list[Converted]:
 
 
 def _compressed(example: tf.train.Example) -> bytes:
-    # The fastest level: nearly all of it are zeros.
+    """Serializes and compresses an example."""
+    # The fastest level is enough, since most values are zeros.
     return zlib.compress(example.SerializeToString(deterministic=True), 1)
 
 
 @functools.cache
 def _code() -> bytes:
-    """A hash of all that examples depend on in this package."""
+    """Returns a hash of the code that examples depend on."""
     package, code = pathlib.Path(mate_tf.__file__).parent, hashlib.sha256()
     for path in sorted(path for name in _CODE for path in (package / name).rglob("*.py")):
         code.update(path.read_bytes())

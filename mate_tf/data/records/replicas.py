@@ -1,4 +1,4 @@
-"""A batch's parts, one for each replica (tf.distribute)."""
+"""Splits batches among the replicas of tf.distribute."""
 
 import tensorflow as tf
 
@@ -6,7 +6,7 @@ from mate_tf.errors import InputError
 
 
 def check_batch_size(key: str, batch_size: int, num_replicas: int) -> None:
-    """Raises InputError, naming `key`, unless each replica gets as many examples."""
+    """Raises InputError, with `key`, unless the replicas divide the batch size."""
     if batch_size % num_replicas:
         raise InputError(
             f"{key}={batch_size} cannot be split among {num_replicas} replicas: "
@@ -15,15 +15,18 @@ def check_batch_size(key: str, batch_size: int, num_replicas: int) -> None:
 
 
 def split(batches: tf.data.Dataset, context: tf.distribute.InputContext) -> tf.data.Dataset:
-    """The parts of each batch that belong to the replicas of this input pipeline, in their order.
+    """Returns the parts of each batch for the replicas of this input pipeline, in order.
 
-    All pipelines read the same batches, so that a step has the same examples, all of one bucket,
-    whatever the number of replicas; a replica's share is smaller by it.
+    All pipelines read the same batches. So a step has the same examples, all of one bucket, for
+    any number of replicas.
 
     Args:
-        batches: of dict of tensors [batch, ...], batch a multiple of the number of replicas; the
-            same batches in each pipeline.
-        context: which pipeline this is.
+        batches: dataset of dicts with <dtype>[batch, ...]. The replicas must divide the batch size,
+            and each pipeline must have the same batches.
+        context: the input pipeline.
+
+    Returns:
+        dataset of dicts with <dtype>[batch / replicas, ...], one element per replica.
     """
     replicas = context.num_replicas_in_sync
     number = replicas // context.num_input_pipelines

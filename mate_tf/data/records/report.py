@@ -1,4 +1,4 @@
-"""What became of the questions of a split: counts, and why some gave no example."""
+"""Report about the conversion of a split: counts, and reasons for dropped questions."""
 
 import dataclasses
 import json
@@ -11,11 +11,14 @@ from mate_tf.tables.linearize import Cut
 
 
 class Converted(NamedTuple):
-    """What became of one question.
+    """Result of the conversion of one question.
 
     Attributes:
-        examples: serialized and compressed; many are in memory while a split is shuffled.
-        error: reason and message if there is no example.
+        question_id: id of the question.
+        examples: serialized examples. They are compressed, since all examples of a split are in
+            memory while it is shuffled.
+        cuts: descriptions of the parts that the examples lack.
+        error: reason and message, if there is no example.
     """
 
     question_id: str
@@ -26,16 +29,16 @@ class Converted(NamedTuple):
 
 @dataclasses.dataclass
 class Report:
-    """What became of the questions of a split.
+    """Report about the conversion of the questions of a split.
 
     Attributes:
-        interactions, questions: how many there are.
-        examples: how many there are; a question may have several.
-        padding_examples: examples that only fill the last batch.
-        dropped: reason -> ids and messages of the questions that gave no example.
-        cuts: kind -> in how many examples something was cut, and how much in all.
-        defects: what is wrong with the official files, kind -> messages; questions that are left
-            out for that are not among `questions`.
+        interactions, questions: numbers of interactions and questions.
+        examples: number of examples; a question may have several.
+        padding_examples: number of examples that only fill the last batch.
+        dropped: reason -> ids and messages of the questions without an example.
+        cuts: kind -> number of examples in which something was cut, and total count.
+        defects: defects of the official files, kind -> messages. Questions left out because of a
+            defect are not counted in `questions`.
     """
 
     interactions: int = 0
@@ -48,7 +51,7 @@ class Report:
 
     @classmethod
     def merged(cls, reports: Iterable["Report"]) -> "Report":
-        """One of several about different questions."""
+        """Merges reports about different questions."""
         result = cls()
         for report in reports:
             result.interactions += report.interactions
@@ -65,7 +68,7 @@ class Report:
 
     @classmethod
     def from_json(cls, text: str) -> "Report":
-        """What `to_json` was called on, with questions that gave no example in order of ids."""
+        """Reads the result of `to_json`; dropped questions are then sorted by id."""
         content = json.loads(text)
         content["dropped"] = content.pop("dropped_questions")
         content["defects"] = content.pop("defect_messages")
@@ -84,12 +87,13 @@ class Report:
             self._count_cut(kind, 1, count)
 
     def _count_cut(self, kind: str, examples: int, total: int) -> None:
+        """Adds to the counts of a kind of cut."""
         cut = self.cuts.setdefault(kind, {"examples": 0, "total": 0})
         cut["examples"] += examples
         cut["total"] += total
 
     def to_json(self) -> str:
-        """All of it, the reasons with their counts first; equal whatever the order of questions."""
+        """Returns the report as JSON, which does not depend on the order of the questions."""
         content = dataclasses.asdict(self)
         content["dropped"] = {reason: len(found) for reason, found in self.dropped.items()}
         content["dropped_questions"] = {
@@ -101,10 +105,11 @@ class Report:
         return json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True)
 
     def write(self, path: str | os.PathLike) -> None:
-        """Writes all of it as JSON."""
+        """Writes the report as JSON."""
         write_text(path, self.to_json())
 
     def __str__(self):
+        """Returns a summary in one line."""
         kept = self.questions - sum(map(len, self.dropped.values()))
         share = f" ({kept / self.questions:.1%})" if self.questions else ""
         parts = [f"{self.examples} examples of {self.questions} questions{share}"]

@@ -1,8 +1,7 @@
-"""TFRecord files of interactions and examples, and batches from them.
+"""Reads and writes TFRecord files of interactions and examples, and makes batches.
 
-A file is written beside its place under another name and moved there when it is complete, so that
-a reader never sees half of it. Interactions are stored plain, examples with GZIP, as in
-google-research/tapas; reading finds out by itself.
+Files are written atomically, so a reader never sees an incomplete file. Interactions are stored
+without compression and examples with GZIP, as in google-research/tapas. Readers detect this.
 """
 
 import contextlib
@@ -18,7 +17,7 @@ import tensorflow as tf
 from google.protobuf.message import DecodeError, Message
 
 from mate_tf.data import features as feature_names
-from mate_tf.data.records import padding
+from mate_tf.data import padding
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import atomic_path
 from mate_tf.protos import interaction_pb2
@@ -35,10 +34,10 @@ _SHARD = re.compile(r"(?P<base>.*)-(?P<index>\d{5})-of-(?P<count>\d{5})(?P<exten
 def write_examples(
     examples: Iterable[tf.train.Example | bytes], path: str | os.PathLike, shards: int = 1
 ) -> int:
-    """Writes examples, in turn to each of the shards; returns how many.
+    """Writes examples to each of the shards in turn; returns their number.
 
-    With one shard the file is `path`, otherwise `path` names the shards: train.tfrecord becomes
-    train-00000-of-00002.tfrecord and so on.
+    With one shard the file is `path`. Otherwise the names of the shards are derived from `path`,
+    such as train-00000-of-00002.tfrecord from train.tfrecord.
     """
     return _write(examples, path, shards, GZIP)
 
@@ -46,37 +45,45 @@ def write_examples(
 def write_interactions(
     interactions: Iterable[interaction_pb2.Interaction | bytes], path: str | os.PathLike
 ) -> int:
-    """Writes interactions to one file; returns how many."""
+    """Writes interactions to one file; returns their number."""
     return _write(interactions, path, 1, _PLAIN)
 
 
 def read_examples(pattern: str | os.PathLike) -> Iterator[tf.train.Example]:
-    """The examples in a file, or in all files that a pattern matches, in order.
+    """Reads the examples of a file, or of all files that match a pattern, in order.
 
     Raises:
-        InputError: no such file, or it is damaged; names the file and the record.
+        InputError: if there is no such file, or it is damaged; names the file and the record.
     """
     return _read(pattern, tf.train.Example)
 
 
 def read_interactions(pattern: str | os.PathLike) -> Iterator[interaction_pb2.Interaction]:
-    """The interactions in a file or in all files that a pattern matches; see `read_examples`."""
+    """Reads the interactions of a file or of all files that match a pattern.
+
+    Errors as for `read_examples`.
+    """
     return _read(pattern, interaction_pb2.Interaction)
 
 
 def count_records(pattern: str | os.PathLike) -> int:
-    """How many records there are, having gone through all files.
+    """Reads all files and returns the number of records.
 
     Raises:
-        InputError: no such file, or it is damaged; names the file and the record.
+        InputError: if there is no such file, or it is damaged; names the file and the record.
     """
     return sum(_count(path) for path in _files(pattern))
 
 
 class Curriculum(NamedTuple):
-    """Short examples first: the first `num_batches` have at most `length` tokens an example.
+    """Curriculum with short examples first.
 
-    What long tables need (which tokens match, what a column is) is learned sooner on short ones.
+    Models learn sooner on short examples what they also need for long tables: which tokens match,
+    and what a column is.
+
+    Attributes:
+        length: largest number of tokens of an example in the first batches.
+        num_batches: number of these batches.
     """
 
     length: int
@@ -98,35 +105,38 @@ def dataset(
     fill_remainder: bool = False,
     multiple_of: int = 1,
 ) -> tf.data.Dataset:
-    """Batches of examples.
+    """Makes a dataset of batches of examples.
 
     Args:
         pattern: TFRecord files of examples, a path or pattern.
         batch_size: examples per batch.
-        seq_length: tokens per example; None: as in the records, more: padded.
-        buckets: lengths up to `seq_length`, which is always one of them. A batch has examples of
-            one bucket, which are longer than the one before and are cut (of padding) to the length
-            of their own. None: all batches are `seq_length` long.
-        max_batch_tokens: batches of long buckets have fewer examples, so that batch times length
-            stays below this; at least one. None: `batch_size` everywhere.
-        curriculum: what the first batches are made of; None: of the same as the others.
-        shuffle: examples to draw from at random; 0 keeps the order.
-        seed: of the shuffling; None for another order each time.
-        repeat: start again at the end, without end.
-        drop_remainder: drop what does not fill a batch.
-        fill_remainder: fill such batches up with examples whose question_id is "EMPTY-0_0".
-        multiple_of: the number of examples in any batch is a multiple of this: `max_batch_tokens`
-            is kept to with fewer of them, and what does not fill a batch is filled up so far.
+        seq_length: tokens per example, at least those of the records; shorter examples are padded.
+            None: the length in the records.
+        buckets: sequence lengths of batches, up to `seq_length`, which is always added. An example
+            is put into the smallest bucket that holds its tokens, and its padding is cut. A batch
+            has examples of one bucket only. None: all batches have `seq_length` tokens.
+        max_batch_tokens: largest number of examples times tokens of a batch. Batches of long
+            buckets get fewer examples, at least one. None: all have `batch_size`.
+        curriculum: limit for the first batches; None for no limit.
+        shuffle: size of the buffer of the shuffling; 0 keeps the order.
+        seed: seed of the shuffling; None for another order each time.
+        repeat: repeat the examples without end.
+        drop_remainder: drop the last, incomplete batch.
+        fill_remainder: fill up incomplete batches with padding examples, which have the
+            question_id "EMPTY-0_0".
+        multiple_of: the size of all batches is a multiple of this number. For `max_batch_tokens`
+            sizes are rounded down, and incomplete batches are filled up.
 
     Returns:
-        tf.data.Dataset of dict with all of `features.ALL`: <int32>, <float32> or <string>
-        [batch, seq] or [batch, size], and `table_id_hash` <int64>.
+        tf.data.Dataset of dicts with all of `features.ALL`: <int32>, <float32> or <string>, with
+        shape [batch, seq] or [batch, size]; `table_id_hash` is <int64>.
 
     Raises:
-        InputError: no such file, it is damaged, or it has examples of another kind or length.
+        InputError: if there is no such file, it is damaged, or it has examples of another kind or
+            length.
     """
     files = _files(pattern)
-    count_records(pattern)  # damage is found at the start, not after hours
+    count_records(pattern)  # finds damage at the start, not after hours of training
     stored_length, stored = _stored(files)
     seq_length = seq_length or stored_length
     if stored_length > seq_length:
@@ -164,6 +174,7 @@ def dataset(
 
 
 def _write(messages, path, shards: int, compression: str) -> int:
+    """Writes messages or serialized messages; returns their number."""
     path, count = os.fspath(path), 0
     with contextlib.ExitStack() as stack:
         targets = _shard_paths(path, shards)
@@ -177,11 +188,13 @@ def _write(messages, path, shards: int, compression: str) -> int:
 
 @contextlib.contextmanager
 def _atomic_writer(path: str, compression: str):
+    """Yields a writer of a file that is complete or not there."""
     with atomic_path(path) as temporary, tf.io.TFRecordWriter(temporary, compression) as writer:
         yield writer
 
 
 def _shard_paths(path: str, shards: int) -> list[str]:
+    """Returns the paths of the shards."""
     if shards == 1:
         return [path]
     base, extension = os.path.splitext(path)
@@ -189,7 +202,7 @@ def _shard_paths(path: str, shards: int) -> list[str]:
 
 
 def _files(pattern) -> list[str]:
-    """Existing files, in order; a set of shards must be complete."""
+    """Returns the files that match, sorted; raises InputError for incomplete sets of shards."""
     pattern = os.fspath(pattern)
     files = sorted(tf.io.gfile.glob(pattern))
     if not files:
@@ -199,11 +212,12 @@ def _files(pattern) -> list[str]:
         found = [match for match in shards if match["base"] == base]
         expected = max(int(match["count"]) for match in found)
         if [int(match["index"]) for match in found] != list(range(expected)):
-            raise InputError(f"{base}-*: {len(found)} shards are there, not {expected}")
+            raise InputError(f"{base}-*: {len(found)} shards found, expected {expected}")
     return files
 
 
 def _compression(path: str) -> str:
+    """Returns the compression of a file, found by its first bytes."""
     try:
         with tf.io.gfile.GFile(path, "rb") as file:
             return GZIP if file.read(2) == _GZIP_MAGIC else _PLAIN
@@ -212,12 +226,12 @@ def _compression(path: str) -> str:
 
 
 def _count(path: str) -> int:
-    """Number of records in a file. Checksums are verified too: GZIP has one over everything."""
+    """Counts the records of a file and verifies checksums; GZIP has one for the whole file."""
     return _scan(path) if _compression(path) == GZIP else sum(1 for _ in _records(path))
 
 
 def _scan(path: str) -> int:
-    """Number of records in a file; finds where it was cut off, which TensorFlow may overlook."""
+    """Counts the records of a file; detects truncated files, which TensorFlow may not."""
     number = 0
     try:
         with tf.io.gfile.GFile(path, "rb") as raw:
@@ -233,7 +247,7 @@ def _scan(path: str) -> int:
 
 
 def _read_frame(file, header: bytes) -> None:
-    """Passes over one record: length, checksum, content, checksum."""
+    """Reads one record: length, checksum, content, checksum; raises EOFError if it is damaged."""
     if len(header) < _HEADER.size:
         raise EOFError("the file ends within it")
     length, _ = _HEADER.unpack(header)
@@ -244,25 +258,26 @@ def _read_frame(file, header: bytes) -> None:
 
 
 def _records(path: str) -> Iterator[bytes]:
-    """Records with their checksums verified."""
+    """Yields the records of a file after a check for damage."""
     _scan(path)
     yield from _unscanned_records(path)
 
 
 def _unscanned_records(path: str) -> Iterator[bytes]:
-    """The same where a file that was cut off may pass for one that ends there."""
+    """Yields the records of a file with verified checksums; may not detect a truncated file."""
     number = 0
     try:
         for record in tf.data.TFRecordDataset(path, _compression(path)).as_numpy_iterator():
             number += 1
             yield record
     except tf.errors.DataLossError as error:
-        # TensorFlow names its graph node first.
+        # The message of TensorFlow begins with the name of the graph node.
         reason = error.message.rpartition("}} ")[2]
         raise InputError(f"{path}: damaged at record {number + 1}: {reason}") from error
 
 
 def _read(pattern, message_type) -> Iterator[Message]:
+    """Yields the messages of all files that match."""
     for path in _files(pattern):
         for number, record in enumerate(_records(path), start=1):
             try:
@@ -273,7 +288,11 @@ def _read(pattern, message_type) -> Iterator[Message]:
 
 
 def _stored(files: Sequence[str]) -> tuple[int, tuple[feature_names.Feature, ...]]:
-    """Tokens per example and its features, from the first one of each file, which must agree."""
+    """Returns length and features of the stored examples, by the first example of each file.
+
+    Raises:
+        InputError: if the files differ, or have no records.
+    """
     kinds = {}
     for path in files:
         record = next(_unscanned_records(path), None)
@@ -294,7 +313,7 @@ def _stored(files: Sequence[str]) -> tuple[int, tuple[feature_names.Feature, ...
 
 
 def _kind(path: str, record: bytes) -> tuple[int, tuple[feature_names.Feature, ...]]:
-    """Tokens of an example, and whether it has all features or those of a sequence."""
+    """Returns length and features of a stored example: `features.ALL` or `features.SEQUENCE`."""
     try:
         stored = tf.train.Example.FromString(record).features.feature
     except DecodeError as error:
@@ -308,6 +327,7 @@ def _kind(path: str, record: bytes) -> tuple[int, tuple[feature_names.Feature, .
 
 
 def _serialized(files: Sequence[str], shuffle: int, seed: int | None) -> tf.data.Dataset:
+    """Returns a dataset of serialized examples; with shuffling, files are read in turns."""
     compression = _compression(files[0])
     if shuffle and len(files) > 1:
         names = tf.data.Dataset.from_tensor_slices(files).shuffle(len(files), seed=seed)
@@ -316,7 +336,7 @@ def _serialized(files: Sequence[str], shuffle: int, seed: int | None) -> tf.data
 
 
 def _parse(record, length: int, stored: Sequence[feature_names.Feature]) -> dict[str, tf.Tensor]:
-    """<int32>, <float32> or <string> tensors; what is not stored is what it is in padding."""
+    """Parses an example to <int32>, <float32> and <string>; missing features are padding."""
     spec = {
         feature.name: tf.io.FixedLenFeature(
             [length if feature.per_token else feature.size], feature.dtype
@@ -330,7 +350,7 @@ def _parse(record, length: int, stored: Sequence[feature_names.Feature]) -> dict
         if feature.name not in parsed
     }
     return {
-        # The hash is unsigned; every other integer fits.
+        # The hash is an unsigned number of 32 bits; all other integers fit into int32.
         name: tf.cast(value, tf.int32)
         if value.dtype == tf.int64 and name != "table_id_hash"
         else value
@@ -339,6 +359,7 @@ def _parse(record, length: int, stored: Sequence[feature_names.Feature]) -> dict
 
 
 def _pad_tokens(example: dict, length: int) -> dict[str, tf.Tensor]:
+    """Pads features per token to `length`."""
     for feature in feature_names.ALL:
         if feature.per_token and example[feature.name].shape[0] < length:
             value = example[feature.name]
@@ -350,16 +371,17 @@ def _pad_tokens(example: dict, length: int) -> dict[str, tf.Tensor]:
 
 
 def _fitting(batch_size: int, length: int, max_batch_tokens: int | None) -> int:
-    """Examples of `length` tokens in a batch."""
+    """Returns the batch size for examples of `length` tokens."""
     return min(batch_size, max(1, max_batch_tokens // length)) if max_batch_tokens else batch_size
 
 
 def _num_tokens(example):
+    """Returns <int32>[], the number of tokens without padding."""
     return tf.reduce_sum(example["input_mask"])
 
 
 def _bucket(examples, lengths: Sequence[int], batch_sizes: Sequence[int], drop_remainder: bool):
-    """Groups examples by the shortest of `lengths` that holds their tokens and cuts them to it."""
+    """Makes batches of examples of one bucket; examples are cut to the length of their bucket."""
     per_token = {feature.name for feature in feature_names.ALL if feature.per_token}
 
     def cut(example):

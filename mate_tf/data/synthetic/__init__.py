@@ -1,11 +1,11 @@
-"""Generated tables and questions: the data set that is always there, seeded, of any length.
+"""Generated tables and questions: a data set that needs no files, seeded, of any length.
 
 for interaction in synthetic.generate(seed=1, num_tables=1000, rows=(5, 200)):
     ...
 
-Look-ups, superlatives and conditions over people, places, products, matches and players. Answers
-are one or more cells. The names of rows in different splits are disjoint, their words are not,
-so a model has to match words it knows in combinations that it has not seen.
+Questions are look-ups, superlatives and conditions about people, places, products, matches and
+players. Answers are one or more cells. Splits have no names of rows in common, but their names
+consist of the same words. So a model has to match known words in new combinations.
 """
 
 import dataclasses
@@ -13,8 +13,13 @@ import random
 from collections.abc import Iterator, Mapping
 
 from mate_tf.data.interactions import Question, create_question_id, interaction_from_table
-from mate_tf.data.synthetic.example import EXAMPLE_QUESTIONS, EXAMPLE_TABLE
-from mate_tf.data.synthetic.questions import TYPES, SyntheticQuestion, make_question
+from mate_tf.data.synthetic.questions import (
+    EXAMPLE_QUESTIONS,
+    EXAMPLE_TABLE,
+    TYPES,
+    SyntheticQuestion,
+    make_question,
+)
 from mate_tf.data.synthetic.sheets import make_sheet, row_count
 from mate_tf.data.synthetic.vocabulary import make_vocabulary, vocabulary
 from mate_tf.errors import InputError
@@ -55,15 +60,15 @@ class GeneratedTable:
 
     @property
     def interaction_id(self) -> str:
-        """The table's id and one letter per question, its type: "people-train1.7-lscf"."""
+        """Id with one letter per question, its type: "people-train1.7-lscf"."""
         return f"{self.table.table_id}-{''.join(q.type[0] for q in self.questions)}"
 
 
 def question_type(question_id: str) -> str:
-    """Type of a generated question, read from its id.
+    """Returns the type of a generated question, from its id.
 
     Raises:
-        InputError: the id is not that of a generated question.
+        InputError: if the id is not that of a generated question.
     """
     interaction_id, _, position = question_id.rpartition("_")
     letters = interaction_id.rpartition("-")[2]
@@ -74,10 +79,10 @@ def question_type(question_id: str) -> str:
 
 
 def generate(seed: int, num_tables: int, **options) -> Iterator[interaction_pb2.Interaction]:
-    """Interaction protos, one per table; arguments as in `generate_tables`.
+    """Generates interactions, one per table; arguments as for `generate_tables`.
 
-    Question ids are "<interaction id>_<position>", from which `question_type` reads the type.
-    The questions of a table do not refer to each other: train with `prev_label_ids` disabled.
+    Question ids are "<interaction id>_<position>"; `question_type` returns the type of an id. The
+    questions of a table do not refer to each other, so train with `prev_label_ids` disabled.
     """
     for generated in generate_tables(seed, num_tables, **options):
         identifier = generated.interaction_id
@@ -100,10 +105,10 @@ def generate_tables(
     mix: Mapping[str, float] = MIX,
     start: int = 0,
 ) -> Iterator[GeneratedTable]:
-    """Tables and questions as plain data.
+    """Generates tables with questions.
 
     Args:
-        seed: same seed, same tables; table n does not depend on how many are asked for.
+        seed: seed; the same seed gives the same tables. Table n does not depend on `num_tables`.
         num_tables: number of tables.
         split: "train", "dev" or "test". No name of a row occurs in two splits.
         rows: least and largest number of rows.
@@ -114,11 +119,11 @@ def generate_tables(
         start: number of the first table, so that processes can share the work.
 
     Raises:
-        InputError: an argument is out of range; the message names it.
+        InputError: if an argument is out of range; the message names it.
     """
     _check(split, rows, skew, columns, questions_per_table, mix)
     for number in range(start, start + num_tables):
-        # Seeding by text is the same in every process, unlike by hash.
+        # A text as seed gives the same numbers in every process; a hash would not.
         rng = random.Random(f"{seed} {split} {number}")
         sheet = make_sheet(rng, row_count(rng, rows, skew), columns, split)
         types = rng.choices(list(mix), list(mix.values()), k=questions_per_table)
@@ -132,16 +137,17 @@ def generate_tables(
         )
 
 
-def _new_question(rng, sheet, wanted, asked):
-    """A question that was not asked yet, as far as a small table offers one."""
+def _new_question(rng, sheet, wanted, previous):
+    """Makes a question that is not in `previous`; a small table may have no other one."""
     for _ in range(5):
         question = make_question(rng, sheet, wanted)
-        if question not in asked:
+        if question not in previous:
             break
     return question
 
 
 def _check(split, rows, skew, columns, questions_per_table, mix):
+    """Raises InputError for an argument out of range."""
     if split not in SPLITS:
         raise InputError(f"synthetic split {split!r}: choose one of {', '.join(SPLITS)}")
     if not 2 <= rows[0] <= rows[1]:

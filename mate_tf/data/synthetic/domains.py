@@ -1,8 +1,8 @@
-"""What synthetic tables are about: kinds of rows, their columns, and how people ask for them.
+"""Domains of synthetic tables: kinds of rows, their columns, and templates of questions.
 
-A domain has a key column that names each row and further columns of text or numbers. Questions
-come from templates: `GENERIC` ones with the column's noun, and each column's own, which may not
-mention its header at all ("who earns the most").
+A domain has a key column with the name of each row, and further columns of text or numbers.
+Questions are made from templates: `GENERIC` ones with the column's noun, and the column's own ones,
+which may not mention its header ("who earns the most").
 
 Placeholders: {name} the row's key, {noun} the column, {a_noun} with its article, {value} a number
 or text, {one} "who" or "which town", {all} "who of them" or "which towns".
@@ -15,14 +15,14 @@ from mate_tf.data.synthetic import words
 
 @dataclasses.dataclass(frozen=True)
 class Templates:
-    """Ways to ask about one column.
+    """Templates of questions about a column, by their answers.
 
     Attributes:
-        lookup: its cell in the row of {name}.
-        highest, lowest: the key of the row with the largest, smallest number.
-        top, bottom: that number itself.
-        more, less, at_least: the keys of the rows with numbers beyond {value}.
-        equal: the keys of the rows whose text is {value}.
+        lookup: the cell in the row of {name}.
+        highest, lowest: the key of the row with the largest or smallest number.
+        top, bottom: the largest or smallest number.
+        more, less, at_least: the keys of the rows with numbers above, below or from {value} on.
+        equal: the keys of the rows with the text {value}.
     """
 
     lookup: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ GENERIC = Templates(
 
 @dataclasses.dataclass(frozen=True)
 class TextColumn:
-    """A column of words out of a list, which rows may share."""
+    """A column with texts of a list; rows may have equal texts."""
 
     header: str
     values: tuple[str, ...]
@@ -85,7 +85,7 @@ class TextColumn:
 
 @dataclasses.dataclass(frozen=True)
 class NumberColumn:
-    """A column of whole numbers from `low` to `high` in steps of `step`."""
+    """A column with integers from `low` to `high` in steps of `step`."""
 
     header: str
     low: int
@@ -100,10 +100,10 @@ class Domain:
     """A kind of table.
 
     Attributes:
-        name: used in ids.
+        name: name in ids.
         headers: alternatives for the header of the key column.
-        starts, ends: words whose pairs name the rows.
-        one, all: "who" or "which town", "which towns" for the placeholders.
+        starts, ends: first and second words of the names of rows.
+        one, all: texts for the placeholders, such as "which town" and "which towns".
         columns: all further columns; a table has some of them.
     """
 
@@ -117,10 +117,12 @@ class Domain:
 
 
 def _text(header, values, lookup=(), equal=(), noun=None):
+    """Makes a column of texts; the noun is by default the header in lower case."""
     return TextColumn(header, values, noun or header.lower(), Templates(lookup=lookup, equal=equal))
 
 
 def _number(header, low, high, step=1, noun=None, **templates):
+    """Makes a column of numbers; the noun is by default the header in lower case."""
     return NumberColumn(header, low, high, step, noun or header.lower(), Templates(**templates))
 
 

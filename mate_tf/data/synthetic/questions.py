@@ -1,13 +1,24 @@
 """Questions about a synthetic table, with the cells that answer them."""
 
 import dataclasses
+import pathlib
 import random
 
 from mate_tf.data.synthetic.domains import GENERIC, NumberColumn, TextColumn
 from mate_tf.data.synthetic.sheets import Sheet
 
 TYPES = ("lookup", "superlative", "comparison", "filter")
-"""Kinds of questions; the last two are conditions, on a number and on a text."""
+"""Types of questions. The last two are conditions, on a number and on a text."""
+
+EXAMPLE_TABLE = pathlib.Path(__file__).with_name("example.csv")
+"""Twelve employees, a table that no training set contains: a CSV file like a user's own."""
+
+EXAMPLE_QUESTIONS = (
+    ("which city does Kenji Tanaka live in?", ((5, 1),)),
+    ("who earns the most?", ((4, 0),)),
+    ("who is older than 55?", ((6, 0), (7, 0))),
+)
+"""Questions about EXAMPLE_TABLE with the cells (row, column) that answer them."""
 
 _MAX_ANSWERS = 6
 _MAX_TIES = 3
@@ -16,7 +27,7 @@ _ROUND = (10000, 5000, 1000, 500, 100, 50, 10, 5, 1)
 
 @dataclasses.dataclass(frozen=True)
 class SyntheticQuestion:
-    """A question, its kind, and its answer.
+    """A question with its type and its answer.
 
     Attributes:
         type: one of TYPES.
@@ -30,20 +41,20 @@ class SyntheticQuestion:
 
 
 def make_question(rng: random.Random, sheet: Sheet, question_type: str) -> SyntheticQuestion:
-    """A random question of one type; a look-up where the table does not allow that type."""
-    kind, ask = _ASKERS[question_type]
+    """Makes a random question of one type; a look-up if the table allows no question of it."""
+    kind, make = _MAKERS[question_type]
     columns = sheet.indices_of(kind)
     rng.shuffle(columns)
     for column in columns:
-        asked = ask(rng, sheet, column)
-        if asked:
-            text, coordinates = asked
+        made = make(rng, sheet, column)
+        if made:
+            text, coordinates = made
             return SyntheticQuestion(question_type, text, tuple(sorted(coordinates)))
     return make_question(rng, sheet, "lookup")
 
 
 def _phrase(rng, sheet, column, use, **values):
-    """One of the templates for `use`, filled in; the column's own ones half of the time."""
+    """Fills in a template for `use`; in half of the draws one of the column's own templates."""
     spec = sheet.columns[column]
     own, generic = getattr(spec.templates, use), getattr(GENERIC, use)
     template = rng.choice(own if own and rng.random() < 0.5 else generic)
@@ -57,13 +68,15 @@ def _phrase(rng, sheet, column, use, **values):
     )
 
 
-def _ask_lookup(rng, sheet, column):
+def _make_lookup(rng, sheet, column):
+    """Makes text and answer of a question for the value of a row."""
     row = rng.randrange(len(sheet.rows))
     name = sheet.rows[row][sheet.key_index]
     return _phrase(rng, sheet, column, "lookup", name=name), [(row, column)]
 
 
-def _ask_superlative(rng, sheet, column):
+def _make_superlative(rng, sheet, column):
+    """Makes text and answer of a question for an extreme value; None for too many ties."""
     values = sheet.values(column)
     largest = rng.random() < 0.5
     extreme = max(values) if largest else min(values)
@@ -77,10 +90,11 @@ def _ask_superlative(rng, sheet, column):
     return _phrase(rng, sheet, column, use), [(row, answer) for row in rows]
 
 
-def _ask_comparison(rng, sheet, column):
+def _make_comparison(rng, sheet, column):
+    """Makes text and answer of a question for rows with numbers above or below a threshold."""
     values = sheet.values(column)
     use = rng.choices(("more", "less", "at_least"), (0.45, 0.4, 0.15))[0]
-    sign = -1 if use == "less" else 1  # "less" is "more" of the negated numbers
+    sign = -1 if use == "less" else 1  # "less" is "more" for negated numbers
     ordered = sorted((sign * value for value in values), reverse=True)
     limit = min(_MAX_ANSWERS, max(1, len(values) // 3))
     cuts = [k for k in range(1, limit + 1) if k < len(ordered) and ordered[k - 1] > ordered[k]]
@@ -98,7 +112,7 @@ def _ask_comparison(rng, sheet, column):
 
 
 def _threshold(rng, low, high, edge):
-    """A number from `low` to `high`: a round one, or a cell's own, where "equal" matters."""
+    """Draws a number from `low` to `high`: a round one, or `edge`, the value of a cell."""
     if rng.random() < 0.3:
         return edge
     for unit in _ROUND:
@@ -108,7 +122,8 @@ def _threshold(rng, low, high, edge):
     raise AssertionError("1 divides every number")
 
 
-def _ask_filter(rng, sheet, column):
+def _make_filter(rng, sheet, column):
+    """Makes text and answer of a question for rows with a given text; None without one."""
     values = sheet.values(column)
     counts = {value: values.count(value) for value in dict.fromkeys(values)}
     fitting = [value for value, count in counts.items() if count <= _MAX_ANSWERS]
@@ -120,9 +135,9 @@ def _ask_filter(rng, sheet, column):
     return text, [(row, sheet.key_index) for row in rows]
 
 
-_ASKERS = {
-    "lookup": ((TextColumn, NumberColumn), _ask_lookup),
-    "superlative": (NumberColumn, _ask_superlative),
-    "comparison": (NumberColumn, _ask_comparison),
-    "filter": (TextColumn, _ask_filter),
+_MAKERS = {
+    "lookup": ((TextColumn, NumberColumn), _make_lookup),
+    "superlative": (NumberColumn, _make_superlative),
+    "comparison": (NumberColumn, _make_comparison),
+    "filter": (TextColumn, _make_filter),
 }

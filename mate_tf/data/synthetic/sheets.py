@@ -1,4 +1,4 @@
-"""Synthetic tables before anything is asked about them."""
+"""Synthetic tables, before questions are made."""
 
 import dataclasses
 import functools
@@ -14,12 +14,12 @@ _SHARED_NAMES = 0.25  # share of tables in which several rows have the same firs
 
 @dataclasses.dataclass(frozen=True)
 class Sheet:
-    """A table with the knowledge of how it was made.
+    """A table with its domain and the specifications of its columns.
 
     Attributes:
-        domain: what the rows are.
-        columns: one per column; None is the key column.
-        header: texts of the columns.
+        domain: kind of rows.
+        columns: specification of each column; None for the key column.
+        header: names of the columns.
         rows: cell values, int in number columns and str elsewhere.
     """
 
@@ -30,30 +30,30 @@ class Sheet:
 
     @property
     def key_index(self) -> int:
-        """Column of the names."""
+        """Index of the key column, which has the names of the rows."""
         return self.columns.index(None)
 
     def values(self, column: int) -> list:
-        """All values of one column."""
+        """Returns all values of one column."""
         return [row[column] for row in self.rows]
 
     def indices_of(self, kind: type) -> list[int]:
-        """Columns that are TextColumn or NumberColumn."""
+        """Returns the indices of columns of a type, TextColumn or NumberColumn."""
         return [index for index, column in enumerate(self.columns) if isinstance(column, kind)]
 
 
 def row_count(rng: random.Random, rows: tuple[int, int], skew: float) -> int:
-    """A table's size between `rows` (both included), log-uniform for skew 1.
+    """Draws a number of rows between the two numbers of `rows`, log-uniform for skew 1.
 
-    Larger skews give more short tables: with 2, half of those from 5 to 200 have under 13 rows
-    and a tenth over 100.
+    Larger skews give more short tables. With skew 2 and 5 to 200 rows, half of the tables have
+    fewer than 13 rows and a tenth have more than 100.
     """
     low, high = rows
     return min(high, max(low, round(low * (high / low) ** (rng.random() ** skew))))
 
 
 def make_sheet(rng: random.Random, num_rows: int, columns: tuple[int, int], split: str) -> Sheet:
-    """A random table of a random domain.
+    """Makes a random table of a random domain.
 
     Args:
         rng: source of all choices.
@@ -62,7 +62,7 @@ def make_sheet(rng: random.Random, num_rows: int, columns: tuple[int, int], spli
         split: "train", "dev" or "test"; they share words but no names of rows.
 
     Raises:
-        InputError: more rows than there are names.
+        InputError: if there are fewer names than rows.
     """
     domain = rng.choice(DOMAINS)
     attributes = _choose_columns(rng, domain, rng.randint(*columns) - 1)
@@ -76,7 +76,7 @@ def make_sheet(rng: random.Random, num_rows: int, columns: tuple[int, int], spli
 
 
 def _choose_columns(rng, domain, count):
-    """Some columns in random order, at least one of text and one of numbers."""
+    """Draws columns in random order, at least one of text and one of numbers."""
     chosen = [
         rng.choice([column for column in domain.columns if isinstance(column, kind)])
         for kind in (NumberColumn, TextColumn)
@@ -88,6 +88,7 @@ def _choose_columns(rng, domain, count):
 
 
 def _column_values(rng, column, num_rows):
+    """Draws the values of a column; numbers are distinct if there are enough."""
     if isinstance(column, TextColumn):
         size = max(2, num_rows // rng.choice((2, 3, 4)))
         pool = rng.sample(column.values, min(size, len(column.values)))
@@ -99,7 +100,7 @@ def _column_values(rng, column, num_rows):
 
 
 def _names(rng, domain, num_rows, split):
-    """Distinct pairs of words out of those of this split."""
+    """Draws distinct names, pairs of words, of a split."""
     pairs = _pairs(domain.name, split)
     if len(pairs) < num_rows:
         raise InputError(
@@ -115,7 +116,7 @@ def _names(rng, domain, num_rows, split):
 
 @functools.cache
 def _pairs(domain_name, split):
-    """The names of one split: which one a pair belongs to depends on its words alone."""
+    """Returns the names of one split; the split of a pair depends on its words only."""
     domain = next(domain for domain in DOMAINS if domain.name == domain_name)
     return [
         (start, end)

@@ -1,43 +1,37 @@
 """A small WordPiece vocabulary that covers all generated text without [UNK]."""
 
 import os
-import pathlib
 import re
 import string
-import tempfile
 from collections.abc import Iterable
 
 from mate_tf.data.synthetic.domains import DOMAINS, GENERIC, Domain, Templates, TextColumn
-from mate_tf.data.synthetic.example import EXAMPLE_QUESTIONS
+from mate_tf.data.synthetic.questions import EXAMPLE_QUESTIONS
 
 SPECIAL = ("[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _WORD = re.compile(r"[a-z]+")
 
 
 def make_vocabulary(path: str | os.PathLike, extra_texts: Iterable[str] = ()) -> int:
-    """Writes the vocabulary, one piece a line, and returns the number of pieces.
+    """Writes the vocabulary, one piece per line, and returns the number of pieces.
 
-    A number of up to five digits is at most two pieces (0 to 999 whole, `##` continuations of
-    one and two digits), a word of the generator one piece; other words in Latin letters are
-    spelt, so that no text in ASCII holds an [UNK].
+    A number of up to five digits is at most two pieces: 0 to 999 are pieces, and there are
+    continuations `##` of one and two digits. A word of the generator is one piece. Other words in
+    Latin letters are split into letters, so that no ASCII text contains [UNK].
 
     Args:
-        path: the file; written whole or not at all.
-        extra_texts: texts of your own tables whose words shall be whole pieces too.
+        path: the file; it is written atomically.
+        extra_texts: further texts, with words that become whole pieces.
     """
+    from mate_tf.files.atomic import write_text  # imports TensorFlow, which tables do not need
+
     pieces = vocabulary(extra_texts)
-    path = pathlib.Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", dir=path.parent, prefix=path.name, delete=False
-    ) as file:
-        file.write("".join(f"{piece}\n" for piece in pieces))
-    os.replace(file.name, path)
+    write_text(path, "".join(f"{piece}\n" for piece in pieces))
     return len(pieces)
 
 
 def vocabulary(extra_texts: Iterable[str] = ()) -> list[str]:
-    """The pieces, special ones first ([PAD] has id 0, [EMPTY] id 1, as in the reference)."""
+    """Returns the pieces, special ones first: [PAD] is 0 and [EMPTY] is 1, as in the reference."""
     letters = string.ascii_lowercase
     pieces = [
         *SPECIAL,
@@ -53,12 +47,12 @@ def vocabulary(extra_texts: Iterable[str] = ()) -> list[str]:
 
 
 def _words(text):
-    # {placeholders} of templates are not words
+    """Returns the lower-cased words of a text, without {placeholders} of templates."""
     return _WORD.findall(re.sub(r"\{\w+\}", " ", text).lower())
 
 
 def _texts():
-    """Everything that generated tables and questions are made of."""
+    """Yields all texts that generated tables and questions are made of."""
     yield from _template_texts(GENERIC)
     for domain in DOMAINS:
         yield from _domain_texts(domain)
@@ -67,6 +61,7 @@ def _texts():
 
 
 def _domain_texts(domain: Domain):
+    """Yields the texts of a domain."""
     yield from (*domain.headers, *domain.starts, *domain.ends, *domain.one, *domain.all)
     for column in domain.columns:
         yield from (column.header, column.noun)
@@ -76,5 +71,6 @@ def _domain_texts(domain: Domain):
 
 
 def _template_texts(templates: Templates):
+    """Yields all templates."""
     for texts in vars(templates).values():
         yield from texts

@@ -1,12 +1,13 @@
-"""The words that synthetic tables are made of.
+"""Words of synthetic tables.
 
-Entities are pairs of words (Anna Keller, Stone Harbor, Solar Kettle, Red Foxes), so that an
-entity never seen in training is still made of known words. Words that read as numbers or dates
-(May, June, one, second) are left out: they would count as numbers in the question.
+Entities are pairs of words (Anna Keller, Stone Harbor, Solar Kettle, Red Foxes), so a new entity
+still consists of known words. Words that are also numbers or dates (May, June, one, second) are
+left out, since they would count as numbers in the question.
 """
 
 
 def _words(text: str) -> tuple[str, ...]:
+    """Splits a text at white space."""
     return tuple(text.split())
 
 

@@ -6,6 +6,7 @@ learnt from labels, or from nothing but the number that comes out in the end.
 
 import tensorflow as tf
 
+from mate_tf.data import padding
 from mate_tf.errors import InputError
 from mate_tf.models.heads.base import PooledHead, has_labels
 
@@ -189,7 +190,7 @@ class AnswerSupervisedAggregationHead(AggregationHead):
             uniform = _uniform(probs)
             noise = tf.math.log(uniform) - tf.math.log1p(-uniform)
             probs = tf.sigmoid(outputs["logits"] + noise / self._config.temperature)
-        in_table = (features["row_ids"] > 0) & (features["input_mask"] > 0)
+        in_table = (features["row_ids"] > 0) & padding.real_tokens(features["input_mask"])
         scale = tf.cast(features["numeric_values_scale"], tf.float32)
         return tf.math.divide_no_nan(probs, scale) * tf.cast(in_table, tf.float32)
 

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from mate_tf.data import padding
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.shapes import build_child
@@ -109,5 +110,5 @@ class PooledHead(Head):
 
 def has_labels(features):
     """<float32>[batch]: 1 where the example has a labelled token."""
-    labelled = (features["label_ids"] > 0) & (features["input_mask"] > 0)
+    labelled = (features["label_ids"] > 0) & padding.real_tokens(features["input_mask"])
     return tf.cast(tf.reduce_any(labelled, axis=1), tf.float32)

@@ -52,9 +52,6 @@ class MaskedWordHead(keras.layers.Layer):
             "cls/predictions/output_bias": self.output_bias,
         }
 
-    def get_config(self):
-        return super().get_config() | {"config": self.config.as_dict()}
-
 
 class RandomTableHead(keras.layers.Layer):
     """Classifies the pooled output: a random table (1) or the text's own (0).
@@ -88,6 +85,3 @@ class RandomTableHead(keras.layers.Layer):
             "cls/seq_relationship/output_weights": self.output_weights,
             "cls/seq_relationship/output_bias": self.output_bias,
         }
-
-    def get_config(self):
-        return super().get_config() | {"config": self.config.as_dict()}

@@ -157,6 +157,27 @@ def test_one_that_dies_in_its_turn(in_process):
     assert all(row["error"] == "killed" for row in rows)
 
 
+def test_one_that_failed_is_not_asked_again(in_process):
+    """A process that is dead replies to nothing; each of its cases hears that once."""
+    in_process.deadly.add(("run", "mate_efficient"))
+    (rows,) = profile.measure(settings(memory=False, repeats=5))
+    runs = [variant for request, variant, _ in in_process.requests if request == "run"]
+    assert runs == ["full", "mate_efficient", "full"]  # the last one finds out
+    assert all("seconds" not in row for row in rows)
+
+
+def test_counting_goes_on_in_another_process(in_process):
+    """A variant that cannot be traced in the memory there is has no counts; the next one has."""
+    in_process.deadly.add(("flops", "full"))
+    (rows,) = profile.measure(settings(memory=False, time=False))
+    full, mate_efficient = rows
+    assert in_process.started == 2
+    assert full["formula_flops"] > 0
+    assert "products" not in full
+    assert mate_efficient["products"] > 0
+    assert mate_efficient["bytes"] > 0
+
+
 def test_options_out_of_range():
     broken = settings(variants=("full", "kernel"))
     broken.config.attention.override({"name": "kernel", "num_random_features": 0})

@@ -32,19 +32,6 @@ def test_each_task_has_a_panel_and_each_series_its_points_by_sparsity():
     assert figure.get_supylabel() == "accuracy"
 
 
-def test_diagonal_ablation_pairs_each_mask_with_itself():
-    masks = {
-        "strided": {"with": (0.704, 0.795, 0.01), "without": (0.712, 0.802, None)},
-        "star": {"without": (0.969, 0.786, 0.02), "with": (0.961, 0.789, 0.02)},
-    }
-    (axes,) = sparsity_plots.diagonal_ablation(masks).axes
-    found = {each.get_label(): each.lines[0].get_xydata() for each in axes.containers}
-    np.testing.assert_allclose(found["with diagonal"], [[-0.12, 0.795], [0.88, 0.789]])
-    np.testing.assert_allclose(found["without diagonal"], [[0.12, 0.802], [1.12, 0.786]])
-    labels = [label.get_text() for label in axes.get_xticklabels()]
-    assert labels == ["strided\n70.4 / 71.2 %", "star\n96.1 / 96.9 %"]
-
-
 @pytest.mark.parametrize(
     ("panels", "message"),
     [
@@ -59,10 +46,3 @@ def test_diagonal_ablation_pairs_each_mask_with_itself():
 def test_points_are_checked(panels, message):
     with pytest.raises(InputError, match=message):
         sparsity_plots.score_against_sparsity(panels)
-
-
-def test_masks_are_checked():
-    with pytest.raises(InputError, match="no masks"):
-        sparsity_plots.diagonal_ablation({})
-    with pytest.raises(InputError, match="star: needs the points 'with' and 'without'"):
-        sparsity_plots.diagonal_ablation({"star": {"with": (0.9, 0.5, None)}})

@@ -193,5 +193,5 @@ def test_all_windows_are_written(vocab_file, tmp_path):
 
 @pytest.mark.parametrize(("stride", "question"), [(0, 2), (5, 2), (1, 6), (1, 0)])
 def test_windows_that_leave_tokens_out(vocab_file, stride, question):
-    with pytest.raises(InputError, match=rf"doc_stride={stride} tokens one behind the other"):
+    with pytest.raises(InputError, match=rf"doc_stride={stride} tokens between windows"):
         windows.WindowConverter(vocab_file, 9, doc_stride=stride, max_question_length=question)

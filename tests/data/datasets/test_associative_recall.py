@@ -86,5 +86,5 @@ def test_rules_without_sequences(options):
 
 
 def test_too_far():
-    with pytest.raises(InputError, match="min_distance=512: nothing is so far"):
+    with pytest.raises(InputError, match="min_distance=512: must be from 0 to"):
         associative_recall.Rules(min_distance=512)

@@ -302,9 +302,9 @@ def test_files_of_windows(folder):
         (CELLS | {"table": "tables/x\0.csv"}, "table: there is no file"),
         (CELLS | {"table": "tables"}, 'table: "tables" ends in none of .csv, .tsv, .json'),
         (CELLS | {"id": ""}, 'id: expected text, not ""'),
-        (CELLS | {"id": "first"}, "id: 'first' was there before"),
-        (CELLS | {"conversation": "first"}, "conversation: 'first' was there before"),
-        (CELLS | {"conversation": "c"}, "conversation: 'c' was there before .*follow one another"),
+        (CELLS | {"id": "first"}, "id: 'first' is a duplicate"),
+        (CELLS | {"conversation": "first"}, "conversation: 'first' is a duplicate"),
+        (CELLS | {"conversation": "c"}, "conversation: 'c' is a duplicate .*follow one another"),
         (CLASS, r"class: .*train.jsonl line 1 has 'cells'; a data set either"),
     ],
 )  # fmt: skip
@@ -349,7 +349,7 @@ def test_labels_that_are_in_no_training_file(folder):
     with pytest.raises(InputError, match=r"dev.jsonl line 1: cells: .*train.jsonl line 1 has"):
         custom.describe(path)
     path = folder([CLASS | {"aggregation": "SUM"}], dev=[CLASS])
-    with pytest.raises(InputError, match=r"train.jsonl line 1: aggregation: of what\?"):
+    with pytest.raises(InputError, match=r"train.jsonl line 1: aggregation: the answer has no"):
         custom.describe(path)
 
 

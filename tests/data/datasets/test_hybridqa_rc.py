@@ -195,39 +195,16 @@ def test_examples_are_the_references(goldens, stage_1, end_to_end, ranked, conve
                 assert not any(got[tokens:])
 
 
-def test_from_files(folder, end_to_end, tmp_path):
-    """What a hybridqa_rc_config.json asks for."""
-    path = tmp_path / "hybridqa_rc_config.json"
-    config = {
-        "single_cell_examples": True,
-        "noisy_cell_strategy": None,
-        "num_predictions_to_keep": 1,
-        "interactions_dir": str(folder / "interactions"),
-        "hybridqa_prediction_filepath": {"dev": str(folder / "dev_cell_predictions.tsv")},
-    }
-    path.write_text(json.dumps(config))
-    made = conversion.interactions_of_predictions(hybridqa_rc.read_config(path))
-    want = [each["id"] for each in end_to_end["e2e"]["top1"]["interactions"]["dev"]]
-    assert [each.id for each in made["dev"]] == want
-
-
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("fields", "message"),
     [
-        ("{", "not JSON"),
-        ("[1]", "not a JSON object"),
-        ('{"noisy_cells": "full"}', "noisy_cells"),
-        ('{"noisy_cell_strategy": "half"}', "'half' is none of none, full"),
-        ('{"num_predictions_to_keep": 0}', "num_predictions_to_keep: 0"),
+        ({"noisy_cell_strategy": "half"}, "'half' is none of none, full"),
+        ({"num_predictions_to_keep": 0}, "num_predictions_to_keep: 0"),
     ],
 )
-def test_broken_configs(tmp_path, text, message):
-    path = tmp_path / "hybridqa_rc_config.json"
-    path.write_text(text)
+def test_broken_configs(fields, message):
     with pytest.raises(InputError, match=message):
-        hybridqa_rc.read_config(path)
-    with pytest.raises(InputError, match=r"missing\.json"):
-        hybridqa_rc.read_config(tmp_path / "missing.json")
+        hybridqa_rc.HybridQaRcConfig(fields).check()
 
 
 def linked_interaction(answer_cells=((0, 0),), **answer):

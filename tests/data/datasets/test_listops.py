@@ -94,7 +94,7 @@ def test_values_by_hand():
 
 @pytest.mark.parametrize("text", ["", "X", "1 2", "[MAX X", "[MAX 1 2", "[MAX 1 X X", "[OR 1 X"])
 def test_no_expression(text):
-    with pytest.raises(InputError, match=r"no place in|not one expression"):
+    with pytest.raises(InputError, match=r"not allowed here|not one expression"):
         listops.evaluate(text.split())
 
 
@@ -174,7 +174,7 @@ def test_rules_without_expressions():
         with pytest.raises(InputError, match="no ListOps expressions by these rules"):
             listops.Rules(**rules)
     few = listops.generate(0, listops.Rules(1, 2, 0, 2))
-    with pytest.raises(InputError, match="hardly more than 10 ListOps"):
+    with pytest.raises(InputError, match="no more than 10 ListOps"):
         list(few)
 
 

@@ -139,7 +139,7 @@ def test_malformed_files(tmp_path, content, message):
 
 
 def test_an_id_twice(write):
-    with pytest.raises(InputError, match=r"qas\[1\] \(question a\): the id is there twice"):
+    with pytest.raises(InputError, match=r"qas\[1\] \(question a\): the id is a duplicate"):
         questions(write(entry("a"), entry("a")))
 
 

@@ -214,7 +214,7 @@ def test_malformed_questions_are_named(release, content, message):
     ("changes", "message"),
     [
         ({"id": 5}, "id: expected text"),
-        ({"id": "1-1000-1"}, "id: table '1-1000-1' was there before"),
+        ({"id": "1-1000-1"}, "id: table '1-1000-1' is a duplicate"),
         ({"header": None}, "header: expected a list"),
         ({"types": ["text"]}, "types: not one of text and real for each column"),
         ({"types": ["text", "text", "int", "text"]}, "types: not one of text and real"),

@@ -5,7 +5,8 @@ import pytest
 import tensorflow as tf
 
 from mate_tf.data import features as feature_names
-from mate_tf.data.records import padding, replicas
+from mate_tf.data import padding
+from mate_tf.data.records import replicas
 from mate_tf.errors import InputError
 
 

@@ -76,7 +76,7 @@ def test_shards(examples, tmp_path):
     shuffled = all_ids(records.dataset(pattern, 4, shuffle=11, seed=1))
     assert sorted(shuffled) == sorted(f"q{number}-0_0" for number in range(11))
     (tmp_path / names[1]).unlink()
-    with pytest.raises(InputError, match=r"train-\*: 2 shards are there, not 3"):
+    with pytest.raises(InputError, match=r"train-\*: 2 shards found, expected 3"):
         records.dataset(pattern, 4)
 
 

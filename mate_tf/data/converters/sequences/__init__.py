@@ -1,4 +1,4 @@
-"""Sequences without a table: what they are stored as, their tokens, and examples of them."""
+"""Sequences without a table: their interactions, tokens and examples."""
 
 from mate_tf.data.converters.sequences.converter import SequenceConverter
 from mate_tf.data.converters.sequences.sequence import interaction, texts

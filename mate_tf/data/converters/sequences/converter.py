@@ -1,4 +1,4 @@
-"""Interactions without a table to tf.train.Examples."""
+"""Converts interactions without a table to tf.train.Examples."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -26,28 +26,30 @@ _PER_TOKEN = [feature.name for feature in SEQUENCE if feature.per_token]
 
 
 class SequenceConverter:
-    """Converts sequences and pairs of them to examples.
+    """Converts sequences and pairs of sequences to examples.
 
-    A sequence is [CLS] and its tokens, a pair [CLS], the first one's and the second one's, told
-    apart by segment ids 0 and 1. Word pieces have a [SEP] behind each text, as in BERT. What is too
-    long loses its last tokens, of a pair the longer one first.
+    A single sequence is [CLS] and its tokens. A pair is [CLS], the tokens of the first text with
+    segment id 0 and those of the second with segment id 1. With word pieces there is a [SEP] behind
+    each text, as in BERT. Texts that are too long lose their last tokens; in a pair the longer text
+    is cut first.
 
-    With two towers each text has half of the length and a [CLS] for itself, because a model
-    encodes them one by one. So it does with choices: each of them is a pair with the first text,
-    and has its share of the length.
+    With two towers the model encodes each text separately: each text has half of the length and its
+    own [CLS]. With choices the model encodes each choice separately: each choice is a pair with the
+    first text, and has an equal part of the length.
 
-    It has what `data.records.create_data` calls of an `ExampleConverter`, and can be sent to other
-    processes.
+    The converter has the methods of `ExampleConverter` that `data.records.create_data` calls, and
+    it can be pickled.
 
     Args:
-        vocab_file: one piece a line.
+        vocab_file: vocabulary, one piece per line.
         max_seq_length: length of every feature per token; shorter sequences are padded.
-        tokens: what a text is cut into, a key of `TOKENS`.
+        tokens: kind of tokens, a key of `TOKENS`.
         num_towers: 1 or 2.
-        num_choices: texts that go with the first one; 1: it stands alone or in a pair.
+        num_choices: number of texts that may follow the first one; 1 for single texts and pairs.
 
     Raises:
-        InputError: the vocabulary cannot be used, or an argument makes no sense.
+        InputError: if the vocabulary cannot be used, `tokens` is unknown, or the length cannot be
+            divided among towers or choices.
     """
 
     def __init__(
@@ -84,27 +86,30 @@ class SequenceConverter:
 
     @property
     def vocab_file(self) -> str:
-        """The vocabulary."""
+        """Path of the vocabulary."""
         return self._state[0][0]
 
     def __getstate__(self):
+        """Returns the arguments, for pickling."""
         return self._state
 
     def __setstate__(self, state):
+        """Builds the converter again after unpickling."""
         arguments, options = state
         self.__init__(*arguments, **options)
 
     def convert(
         self, interaction: interaction_pb2.Interaction, question_index: int = 0
     ) -> tf.train.Example:
-        """The example of one question.
+        """Converts one question.
 
         Returns:
-            example with all features of `features.SEQUENCE`, those per token [max_seq_length] long.
+            example with all features of `features.SEQUENCE`; features per token have the shape
+            [max_seq_length].
 
         Raises:
-            ConversionError: a text has no tokens, two towers have no pair, there are more or fewer
-                choices, or the id is too long.
+            ConversionError: if a text has no tokens, if there is no pair for two towers, if the
+                number of choices differs, or if the id is too long.
         """
         question = interaction.questions[question_index]
         return self._conversion(question, self._tokens.encode(texts(question))).example
@@ -112,7 +117,7 @@ class SequenceConverter:
     def convert_all(
         self, *found: interaction_pb2.Interaction
     ) -> Iterator[Conversion | ConversionError]:
-        """For each question of the interactions its conversion, or why there is none."""
+        """Converts all questions of the interactions; yields a conversion or an error for each."""
         questions = [question for interaction in found for question in interaction.questions]
         encoded = iter(self._tokens.encode([text for each in questions for text in texts(each)]))
         for question in questions:
@@ -122,11 +127,12 @@ class SequenceConverter:
                 yield error
 
     def empty_example(self) -> tf.train.Example:
-        """An example of one token, [CLS], to fill up batches."""
+        """Returns an example of one token, [CLS], to fill up batches."""
         question = interaction_pb2.Question(id=interactions.PADDING_QUESTION_ID)
         return self._example(question, [[self._start]])
 
     def _conversion(self, question, encoded: Sequence[np.ndarray]) -> Conversion:
+        """Converts a question with the ids <int32>[tokens] of its texts."""
         where = f"question {question.id}"
         if not all(len(ids) for ids in encoded):
             raise ConversionError(NO_TEXT, "", where)
@@ -147,36 +153,38 @@ class SequenceConverter:
         return Conversion(self._example(question, parts), (Cut(CUT, lost),) if lost else ())
 
     def _fitted(self, texts: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The tokens of one or two texts that fit into a sequence."""
+        """Cuts the tokens of one or two texts so that they fit into a sequence."""
         room = self._length - len(self._start) - len(self._end) * len(texts)
         if len(texts) == 1:
             return [texts[0][:room]]
         first, second = texts
-        # Each may have what the other leaves, and half in any case.
+        # Each text has at least half of the room, and more if the other text is shorter.
         first = first[: max(room - len(second), room - room // 2)]
         return [first, second[: room - len(first)]]
 
     def _delimited(self, texts: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The texts of a sequence with the special tokens around them."""
+        """Adds the special tokens to the texts of a sequence."""
         first, *others = (np.concatenate([ids, self._end]) for ids in texts)
         return [np.concatenate([self._start, first]), *others]
 
     def _example(self, question, sequences: Sequence[Sequence[np.ndarray]]) -> tf.train.Example:
-        """The example of these sequences, each padded to its share of the length.
+        """Makes the example of sequences of texts, each padded to its part of the length.
 
-        A text's segment is its place in the sequence, or with towers that of the sequence.
+        The segment id is the position of the text in its sequence, or with towers the position of
+        the sequence.
         """
         values = {name: np.zeros(self.max_seq_length, np.int32) for name in _PER_TOKEN}
         for number, parts in enumerate(sequences):
             begin = number * self._length
-            for place, ids in enumerate(parts):
+            for position, ids in enumerate(parts):
                 tokens = slice(begin, begin + len(ids))
                 values["input_ids"][tokens] = ids
                 values["input_mask"][tokens] = 1
-                values["segment_ids"][tokens] = number if self._num_towers > 1 else place
+                values["segment_ids"][tokens] = number if self._num_towers > 1 else position
                 begin += len(ids)
         return to_example(values | example_features(question), self.max_seq_length, SEQUENCE)
 
 
 def _num_tokens(sequences: Sequence[Sequence[np.ndarray]]) -> int:
+    """Counts the tokens of all texts."""
     return sum(len(ids) for texts in sequences for ids in texts)

@@ -1,4 +1,4 @@
-"""A sequence is a question without a table, a pair a question with a second text or several."""
+"""Interactions of sequences: questions without a table, with more texts for pairs and choices."""
 
 from collections.abc import Sequence
 
@@ -15,13 +15,13 @@ def interaction(
     class_index: int | None = None,
     value: float | None = None,
 ) -> interaction_pb2.Interaction:
-    """The interaction of one sequence, of a pair, or of a text and choices for what goes with it.
+    """Makes the interaction of one sequence, of a pair, or of a text with choices.
 
     Args:
-        name: tells it apart from others of the data set; the ids are made of it.
-        texts: one, two, or the first and the choices; symbols are separated by spaces.
-        class_index: the right class, None where it is not known.
-        value: the right number, in tasks of regression.
+        name: unique name in the data set; the ids are made from it.
+        texts: one text, two texts, or a text and its choices. Symbols are separated by spaces.
+        class_index: the gold class; None if it is unknown.
+        value: the gold number, in regression tasks.
     """
     first, *second = texts
     found = interaction_pb2.Interaction(id=create_interaction_id(name))
@@ -37,6 +37,6 @@ def interaction(
 
 
 def texts(question: interaction_pb2.Question) -> list[str]:
-    """The texts, as they were given."""
+    """Returns the texts of a question made by `interaction`."""
     second = question.Extensions[_SECOND].text if question.HasExtension(_SECOND) else []
     return [question.original_text, *second]

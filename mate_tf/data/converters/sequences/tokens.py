@@ -1,6 +1,6 @@
-"""From texts to tokens: word pieces, bytes, or symbols between spaces.
+"""Tokenizers of sequences: word pieces, bytes, or symbols between spaces.
 
-Each has a vocabulary file, one piece a line, that begins with the special pieces.
+Each has a vocabulary file with one piece per line that begins with the special pieces.
 """
 
 import os
@@ -15,22 +15,22 @@ from mate_tf.files.atomic import write_text
 WORD_PIECES, BYTES, SYMBOLS = "word_pieces", "bytes", "symbols"
 
 BYTE_PIECES = tuple(f"<0x{value:02X}>" for value in range(256))
-"""How the bytes are called in a vocabulary, which is text."""
+"""Names of the bytes in a vocabulary."""
 
 
 class WordPieces:
     """BERT's uncased word pieces; see `data.converters.tokenizer`.
 
     Args:
-        vocab_file: one piece a line.
+        vocab_file: vocabulary, one piece per line.
 
     Attributes:
-        vocab_file: the same.
+        vocab_file: path of the vocabulary.
         pieces: the vocabulary.
-        ends_with_sep: whether a text is followed by [SEP], as in BERT.
+        ends_with_sep: True if there is a [SEP] behind each text, as in BERT.
 
     Raises:
-        InputError: the vocabulary cannot be used.
+        InputError: if the vocabulary cannot be used.
     """
 
     ends_with_sep = True
@@ -41,13 +41,13 @@ class WordPieces:
         self.pieces = self._tokenizer.pieces
 
     def encode(self, texts: Sequence[str]) -> list[np.ndarray]:
-        """Ids <int32>[num_pieces] of each text."""
+        """Returns the ids <int32>[num_pieces] of each text."""
         ids, row_splits, _ = self._tokenizer.encode(texts)
         return np.split(ids, row_splits[1:-1])
 
 
 class Bytes:
-    """The bytes of the text in UTF-8; arguments and attributes as of `WordPieces`."""
+    """Bytes of the text in UTF-8; arguments, attributes and errors as for `WordPieces`."""
 
     ends_with_sep = False
 
@@ -61,12 +61,12 @@ class Bytes:
         self._ids = np.array([ids[piece] for piece in BYTE_PIECES], np.int32)
 
     def encode(self, texts: Iterable[str]) -> list[np.ndarray]:
-        """Ids <int32>[num_bytes] of each text."""
+        """Returns the ids <int32>[num_bytes] of each text."""
         return [self._ids[np.frombuffer(text.encode("utf-8"), np.uint8)] for text in texts]
 
 
 class Symbols:
-    """What stands between spaces, each one a piece; arguments and attributes as of `WordPieces`.
+    """Symbols separated by spaces; arguments, attributes and errors as for `WordPieces`.
 
     A symbol that is not in the vocabulary becomes [UNK].
     """
@@ -80,7 +80,7 @@ class Symbols:
         self._unknown = self._ids["[UNK]"]
 
     def encode(self, texts: Iterable[str]) -> list[np.ndarray]:
-        """Ids <int32>[num_symbols] of each text."""
+        """Returns the ids <int32>[num_symbols] of each text."""
         return [
             np.array([self._ids.get(symbol, self._unknown) for symbol in text.split()], np.int32)
             for text in texts
@@ -88,10 +88,10 @@ class Symbols:
 
 
 TOKENS = {WORD_PIECES: WordPieces, BYTES: Bytes, SYMBOLS: Symbols}
-"""What a text can be cut into, by the name that `conversion.tokens` has for it."""
+"""Kinds of tokens, by their name in `conversion.tokens`."""
 
 
 def make_vocabulary(path: str | os.PathLike, pieces: Iterable[str]) -> None:
-    """Writes the special pieces and then these, one a line."""
+    """Writes a vocabulary: the special pieces, then `pieces`, one per line."""
     text = "".join(f"{piece}\n" for piece in (*REQUIRED_PIECES, *pieces))
     write_text(path, text)

@@ -1,8 +1,8 @@
-"""The user's own tables and questions: a folder of tables and a file of questions per split.
+"""Reads the user's own tables and questions: a folder of tables and a file of questions per split.
 
 ```
 my_data/
-  train.jsonl                  what is learnt from
+  train.jsonl                  questions for training
   dev.jsonl                    optional; without it a tenth of the tables of train.jsonl is held out
   test.jsonl                   optional; its questions may lack answers
   labels.json                  optional, for classification: ["refuted", "entailed"]
@@ -22,21 +22,21 @@ Each line of a question file is a JSON object:
 
 table: path of the table in the folder.
 question: the question, or for classification the statement.
-cells: the answer's cells as [row, column], both from 0, the header not being a row; the column
-    may also be given by its name.
-text: the answer as one text or several; its cells are found in the table.
+cells: the answer's cells as [row, column], both from 0 and without the header; the column may also
+    be given by its name.
+text: the answer as one text or several texts; its cells are found in the table.
 number: the answer as a number, in the table or computed from it.
-class: the label, a name or a number from 0; names are those of `labels.json`, or else all of
-    train.jsonl in alphabetical order.
-aggregation: "SUM", "AVERAGE" or "COUNT" if that is what is computed from the cells, or "NONE".
-id: optional name of the question, unique in its file; predictions call question "x" "x-0_0".
-conversation: optional; lines that follow one another and have the same value here are questions
-    of one conversation about one table, which may refer to the answer before. Predictions call
-    them "<conversation>-0_0", "<conversation>-0_1", …
+class: the label, a name or a number from 0. Names are those of `labels.json`, or without it all
+    names in train.jsonl in alphabetical order.
+aggregation: operation over the cells, "SUM", "AVERAGE", "COUNT" or "NONE".
+id: optional name of the question, unique in its file. Question "x" is "x-0_0" in predictions.
+conversation: optional; consecutive lines with the same value are questions of one conversation
+    about one table, and may refer to the previous answer. In predictions they are
+    "<conversation>-0_0", "<conversation>-0_1", …
 title: optional title of the table's document.
 
-A question has one of cells, text, number and class; a data set with classes has no other answers.
-Keys whose value is null count as absent, those that begin with "_" are the user's own.
+A question has one of cells, text, number and class. A data set with classes has no other answers.
+Keys with the value null are ignored, and so are keys that begin with "_".
 """
 
 import dataclasses
@@ -64,20 +64,20 @@ _LINES_TOGETHER = 500
 def read(
     input_dir: str | os.PathLike, split: str, *, seed: int = 0
 ) -> Iterator[interaction_pb2.Interaction]:
-    """Interactions of a split in the order of its file, one per question or conversation.
+    """Reads the interactions of a split in order, one per question or conversation.
 
-    Cells are kept as they are given. Cells of texts and numbers are looked for in the table by
-    the rules of `answers.gold`, in "train" by the strict ones; a question whose answer is not
-    found is marked as invalid. Where the data set is weakly supervised, an answer that is computed
-    from cells is its number alone, since a cell then means that the answer stands in it.
+    Given cells are used unchanged. The cells of texts and numbers are found in the table by the
+    rules of `answers.gold`, in "train" by the strict ones. A question is marked as invalid if its
+    answer is not found. In weakly supervised data, an answer computed from cells has its number
+    only, since answer cells then are cells that contain the answer.
 
     Args:
         input_dir: the folder, see the top of this module.
         split: "train", "dev" or "test".
-        seed: of the choice of tables that are held out.
+        seed: seed of the choice of tables that are held out.
 
     Raises:
-        InputError: as `describe`; also when a table cannot be read or does not have a cell.
+        InputError: see `describe`; also if a table cannot be read or lacks a cell.
     """
     if split not in SPLITS:
         raise InputError(f"there is no split {split!r}, only {', '.join(SPLITS)}")
@@ -87,7 +87,7 @@ def read(
     tables = functools.lru_cache(_TABLES_IN_MEMORY)(functools.partial(_read_table, input_dir))
     answers = Answers(summary, strict=split == "train")
     lines = read_lines(questions_path(input_dir, source), source)
-    for _, group in itertools.groupby(lines, _together):
+    for _, group in itertools.groupby(lines, _group_key):
         first, *others = group
         if source == "train" and (first.table in summary.held_out) != (split == "dev"):
             continue
@@ -103,13 +103,17 @@ def read(
             yield from interactions_of_single_questions(table, questions)
 
 
-def _together(line: Line):
-    """A conversation, or some independent questions about one table, converted together."""
+def _group_key(line: Line):
+    """Returns a key that is equal for lines that are converted in one step.
+
+    These are the lines of a conversation, or consecutive questions about one table.
+    """
     if line.in_conversation:
         return line.interaction_id
     return line.table, line.title, line.number // _LINES_TOGETHER
 
 
 def _read_table(input_dir: pathlib.Path, name: str) -> Table:
+    """Reads a table by its path in the folder."""
     path = input_dir / name
     return dataclasses.replace(_READERS[path.suffix.lower()](path), table_id=name)

@@ -1,4 +1,4 @@
-"""Questions with their answers, of lines and tables of the user's own data."""
+"""Makes questions with answers from lines and tables of the user's own data."""
 
 import dataclasses
 import math
@@ -21,11 +21,11 @@ from mate_tf.tables.table import Table
 
 
 class Answers:
-    """Makes questions of lines.
+    """Conversion of lines to questions with answers.
 
     Args:
-        summary: of the data set.
-        strict: whether a text that is in several cells is no answer.
+        summary: summary of the data set.
+        strict: reject answers with a text that is in several cells.
     """
 
     def __init__(self, summary: Summary, strict: bool):
@@ -34,7 +34,7 @@ class Answers:
         self._mode = SupervisionMode.REMOVE_ALL_STRICT if strict else SupervisionMode.REMOVE_ALL
 
     def question(self, line: Line, table: Table) -> Question:
-        """The question of a line with its answer, which is invalid if it cannot be learnt."""
+        """Makes the question of a line; its answer is invalid if it is not found in the table."""
         question = Question(line.question_id, line.question)
         if line.kind is None:
             return question
@@ -56,7 +56,7 @@ class Answers:
         )
 
     def _of_cells(self, line: Line, table: Table) -> GoldAnswer:
-        """The answer that consists of the cells, or is computed from them."""
+        """Returns an answer given by cells: the cells, or the number computed from them."""
         answer = answer_at(table, _coordinates(line, table))
         if not line.is_computed:
             return answer
@@ -70,13 +70,13 @@ class Answers:
         return GoldAnswer((text,), coordinates, value)
 
     def _found(self, line: Line, table: Table) -> GoldAnswer:
-        """The answer that the text or number is, with the cells that it stands in."""
+        """Returns an answer given by text or number, with the cells that contain it."""
         if line.kind == "text":
             given = GoldAnswer(line.answer)
         else:
             given = GoldAnswer(float_value=line.answer)
         if line.is_computed:
-            # That a cell looks like the answer is then a coincidence.
+            # The answer is computed, so a cell with the same text is a coincidence.
             answer = parse_answer(table, given, SupervisionMode.REMOVE_ALL)
             answer = dataclasses.replace(answer, coordinates=())
         else:
@@ -89,7 +89,7 @@ class Answers:
 
 
 def _coordinates(line: Line, table: Table) -> list[tuple[int, int]]:
-    """Cells with column numbers, each once, all of them in the table."""
+    """Returns the distinct cells of a line with column numbers, checked against the table."""
     found = {}
     for row, column in line.answer:
         index = column

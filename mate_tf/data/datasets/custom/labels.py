@@ -1,4 +1,4 @@
-"""The classes of the user's own data: names that are declared, or found in the training file."""
+"""Classes of the user's own data, by declared names or by the labels in the training file."""
 
 import json
 import pathlib
@@ -12,10 +12,10 @@ LABELS_FILE = "labels.json"
 
 
 def declared(input_dir: pathlib.Path) -> tuple[str, ...]:
-    """The names in `labels.json`, none if it is not there.
+    """Reads the names in `labels.json`; returns () if there is no such file.
 
     Raises:
-        InputError: the file does not hold a list of two different names or more.
+        InputError: if the file is not a list of at least two distinct names.
     """
     path = input_dir / LABELS_FILE
     if not path.exists():
@@ -35,14 +35,15 @@ def declared(input_dir: pathlib.Path) -> tuple[str, ...]:
 
 
 def found(first_seen: Mapping[int | str, str], path: pathlib.Path) -> tuple[str, ...]:
-    """The names of the labels that a file has; numbers stand for themselves.
+    """Returns the names of the labels in a file; a number is its own name.
 
     Args:
-        first_seen: label -> where it is for the first time. All are numbers or all are names.
+        first_seen: label -> file and line of its first occurrence. All are numbers or all are
+            names.
         path: the file.
 
     Raises:
-        InputError: all questions have one label, or there are gaps between the numbers.
+        InputError: if all questions have the same label, or there are gaps between the numbers.
     """
     labels = sorted(first_seen)
     if len(labels) < 2:
@@ -58,10 +59,10 @@ def found(first_seen: Mapping[int | str, str], path: pathlib.Path) -> tuple[str,
 
 
 def class_index(line: Line, labels: tuple[str, ...]) -> int:
-    """The class of a line, counted from 0.
+    """Returns the class of a line, from 0.
 
     Raises:
-        InputError: there is no such label.
+        InputError: if the label is unknown.
     """
     if isinstance(line.answer, str) and line.answer in labels:
         return labels.index(line.answer)

@@ -1,4 +1,4 @@
-"""The lines of a question file of the user's own data (see `custom`), checked without tables."""
+"""Reads question files of the user's own data (see `custom`); checks lines without the tables."""
 
 import dataclasses
 import json
@@ -22,20 +22,20 @@ NONE, *COMPUTED = interaction_pb2.Answer.AggregationFunction.keys()
 
 @dataclasses.dataclass(frozen=True)
 class Line:
-    """A question, of which only the coordinates and the label are not checked yet.
+    """A question; only its coordinates and its label are not checked yet.
 
     Attributes:
         where: file and line, for messages.
-        number: of the line, from 1.
-        interaction_id: of the question or its conversation.
-        position: of the question in its conversation.
-        in_conversation: whether it is in one.
+        number: number of the line, from 1.
+        interaction_id: id of the question's interaction.
+        position: position of the question in its conversation, from 0.
+        in_conversation: True if the question is part of a conversation.
         table: path of the table in the data set's folder.
-        question: its text.
-        title: of the table's document.
-        kind: key of the answer, "cells", "text", "number" or "class"; None without one.
+        question: text of the question.
+        title: title of the table's document.
+        kind: key of the answer, "cells", "text", "number" or "class"; None without an answer.
         answer: cells as (row, column number or name), texts, a number, or a label.
-        aggregation: what is computed from the cells, if the line says so.
+        aggregation: operation over the cells, if given.
     """
 
     where: str
@@ -52,27 +52,27 @@ class Line:
 
     @property
     def question_id(self) -> str:
-        """The id by which predictions name it."""
+        """Id of the question in predictions."""
         return create_question_id(self.interaction_id, self.position)
 
     @property
     def is_computed(self) -> bool:
-        """Whether the answer is known not to be a cell."""
+        """True if the answer is computed from cells, by `aggregation`."""
         return self.aggregation in COMPUTED
 
 
 def questions_path(input_dir: pathlib.Path, split: str) -> pathlib.Path:
-    """Where the questions of a split are."""
+    """Returns the path of the questions of a split."""
     return input_dir / f"{split}.jsonl"
 
 
 def read_lines(path: pathlib.Path, split: str) -> Iterator[Line]:
-    """The lines of a file in its order.
+    """Reads the lines of a file in order.
 
     Raises:
-        InputError: the file cannot be read or is empty; a line is malformed or, unless the split
-            is "test", has no answer; an id is not unique, or a conversation is interrupted or
-            changes its table.
+        InputError: if the file cannot be read or is empty; if a line is malformed or, unless the
+            split is "test", has no answer; if an id is not unique; if a conversation is interrupted
+            or changes its table.
     """
     seen, last = set(), None
     for number, fields in read_json_lines(path):
@@ -84,7 +84,7 @@ def read_lines(path: pathlib.Path, split: str) -> Iterator[Line]:
                 key = "conversation" if line.in_conversation else "id"
                 hint = " (its lines must follow one another)" if line.in_conversation else ""
                 name = fields.get(key, line.interaction_id)
-                raise InputError(f"{where}: {key}: {name!r} was there before{hint}")
+                raise InputError(f"{where}: {key}: {name!r} is a duplicate{hint}")
             if line.table != last.table:
                 raise InputError(f"{where}: table: not {last.table!r}, as before in conversation")
             line = dataclasses.replace(line, position=last.position + 1)
@@ -98,6 +98,7 @@ def read_lines(path: pathlib.Path, split: str) -> Iterator[Line]:
 
 
 def _line(where: str, number: int, fields: dict[str, Any], default_id: str) -> Line:
+    """Checks the fields of a line; raises InputError if one is wrong."""
     fields = {key: value for key, value in fields.items() if value is not None}
     known = (*_KEYS, *_ANSWERS)
     for key in fields:
@@ -118,7 +119,7 @@ def _line(where: str, number: int, fields: dict[str, Any], default_id: str) -> L
                 raise InputError(f"{where}: {key}: {error}") from None
     aggregation, kind = values.get("aggregation"), next(iter(kinds), None)
     if aggregation is not None and kind in (None, "class"):
-        raise InputError(f"{where}: aggregation: of what? There are no cells, text or number")
+        raise InputError(f"{where}: aggregation: the answer has no cells, text or number")
     name = values.get("conversation", values.get("id", default_id))
     return Line(
         where=where,
@@ -135,10 +136,11 @@ def _line(where: str, number: int, fields: dict[str, Any], default_id: str) -> L
     )
 
 
-# What the keys of a line may hold: each function returns the value or raises ValueError.
+# Checks of the values of keys. Each function returns the value or raises ValueError.
 
 
 def _text(value) -> str:
+    """Checks a text that is not blank."""
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"expected text, not {shown(value)}")
     try:
@@ -149,10 +151,12 @@ def _text(value) -> str:
 
 
 def _name(value) -> str:
+    """Checks a name: a text or an integer."""
     return _text(str(value) if type(value) is int else value)
 
 
 def _table_path(value) -> str:
+    """Checks a path of a table in the folder of the data set."""
     path = posixpath.normpath(_text(value))
     if os.path.isabs(path) or path.split("/")[0] == "..":
         raise ValueError(f"{shown(value)} is not in the folder of the data set")
@@ -162,12 +166,14 @@ def _table_path(value) -> str:
 
 
 def _aggregation(value) -> str:
+    """Checks the name of an operation."""
     if value not in (NONE, *COMPUTED):
         raise ValueError(f"{shown(value)} is none of {', '.join((NONE, *COMPUTED))}")
     return value
 
 
 def _cells(value) -> tuple[tuple[int, int | str], ...]:
+    """Checks a list of [row, column]."""
     if not isinstance(value, list) or not value:
         raise ValueError(f"expected a list of [row, column], not {shown(value)}")
     for cell in value:
@@ -180,12 +186,14 @@ def _cells(value) -> tuple[tuple[int, int | str], ...]:
 
 
 def _texts(value) -> tuple[str, ...]:
+    """Checks a text or a list of texts."""
     if isinstance(value, list) and not value:
         raise ValueError("expected one text or several, not an empty list")
     return tuple(map(_text, value if isinstance(value, list) else [value]))
 
 
 def _number(value) -> float:
+    """Checks a number that is finite as float32."""
     if type(value) not in (int, float):
         raise ValueError(f"expected a number, not {shown(value)}")
     try:
@@ -198,6 +206,7 @@ def _number(value) -> float:
 
 
 def _label(value) -> int | str:
+    """Checks a class: a name or a number from 0."""
     if type(value) in (bool, int):
         if value < 0:
             raise ValueError(f"{value} is negative")
@@ -217,6 +226,6 @@ _ANSWERS = {"cells": _cells, "text": _texts, "number": _number, "class": _label}
 
 
 def shown(value) -> str:
-    """A value of a line for a message, which has to be printable."""
+    """Formats a value of a line for messages, printable and shortened."""
     text = json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
     return text if len(text) <= 60 else f"{text[:60]}…"

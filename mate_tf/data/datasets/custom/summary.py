@@ -1,4 +1,4 @@
-"""What a model of the user's own data has to predict: read off the data before it is converted."""
+"""Summary of the user's own data: sizes of splits, and the kinds of answers to predict."""
 
 import collections
 import dataclasses
@@ -14,17 +14,18 @@ from mate_tf.errors import InputError
 SPLITS = ("train", "dev", "test")
 
 DEV_SHARE = 0.1
-"""Of the tables of train.jsonl, held out where there is no dev.jsonl."""
+"""Share of the tables of train.jsonl that are held out if there is no dev.jsonl."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Size:
-    """How many questions a split has, and about how many tables they are."""
+    """Size of a split: number of questions, and of tables that they are about."""
 
     questions: int
     tables: int
 
     def __str__(self):
+        """Returns a text such as "12 questions about 3 tables"."""
         questions = "1 question" if self.questions == 1 else f"{self.questions} questions"
         tables = "1 table" if self.tables == 1 else f"{self.tables} tables"
         return f"{questions} about {tables}"
@@ -32,15 +33,15 @@ class Size:
 
 @dataclasses.dataclass(frozen=True)
 class Summary:
-    """What there is in a folder and what a model of it has to predict.
+    """Summary of a folder of the user's own data.
 
     Attributes:
-        kinds: the kinds of answers to be learnt: "class", or any of "cells", "text", "number".
-        labels: the names of the classes; a number stands for itself.
-        aggregates: an answer to be learnt says that it is computed from its cells.
-        sequential: there are conversations.
-        splits: the splits that can be read -> their size.
-        held_out: tables of train.jsonl that "dev" consists of, as there is no dev.jsonl.
+        kinds: kinds of training answers: "class", or any of "cells", "text", "number".
+        labels: names of the classes; a number is its own name.
+        aggregates: True if a training answer is computed from its cells.
+        sequential: True if there are conversations.
+        splits: split -> size.
+        held_out: tables of train.jsonl that are "dev", if there is no dev.jsonl.
     """
 
     kinds: frozenset[str]
@@ -52,20 +53,21 @@ class Summary:
 
     @property
     def classifies(self) -> bool:
-        """Whether questions have a class, and no cells."""
+        """True if answers are classes."""
         return "class" in self.kinds
 
     @property
     def weakly_supervised(self) -> bool:
-        """Whether some answers to be learnt do not say which cells they are computed from."""
+        """True if some training answers are given as text or number, without their cells."""
         return not self.kinds.isdisjoint(("text", "number"))
 
     @property
     def needs_aggregation(self) -> bool:
-        """Whether choosing cells is not enough."""
+        """True if a model must predict operations, not only cells."""
         return self.aggregates or self.weakly_supervised
 
     def __str__(self):
+        """Returns the summary in one line."""
         sizes = [
             f"{split}: {size}"
             + (" held out from train" if split == "dev" and self.held_out else "")
@@ -77,15 +79,15 @@ class Summary:
 
 
 def describe(input_dir: str | os.PathLike, *, seed: int = 0) -> Summary:
-    """Reads all questions, though no tables, and says what there is.
+    """Reads all questions, without their tables, and returns the summary.
 
     Args:
-        input_dir: the folder, see the top of this module.
-        seed: of the choice of tables that are held out.
+        input_dir: the folder, see `data.datasets.custom`.
+        seed: seed of the choice of tables that are held out.
 
     Raises:
-        InputError: a file is missing or a line of one is malformed; the message names the file,
-            the line and the key.
+        InputError: if a file is missing or a line is malformed; the message names the file, the
+            line and the key.
     """
     input_dir = pathlib.Path(input_dir)
     survey = _Survey(input_dir)
@@ -99,7 +101,7 @@ def describe(input_dir: str | os.PathLike, *, seed: int = 0) -> Summary:
 
 
 class _Survey:
-    """Collects what a `Summary` says, and checks that lines and files go together."""
+    """Collection of the fields of a `Summary`, with checks that lines and files are consistent."""
 
     def __init__(self, input_dir: pathlib.Path):
         self.input_dir = input_dir
@@ -111,7 +113,7 @@ class _Survey:
         self._aggregates = self._sequential = False
 
     def add(self, split: str) -> None:
-        """Reads a question file; that of "train" has to be the first."""
+        """Reads a question file; "train" must be the first."""
         path = questions_path(self.input_dir, split)
         tables, found = collections.Counter(), {}
         for line in read_lines(path, split):
@@ -133,7 +135,7 @@ class _Survey:
             self.labels = labels.found(found, path)
 
     def summary(self, held_out: frozenset[str]) -> Summary:
-        """What was found, with a "dev" of these tables if there are any."""
+        """Returns the summary, with the `held_out` tables as "dev", if there are any."""
         counts = dict(self.questions)
         if held_out:
             tables = counts.pop("train")
@@ -151,7 +153,7 @@ class _Survey:
         )
 
     def _check_kind(self, line: Line) -> None:
-        """All answers are classes, of one type, or none is."""
+        """Raises InputError unless all answers are classes of one type, or none is a class."""
         if line.kind is None:
             return
         self._first = first = self._first or line
@@ -168,6 +170,7 @@ class _Survey:
 
 
 def _held_out(tables: Iterable[str], input_dir: pathlib.Path, seed: int) -> frozenset[str]:
+    """Draws the tables for "dev"."""
     tables = sorted(tables)
     if len(tables) < 2:
         raise InputError(

@@ -1,8 +1,8 @@
-"""Statements about a table, true and false, for intermediate pre-training.
+"""Generates true and false statements about a table, for intermediate pre-training.
 
-Both kinds of Eisenschlos et al. (2020, "Understanding tables with intermediate pre-training"):
-synthetic statements say something that was worked out from the table; counterfactual ones are texts
-in which the name of one cell was exchanged for that of another.
+There are two kinds, as in Eisenschlos et al. (2020, "Understanding tables with intermediate
+pre-training"). Synthetic statements are computed from the table. Counterfactual statements are
+texts about the table in which the mention of one cell is replaced by another cell.
 
 ```
 rng = random.Random(0)
@@ -20,11 +20,11 @@ from mate_tf.tables.table import Table
 from mate_tf.tables.text import EMPTY, WORD, format_text, normalize_for_match
 
 _TRIES = 30
-_LONGEST_NAME = 8  # words of a cell or column name that is mentioned
-_EXACT_INTEGERS = 2.0**24  # up to which a float32 has all of them
-# What may stand in a cell beside its number. Not a dash, for it could be a minus.
+_LONGEST_NAME = 8  # largest number of words of a cell or column name that is mentioned
+_EXACT_INTEGERS = 2.0**24  # all integers up to this one are exact as float32
+# Characters allowed in a cell beside its number. No dash, since it could be a minus sign.
 _BESIDE_VALUES = frozenset(" $£€¥%.#+*†‡'\"")
-# Cells that are in nearly every text without being meant.
+# Words that are in nearly every text. Cells of these words only are not looked for.
 # fmt: off
 _COMMON_WORDS = frozenset((
     "a", "an", "and", "are", "as", "at", "by", "for", "from", "in", "is", "it", "no", "not", "of",
@@ -34,24 +34,25 @@ _COMMON_WORDS = frozenset((
 
 
 class Statement(NamedTuple):
-    """A text and whether the table makes it true."""
+    """A text about a table, and whether it follows from the table."""
 
     text: str
     is_true: bool
 
 
 def synthetic(table: Table, rng: random.Random, count: int) -> Iterator[Statement]:
-    """Different statements worked out from a table, true and false in turns.
+    """Generates distinct statements computed from a table, true and false ones in turns.
 
-    They speak of single cells ("the Mayor when City is Bern"), first and last, greatest and
-    lowest ones, sums, averages and numbers of rows, each of all rows or of those that meet a
-    condition, and say what they are or how they compare. Columns are left out that have no name
-    of their own, and for comparisons those in which not every cell is one number or one date.
+    The subject is a single cell ("the Mayor when City is Bern"), the first, last, greatest or
+    lowest cell of a column, a sum, an average or a number of rows; each of all rows or of the rows
+    that meet a condition. The statement gives its value, or compares it with another value. Columns
+    without a unique name are not used. Only columns with exactly one number, or exactly one date,
+    in each cell are used for comparisons.
 
     Args:
-        table: any table. Few statements or none can be made of a very small one.
-        rng: decides everything, also which comes first.
-        count: of statements, at most.
+        table: any table. A very small one may give few statements or none.
+        rng: source of all random choices.
+        count: largest number of statements.
     """
     sheet, seen = _Sheet(table), set()
     truth = rng.random() < 0.5
@@ -72,16 +73,21 @@ def synthetic(table: Table, rng: random.Random, count: int) -> Iterator[Statemen
 
 
 def counterfactual(table: Table, text: str, rng: random.Random) -> str | None:
-    """A text with the mention of one cell exchanged for another cell of its column.
+    """Replaces the mention of one cell in a text by another cell of the same column.
 
-    The other cell has a different text, also if case and punctuation are left aside, and is not
-    mentioned itself. Among overlapping mentions only the longest count.
+    The two cells differ in more than case and punctuation, and the other cell is not mentioned in
+    the text. Of overlapping mentions only the longest is used.
+
+    Args:
+        table: the table.
+        text: a text about the table.
+        rng: source of all random choices.
 
     Returns:
-        The new text; None if no cell is mentioned that could be exchanged.
+        The new text; None if no mentioned cell can be replaced.
     """
-    places = list(WORD.finditer(text))
-    said = [place.group().lower() for place in places]
+    matches = list(WORD.finditer(text))
+    said = [match.group().lower() for match in matches]
     columns = [
         {name: cell for cell in column if _is_name(name := format_text(cell))}
         for column in zip(*table.rows, strict=True)
@@ -104,12 +110,12 @@ def counterfactual(table: Table, text: str, rng: random.Random) -> str | None:
         others = sorted(name for name in names if f" {name} " not in whole)
         if others:
             cell = names[rng.choice(others)].strip()
-            return text[: places[begin].start()] + cell + text[places[end - 1].end() :]
+            return text[: matches[begin].start()] + cell + text[matches[end - 1].end() :]
     return None
 
 
 def _is_name(words: str) -> bool:
-    """Whether a cell of these words can be mentioned."""
+    """Returns True if a cell with these words can be mentioned in a statement."""
     return (
         words != EMPTY
         and words.count(" ") < _LONGEST_NAME
@@ -118,14 +124,14 @@ def _is_name(words: str) -> bool:
 
 
 class _Column(NamedTuple):
-    """A column that statements can speak of.
+    """A column that statements can mention.
 
     Attributes:
-        name: as it is mentioned.
-        cells: texts as they are mentioned.
-        keys: for each cell what it is compared by; cells with different keys are different.
-        values: for each cell its number, or its date as a tuple; None if not all have one.
-        exact: whether the values are numbers that can be added without rounding.
+        name: name of the column, as it is mentioned.
+        cells: texts of the cells, as they are mentioned.
+        keys: normal form of each cell's text; cells with different keys have different texts.
+        values: for each cell its number, or its date as a tuple; None if not all cells have one.
+        exact: True if the values are numbers that can be added without rounding.
     """
 
     name: str
@@ -136,20 +142,27 @@ class _Column(NamedTuple):
 
     @property
     def order_words(self) -> tuple[str, str, str, str]:
-        """More than, less than, most and least, of these values."""
+        """Words for more than, less than, most and least, by the type of the values."""
         if isinstance(self.values[0], tuple):
             return "later than", "earlier than", "latest", "earliest"
         return "greater than", "less than", "greatest", "lowest"
 
     def differ(self, row: int, other: int) -> bool:
-        """Whether two cells are different whatever they are compared by."""
+        """Returns True if two cells differ both in text and in value."""
         if self.values and self.values[row] == self.values[other]:
             return False
         return self.keys[row] != self.keys[other]
 
 
 class _Sheet:
-    """A table as statements see it."""
+    """The columns of a table that statements can mention.
+
+    Attributes:
+        num_rows: number of data rows.
+        columns: columns with at least one cell that can be mentioned.
+        ordered: columns with values that can be compared.
+        exact: columns with numbers that can be added without rounding.
+    """
 
     def __init__(self, table: Table):
         names = [format_text(name) for name in table.columns]
@@ -165,6 +178,7 @@ class _Sheet:
 
 
 def _read_column(name: str, cells: Sequence[str]) -> _Column:
+    """Makes a `_Column` of a name and the texts of the cells."""
     cells = [" ".join(cell.split()) for cell in cells]
     values, exact = _values(cells), False
     if values and isinstance(values[0], float):
@@ -176,7 +190,7 @@ def _read_column(name: str, cells: Sequence[str]) -> _Column:
 
 
 def _values(cells: list[str]) -> list | None:
-    """Numbers or dates (with the same parts) if each cell is one and nothing else."""
+    """Returns the value of each cell, if all are single numbers or dates with the same parts."""
     if not all(map(_is_one_value, cells)):
         return None
     values = numbers.column_values(cells)
@@ -191,6 +205,7 @@ def _values(cells: list[str]) -> list | None:
 
 
 def _is_one_value(cell: str) -> bool:
+    """Returns True if a cell is one number or date, with at most `_BESIDE_VALUES` beside it."""
     text = normalize_for_match(cell)
     spans = numbers.numeric_spans(text)
     if len(spans) != 1:
@@ -200,7 +215,7 @@ def _is_one_value(cell: str) -> bool:
 
 
 def _decimal(value: float) -> float | None:
-    """The decimal number of few digits that was rounded to this float32; None if it had more."""
+    """Returns the number of at most 6 digits that rounds to this float32; None without one."""
     if value.is_integer():
         return value if abs(value) <= _EXACT_INTEGERS else None
     decimal = float(f"{value:.6g}")
@@ -208,7 +223,7 @@ def _decimal(value: float) -> float | None:
 
 
 class _Part(NamedTuple):
-    """Rows that meet a condition: its words (with a space before them) and the rows."""
+    """Rows that meet a condition on a column; `words` begin with a space, or are ""."""
 
     words: str
     rows: list[int]
@@ -216,7 +231,7 @@ class _Part(NamedTuple):
 
 
 class _Chosen(NamedTuple):
-    """A description of one cell."""
+    """A cell and the words that describe it."""
 
     words: str
     column: _Column
@@ -224,7 +239,13 @@ class _Chosen(NamedTuple):
 
 
 class _Result(NamedTuple):
-    """A description of a number and how it is worked out of rows."""
+    """A number computed from rows.
+
+    Attributes:
+        words: words that describe it.
+        value: the number.
+        of_rows: computes the same of other rows.
+    """
 
     words: str
     value: float
@@ -232,7 +253,7 @@ class _Result(NamedTuple):
 
 
 def _part(sheet: _Sheet, rng: random.Random) -> _Part:
-    """All rows, or those that meet a condition on a column; at least one."""
+    """Draws all rows, or the rows that meet a condition on a column; at least one row."""
     kind = rng.choice(("all", "is", "is", "order"))
     everything = _Part("", list(range(sheet.num_rows)))
     columns = sheet.columns if kind == "is" else sheet.ordered
@@ -244,7 +265,7 @@ def _part(sheet: _Sheet, rng: random.Random) -> _Part:
     rows = [other for other in everything.rows if not column.differ(row, other)]
     words = f" when {column.name} is "
     if kind == "is":
-        # Two ways to write it would leave open whether both are meant.
+        # With two spellings of the value it would not be clear if the condition includes both.
         if len({normalize_for_match(column.cells[other]) for other in rows}) > 1:
             return everything
         return _Part(words + column.cells[row], rows, column)
@@ -260,9 +281,9 @@ def _part(sheet: _Sheet, rng: random.Random) -> _Part:
 
 
 def _choose(sheet: _Sheet, rng: random.Random, column: _Column) -> _Chosen | None:
-    """A description of one cell of a column."""
+    """Draws a cell of a column with a description; None if the draw has no good one."""
     part = _part(sheet, rng)
-    if part.column is column:  # A cell described by itself says nothing.
+    if part.column is column:  # the condition would already give the cell
         return None
     if len(part.rows) == 1:
         kinds = [("", part.rows[0])]
@@ -282,7 +303,7 @@ def _choose(sheet: _Sheet, rng: random.Random, column: _Column) -> _Chosen | Non
 
 
 def _result(sheet: _Sheet, rng: random.Random) -> _Result | None:
-    """A description of a sum, an average or a number of rows."""
+    """Draws a sum, an average or a number of rows with a description; None if not possible."""
     part = _part(sheet, rng)
     kind = rng.choice(("sum", "average", "number"))
     if kind == "number":
@@ -302,7 +323,7 @@ def _result(sheet: _Sheet, rng: random.Random) -> _Result | None:
 
 
 def _cell_is(sheet: _Sheet, rng: random.Random, truth: bool) -> str | None:
-    """What a cell is."""
+    """States the text of a cell."""
     chosen = _choose(sheet, rng, rng.choice(sheet.columns)) if sheet.columns else None
     if chosen is None:
         return None
@@ -320,7 +341,7 @@ def _cell_is(sheet: _Sheet, rng: random.Random, truth: bool) -> str | None:
 
 
 def _cells_compare(sheet: _Sheet, rng: random.Random, truth: bool) -> str | None:
-    """How a cell compares with a value, or with another cell of its column."""
+    """Compares a cell with a value, or with another cell of its column."""
     if not sheet.ordered:
         return None
     column = rng.choice(sheet.ordered)
@@ -334,20 +355,20 @@ def _cells_compare(sheet: _Sheet, rng: random.Random, truth: bool) -> str | None
 
 
 def _result_is(sheet: _Sheet, rng: random.Random, truth: bool) -> str | None:
-    """What a sum, an average or a number is; a false one is that of other rows."""
+    """States a sum, an average or a number of rows; a false one is computed from other rows."""
     result = _result(sheet, rng)
-    said = result and _spelt(result.value if truth else _another(sheet, rng, result))
-    # Numbers that differ by less than what is rounded off are neither equal nor different.
+    said = result and _format_number(result.value if truth else _of_other_rows(sheet, rng, result))
+    # Numbers that differ by less than the rounding are neither clearly equal nor different.
     if said is None or (abs(float(said) - result.value) < _ROUNDED_TO) != truth:
         return None
     return f"{result.words} is {said}"
 
 
 def _result_compares(sheet: _Sheet, rng: random.Random, truth: bool) -> str | None:
-    """How a sum, an average or a number compares with that of other rows."""
+    """Compares a sum, an average or a number of rows with that of other rows."""
     result = _result(sheet, rng)
-    said = result and _spelt(_another(sheet, rng, result))
-    if said is None or said == _spelt(result.value):
+    said = result and _format_number(_of_other_rows(sheet, rng, result))
+    if said is None or said == _format_number(result.value):
         return None
     is_more = result.value > float(said)
     return f"{result.words} is {'greater' if is_more == truth else 'less'} than {said}"
@@ -356,15 +377,15 @@ def _result_compares(sheet: _Sheet, rng: random.Random, truth: bool) -> str | No
 _FORMS = (_cell_is, _cell_is, _cells_compare, _cells_compare, _result_is, _result_compares)
 
 
-def _another(sheet: _Sheet, rng: random.Random, result: _Result) -> float:
-    """The same of some other rows."""
+def _of_other_rows(sheet: _Sheet, rng: random.Random, result: _Result) -> float:
+    """Computes the number from randomly drawn rows."""
     return result.of_rows(rng.sample(range(sheet.num_rows), rng.randint(1, sheet.num_rows)))
 
 
 _ROUNDED_TO = 0.01
 
 
-def _spelt(value: float) -> str:
-    """With two decimals, without zeros at the end."""
+def _format_number(value: float) -> str:
+    """Formats a number with at most two decimals."""
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text

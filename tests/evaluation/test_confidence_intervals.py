@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mate_tf.errors import InputError
-from mate_tf.evaluation.bootstrap import paired_difference
+from mate_tf.evaluation.confidence_intervals import paired_difference
 
 
 def test_interval_is_that_of_the_normal_approximation():

@@ -1,4 +1,4 @@
-"""Examples without text or table, which only fill a batch up."""
+"""Padding of sequences and batches: the padding mask, the example mask, padding examples."""
 
 import tensorflow as tf
 
@@ -6,25 +6,53 @@ from mate_tf.data import features as feature_names
 from mate_tf.data.interactions import PADDING_QUESTION_ID
 
 
-def example_mask(features: dict) -> tf.Tensor:
-    """Returns <bool>[batch], false for the examples that only fill up a batch.
-
-    These have one token (`fill`); an example has [CLS] and at least one token more.
+def real_tokens(input_mask):
+    """Returns the padding mask, true for tokens that are not padding.
 
     Args:
-        features: `input_mask` <int32>[batch, seq] is read.
+        input_mask: <int>[batch, seq], a tensor or an array; 0 for padding.
+
+    Returns:
+        <bool>[batch, seq], a tensor or an array.
+    """
+    return input_mask > 0
+
+
+def example_mask(features: dict) -> tf.Tensor:
+    """Returns the example mask <bool>[batch], false for padding examples.
+
+    A padding example has one token (see `fill`); all others have [CLS] and at least one more token.
+
+    Args:
+        features: dict with `input_mask` <int32>[batch, seq].
     """
     return tf.reduce_sum(features["input_mask"], axis=1) > 1
 
 
 def fill_to_multiple(batch: dict, number: int) -> dict[str, tf.Tensor]:
-    """The same with the next larger number of examples that `number` divides."""
+    """Adds padding examples to a batch up to a multiple of `number`.
+
+    Args:
+        batch: name -> <dtype>[batch, ...], with all features of `features.ALL`.
+        number: divisor of the new batch size.
+
+    Returns:
+        name -> <dtype>[new batch size, ...].
+    """
     size = tf.shape(batch["input_ids"])[0]
     return fill(batch, size + -size % number)
 
 
 def fill(batch: dict, batch_size) -> dict[str, tf.Tensor]:
-    """Adds padding examples to a batch until it has `batch_size`."""
+    """Adds padding examples to a batch up to `batch_size` examples.
+
+    Args:
+        batch: name -> <dtype>[batch, ...], with all features of `features.ALL`.
+        batch_size: int or <int32>[], the new batch size.
+
+    Returns:
+        name -> <dtype>[batch_size, ...].
+    """
     missing = batch_size - tf.shape(batch["input_ids"])[0]
     question_id = [ord(char) + 1 for char in PADDING_QUESTION_ID]
     filled = {}
@@ -39,7 +67,7 @@ def fill(batch: dict, batch_size) -> dict[str, tf.Tensor]:
             row = question_id + [0] * (feature.size - len(question_id))
             added = tf.tile([row], [missing, 1])
         elif feature.name == "input_mask":
-            # One token, so that nothing is a mean over none.
+            # One token, so that no mean is over zero tokens.
             added = tf.one_hot(tf.zeros([missing], tf.int32), shape[1], dtype=value.dtype)
         else:
             padding = float("nan") if feature.name == "answer" else feature.padding

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from mate_tf.data.converters import sequences
-from mate_tf.evaluation import sequences as metrics
+from mate_tf.evaluation import sequence_metrics as metrics
 from mate_tf.evaluation.predictions import Prediction
 
 

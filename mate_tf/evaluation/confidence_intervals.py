@@ -1,4 +1,4 @@
-"""How sure a difference between two systems is, from the questions that were asked."""
+"""Confidence intervals of scores and of differences between systems, by the bootstrap method."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,15 +7,15 @@ import numpy as np
 
 from mate_tf.errors import InputError
 
-_AT_ONCE = 1 << 22  # drawn numbers in memory
+_AT_ONCE = 1 << 22  # random numbers in memory at a time
 
 
 class Interval(NamedTuple):
-    """A mean with the interval that it is in.
+    """A mean with its confidence interval.
 
     Attributes:
-        mean: over the questions that were asked.
-        low, high: the ends of the interval.
+        mean: mean over the questions.
+        low, high: ends of the interval.
     """
 
     mean: float
@@ -23,6 +23,7 @@ class Interval(NamedTuple):
     high: float
 
     def __str__(self):
+        """Returns a text such as "+1.2% [+0.3%, +2.0%]"."""
         return f"{self.mean:+.1%} [{self.low:+.1%}, {self.high:+.1%}]"
 
 
@@ -34,20 +35,20 @@ def paired_difference(
     samples: int = 10_000,
     seed: int = 0,
 ) -> Interval:
-    """How much better one system's mean score is than another's on the same questions.
+    """Computes the difference of two systems' mean scores on the same questions.
 
-    Questions are drawn with replacement, both systems' scores together (the paired bootstrap,
-    percentile method).
+    The method is the paired bootstrap with percentiles: questions are drawn with replacement, with
+    the scores of both systems.
 
     Args:
-        scores: <float>[questions]: hits, exact matches or F1 of a system.
-        baseline: <float>[questions]: those of the other, in the same order.
-        confidence: share of the drawn differences within the interval.
-        samples: how many sets of questions are drawn.
-        seed: of the drawing.
+        scores: <float>[questions], hits, exact matches or F1 of a system.
+        baseline: <float>[questions], scores of the other system in the same order.
+        confidence: share of the drawn differences inside the interval.
+        samples: number of sets of questions that are drawn.
+        seed: seed of the draws.
 
     Raises:
-        InputError: the systems answered different numbers of questions, or none.
+        InputError: if the numbers of scores differ, or are 0.
     """
     scores, baseline = np.asarray(scores, float), np.asarray(baseline, float)
     if scores.shape != baseline.shape or scores.ndim != 1 or not len(scores):
@@ -70,18 +71,18 @@ def paired_difference(
 
 
 def mean_interval(scores: Sequence[float], **options) -> Interval:
-    """A system's mean score with its interval.
+    """Computes the mean score of a system with its confidence interval.
 
     Args:
         scores: <float>[questions].
-        **options: as of `paired_difference`.
+        **options: confidence, samples and seed of `paired_difference`.
 
     Raises:
-        InputError: there are no scores.
+        InputError: if there are no scores.
     """
     return paired_difference(scores, np.zeros(len(scores)), **options)
 
 
 def _chunks(total: int, size: int) -> list[int]:
-    """Sizes of at most `size` that add up to `total`."""
+    """Returns chunk sizes of at most `size` that add up to `total`."""
     return [min(size, total - begin) for begin in range(0, total, size)]

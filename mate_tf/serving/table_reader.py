@@ -1,7 +1,7 @@
-"""From strings to the features of a model, as part of its graph.
+"""Turns questions and tables, as strings, into the features of a model inside its graph.
 
-What `ExampleConverter` does with a table that nothing is known of but its texts. The steps are
-those of `mate_tf.tables.linearize`; the comments there say why they are as they are.
+The counterpart in Python is `ExampleConverter`, for a table without numbers, links and titles. The
+steps are those of `mate_tf.tables.linearize`, and the comments there give their reasons.
 """
 
 import tensorflow as tf
@@ -29,12 +29,12 @@ def not_in_graph(config: ConversionConfig) -> list[str]:
 
 
 class TableReader(tf.Module):
-    """Makes features of strings.
+    """Turns strings into features, in TensorFlow operations.
 
     Args:
         vocab_file: WordPiece vocabulary.
-        config: options of the conversion, none of those of `not_in_graph` set and all that let
-            something be dropped; the others do not change what is read.
+        config: options of the conversion. No option of `not_in_graph` may be set, and all
+            `..._to_fit` options are taken as set.
     """
 
     def __init__(self, vocab_file, config: ConversionConfig):
@@ -49,16 +49,17 @@ class TableReader(tf.Module):
         self._word_pieces = WordPieces(tokenizer, max_words=self._max_length)
 
     def __call__(self, question, header, cells):
-        """The features of questions and their tables.
+        """Computes the features of questions and their tables.
 
         Args:
             question: <string>[batch].
             header: <string>[batch, columns], "[PAD]" for columns that a table does not have.
-            cells: <string>[batch, rows, columns], likewise.
+            cells: <string>[batch, rows, columns], "[PAD]" for cells that a table does not have.
 
         Returns:
-            features: dict of <int32>[batch, seq] with seq the length of the longest, and
-            values: the tables' `ColumnValues`.
+            features: dict of <int32>[batch, seq], the inputs of the model. seq is the length of
+                the longest example.
+            values: `ColumnValues` of the tables.
         """
         in_header = header != PAD
         in_rows = tf.reduce_any(cells != PAD, axis=2)
@@ -90,17 +91,30 @@ class TableReader(tf.Module):
         return {name: features[name][:, :length] for name in names}, values
 
     def _sequences(self, question, header, cells, num_rows, num_columns):
-        """<int32>[batch, max_length] each: ids, mask, segments, columns and rows of tokens."""
+        """Linearizes a batch.
+
+        Args:
+            question: <string>[batch].
+            header: <string>[batch, columns].
+            cells: <string>[batch, rows, columns].
+            num_rows: <int32>[batch], data rows of each table.
+            num_columns: <int32>[batch], columns of each table.
+
+        Returns:
+            list of five <int32>[batch, max_length]: input ids, input mask, segment ids, column ids
+            and row ids.
+        """
         cells = cells[:, : self._max_rows, : self._max_columns]
         header = header[:, : self._max_columns]
         batch, rows, columns = tf.unstack(tf.shape(cells))
         table = tf.reshape(tf.concat([header[:, tf.newaxis], cells], axis=1), [batch, -1])
         texts = tf.concat([question, tf.reshape(table, [-1])], axis=0)
         pieces = self._word_pieces(texts)
-        place = tf.reshape(tf.range(tf.size(table)), [batch, rows + 1, columns]) + batch
+        # <int32>[batch, rows + 1, columns]: index of each cell in `texts`, behind the questions.
+        cell_index = tf.reshape(tf.range(tf.size(table)), [batch, rows + 1, columns]) + batch
 
         def one(index):
-            used = place[
+            used = cell_index[
                 index,
                 : tf.minimum(num_rows[index], rows) + 1,
                 : tf.minimum(num_columns[index], columns),
@@ -113,7 +127,16 @@ class TableReader(tf.Module):
         return tf.unstack(tf.map_fn(one, tf.range(batch), fn_output_signature=spec), axis=1)
 
     def _sequence(self, question, cells, num_columns):
-        """<int32>[5, max_length] of one question and the pieces of header and cells."""
+        """Linearizes one example.
+
+        Args:
+            question: <int32>[pieces], word pieces of the question.
+            cells: <int32>[(1 + rows) * columns, (pieces)], ragged, of header and cells by rows.
+            num_columns: <int32>, columns of the table.
+
+        Returns:
+            <int32>[5, max_length]: input ids, input mask, segment ids, column ids and row ids.
+        """
         tokens = cells.flat_values
         cell_of = tf.cast(cells.value_rowids(), tf.int32)
         rows = cell_of // tf.maximum(num_columns, 1)
@@ -158,15 +181,23 @@ class TableReader(tf.Module):
         return tf.ensure_shape(sequence, [5, self._max_length])
 
     def _word_begins(self, tokens, cells):
-        """<int32>[tokens], place of the first piece of its word within its cell."""
+        """Returns <int32>[tokens]: position, in its cell, of the first piece of a token's word."""
         begins = tf.cast(tf.gather(cells.row_splits, cells.value_rowids()), tf.int32)
-        places = tf.range(tf.size(tokens))
-        first = ~self._word_pieces.continues(tokens) | (places == begins)
+        positions = tf.range(tf.size(tokens))
+        first = ~self._word_pieces.continues(tokens) | (positions == begins)
         word_of = tf.cumsum(tf.cast(first, tf.int32)) - 1
-        return tf.gather(tf.boolean_mask(places, first), word_of) - begins
+        return tf.gather(tf.boolean_mask(positions, first), word_of) - begins
 
     def _cut_question(self, question, smallest_cost):
-        """Without the last words where header and first row do not fit beside them."""
+        """Removes words at the end of the question until header and first row fit.
+
+        Args:
+            question: <int32>[pieces].
+            smallest_cost: <int32>, tokens of header and first row.
+
+        Returns:
+            <int32>[remaining pieces].
+        """
         room = tf.maximum(self._max_length - smallest_cost, self._max_length // 2)
         room = tf.maximum(room - _SPECIAL_TOKENS, 0)
         begins = tf.cast(tf.where(~self._word_pieces.continues(question))[:, 0], tf.int32)
@@ -175,15 +206,27 @@ class TableReader(tf.Module):
 
 
 def checked(question, header, cells):
-    """The parts of a request; one whose parts do not belong together ends with a message."""
+    """Checks the shapes of a request when the graph runs.
+
+    Args:
+        question: <string>[batch].
+        header: <string>[batch, columns].
+        cells: <string>[batch, rows, columns].
+
+    Returns:
+        The three arguments.
+
+    Raises:
+        InvalidArgumentError: if batch sizes or numbers of columns differ.
+    """
     question = _of_rank(question, 1, "question")
     header = _of_rank(header, 2, "header")
     cells = _of_rank(cells, 3, "cells")
     batch, _, columns = tf.unstack(tf.shape(cells))
     checks = (
-        (question, 0, batch, "cells: not as many tables as there are questions"),
-        (header, 0, batch, "header: not as many headers as there are tables"),
-        (header, 1, columns, "header: not as many names as the cells have columns"),
+        (question, 0, batch, "cells: the number of tables differs from that of questions"),
+        (header, 0, batch, "header: the number of headers differs from that of tables"),
+        (header, 1, columns, "header: the number of names differs from that of columns"),
     )
     with tf.control_dependencies(
         [
@@ -195,8 +238,9 @@ def checked(question, header, cells):
 
 
 def _of_rank(values, rank, name):
-    # Of what a signature promises TensorFlow checks nothing in a loaded model, and it leaves out
-    # checks that the promise makes needless: here the shape is unknown to it.
+    """Returns `values` with a check of their rank that runs with the graph."""
+    # A loaded model does not check the shapes of its signature, and TensorFlow removes checks that
+    # the signature makes needless. The placeholder hides the shape, so the check stays.
     values = tf.raw_ops.PlaceholderWithDefault(
         input=values, shape=tf.TensorShape(None), name=f"given_{name}"
     )
@@ -204,7 +248,15 @@ def _of_rank(values, rank, name):
 
 
 def _of_tokens(values, sequences):
-    """<int32>[batch, seq] of <int32>[batch, rows, columns]; 0 outside the data cells."""
+    """Gathers values of cells for tokens.
+
+    Args:
+        values: <int32>[batch, rows, columns], of data cells.
+        sequences: result of `_sequences`.
+
+    Returns:
+        <int32>[batch, seq], 0 for tokens outside the data cells.
+    """
     *_, columns, rows = sequences
     padded = tf.pad(values, [[0, 0], [1, 0], [1, 0]])
     return tf.gather_nd(padded, tf.stack([rows, columns], axis=-1), batch_dims=1)

@@ -1,4 +1,4 @@
-"""Metrics of tasks over sequences, by scikit-learn and SciPy: of classes, and of numbers.
+"""Metrics of sequence tasks, for classes and for numbers, by scikit-learn and SciPy.
 
 Questions without a gold answer, as in the test sets of GLUE, are left out.
 """
@@ -18,17 +18,17 @@ def classification_metrics(
     classes: Sequence[str],
     names: Sequence[str] = (),
 ) -> dict[str, float | int | tuple[float, int]]:
-    """How well sequences are put into classes.
+    """Computes metrics of the classification of sequences.
 
     Args:
-        interactions: with the gold classes.
+        interactions: interactions with the gold classes.
         predicted: predictions by question id.
         classes: names of the classes.
-        names: of further metrics: "F1" of class 1 and "Matthews correlation". A question without
-            a prediction counts for both as put into the class that it is not in.
+        names: names of further metrics of two classes: "F1" (of class 1) and "Matthews
+            correlation". For both, a question without a prediction counts as the wrong class.
 
     Returns:
-        what `metrics.classification_metrics` returns, and the further metrics first.
+        dict with the further metrics, then the result of `metrics.classification_metrics`.
     """
     known = _known(interactions, "class_index")
     if not known:
@@ -51,19 +51,20 @@ def classification_metrics(
 def regression_metrics(
     interactions: metrics.Interactions, predicted: metrics.Predicted
 ) -> dict[str, float | int]:
-    """How well numbers are estimated.
+    """Computes metrics of regression.
 
     Returns:
-        Pearson correlation, Spearman correlation: of the questions with a prediction, 0 where all
-            predictions are the same.
-        root of the mean squared error: of the same, as text, since it is no share.
-        questions, unanswered: number of questions, and of those without a prediction.
+        Pearson correlation, Spearman correlation: over the questions with a prediction; 0 if all
+            predictions, or all gold values, are equal.
+        root of the mean squared error: over the same questions; as text, since floats are printed
+            as percentages.
+        questions, unanswered: numbers of all questions and of questions without a prediction.
     """
     known = _known(interactions, "float_value")
     if not known:
         return {"questions without gold answer": len(_questions(interactions))}
-    asked = _questions(known)
-    answered = [question for question in asked if question.id in predicted]
+    questions = _questions(known)
+    answered = [question for question in questions if question.id in predicted]
     gold = np.array([question.answer.float_value for question in answered])
     values = np.array([predicted[question.id].value for question in answered])
     comparable = len(answered) > 1 and np.ptp(gold) > 0 and np.ptp(values) > 0
@@ -73,17 +74,18 @@ def regression_metrics(
         "root of the mean squared error": f"{np.sqrt(np.mean((gold - values) ** 2)):.3f}"
         if answered
         else "-",
-        "questions": len(asked),
-        "unanswered": len(asked) - len(answered),
+        "questions": len(questions),
+        "unanswered": len(questions) - len(answered),
     }
 
 
 def _questions(interactions):
+    """Returns all questions of the interactions."""
     return [question for interaction in interactions for question in interaction.questions]
 
 
 def _known(interactions, field):
-    """The interactions whose questions have a gold answer; they have one question each."""
+    """Returns the interactions with a gold answer in `field`; each has one question."""
     return [
         interaction
         for interaction in interactions

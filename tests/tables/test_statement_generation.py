@@ -6,7 +6,7 @@ import re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mate_tf.tables import statements
+from mate_tf.tables import statement_generation as statements
 from mate_tf.tables.table import Table
 from mate_tf.tables.text import format_text
 

@@ -12,7 +12,7 @@ from mate_tf.data import features as feature_names
 from mate_tf.data import interactions
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.converters.tokenizer import Tokenizer
-from mate_tf.serving import numeric, reading
+from mate_tf.serving import numeric, table_reader
 from mate_tf.serving.word_pieces import WordPieces
 from mate_tf.tables import numbers
 from mate_tf.tables.conversion import ConversionConfig
@@ -152,7 +152,7 @@ def test_features(vocab_file, options):
     """Tables of many sizes, alone and as one padded batch."""
     draw = random.Random(7)
     converter = ExampleConverter(vocab_file, **FIT, **options)
-    reader = reading.TableReader(vocab_file, ConversionConfig(**FIT | options))
+    reader = table_reader.TableReader(vocab_file, ConversionConfig(**FIT | options))
     read = tf.function(
         lambda *texts: reader(*texts)[0],
         input_signature=[tf.TensorSpec([None] * rank, tf.string) for rank in (1, 2, 3)],
@@ -188,5 +188,5 @@ def size(table):
 
 
 def test_settings_that_a_graph_does_not_have():
-    assert reading.not_in_graph(ConversionConfig(**FIT)) == []
-    assert reading.not_in_graph(ConversionConfig(prune_rows=True, mark_matches=True))
+    assert table_reader.not_in_graph(ConversionConfig(**FIT)) == []
+    assert table_reader.not_in_graph(ConversionConfig(prune_rows=True, mark_matches=True))

@@ -1,0 +1,41 @@
+"""Tables made of selected cells; contents are the reference's (test_hybridqa_rc)."""
+
+import pytest
+
+from mate_tf.data.datasets.hybridqa_rc import HybridQaRcConfig
+from mate_tf.errors import InputError
+from mate_tf.pointr.conversion import predicted_interactions
+
+RANKED = {"q-0_0": [(1, 1), (0, 1), (0, 0)], "other-0_0": [(0, 0)]}
+
+
+def texts(interaction, **options):
+    """Of the cells of each table, by its question."""
+    made = predicted_interactions(interaction, RANKED, HybridQaRcConfig(options))
+    return [
+        (each.questions[0].id, [cell.text for row in each.table.rows for cell in row.cells])
+        for each in made
+    ]
+
+
+def test_as_many_of_the_best_cells_as_are_kept(races):
+    bob = "Bob : Bob was born in Bern ."
+    ann = "Ann : Ann was born in Basel . She won twice ."
+    single = {"single_cell_examples": True}
+    assert texts(races.interaction, **single) == [("q/0-0_0", [bob])]
+    kept = texts(races.interaction, num_predictions_to_keep=2, **single)
+    assert kept == [("q/0-0_0", [bob]), ("q/1-0_0", [ann])]
+    ((_, together),) = texts(races.interaction, num_predictions_to_keep=9)
+    assert together == [bob, ann, "2001"]
+
+
+def test_questions_without_prediction_give_nothing(races):
+    config = HybridQaRcConfig()
+    assert not list(predicted_interactions(races.interaction, {"other-0_0": [(0, 0)]}, config))
+
+
+def test_bad_options_and_cells(races):
+    with pytest.raises(InputError, match="num_predictions_to_keep: 0"):
+        texts(races.interaction, num_predictions_to_keep=0)
+    with pytest.raises(InputError, match="no cell in row 5, column 0"):
+        list(predicted_interactions(races.interaction, {"q-0_0": [(5, 0)]}, HybridQaRcConfig()))

@@ -1,0 +1,115 @@
+"""Modules are neither tiny nor long, and each has its test file at the same place below tests/.
+
+`COVERED_BY` says where the tests of a module stand that has none of its own.
+"""
+
+import statistics
+
+import pytest
+
+SHORTEST, LONGEST, MEDIAN = 15, 400, 150
+"""Lines of a module; `__init__` may be shorter."""
+
+COVERED_BY = {
+    # modules that only hold what another one is tested with
+    "attention/base": "attention/test_contract",
+    "attention/context": "attention/test_contract",
+    "attention/pattern": "attention/test_contract",
+    "attention/tree": "attention/test_contract",
+    "data/converters/sequences/sequence": "data/converters/sequences/test_converter",
+    "data/converters/sequences/tokens": "data/converters/sequences/test_converter",
+    "data/features": "data/records/test_tfrecord",
+    "tables/conversion": "data/converters/test_examples",
+    "tasks/lra_settings": "tasks/test_sequence",
+    # one thing from end to end, in parts that have no meaning alone
+    "analysis/cost/encoder_worker": "analysis/cost/test_profile",
+    "analysis/plots/flow": "analysis/attention/test_flow_by_type",
+    "checkpoints/bundle": "checkpoints/test_load",
+    "checkpoints/names": "checkpoints/test_load",
+    "checkpoints/stored": "checkpoints/test_growth",
+    "data/converters/example_features": "data/converters/test_examples",
+    "data/converters/table_features": "data/converters/test_examples",
+    "data/datasets/custom/answers": "data/datasets/test_custom",
+    "data/datasets/custom/labels": "data/datasets/test_custom",
+    "data/datasets/custom/lines": "data/datasets/test_custom",
+    "data/datasets/custom/summary": "data/datasets/test_custom",
+    "data/records/report": "data/records/test_create_data",
+    "data/synthetic/domains": "data/synthetic/test_synthetic",
+    "data/synthetic/questions": "data/synthetic/test_synthetic",
+    "data/synthetic/sheets": "data/synthetic/test_synthetic",
+    "data/synthetic/vocabulary": "data/synthetic/test_synthetic",
+    "data/synthetic/words": "data/synthetic/test_synthetic",
+    "serving/answers": "serving/test_serving_default",
+    "serving/numeric": "serving/test_serving_default",
+    "serving/word_pieces": "serving/test_serving_default",
+    "serving/exported": "serving/test_predictor",
+    # data sets for tensorflow-datasets, which share their base class and its test
+    "data/datasets/sqa_tfds": "data/datasets/test_tables_tfds",
+    "data/datasets/tabfact_tfds": "data/datasets/test_tables_tfds",
+    "data/datasets/wikitq_tfds": "data/datasets/test_tables_tfds",
+    # modes of the command line, run as a user does
+    "cli/eval": "cli/test_custom",
+    "cli/export": "cli/test_predict",
+    "cli/flags": "cli/test_main",
+    "cli/pointr_modes": "cli/test_pointr",
+    "cli/run": "cli/test_squad",
+    # tasks: their settings, which the registry's test makes for each; their data have tests
+    "tasks/associative_recall": "tasks/test_registry",
+    "tasks/configs": "tasks/test_registry",
+    "tasks/glue": "tasks/test_registry",
+    "tasks/listops": "tasks/test_registry",
+    "tasks/lra": "tasks/test_registry",
+    "tasks/statements": "tasks/test_registry",
+    "tasks/swag": "tasks/test_registry",
+    "tasks/tabfact": "tasks/test_registry",
+    "tasks/trainer_config": "tasks/test_registry",
+    "tasks/wikisql": "tasks/test_registry",
+    "tasks/wtq": "tasks/test_registry",
+    # what needs a process, a browser or TensorFlow 2.15
+    "demo/speed": "demo/test_session",
+    "layers/keras_namespace": "estimator/run",
+    "training/estimator": "estimator/run",
+    # what shows in a training only
+    "checkpoints/moments": "training/test_bootstrap",
+    "layers/xla": "training/test_compiled",
+    "training/continuation": "training/test_bootstrap",
+}
+"""Module -> file with its tests, below mate_tf/ and tests/."""
+
+
+@pytest.fixture(scope="module")
+def modules(project):
+    """Module, as in COVERED_BY -> number of lines; without `__init__` and generated ones."""
+    package = project / "mate_tf"
+    return {
+        str(path.relative_to(package).with_suffix("")): len(path.read_text("utf-8").splitlines())
+        for path in package.rglob("*.py")
+        if path.name != "__init__.py" and path.parent.name != "protos"
+    }
+
+
+def own_test(project, module):
+    folder, _, name = module.rpartition("/")
+    return project / "tests" / folder / f"test_{name}.py"
+
+
+def test_lines(modules):
+    wrong = {name: n for name, n in modules.items() if not SHORTEST <= n <= LONGEST}
+    assert not wrong
+    assert statistics.median(modules.values()) < MEDIAN
+
+
+def test_each_module_has_its_tests(project, modules):
+    missing = [
+        name
+        for name in sorted(modules)
+        if name not in COVERED_BY and not own_test(project, name).exists()
+    ]
+    assert not missing
+
+
+def test_exceptions_are_needed_and_there(project, modules):
+    for module, covering in COVERED_BY.items():
+        assert module in modules, f"{module} is no module"
+        assert (project / "tests" / f"{covering}.py").exists(), f"{covering} is no file"
+        assert not own_test(project, module).exists(), f"{module} has tests of its own"
