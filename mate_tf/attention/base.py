@@ -270,11 +270,7 @@ class TableAttention(keras.layers.Layer):
 
     @contextlib.contextmanager
     def exporting(self):
-        """Lets the layer compute the same with fewer products while a model is being exported.
-
-        Variables cannot change any more in an exported model, so products of them can be computed
-        once. By default nothing changes.
-        """
+        """Lets the layer multiply variables once, as they stay, while a model is exported."""
         yield
 
     def logged_variables(self) -> dict[str, list[tf.Variable]]:
