@@ -10,6 +10,7 @@ Axes of shapes: batch; seq, tokens of the input, called queries or keys in pairs
 head_size; hidden = heads * head_size.
 """
 
+import contextlib
 import dataclasses
 from typing import NamedTuple
 
@@ -266,6 +267,11 @@ class TableAttention(keras.layers.Layer):
             which the stored values are multiplied}.
         """
         return {}
+
+    @contextlib.contextmanager
+    def exporting(self):
+        """Lets the layer multiply variables once, as they stay, while a model is exported."""
+        yield
 
     def logged_variables(self) -> dict[str, list[tf.Variable]]:
         """Returns groups of variables whose gradient norms are logged, by the group's name."""

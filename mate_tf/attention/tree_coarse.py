@@ -3,6 +3,8 @@
 Queries are not compared with keys, so time is linear in the length.
 """
 
+import contextlib
+import functools
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -77,6 +79,28 @@ class TreeCoarse(TreeAttention):
         # [batch, heads, queries, head_size] -> [batch, queries, heads, head_size]
         context = tf.matmul(of_query, self._leaf_values(sums, tf.reduce_sum(of_key, 2)))
         return tf.transpose(context, [0, 2, 1, 3])
+
+    _call_exported = None
+
+    def call(self, x, pattern, training=None):
+        if self._call_exported is None or training:
+            return super().call(x, pattern, training)
+        return self._call_exported(x, pattern=pattern)
+
+    @contextlib.contextmanager
+    def exporting(self):
+        """Folds the projections of queries and keys into the trees where that is less work."""
+        scores = self.tree_shape.num_scores
+        # products for each token and feature of x: of both projections, or of the folded trees
+        if self.num_heads * scores < self.hidden_size + scores:
+            query_tree, key_tree = self.folded()
+            self._call_exported = functools.partial(
+                self.call_folded, query_tree=query_tree, key_tree=key_tree
+            )
+        try:
+            yield
+        finally:
+            self._call_exported = None
 
     def call_folded(self, x, query_tree: TreeParameters, key_tree: TreeParameters, pattern):
         """Computes the same as `call`, with the parameters of `folded` instead of projections.

@@ -1,5 +1,6 @@
 """Writes a SavedModel with its vocabulary and the settings of its converter."""
 
+import contextlib
 import dataclasses
 import os
 import shutil
@@ -64,7 +65,10 @@ def export(
     shutil.rmtree(partial, ignore_errors=True)
     try:
         module = signatures.ServingModule(model, reader, names)
-        tf.saved_model.save(module, partial, signatures=module.signatures())
+        with contextlib.ExitStack() as exporting:
+            for block in model.encoder.blocks:
+                exporting.enter_context(block.attention.exporting())
+            tf.saved_model.save(module, partial, signatures=module.signatures())
         os.makedirs(extras_dir(partial))
         shutil.copyfile(vocab_file, os.path.join(extras_dir(partial), VOCABULARY_FILE))
         settings = {"converter": options, "class_names": names, "reads_tables": reads_tables}

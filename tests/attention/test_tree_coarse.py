@@ -125,6 +125,23 @@ def test_folded_projections_give_the_same(tables, x, context, options):
     np.testing.assert_allclose(folded, run(x, context), atol=1e-5)
 
 
+@pytest.mark.parametrize(("height", "folds"), [(2, True), (3, False)])
+def test_exported_layers_compute_the_same_with_fewer_products(tables, x, context, height, folds):
+    """4 heads of 3 scores are fewer than 16 features and 3 scores, of 7 scores more than 23."""
+    run = layer_of(tables, tree_height=height)
+    expected, unfolded = run(x, context), run.layer.query.call
+    projected = []
+    run.layer.query.call = lambda inputs: projected.append(inputs) or unfolded(inputs)
+    with run.layer.exporting():
+        exported = tf.function(lambda: run(x, context), autograph=False).get_concrete_function()
+        assert bool(projected) != folds
+        run(x, context, training=True)
+    np.testing.assert_allclose(exported(), expected, atol=1e-5)
+    projected.clear()
+    run(x, context)
+    assert projected  # as before, once the export is done
+
+
 def test_gradients_are_straight_through(tables):
     """Finite differences of equation 4 with memberships that move as those of the trees."""
     run = layer_of(tables, tree_height=2)
