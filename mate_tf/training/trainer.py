@@ -371,7 +371,7 @@ def check_size(model, path):
 
 @contextlib.contextmanager
 def reading(path):
-    """Turns TensorFlow's errors about a damaged or foreign checkpoint into InputErrors with path."""
+    """Turns TensorFlow's errors about an unreadable checkpoint into InputErrors with its path."""
     try:
         yield
     except (tf.errors.OpError, IndexError) as error:  # IndexError: the file ends too early

@@ -89,7 +89,7 @@ def test_a_worker_that_does_not_come(worker, arguments):
     process = worker(free_ports(2), 0, *arguments, "--params_override=trainer.worker_timeout=5")
     (line,) = said(process)
     assert "TF_CONFIG: the workers 127.0.0.1:" in line
-    assert "did not come together" in line
+    assert "did not connect" in line
     assert process.returncode == 2
 
 
