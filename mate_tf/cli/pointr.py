@@ -139,7 +139,8 @@ def _check_flags(flags) -> None:
         if getattr(flags, name) is not None and name not in BOTH_STAGES + POINT_ONLY:
             key = FLAG_OVERRIDES[name]
             raise InputError(
-                f"--{name}: for which stage? Use --params_override=point.{key}=... or read.{key}=..."
+                f"--{name}: for which stage? "
+                f"Use --params_override=point.{key}=... or read.{key}=..."
             )
 
 

@@ -13,7 +13,7 @@ TPU_ESTIMATOR = "tpu_estimator"
 
 
 class Trainer(NamedTuple):
-    """Functions with the signatures of `trainer.train`, `trainer.evaluate`, `prediction.predict`."""
+    """Functions with signatures as `trainer.train`, `trainer.evaluate`, `prediction.predict`."""
 
     train: Callable
     evaluate: Callable

@@ -1,4 +1,4 @@
-"""Models: the table encoder, and models that add heads to it, each made from a typed config."""
+"""Models: the table encoder, and models that add heads to it. Each has a config class."""
 
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
