@@ -172,7 +172,7 @@ class Job:
 
 
 def _decisions(task: str, input_dir: str | None, output_dir: str) -> tuple[dict, str]:
-    """Returns the data's decisions, read from the data or as create_data saved them, and the path."""
+    """Returns the data's decisions, from the data or as create_data saved them, and their path."""
     saved = os.path.join(output_dir, DECISIONS_FILE)
     if input_dir and os.path.isdir(input_dir):
         decided, source = tasks.get(task).decided_by_data(input_dir), input_dir

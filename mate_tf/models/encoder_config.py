@@ -127,7 +127,7 @@ class EncoderConfig(base_config.Config):
         for name in self.disabled_features:
             if name not in features.TOKEN_TYPES:
                 raise InputError(
-                    f"disabled_features: {name!r} is none of {', '.join(features.TOKEN_TYPES)}"
+                    f"disabled_features: {name!r} is not one of {', '.join(features.TOKEN_TYPES)}"
                 )
         if len(self.attention_per_layer()) != self.num_hidden_layers:
             raise InputError(

@@ -87,7 +87,7 @@ def encoder_fields(config: dict) -> dict:
         raise InputError(f"position_embedding_type {positions!r}: only absolute can be read")
     activation = config.get("hidden_act", "gelu")
     if activation not in ACTIVATIONS:
-        raise InputError(f"hidden_act {activation!r} is none of {', '.join(ACTIVATIONS)}")
+        raise InputError(f"hidden_act {activation!r} is not one of {', '.join(ACTIVATIONS)}")
     names = _ENCODER_FIELDS
     if kind == "tapas":
         names, config = names | _TAPAS_FIELDS, _TAPAS_DEFAULTS | config

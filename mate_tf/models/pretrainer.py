@@ -37,7 +37,7 @@ class PretrainerConfig(base_config.Config):
 
     @classmethod
     def from_tapas(cls, bert_config, **flags):
-        """Returns the config for the reference's bert_config.json and flags; see `EncoderConfig`."""
+        """Returns the config for the reference's bert_config.json, see `EncoderConfig`."""
         return cls(encoder=EncoderConfig.from_tapas(bert_config, **flags))
 
 

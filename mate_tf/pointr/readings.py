@@ -54,7 +54,7 @@ def choose(readings: Sequence[Reading], policy: str = FIRST) -> Reading | None:
         InputError: for an unknown policy.
     """
     if policy not in POLICIES:
-        raise InputError(f"policy {policy!r} is none of {', '.join(POLICIES)}")
+        raise InputError(f"policy {policy!r} is not one of {', '.join(POLICIES)}")
     if not readings or policy == FIRST:
         return readings[0] if readings else None
     return max(readings, key=lambda reading: reading.log_probability)

@@ -31,7 +31,7 @@ def get(name: str) -> type[Task]:
         InputError: if there is no task of that name.
     """
     if name.upper() not in _TASKS:
-        raise InputError(f"task {name!r} is none of {', '.join(names())}")
+        raise InputError(f"task {name!r} is not one of {', '.join(names())}")
     return _TASKS[name.upper()]
 
 

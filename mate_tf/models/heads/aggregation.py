@@ -116,7 +116,7 @@ class AnswerSupervisedAggregationHead(AggregationHead):
         if config.average_approximation_function not in AVERAGES:
             raise InputError(
                 f"average_approximation_function: {config.average_approximation_function!r} is "
-                f"none of {', '.join(AVERAGES)}"
+                f"not one of {', '.join(AVERAGES)}"
             )
         if config.cell_cross_entropy:
             raise InputError(

@@ -18,7 +18,7 @@ def cell_selection_head(config, **kwargs):
     """
     if config.cell_cross_entropy_target not in CELL_TARGETS:
         raise InputError(
-            f"cell_cross_entropy_target: {config.cell_cross_entropy_target!r} is none of "
+            f"cell_cross_entropy_target: {config.cell_cross_entropy_target!r} is not one of "
             f"{', '.join(CELL_TARGETS)}"
         )
     if config.cell_cross_entropy and config.select_one_column:

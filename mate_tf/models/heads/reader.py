@@ -18,7 +18,7 @@ def span_head(config, **kwargs):
     """
     if config.span_prediction not in _HEADS:
         known = ", ".join((spans.NO_SPANS, *_HEADS))
-        raise InputError(f"span_prediction: {config.span_prediction!r} is none of {known}")
+        raise InputError(f"span_prediction: {config.span_prediction!r} is not one of {known}")
     return _HEADS[config.span_prediction](config, **kwargs)
 
 
@@ -62,7 +62,8 @@ class ReaderHead(spans.SpansHead):
             raise InputError(f"span_hidden_size: {config.span_hidden_size}, must be 1 or more")
         if config.span_activation not in ACTIVATIONS:
             raise InputError(
-                f"span_activation: {config.span_activation!r} is none of {', '.join(ACTIVATIONS)}"
+                f"span_activation: {config.span_activation!r} is not one of "
+                f"{', '.join(ACTIVATIONS)}"
             )
         self._activation = ACTIVATIONS[config.span_activation]
 

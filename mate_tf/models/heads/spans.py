@@ -57,7 +57,7 @@ def starts_by_length(values, max_length):
 
 
 def ends_by_length(values, max_length):
-    """Returns the parts of `of_ends`, one slice [batch, spans of a length, ...] for each length."""
+    """Returns the parts of `of_ends`, [batch, spans of a length, ...]; see `starts_by_length`."""
     return [values[:, size - 1 :] for size in range(1, max_length + 1)]
 
 
@@ -141,7 +141,7 @@ class SpansHead(Head):
         return outputs
 
     def _candidates(self, in_cells):
-        """Returns <bool>[batch, spans]: spans in cells and, if allowed, the empty span (index 0)."""
+        """Returns <bool>[batch, spans]: spans in cells and, if allowed, the empty span, index 0."""
         if not self._allow_empty:
             return in_cells
         return in_cells | (tf.range(shape_list(in_cells)[1]) == 0)[tf.newaxis]

@@ -176,8 +176,8 @@ def test_training_has_no_formula_of_its_own(in_process):
     ("fields", "words"),
     [
         ({"variants": ("full", "fast")}, "unknown attention 'fast'"),
-        ({"precisions": ("float16",)}, "precisions: 'float16' is none of float32, bfloat16"),
-        ({"passes": ("backward",)}, "passes: 'backward' is none of forward, training"),
+        ({"precisions": ("float16",)}, "precisions: 'float16' is not one of float32, bfloat16"),
+        ({"passes": ("backward",)}, "passes: 'backward' is not one of forward, training"),
         ({"lengths": (20, 64)}, "lengths: 20 tokens leave no table"),
         ({"variants": ()}, "variants: nothing to measure"),
     ],
