@@ -125,6 +125,7 @@ class TableAttention(keras.layers.Layer):
         self.dropout = keras.layers.Dropout(dropout_rate)
 
     def build(self, input_shape):
+        """Creates the variables of the projections."""
         for layer in (self.query, self.key, self.value, self.output_projection):
             build_child(layer, [None, self.hidden_size])
         super().build(input_shape)
@@ -326,6 +327,7 @@ class TableAttention(keras.layers.Layer):
         return value * self.dropout(tf.ones_like(value[..., :1]), training=training)
 
     def get_config(self):
+        """Returns the constructor's arguments for Keras's serialization."""
         return super().get_config() | {
             "config": self.config.as_dict(),
             "num_heads": self.num_heads,

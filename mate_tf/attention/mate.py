@@ -87,6 +87,7 @@ class MateExactPattern(MatePattern):
 
     @property
     def windowed(self):
+        """True if the masks have the windows of `mate_efficient`."""
         return self.config.windowed
 
 

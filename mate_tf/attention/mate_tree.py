@@ -107,6 +107,7 @@ class MateTree(mate.MateEfficient, TreeFine):
 
     @property
     def first_tree_head(self):
+        """Index of the first head with trees; the heads before it are row heads."""
         return row_heads(self.config, self.num_heads).count
 
     def attend(self, query, key, value, pattern, training=None):

@@ -158,6 +158,7 @@ class TableETC(TableAttention):
     """
 
     def build(self, input_shape):
+        """Creates the variables of the projections and of the relative positions."""
         self.relative_position_embeddings = self.add_weight(
             "relative_position_embeddings",
             [ITSELF + 2 + 2 * self.config.max_distance, self.num_heads, self.head_size],

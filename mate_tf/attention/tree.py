@@ -83,6 +83,7 @@ class TreeAttention(TableAttention):
         self.tree.trainable = self.config.train_trees
 
     def build(self, input_shape):
+        """Creates the variables of the projections and of the trees."""
         build_child(self.tree, None)
         super().build(input_shape)
 

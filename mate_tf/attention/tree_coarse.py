@@ -34,6 +34,7 @@ class TreeCoarse(TreeAttention):
     """
 
     def build(self, input_shape):
+        """Creates the variables of the projections and of the trees."""
         levels = self.tree_shape.height + 1
         self.alpha = self.add_weight(
             "alpha",

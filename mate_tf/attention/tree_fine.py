@@ -61,6 +61,7 @@ class TreeFine(TreeAttention):
 
     @property
     def num_trees(self):
+        """Number of trees per head."""
         return self.config.num_trees
 
     @classmethod

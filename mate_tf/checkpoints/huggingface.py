@@ -67,10 +67,10 @@ def tensors(path: str) -> dict[str, StoredTensor]:
     for shard in sorted(set(shards.values())):
         if pathlib.PurePath(shard).name != shard or not shard.endswith(tuple(_READERS)):
             raise InputError(f"{path}: {shard!r} is not a file of weights in the same folder")
-        beside = str(pathlib.PurePath(path).with_name(shard))
-        if weights_file(beside) is None:
+        shard_path = str(pathlib.PurePath(path).with_name(shard))
+        if weights_file(shard_path) is None:
             raise InputError(f"{path}: there is no {shard}")
-        found |= tensors(beside)
+        found |= tensors(shard_path)
     for name, shard in shards.items():
         if name not in found:
             raise InputError(f"{path}: {name} is not in {shard}")

@@ -19,8 +19,8 @@ def pattern_variables(path: str) -> dict[int, dict[str, np.ndarray]]:
     `LearnedMaskPattern.restored` computes importance or a mask.
 
     Args:
-        path: prefix of a checkpoint of a training or of tf.train.Checkpoint, or a folder whose
-            latest checkpoint is read.
+        path: prefix of a checkpoint of a training or of tf.train.Checkpoint, or a folder, of
+            which the latest checkpoint is read.
 
     Returns:
         number of the pattern -> name -> array.

@@ -18,7 +18,7 @@ def find_config(path: str) -> str:
         return path
     if os.path.dirname(path) in ("", "configs"):
         package = resources.files("mate_tf")
-        # A wheel has configs/ within the package, a checkout has it beside the package.
+        # A wheel has configs/ within the package, a checkout has it next to the package.
         for folder in (package / "configs", package.parent / "configs"):
             if (folder / os.path.basename(path)).is_file():
                 return str(folder / os.path.basename(path))

@@ -149,11 +149,11 @@ def _speed(demo, talk) -> None:
 
     def run(talk, names, length):
         tokens = 0 if length == _AS_IT_IS else int(length)
-        with _Told() as told:
+        with _Caught() as caught:
             for state in demo.compare(talk, names, tokens):
                 yield rendering.timings_html(*state)
-        if told.message:
-            yield rendering.error_html(told.message)
+        if caught.message:
+            yield rendering.error_html(caught.message)
 
     compare.click(run, [talk, names, length], timings, **_EVENT)
 
@@ -164,12 +164,12 @@ def _connect(demo, talk, inputs, view, outputs) -> None:
     def event(change):
         def run(talk, *values):
             own, switches = values[: len(values) - len(view)], values[len(values) - len(view) :]
-            with _Told() as told:
+            with _Caught() as caught:
                 talk = change(talk, *own)
             shown = ""
-            with _Told() as told_of_view:
+            with _Caught() as caught_in_view:
                 talk, shown = _shown(demo, talk, *switches)
-            message = told.message or told_of_view.message
+            message = caught.message or caught_in_view.message
             turns = [(turn.question, turn.answer) for turn in talk.turns]
             return talk, rendering.error_html(message), rendering.answer_html(turns), shown
 
@@ -217,7 +217,7 @@ def _shown(demo, talk, heat=False, *switches) -> tuple[session.Conversation, str
     return talk, html.table_html(talk.table, talk.turns[-1].answer.coordinates, shading)
 
 
-class _Told:
+class _Caught:
     """Context that catches exceptions and keeps a message for the user.
 
     Attributes:

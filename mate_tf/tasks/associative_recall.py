@@ -16,11 +16,11 @@ class RecallGenerationConfig(base_config.Config):
     Attributes:
         seed: seed of all three splits.
         num_train, num_dev, num_test: sequences in the split.
-        length: symbols in a sequence, with the final key that is asked for.
+        length: symbols in a sequence, including the final key.
         num_pairs: pairs of key and value in a sequence, no key twice.
         num_keys: number of different keys.
         num_values: number of different values, which are the classes.
-        min_distance: smallest number of symbols between the asked pair and the end.
+        min_distance: smallest number of symbols between the pair of the final key and the end.
         joined: whether key and value are one symbol.
     """
 

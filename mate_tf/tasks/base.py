@@ -39,7 +39,7 @@ class Capabilities:
 
 
 class Task(base_task.Task):
-    """Data, model and metrics of a task whose models have the heads of `ClassifierConfig`.
+    """Data, model and metrics of a task with the heads of `ClassifierConfig`.
 
     `TableTask`, `SequenceTask` and `PretrainTask` are the kinds of tasks. To add a task, write a
     subclass of one of them in a new file, with the decorator `registry.register`.

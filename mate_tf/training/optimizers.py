@@ -96,6 +96,7 @@ class BertAdamW(legacy_adamw.AdamWeightDecay):
         self._pattern_factor = pattern_learning_rate_factor
 
     def get_config(self):
+        """Returns the constructor's arguments for Keras's serialization."""
         return {
             **super().get_config(),
             "exclude_from_weight_decay": self._exclude_from_weight_decay,
@@ -248,6 +249,7 @@ class LinearDecayWithWarmup(keras.optimizers.schedules.LearningRateSchedule):
         return tf.where(step < self._warmup_steps, rising, decayed)
 
     def get_config(self):
+        """Returns the constructor's arguments for Keras's serialization."""
         return {
             "initial_learning_rate": self._initial,
             "decay_steps": self._decay_steps,

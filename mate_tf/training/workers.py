@@ -75,7 +75,7 @@ def joined(experiment):
             raise
         raise LostWorkerError(
             f"another worker is lost ({_reason(error)}); run the same command on all workers "
-            "again to go on from the last checkpoint"
+            "again to resume from the last checkpoint"
         ) from error
 
 

@@ -136,7 +136,7 @@ def test_a_worker_is_killed(worker, arguments, tmp_path, killed):
     (line,) = said(other, timeout=120)
     assert other.returncode == 2
     assert "another worker is lost" in line
-    assert "again to go on from the last checkpoint" in line
+    assert "again to resume from the last checkpoint" in line
     before = trainer.global_step(str(model_dir))
     assert 0 < before < 100000
     last = before + 3

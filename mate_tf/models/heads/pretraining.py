@@ -103,4 +103,5 @@ class RandomTableHead(keras.layers.Layer):
         }
 
     def get_config(self):
+        """Returns the config for Keras's serialization."""
         return super().get_config() | {"config": self.config.as_dict()}
