@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from mate_tf.analysis.cost import encoder_worker, profile, workers
+from mate_tf.analysis.cost import encoder_worker, measuring_process, profile
 from mate_tf.models.encoder_config import EncoderConfig
 
 FIND = importlib.util.find_spec
@@ -19,7 +19,7 @@ def asked(monkeypatch):
     return seen
 
 
-class WorkerInThisProcess(workers.Worker):
+class WorkerInThisProcess(measuring_process.Worker):
     """Saves the 10 s that a process takes to import TensorFlow.
 
     tests/analysis/test_profile.py measures in a process of its own.

@@ -1,4 +1,4 @@
-"""A process that measures encoder layers on request (`workers.serve`).
+"""A process that measures encoder layers on request (`measuring_process.serve`).
 
     python -m mate_tf.analysis.cost.encoder_worker '{"config": {…}, "threads": 2, "variants": []}'
 
@@ -12,7 +12,7 @@ import json
 import pathlib
 import sys
 
-from mate_tf.analysis.cost import memory, speed, workers
+from mate_tf.analysis.cost import measuring_process, memory, speed
 
 
 class Measurements:
@@ -93,7 +93,7 @@ def main() -> None:
         load(path)
     measurements = Measurements(EncoderConfig(settings["config"]))
     names = ("flops", "prepare", "run", "rates")
-    workers.serve({name: getattr(measurements, name) for name in names})
+    measuring_process.serve({name: getattr(measurements, name) for name in names})
 
 
 if __name__ == "__main__":

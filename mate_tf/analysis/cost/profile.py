@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from mate_tf import attention
 from mate_tf.analysis.cost import encoder_layers, flops, profile_report
 from mate_tf.analysis.cost.encoder_layers import Case
-from mate_tf.analysis.cost.workers import MeasurementFailed, Worker
+from mate_tf.analysis.cost.measuring_process import MeasurementFailed, Worker
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import atomic_path, write_json
 from mate_tf.models.encoder_config import EncoderConfig
