@@ -65,7 +65,7 @@ class CopyOf(keras.initializers.Initializer):
 
 
 class TableAttention(keras.layers.Layer):
-    """Multi-head attention over a table; subclasses define in `attend` what attends to what.
+    """Multi-head attention over a table. Subclasses define `attend`.
 
     Args:
         config: the variant's AttentionConfig.
@@ -257,7 +257,7 @@ class TableAttention(keras.layers.Layer):
         raise NotImplementedError
 
     def grown_variables(self) -> dict[str, dict[int, float]]:
-        """Returns which variables a smaller layer's values are the beginning of, on axis 1.
+        """Returns the variables that are longer on axis 1 than those of a smaller layer.
 
         A checkpoint of a smaller layer is loaded by this: its values go to the beginning of the
         variable, and the rest keeps its initial values.
@@ -273,7 +273,7 @@ class TableAttention(keras.layers.Layer):
         return {}
 
     def logged_values(self, x: tf.Tensor, real: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Returns what else training logs of this layer (`training.layer_log`), by name.
+        """Returns more values of this layer for the log of the training (`training.layer_log`).
 
         Args:
             x: <float>[batch, seq, hidden], the input of the layer.
@@ -380,7 +380,7 @@ def get(name: str) -> Variant:
     """Returns the variant registered under `name`.
 
     Raises:
-        InputError: there is none; the message lists the known names.
+        InputError: for an unknown name; the message lists the known names.
     """
     if name not in _VARIANTS:
         raise InputError(f"unknown attention {name!r}; known are {', '.join(names())}")

@@ -24,7 +24,7 @@ class GumbelMaskOptions:
     """Options of variants that learn a mask.
 
     Attributes:
-        objective: "importance" learns how much the pairs of each parameter matter, and masks none;
+        objective: "importance" learns how much the pairs of each parameter matter, without a mask;
             "dam" learns a mask by Gumbel-sigmoid, with a price for each pair in it.
         diagonal: whether tokens may attend to themselves.
         penalty: c, subtracted from the score of a pair that is not in the mask.

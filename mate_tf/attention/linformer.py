@@ -92,7 +92,7 @@ class Linformer(TableAttention):
 
     @classmethod
     def flops(cls, config, num_heads, hidden_size, length):
-        """Keys and values to k mixtures, and both products with these."""
+        """Counts the projections of keys and values by length, and both products with them."""
         return 8 * length * config.projected_length * hidden_size
 
     def attend(self, query, key, value, pattern, training=None):

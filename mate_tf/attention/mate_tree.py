@@ -102,7 +102,7 @@ class MateTree(mate.MateEfficient, TreeFine):
 
     @classmethod
     def flops(cls, config, num_heads, hidden_size, length):
-        """None: how many keys the leaves have depends on the content."""
+        """Returns None: the number of keys in a leaf depends on the content."""
         return None
 
     @property

@@ -104,7 +104,7 @@ def test_measures(command, config_file, tmp_path, monkeypatch):
         (["--variants=full,fast"], "unknown attention 'fast'; known are bigbird, "),
         (["--precisions=half"], "precisions: 'half' is not one of float32, bfloat16"),
         (["--passes=backward"], "passes: 'backward' is not one of forward, training"),
-        (["--lengths=-5"], "lengths: -5 tokens leave no table"),
+        (["--lengths=-5"], "lengths: -5 tokens leave no room for a table"),
         (["--task=POINTR"], "task POINTR has no --mode=profile"),
     ],
 )

@@ -191,6 +191,6 @@ def measure(encoder, examples: Iterable[dict], most: int) -> tuple[FlowByType, F
         try:
             flow.add(context, [layer[0] for layer in probabilities(encoder, example)])
         except InputError as error:
-            print(f"attention | {on_one_line(error)}: only a uniform one is measured")
+            print(f"attention | {on_one_line(error)}: only uniform attention is measured")
             flow, most = FlowByType(), 0
     return flow, overall

@@ -180,7 +180,7 @@ def test_training_has_no_formula_of_its_own(in_process):
         ({"variants": ("full", "fast")}, "unknown attention 'fast'"),
         ({"precisions": ("float16",)}, "precisions: 'float16' is not one of float32, bfloat16"),
         ({"passes": ("backward",)}, "passes: 'backward' is not one of forward, training"),
-        ({"lengths": (20, 64)}, "lengths: 20 tokens leave no table"),
+        ({"lengths": (20, 64)}, "lengths: 20 tokens leave no room for a table"),
         ({"variants": ()}, "variants: nothing to measure"),
     ],
 )
