@@ -327,7 +327,14 @@ class Task(base_task.Task):
         return [keras.metrics.Mean(name, dtype=tf.float32) for name in names]
 
     def process_metrics(self, metrics, labels, model_outputs, **kwargs):
-        """Updates the metrics. Cells or spans count as correct only if they equal the labels."""
+        """Updates the metrics. Cells or spans count as correct only if they equal the labels.
+
+        Args:
+            metrics: metrics of `build_metrics`, and of layers, which this ignores.
+            labels: features with labels: name -> tensor[batch, ...].
+            model_outputs: outputs of the model: name -> tensor[batch, ...].
+            **kwargs: ignored.
+        """
         del kwargs
         weights = tf.cast(self.example_mask(labels), tf.float32)
         for metric in metrics:

@@ -86,7 +86,16 @@ class ReaderHead(spans.SpansHead):
         return {}
 
     def call(self, x, *, cells, features):
-        """Scores spans; arguments and outputs are those of `SpanHead.call`."""
+        """Scores spans.
+
+        Args:
+            x: <float>[batch, seq, hidden], the encoder's sequence output.
+            cells: unused.
+            features: reads row_ids and column_ids <int32>[batch, seq].
+
+        Returns:
+            dict with the outputs of `SpanHead.call`.
+        """
         del cells
         # [2 * hidden, width] -> two of [hidden, width]
         of_start, of_end = tf.split(self.span_hidden_kernel, 2)
