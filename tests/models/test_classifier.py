@@ -225,7 +225,7 @@ def test_which_examples_teach_cells(batch, small_config):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"disable_per_token_loss": True}, "nothing to learn"),
+        ({"disable_per_token_loss": True}, "the model has no loss"),
         ({"num_classification_labels": -1}, "classification: -1 classes"),
         ({"num_aggregation_labels": -1}, "aggregation: -1 classes"),
         ({**WEAK, "num_aggregation_labels": 3}, "num_aggregation_labels: 3"),
