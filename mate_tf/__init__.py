@@ -1,7 +1,7 @@
 """MATE and its relatives: sparse attention over tables in TensorFlow.
 
-Names are imported on first use, because TensorFlow takes seconds to load and reading a
-table does not need it.
+Names are imported on first use: TensorFlow takes seconds to load, and reading a table does not
+need it.
 """
 
 import importlib

@@ -1,22 +1,22 @@
-"""What the command line turns into a message and exit code 2."""
+"""Errors that the command line reports in one line, with exit code 2."""
 
 
 class InputError(ValueError):
-    """Something the user gave cannot be used: a file, a table, a flag, a checkpoint.
+    """User input that cannot be used: a file, a table, a flag, a checkpoint.
 
-    The message is complete in itself: it names the file and, where there is one, the row,
-    column or key. `mate_tf.cli` prints it on one line without a stack trace.
+    The message is self-contained: it names the file and, if there is one, the row, column or key.
+    `mate_tf.cli` prints it on one line without a stack trace.
     """
 
 
 class LostWorkerError(InputError):
-    """Another process of a training is gone.
+    """Another process of a distributed training was lost.
 
-    TensorFlow waits for it when this one ends in the ordinary way, so whoever ends the process
-    because of this should not (`os._exit`).
+    TensorFlow waits for the lost process in an ordinary exit. A caller that ends the process
+    because of this error must use `os._exit`.
     """
 
 
 def on_one_line(error: BaseException) -> str:
-    """Its message; Keras adds lines to what is raised within a layer."""
+    """Returns the error's message on one line. Keras adds lines to errors raised in layers."""
     return " ".join(str(error).split())

@@ -20,7 +20,7 @@ from transformers import masking_utils
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 
-from mate_tf.analysis.cost import memory, workers  # the standard library only
+from mate_tf.analysis.cost import measuring_process, memory  # the standard library only
 
 
 class Measurements:
@@ -77,7 +77,7 @@ def main() -> None:
     settings = json.loads(sys.argv[1])
     torch.set_num_threads(settings["threads"])
     measurements = Measurements(settings["config"])
-    workers.serve({"prepare": measurements.prepare, "run": measurements.run})
+    measuring_process.serve({"prepare": measurements.prepare, "run": measurements.run})
 
 
 if __name__ == "__main__":

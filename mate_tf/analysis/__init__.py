@@ -1,1 +1,1 @@
-"""Analyses of attention (`attention`), of its cost (`cost`), and their figures (`plots`)."""
+"""Analyses of attention (`attention`) and of its cost (`cost`), and their figures (`plots`)."""

@@ -66,7 +66,7 @@ class CopyOf(keras.initializers.Initializer):
 
 
 class TableAttention(keras.layers.Layer):
-    """Multi-head attention over a table; subclasses define in `attend` what attends to what.
+    """Multi-head attention over a table. Subclasses define `attend`.
 
     Args:
         config: the variant's AttentionConfig.
@@ -126,6 +126,7 @@ class TableAttention(keras.layers.Layer):
         self.dropout = keras.layers.Dropout(dropout_rate)
 
     def build(self, input_shape):
+        """Creates the variables of the projections."""
         for layer in (self.query, self.key, self.value, self.output_projection):
             build_child(layer, [None, self.hidden_size])
         super().build(input_shape)
@@ -257,7 +258,7 @@ class TableAttention(keras.layers.Layer):
         raise NotImplementedError
 
     def grown_variables(self) -> dict[str, dict[int, float]]:
-        """Returns which variables a smaller layer's values are the beginning of, on axis 1.
+        """Returns the variables that are longer on axis 1 than those of a smaller layer.
 
         A checkpoint of a smaller layer is loaded by this: its values go to the beginning of the
         variable, and the rest keeps its initial values.
@@ -278,7 +279,7 @@ class TableAttention(keras.layers.Layer):
         return {}
 
     def logged_values(self, x: tf.Tensor, real: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Returns what else training logs of this layer (`training.layer_log`), by name.
+        """Returns more values of this layer for the log of the training (`training.layer_log`).
 
         Args:
             x: <float>[batch, seq, hidden], the input of the layer.
@@ -332,6 +333,7 @@ class TableAttention(keras.layers.Layer):
         return value * self.dropout(tf.ones_like(value[..., :1]), training=training)
 
     def get_config(self):
+        """Returns the constructor's arguments for Keras's serialization."""
         return super().get_config() | {
             "config": self.config.as_dict(),
             "num_heads": self.num_heads,
@@ -384,7 +386,7 @@ def get(name: str) -> Variant:
     """Returns the variant registered under `name`.
 
     Raises:
-        InputError: there is none; the message lists the known names.
+        InputError: for an unknown name; the message lists the known names.
     """
     if name not in _VARIANTS:
         raise InputError(f"unknown attention {name!r}; known are {', '.join(names())}")

@@ -107,7 +107,7 @@ class BigBird(TableAttention):
 
     @classmethod
     def flops(cls, config, num_heads, hidden_size, length):
-        """First and last block with all; the others with both of them, three and random ones."""
+        """Counts the first and last block with all keys, others with five and random blocks."""
         block, random = config.block_size, config.num_random
         blocks = max(-(-length // block) + 1, LEAST_BLOCKS)  # the last one is of padding
         pairs = 2 * blocks + 2 * (4 + random) + (blocks - 4) * (5 + random)

@@ -58,7 +58,7 @@ class AttentionConfig(base_config.Config):
         AttentionConfig({"name": "full"})
 
     Raises:
-        InputError: unknown name, an option that the variant does not have, a value of another type.
+        InputError: for an unknown name or option, or a value of a wrong type.
     """
 
     def __init__(self, default_params=None, restrictions=None, **options):

@@ -188,6 +188,7 @@ class DecisionTrees(keras.layers.Layer):
         self.scored_at_once = scored_at_once
 
     def build(self, input_shape=None):
+        """Creates the variables of the trees."""
         rows, scores = self.num_trees * self.num_heads, self.shape.num_scores
         self.kernel = self.add_weight(
             "kernel",
@@ -300,6 +301,7 @@ class DecisionTrees(keras.layers.Layer):
         return self.shape.memberships(self.scores(x))
 
     def get_config(self):
+        """Returns the constructor's arguments for Keras's serialization."""
         return super().get_config() | {
             "shape": dataclasses.asdict(self.shape),
             "num_heads": self.num_heads,
@@ -310,6 +312,7 @@ class DecisionTrees(keras.layers.Layer):
 
     @classmethod
     def from_config(cls, config):
+        """Builds a layer from the result of `get_config`."""
         shape = config["shape"]
         shape = TreeShape(tuple(shape["branching"]), shape["binary"])
         return cls(**config | {"shape": shape})

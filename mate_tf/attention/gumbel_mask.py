@@ -24,7 +24,7 @@ class GumbelMaskOptions:
     """Options of variants that learn a mask.
 
     Attributes:
-        objective: "importance" learns how much the pairs of each parameter matter, and masks none;
+        objective: "importance" learns how much the pairs of each parameter matter, without a mask;
             "dam" learns a mask by Gumbel-sigmoid, with a price for each pair in it.
         diagonal: whether tokens may attend to themselves.
         penalty: c, subtracted from the score of a pair that is not in the mask.
@@ -74,6 +74,7 @@ class GumbelMaskPattern(AttentionPattern):
             ]
 
     def build(self, input_shape=None):
+        """Creates the variables of the mask."""
         self.alpha = self.add_weight(
             name="alpha",
             shape=[self.num_heads, self.num_parameters],
@@ -190,13 +191,15 @@ class Reading(keras.metrics.Metric):
         self._read = read
 
     def update_state(self, *args, **kwargs):
+        """Does nothing: `result` reads the current value."""
         del args, kwargs
 
     def result(self):
+        """Returns the current value, <float32>[]."""
         return self._read()
 
     def reset_state(self):
-        pass
+        """Does nothing: the metric has no state."""
 
 
 def _check(config) -> None:

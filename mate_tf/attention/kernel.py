@@ -78,7 +78,7 @@ class KernelAttention(TableAttention):
 
     @classmethod
     def flops(cls, config, num_heads, hidden_size, length):
-        """Features of queries and keys, their sums with the values, and back; denominators."""
+        """Counts features of queries and keys, their products with values, and denominators."""
         features = config.num_random_features
         return 8 * length * features * hidden_size + 2 * length * features * num_heads
 

@@ -83,6 +83,7 @@ class Linformer(TableAttention):
         )
 
     def build(self, input_shape):
+        """Creates the variables of the projections, with those of the length."""
         build_child(self.proj_seq_length, [None, self.config.length])
         super().build(input_shape)
 
@@ -91,7 +92,7 @@ class Linformer(TableAttention):
 
     @classmethod
     def flops(cls, config, num_heads, hidden_size, length):
-        """Keys and values to k mixtures, and both products with these."""
+        """Counts the projections of keys and values by length, and both products with them."""
         return 8 * length * config.projected_length * hidden_size
 
     def attend(self, query, key, value, pattern, training=None):

@@ -88,6 +88,7 @@ class MateExactPattern(MatePattern):
 
     @property
     def windowed(self):
+        """True if the masks have the windows of `mate_efficient`."""
         return self.config.windowed
 
 
@@ -238,7 +239,7 @@ class MateEfficient(MateExact):
 
     @classmethod
     def flops(cls, config, num_heads, hidden_size, length):
-        """Products of the compared pairs (`compared_pairs`), the mean over the heads."""
+        """Counts the products of the computed pairs (`compared_pairs`), as a mean over heads."""
         kinds = head_types(config, num_heads)
         if dense_is_cheaper(length, config.global_length, kinds):
             return super().flops(config, num_heads, hidden_size, length)

@@ -102,11 +102,12 @@ class MateTree(mate.MateEfficient, TreeFine):
 
     @classmethod
     def flops(cls, config, num_heads, hidden_size, length):
-        """None: how many keys the leaves have depends on the content."""
+        """Returns None: the number of keys in a leaf depends on the content."""
         return None
 
     @property
     def first_tree_head(self):
+        """Index of the first head with trees; the heads before it are row heads."""
         return row_heads(self.config, self.num_heads).count
 
     def attend(self, query, key, value, pattern, training=None):

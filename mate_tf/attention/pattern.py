@@ -87,6 +87,7 @@ class AttentionPattern(keras.layers.Layer):
         return {}
 
     def get_config(self):
+        """Returns the constructor's arguments for Keras's serialization."""
         return super().get_config() | {
             "config": self.config.as_dict(),
             "num_heads": self.num_heads,

@@ -67,6 +67,7 @@ class RelationMaskPattern(GumbelMaskPattern):
     num_parameters = len(Relation)
 
     def build(self, input_shape=None):
+        """Creates alpha and, if it learns a mask, the numbers of pairs of each relation."""
         if self.learns_mask:
             self.pairs = self.add_weight(
                 name="pairs",

@@ -158,6 +158,7 @@ class TableETC(TableAttention):
     """
 
     def build(self, input_shape):
+        """Creates the variables of the projections and of the relative positions."""
         self.relative_position_embeddings = self.add_weight(
             "relative_position_embeddings",
             [ITSELF + 2 + 2 * self.config.max_distance, self.num_heads, self.head_size],
@@ -170,7 +171,7 @@ class TableETC(TableAttention):
 
     @classmethod
     def flops(cls, config, num_heads, hidden_size, length):
-        """Global tokens with all, the others with these and three blocks; relative positions."""
+        """Counts global tokens with all keys, others with these and three blocks, and positions."""
         first = config.num_global
         pairs = first * (length + first) + length * (first + 3 * config.local_radius)
         positions = ITSELF + 2 + 2 * config.max_distance

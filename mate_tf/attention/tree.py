@@ -83,6 +83,7 @@ class TreeAttention(TableAttention):
         self.tree.trainable = self.config.train_trees
 
     def build(self, input_shape):
+        """Creates the variables of the projections and of the trees."""
         build_child(self.tree, None)
         super().build(input_shape)
 
@@ -125,7 +126,7 @@ class TreeAttention(TableAttention):
         return 2 * 2 * length * hidden_size * scored
 
     def grown_variables(self):
-        """Nodes are counted from the root on, so the variables of lower trees are a beginning."""
+        """Returns the variables of the trees. Scores are in level order from the root."""
         nodes = {level.first: 1.0 for level in self.tree_shape.levels}
         return {"tree/kernel": nodes, "tree/bias": nodes}
 
@@ -133,10 +134,10 @@ class TreeAttention(TableAttention):
         return {"tree": self.tree.trainable_variables}
 
     def logged_values(self, x, real):
-        """Returns tree_height, and how the keys spread over the leaves; means over the heads.
+        """Returns tree_height, and the distribution of keys over leaves, as means over heads.
 
-        leaf_shares: of the keys that are in each leaf, the fullest first.
-        leaf_entropy: 1 if all leaves are as full, 0 if one has all keys.
+        leaf_shares: share of the keys in each leaf, in descending order.
+        leaf_entropy: 1 if all leaves have equal shares, 0 if one has all keys.
         empty_leaves: share of leaves without a key.
         """
         _, keys = self.leaves(x)

@@ -36,6 +36,7 @@ class TreeCoarse(TreeAttention):
     """
 
     def build(self, input_shape):
+        """Creates the variables of the projections and of the trees."""
         levels = self.tree_shape.height + 1
         self.alpha = self.add_weight(
             "alpha",
@@ -49,17 +50,17 @@ class TreeCoarse(TreeAttention):
 
     @classmethod
     def tree_flops(cls, shape, length, hidden_size, at_once=True):
-        """Returns those of the trees, of sums at leaves, and of parents, means, alpha, levels."""
+        """Counts the trees, the sums at leaves, and the parents, means and alpha of each level."""
         nodes = 1 + sum(level.nodes * level.children for level in shape.levels)
         decisions = super().tree_flops(shape, length, hidden_size, at_once)
         return decisions + length * hidden_size + 4 * nodes * hidden_size
 
     def grown_variables(self):
-        """Adds alpha, in which the levels that were there make room for the new ones.
+        """Returns the variables of the trees and alpha, with a factor for its old levels.
 
-        With a sum that grows with each level training diverges. Multiplied by the share of levels
-        that were there, an alpha that has learned nothing becomes the 1 / (height + 1) of a new
-        tree.
+        If the sum over levels grew with each new level, training would diverge. So alpha of the old
+        levels is multiplied by (number of old levels) / (number of new levels). An untrained alpha
+        thus becomes 1 / (height + 1) of the new tree.
         """
         height = self.tree_shape.height
         alphas = {lower + 1: (lower + 1) / (height + 1) for lower in range(height)}

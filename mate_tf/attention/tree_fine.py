@@ -61,11 +61,12 @@ class TreeFine(TreeAttention):
 
     @property
     def num_trees(self):
+        """Number of trees per head."""
         return self.config.num_trees
 
     @classmethod
     def tree_flops(cls, shape, length, hidden_size, at_once=True, pairs=None):
-        """Returns those of the trees, and of all pairs that share a leaf.
+        """Counts the trees and all pairs of queries and keys that share a leaf.
 
         Args:
             shape: see `TreeAttention.tree_flops`, also for the next three.

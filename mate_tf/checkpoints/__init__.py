@@ -1,5 +1,8 @@
-"""Loading weights, `load(model, path)`, of TF1, tf-models, Hugging Face and our own;
-`save_huggingface(model, folder)`; and what attention patterns learnt, `pattern_variables(path)`."""
+"""Checkpoints: `load(model, path)` reads weights of TF1, tf-models, Hugging Face and mate-tf.
+
+`save_huggingface(model, folder)` writes Hugging Face's format. `pattern_variables(path)` reads the
+variables of attention patterns.
+"""
 
 from mate_tf.checkpoints.huggingface_export import save_huggingface
 from mate_tf.checkpoints.load import LoadReport, load

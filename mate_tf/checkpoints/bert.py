@@ -1,8 +1,8 @@
-"""Checkpoints of tf-models' BERT encoders, by the reference's names.
+"""Checkpoints of tf-models' BERT encoders, converted to the reference's names and shapes.
 
-BertEncoder and BertEncoderV2 of official.nlp.modeling keep their layers under the same attributes,
-whatever model or checkpoint holds them. Kernels of attention have heads as an axis of their own:
-[hidden, heads, size per head], and the other way round behind it.
+BertEncoder and BertEncoderV2 of official.nlp.modeling keep their layers under the same attributes
+in every model and checkpoint. Kernels of attention have an axis for heads: query, key and value
+[hidden, heads, head_size], output [heads, head_size, hidden].
 """
 
 from mate_tf.checkpoints import bundle
@@ -37,16 +37,16 @@ _PARAMETERS = ("kernel", "bias", "gamma", "beta")
 def by_reference_name(
     tensors: dict[str, StoredTensor], graph: bundle.ObjectGraph
 ) -> dict[str, StoredTensor] | None:
-    """Tensors by the names and with the shapes they have in BERT's TF1 checkpoints.
+    """Returns tensors with the names and shapes of BERT's TF1 checkpoints.
 
     A tensor that BERT does not have keeps its name.
 
     Args:
-        tensors: of the checkpoint.
-        graph: its graph of objects.
+        tensors: tensors of the checkpoint by name.
+        graph: object graph of the checkpoint.
 
     Returns:
-        the tensors, or None if no tf-models encoder is in the checkpoint.
+        name -> tensor, or None if the checkpoint has no tf-models encoder.
     """
     encoder = _node_with(graph, {"_embedding_layer", "_transformer_layers"})
     if encoder is None:
@@ -85,7 +85,7 @@ def _parameters(layers, stored) -> dict[str, str]:
 
 
 def _node_with(graph, attributes) -> int | None:
-    """Index of the first node that has these attributes."""
+    """Returns the index of the first node with these attributes, or None."""
     for index, node in enumerate(graph.nodes):
         if attributes <= {child.local_name for child in node.children}:
             return index
@@ -93,10 +93,12 @@ def _node_with(graph, attributes) -> int | None:
 
 
 def _without_head_axis(name, tensor: StoredTensor) -> StoredTensor:
-    """Attention's kernels and biases as matrices and vectors, head after head."""
+    """Reshapes kernels and biases of attention to matrices and vectors; others stay the same."""
     if "/attention/self/" in name:
+        # [..., heads, head_size] -> [..., hidden]
         hidden = tensor.shape[-2] * tensor.shape[-1]
         return tensor.reshaped(*tensor.shape[:-2], hidden)
     if name.endswith("/attention/output/dense/kernel"):
+        # [heads, head_size, hidden] -> [heads * head_size, hidden]
         return tensor.reshaped(tensor.shape[0] * tensor.shape[1], tensor.shape[2])
     return tensor

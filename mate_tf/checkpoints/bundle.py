@@ -1,4 +1,4 @@
-"""TensorFlow's checkpoint files: which there are, and what is in them."""
+"""Reads TensorFlow's checkpoint files."""
 
 import functools
 import pathlib
@@ -16,15 +16,18 @@ ObjectGraph = trackable_object_graph_pb2.TrackableObjectGraph
 
 
 def prefix(path: str) -> str:
-    """The prefix of a checkpoint's files, or of the latest in a directory.
+    """Returns the prefix of a checkpoint's files.
+
+    Args:
+        path: prefix, one of the files, or a folder, of which the latest checkpoint is used.
 
     Raises:
-        InputError: there is none.
+        InputError: if there is no checkpoint.
     """
     if tf.io.gfile.isdir(path):
         latest = tf.train.latest_checkpoint(path)
         if latest is None:
-            # TF1 releases hold a model.ckpt.index but no `checkpoint` file
+            # TF1 releases have a model.ckpt.index, but no file named `checkpoint`.
             index = sorted(tf.io.gfile.glob(str(pathlib.PurePath(path) / "*.index")))
             if not index:
                 raise InputError(f"{path}: there is no checkpoint in this directory")
@@ -38,12 +41,13 @@ def prefix(path: str) -> str:
 
 
 def read(prefix: str) -> tuple[dict[str, StoredTensor], ObjectGraph | None]:
-    """Tensors by name; and the graph of objects, in whose checkpoints names are paths in it.
+    """Reads a checkpoint: its tensors by name, and its object graph.
 
-    The names are without their common ending.
+    In an object-based checkpoint names are paths in the graph, here without their common suffix. A
+    TF1 checkpoint has no graph (None).
 
     Raises:
-        InputError: the files cannot be read as a checkpoint.
+        InputError: if the files cannot be read as a checkpoint.
     """
     try:
         reader = tf.train.load_checkpoint(prefix)
@@ -70,12 +74,12 @@ def _value(reader, prefix, key):
 
 
 def paths(graph: ObjectGraph, root: int) -> dict[str, str]:
-    """Names of the tensors below a node, by every path of attributes that leads there.
+    """Returns path -> name of the tensor, for all attribute paths below a node.
 
-    A checkpoint names a variable by one of the paths only.
+    Several paths can lead to one variable. The checkpoint names it by one of them only.
 
     Args:
-        graph: of a checkpoint.
+        graph: object graph of a checkpoint.
         root: index of the node.
     """
     found, stack = {}, [("", root, frozenset())]

@@ -1,4 +1,4 @@
-"""Layers that have grown: which values of a checkpoint are the beginning of a model's variables."""
+"""Grown layers: finds variables for which a checkpoint has only the first part of the values."""
 
 import tensorflow as tf
 
@@ -6,19 +6,19 @@ from mate_tf.checkpoints.names import modules_with
 
 
 def grown(model: tf.Module, stored: dict, variables: dict[str, tf.Variable]) -> dict[str, float]:
-    """Returns the variables of which a checkpoint has a smaller layer's values, and their factors.
+    """Returns the variables that were smaller when the checkpoint was saved, with factors.
 
-    An attention layer says which of its variables grow, and how (`grown_variables`). Trees grow
-    from the root on, so the variables of a lower tree are the beginning of those of a higher one
-    (Treeformer, Algorithm 1).
+    An attention layer tells which of its variables can grow (`grown_variables`). Trees grow
+    downwards from the root, so the variables of a lower tree are the first part of those of a
+    higher tree (Treeformer, Algorithm 1).
 
     Args:
-        model: the model that has the variables.
+        model: the model with the variables.
         stored: name -> `StoredTensor`.
-        variables: name -> variable, by the names in `stored`.
+        variables: name in `stored` -> variable.
 
     Returns:
-        name -> number by which the stored values are multiplied.
+        name -> factor for the stored values.
     """
     factors = _factors(model)
     found = {}
@@ -30,7 +30,7 @@ def grown(model: tf.Module, stored: dict, variables: dict[str, tf.Variable]) -> 
 
 
 def _factors(model) -> dict[int, dict[tuple[int], float]]:
-    """Returns for each variable that grows, by its id: length of axis 1, as a shape -> factor."""
+    """Returns id of a variable that can grow -> {(length of axis 1,): factor}."""
     found = {}
     for layer in modules_with(model, "grown_variables"):
         variables = layer.checkpoint_variables()

@@ -1,4 +1,4 @@
-"""Hugging Face's weights of TAPAS and BERT: where they are, and what their tensors are called."""
+"""Reads Hugging Face's weights of TAPAS and BERT and converts their names."""
 
 import json
 import pathlib
@@ -16,7 +16,7 @@ FILES = (
     "pytorch_model.bin",
     "pytorch_model.bin.index.json",
 )
-"""Names of weights in a folder, the preferred first."""
+"""Names of files with weights, in order of preference."""
 
 _READERS = {".safetensors": safetensors.read, ".bin": torch_file.read}
 
@@ -29,17 +29,20 @@ HEADS = {
     "cls/seq_relationship/output_weights": "cls.seq_relationship.weight",
     "cls/seq_relationship/output_bias": "cls.seq_relationship.bias",
 }
-"""Heads by their names in the reference's checkpoints; scorers of cells have the same in both."""
+"""Variables of heads: name in the reference's checkpoints -> Hugging Face's name.
+
+The scorers of cells have the same names in both.
+"""
 
 _SCORERS = re.compile(r"(column_)?output_(weights|bias)$")
 _ENDINGS = {"kernel": "weight", "gamma": "weight", "beta": "bias", "bias": "bias"}
 _BASE = re.compile(r"^(bert|tapas)\.")
-# Buffers that older releases stored, and the MLM decoder's copies of the word embeddings and bias.
+# Buffers in files of older releases, and the copies of word embeddings and bias in the MLM decoder.
 _NO_PARAMETERS = re.compile(r"(position_ids|token_type_ids|\bcls\.predictions\.decoder\.\w+)$")
 
 
 def weights_file(path: str) -> str | None:
-    """The file with the weights, if `path` is one or a folder with one; else None."""
+    """Returns the path of the file with the weights, which `path` is or contains, or None."""
     if tf.io.gfile.isdir(path):
         files = (str(pathlib.PurePath(path) / name) for name in FILES)
         return next(filter(tf.io.gfile.exists, files), None)
@@ -48,10 +51,10 @@ def weights_file(path: str) -> str | None:
 
 
 def tensors(path: str) -> dict[str, StoredTensor]:
-    """Tensors of a file, or of all shards of an index, by their names there.
+    """Returns name in the file -> tensor, for a file with weights or an index of shards.
 
     Raises:
-        InputError: a file cannot be read, or a shard lacks a tensor.
+        InputError: if a file cannot be read or a shard lacks a tensor.
     """
     if not path.endswith(".json"):
         return _READERS[pathlib.PurePath(path).suffix](path)
@@ -63,11 +66,11 @@ def tensors(path: str) -> dict[str, StoredTensor]:
     found = {}
     for shard in sorted(set(shards.values())):
         if pathlib.PurePath(shard).name != shard or not shard.endswith(tuple(_READERS)):
-            raise InputError(f"{path}: {shard!r} is no file of weights beside it")
-        beside = str(pathlib.PurePath(path).with_name(shard))
-        if weights_file(beside) is None:
+            raise InputError(f"{path}: {shard!r} is not a file of weights in the same folder")
+        shard_path = str(pathlib.PurePath(path).with_name(shard))
+        if weights_file(shard_path) is None:
             raise InputError(f"{path}: there is no {shard}")
-        found |= tensors(beside)
+        found |= tensors(shard_path)
     for name, shard in shards.items():
         if name not in found:
             raise InputError(f"{path}: {name} is not in {shard}")
@@ -75,10 +78,13 @@ def tensors(path: str) -> dict[str, StoredTensor]:
 
 
 def by_reference_name(found: dict[str, StoredTensor]) -> dict[str, StoredTensor]:
-    """Tensors by the names and with the shapes they have in the reference's checkpoints.
+    """Returns tensors with the names and shapes of the reference's checkpoints.
 
-    A tensor that the reference does not have keeps its name. The classifier of
-    TapasForSequenceClassification is the reference's; BERT's models have others of that name.
+    A tensor that the reference does not have keeps its name. `classifier` is renamed in TAPAS's
+    checkpoints only; in BERT's checkpoints it is a different layer.
+
+    Args:
+        found: Hugging Face's name -> tensor.
     """
     of_tapas = any(name.startswith("tapas.") for name in found)
     heads = {theirs: ours for ours, theirs in HEADS.items()}
@@ -98,13 +104,13 @@ def by_reference_name(found: dict[str, StoredTensor]) -> dict[str, StoredTensor]
 
 
 def _reference_name(name: str) -> str | None:
-    """The reference's name of a variable of encoder or MLM transformation, None if it has none."""
+    """Returns the reference's name of a variable of the encoder or the MLM transform, or None."""
     name = _BASE.sub("", name)
     scope, _, ending = name.rpartition(".")
     scope = re.sub(r"^encoder\.layer\.(\d+)\.", r"encoder.layer_\1.", scope).replace(".", "/")
     if re.match(r"embeddings/\w+_embeddings(_\d)?$", scope) and ending == "weight":
         return f"bert/{scope}"
-    if scope.endswith("LayerNorm"):  # files of 2019 and before have the reference's endings
+    if scope.endswith("LayerNorm"):  # files up to 2019 have "gamma" and "beta" already
         ending = {"weight": "gamma", "bias": "beta"}.get(ending, ending)
     elif ending == "weight":
         ending = "kernel"

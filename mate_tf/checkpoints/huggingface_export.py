@@ -1,4 +1,4 @@
-"""Saving a model as Hugging Face's TAPAS, for `from_pretrained` there."""
+"""Saves a model as Hugging Face's TAPAS, for `from_pretrained` of transformers."""
 
 import pathlib
 
@@ -18,21 +18,21 @@ _SCORERS = ("output_weights", "output_bias", "column_output_weights", "column_ou
 
 
 def save_huggingface(model, folder, vocab_file=None) -> None:
-    """Writes config.json and model.safetensors, and what a tokenizer needs if it is known.
+    """Writes config.json, model.safetensors and, with a vocabulary, the tokenizer's files.
 
-    A TableEncoder becomes a TapasModel; a TableClassifier a TapasForSequenceClassification if it
-    has classes, else a TapasForQuestionAnswering. Theirs attends to everything: a model with
-    sparse attention has the same weights there, without its trees, but gives other outputs; the
-    config says which attention it was. Token types and positions that the model leaves out are
-    zero there.
+    A TableEncoder becomes a TapasModel. A TableClassifier with classes becomes a
+    TapasForSequenceClassification, others become a TapasForQuestionAnswering. Hugging Face's models
+    have full attention: a model with sparse attention keeps its weights, without decision trees,
+    but its outputs differ. The config has the name of the attention variant. Tables of token types
+    and positions that the model lacks are written as zeros.
 
     Args:
         model: the model.
-        folder: where to; made if it is not there.
-        vocab_file: the word pieces of its input, one in each line.
+        folder: folder to write to; created if it does not exist.
+        vocab_file: vocabulary, one word piece a line, or None.
 
     Raises:
-        InputError: the model has something that theirs has not, or a file cannot be read or
+        InputError: if Hugging Face's TAPAS lacks a part of the model, or a file cannot be read or
             written.
     """
     if not hasattr(model.config, "encoder"):
@@ -40,7 +40,9 @@ def save_huggingface(model, folder, vocab_file=None) -> None:
     elif hasattr(model, "heads"):
         encoder, config = model.config.encoder, to_huggingface(model.config.encoder, model.config)
     else:
-        raise InputError(f"{type(model).__name__} has no counterpart there; save its encoder")
+        raise InputError(
+            f"{type(model).__name__} has no counterpart in Hugging Face's TAPAS; save its encoder"
+        )
     variables = checkpoint_variables(model)
     known = {id(variable) for variable in variables.values()}
     for path, variable in variable_paths(model).items():
@@ -59,7 +61,7 @@ def save_huggingface(model, folder, vocab_file=None) -> None:
 
 
 def _left_out(encoder, values) -> dict[str, np.ndarray]:
-    """Tables that theirs has and ours does without, as zeros, which is the same."""
+    """Returns embedding tables that the model lacks and Hugging Face's has, as zeros."""
     hidden = encoder.hidden_size
     sizes = {"bert/embeddings/position_embeddings": encoder.max_position_embeddings}
     for index in range(len(features.TOKEN_TYPES)):
@@ -68,13 +70,13 @@ def _left_out(encoder, values) -> dict[str, np.ndarray]:
 
 
 def _tensors(values, architecture) -> dict[str, np.ndarray]:
-    """Values by the names, and with the axes, that they have in this class of models."""
+    """Returns the values with the names and axes of one of Hugging Face's model classes."""
     if architecture == "TapasModel":
         return {_their_name(name): _their_axes(name, value) for name, value in values.items()}
     hidden = values["bert/pooler/dense/bias"].shape
-    if architecture == SEQUENCE_CLASSIFICATION:  # which scores no cells
+    if architecture == SEQUENCE_CLASSIFICATION:  # this class has no scorers of cells
         values = {name: value for name, value in values.items() if name not in _SCORERS}
-    else:  # theirs has a scorer of columns even where columns are not chosen
+    else:  # this class has a scorer of columns even if it does not select a column
         shapes = {name: hidden if name.endswith("weights") else () for name in _SCORERS}
         values = {name: np.zeros(shape, "f") for name, shape in shapes.items()} | values
     return {
@@ -88,7 +90,7 @@ def _their_axes(name, value):
 
 
 def _their_name(name: str) -> str:
-    """The name below tapas. of a variable of the encoder, or that of a head's."""
+    """Returns Hugging Face's name of a variable, for the encoder without the prefix "tapas."."""
     if not name.startswith("bert/"):
         return HEADS.get(name, name)
     scope, _, ending = name.removeprefix("bert/").rpartition("/")

@@ -1,4 +1,4 @@
-"""Reads a checkpoint into a model and reports what was and was not found in it."""
+"""Loads a checkpoint into a model and reports loaded, missing and unused variables."""
 
 import dataclasses
 import re
@@ -11,13 +11,13 @@ from mate_tf.checkpoints.stored import StoredTensor
 from mate_tf.data import features
 from mate_tf.errors import InputError
 
-# What a training leaves in a checkpoint beside the model: optimizer slots and counters.
+# State of a training in a checkpoint besides the model: optimizer slots and counters.
 _TRAINING_STATE = re.compile(
     r"(/adam_[mv]|/accum)$|^(global_step|(save_)?counter)$|^optimizer/|OPTIMIZER_SLOT"
 )
 
 BERT_SEGMENTS = "bert/embeddings/token_type_embeddings"
-"""The one table of token types of BERT."""
+"""BERT's only table of token types."""
 
 TABLE_SEGMENTS = BERT_SEGMENTS + "_0"
 """The table of segment_ids, the first of a table encoder's seven."""
@@ -27,17 +27,17 @@ _SEGMENTS = {BERT_SEGMENTS, TABLE_SEGMENTS}
 
 @dataclasses.dataclass(frozen=True)
 class LoadReport:
-    """What `load` did.
+    """Result of `load`: names of variables.
 
-    Variables go by the reference's names (by the path of attributes for checkpoints of our own),
-    except for `unused`, which has the checkpoint's.
+    Names are the reference's; for checkpoints of mate-tf, attribute paths. `unused` has the
+    checkpoint's own names.
 
     Attributes:
-        loaded: variables that were read into the model.
+        loaded: variables that were loaded into the model.
         missing: variables of the model that the checkpoint lacks; they keep their values.
         unused: variables of the checkpoint that the model lacks, without optimizer state.
-        mismatched: variables left alone because they have another shape there.
-        partial: those of `loaded` of which only the first part was there.
+        mismatched: variables that were skipped because their shapes differ.
+        partial: variables in `loaded` for which the checkpoint has only the first part.
     """
 
     loaded: tuple[str, ...]
@@ -58,31 +58,35 @@ class LoadReport:
 def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = None) -> LoadReport:
     """Loads every variable of `model` that the checkpoint has.
 
-    What kind of checkpoint it is, is seen from what is there:
+    The kind of checkpoint is recognized from its files:
 
-    * TF1 checkpoints of BERT and TAPAS, by the reference's names;
+    * TF1 checkpoints of BERT and TAPAS, with the reference's names;
     * weights of Hugging Face's TAPAS and BERT: a file (.safetensors, .bin, .index.json of shards)
-      or the folder that holds it;
-    * object-based checkpoints, as tf.train.Checkpoint writes them, of the same model, of one
-      holding it (a training checkpoint) or held by it (its encoder);
+      or its folder;
+    * object-based checkpoints (tf.train.Checkpoint) of the same model, of an object that contains
+      it (a training), or of a part of it (its encoder);
     * such checkpoints of tf-models' BertEncoder and BertEncoderV2, alone or within a model.
 
-    Variables that are missing in the checkpoint keep their values. BERT has one table of two token
-    types where a table encoder has seven; it goes into the first rows of the table of segment_ids.
-    Decision trees that are lower in the checkpoint become the upper levels of the model's trees
-    (`growth.grown`), and the levels below keep their values.
+    Variables that the checkpoint lacks keep their values. BERT has one table of two token types, a
+    table encoder has seven tables; BERT's becomes the first rows of the table of segment_ids.
+    Lower decision trees in the checkpoint become the upper levels of the model's trees
+    (`growth.grown`), and the other levels keep their values.
 
     Args:
-        model: a TableEncoder, or a model that holds one; its variables must exist.
-        path: checkpoint prefix, file, or a directory with weights or whose latest checkpoint is
-            read.
-        skip_mismatched: leave variables alone that have another shape there, and report them.
-        exclude: regular expression; variables with a match in their name, the reference's or the
-            checkpoint's, keep their values, as if the model did not have them.
+        model: a TableEncoder, or a model with one; its variables must exist.
+        path: prefix of a checkpoint, a file, or a folder with weights or checkpoints, of which the
+            latest is read.
+        skip_mismatched: skip variables of another shape, and report them, instead of raising.
+        exclude: regular expression. Variables with a match in their name, the reference's or the
+            checkpoint's, keep their values and are not reported.
+
+    Returns:
+        a `LoadReport`.
 
     Raises:
-        InputError: no checkpoint there, a variable of another shape, nothing in common with the
-            model. The model is as it was, unless the file turns out broken halfway.
+        InputError: if there is no checkpoint, a variable has another shape, or the model has no
+            variable of the checkpoint. The model is then unchanged, unless a tensor of the file is
+            found to be damaged while it is loaded.
     """
     path, tensors, named_by_path = _read(str(path))
     by_reference = checkpoint_variables(model)
@@ -103,7 +107,7 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
     found = {name: variable for name, variable in variables.items() if name in tensors}
     if not found:
         raise InputError(
-            f"{path}: none of the model's variables is there; it wants "
+            f"{path}: has none of the model's variables; the model has "
             f"{', '.join(sorted(variables)[:3])}, …, the checkpoint has "
             f"{', '.join(sorted(tensors)[:3])}, …"
         )
@@ -130,9 +134,11 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
 
 
 def _read(path: str) -> tuple[str, dict[str, StoredTensor], bool]:
-    """The file or prefix that was read, its tensors, and whether paths of attributes name them.
+    """Reads a checkpoint of any kind.
 
-    If not, then the reference's names do.
+    Returns:
+        its file or prefix; name -> tensor; whether the names are attribute paths, otherwise they
+        are the reference's.
     """
     if file := huggingface.weights_file(path):
         return file, huggingface.by_reference_name(huggingface.tensors(file)), False
@@ -145,7 +151,7 @@ def _read(path: str) -> tuple[str, dict[str, StoredTensor], bool]:
 
 
 def _cause(reference_name: str, stored, ours) -> str:
-    """Why a table has another number of rows, as the end of a sentence."""
+    """Returns the cause of a different number of rows, as the end of a message, or ""."""
     if len(stored) != len(ours) or list(stored[1:]) != list(ours[1:]):
         return ""
     if reference_name.endswith("word_embeddings"):

@@ -1,4 +1,4 @@
-"""The state of an optimizer in a checkpoint, for a model that has grown since."""
+"""Loads the state of an optimizer from a checkpoint, also for a model that has grown since."""
 
 import tensorflow as tf
 
@@ -9,21 +9,22 @@ _SLOT = "{}/.OPTIMIZER_SLOT/optimizer/{}"
 
 
 def load_moments(optimizer, model: tf.Module, path: str) -> int:
-    """Reads the moments of the model's variables, as far as they are there.
+    """Loads the optimizer's moments of the model's variables, if the checkpoint has them.
 
-    Those of a lower tree become those of the upper levels; all others stay as they are, zero in an
-    optimizer that is new. An optimizer without slots keeps nothing by variable and is left alone.
+    Moments of a lower tree become those of the upper levels of a higher tree. All other moments
+    keep their values, which are zero in a new optimizer. An optimizer without slots has no moments
+    and does not change.
 
     Args:
         optimizer: a Keras optimizer.
-        model: what it trains.
-        path: prefix of a checkpoint that was saved in training.
+        model: the model that it trains.
+        path: prefix of a checkpoint of a training.
 
     Returns:
-        how many were read.
+        number of loaded moments.
 
     Raises:
-        InputError: the files cannot be read as a checkpoint.
+        InputError: if the files cannot be read as a checkpoint.
     """
     if not hasattr(optimizer, "get_slot_names"):
         return 0

@@ -1,4 +1,4 @@
-"""Which variable of a model has which name in the reference's (TF1) checkpoints."""
+"""Names of a model's variables in the reference's (TF1) and in object-based checkpoints."""
 
 import re
 
@@ -8,10 +8,10 @@ from mate_tf.layers.keras_namespace import keras
 
 
 def checkpoint_variables(model: tf.Module) -> dict[str, tf.Variable]:
-    """Returns the variables of a model by their names in TF1 checkpoints of BERT and TAPAS.
+    """Returns name in TF1 checkpoints of BERT and TAPAS -> variable of a model.
 
-    A part of the model that has a method `checkpoint_variables() -> {name: variable}` names its own
-    variables and those of all its parts.
+    A layer or model with a method `checkpoint_variables() -> {name: variable}` names its own
+    variables and those of its sublayers.
 
     Args:
         model: an encoder, or a model with an encoder and heads.
@@ -34,16 +34,16 @@ def modules_with(model: tf.Module, method: str) -> list[tf.Module]:
 
 
 def own_variables(model: tf.Module, stored) -> dict[str, tf.Variable]:
-    """Variables of `model` by their names in an object-based checkpoint.
+    """Returns name in an object-based checkpoint -> variable of `model`.
 
-    Such names are the path of attributes from the saved object ("model/encoder/blocks/0/…").
-    The saved object need not be `model`: the model's paths are looked up below each prefix found
-    in the checkpoint, and each of the model's inner models below the checkpoint's root, and the
-    combination that finds most is taken.
+    Such a name is the attribute path from the saved object ("model/encoder/blocks/0/…"). The saved
+    object may contain `model` or be a part of it. So the model's paths are looked up below each
+    prefix in the checkpoint, and the paths of its inner models below the checkpoint's root. The
+    combination with the most names in the checkpoint is returned.
 
     Args:
         model: the model.
-        stored: the checkpoint's names, without their common ending.
+        stored: names of the checkpoint, without their common suffix.
     """
     paths = variable_paths(model)
     if not paths:
@@ -67,16 +67,16 @@ def own_variables(model: tf.Module, stored) -> dict[str, tf.Variable]:
 
 
 def matching_variables(model: tf.Module, pattern: str) -> list[tf.Variable]:
-    """Variables with a match of a regular expression in one of their names, each once.
+    """Returns the variables with a name that a regular expression matches, each once.
 
-    Their names are the reference's and the path of attributes, as in `variable_paths`.
+    A variable has two names: the reference's and the attribute path of `variable_paths`.
     """
     named = [*checkpoint_variables(model).items(), *variable_paths(model).items()]
     return list({id(v): v for name, v in named if re.search(pattern, name)}.values())
 
 
 def variable_paths(root: tf.Module) -> dict[str, tf.Variable]:
-    """Variables by the shortest path of attributes that leads to them, as checkpoints name them."""
+    """Returns attribute path -> variable. Of several paths the shortest, as in checkpoints."""
     view = tf.train.TrackableView(root)
     paths, queue, seen = {}, [("", root)], {id(root)}
     while queue:
@@ -94,7 +94,7 @@ def variable_paths(root: tf.Module) -> dict[str, tf.Variable]:
 
 
 def _encoder_paths(model: tf.Module) -> set[str]:
-    """Paths of attributes, each with a final slash, to models held by `model`."""
+    """Returns the attribute paths, with a final slash, of models that are attributes of `model`."""
     return {
         f"{name}/"
         for name, child in tf.train.TrackableView(model).children(model).items()

@@ -1,4 +1,4 @@
-"""What attention patterns have learnt, out of a checkpoint, without building its model."""
+"""Reads the variables of attention patterns from a checkpoint, without building the model."""
 
 import re
 
@@ -7,23 +7,26 @@ import numpy as np
 from mate_tf.checkpoints import bundle
 from mate_tf.errors import InputError
 
-# Models that hold an encoder have it under this name; checkpoints of training hold a model.
+# Models have their encoder as attribute "encoder", trainings have their model as "model".
 _VARIABLE = re.compile(r"(?:model/)?(?:encoder/)?patterns/(?P<index>\d+)/(?P<name>[^/]+)")
 
 
 def pattern_variables(path: str) -> dict[int, dict[str, np.ndarray]]:
-    """The variables of each pattern of an encoder: number of the pattern -> name -> values.
+    """Reads the variables of each attention pattern of an encoder.
 
-    Patterns are counted in the order in which their configs come up in the layers, as in the
-    variables' names; one that learns nothing is missing. `learned_mask` has alpha, of which
-    `LearnedMaskPattern.restored` makes importance or a mask.
+    Patterns are numbered in the order in which their configs first occur in the layers. Patterns
+    without variables are missing. `learned_mask` has the variable alpha, from which
+    `LearnedMaskPattern.restored` computes importance or a mask.
 
     Args:
-        path: prefix of a checkpoint that a training or tf.train.Checkpoint wrote, or the folder
-            whose latest one is read.
+        path: prefix of a checkpoint of a training or of tf.train.Checkpoint, or a folder, of
+            which the latest checkpoint is read.
+
+    Returns:
+        number of the pattern -> name -> array.
 
     Raises:
-        InputError: there is no checkpoint, or it cannot be read.
+        InputError: if there is no checkpoint, or it cannot be read.
     """
     prefix = bundle.prefix(str(path))
     tensors, graph = bundle.read(prefix)

@@ -1,7 +1,7 @@
-"""The safetensors format: a JSON header with names, types and places, then the raw tensors.
+"""Reads and writes the safetensors format with numpy only.
 
-A file is the header's length (8 bytes, little endian), the header, and the data, to which the
-header's offsets refer. Reading needs nothing but numpy, and no code of the file's is run.
+A file has the header's length (8 bytes, little endian), a JSON header with names, dtypes, shapes
+and offsets, and the raw data that the offsets refer to. The file contains no code.
 """
 
 import json
@@ -28,17 +28,17 @@ DTYPES = {
     "U8": np.dtype("u1"),
     "BOOL": np.dtype("?"),
 }
-"""Types by their names in the header."""
+"""Name in the header -> dtype."""
 
 _ALIGNMENT = 8
 
 
 def read(path: str) -> dict[str, StoredTensor]:
-    """Tensors by name.
+    """Returns name -> tensor of a file.
 
     Raises:
-        InputError: not such a file, shorter than its header says, a tensor of an unknown type or
-            with a size that does not fit its shape.
+        InputError: if the file is not in this format or is cut off, or a tensor has an unknown
+            dtype or a size that does not fit its shape.
     """
     size = tf.io.gfile.stat(path).length
     with tf.io.gfile.GFile(path, "rb") as file:
@@ -81,10 +81,14 @@ def _stored(path, name, entry, begin, size) -> StoredTensor:
 
 
 def write(path: str, tensors: dict[str, np.ndarray]) -> None:
-    """Writes float32 tensors, in the order of their names, beside `path`, and then renames.
+    """Writes float32 tensors, sorted by name. The file appears at `path` when it is complete.
+
+    Args:
+        path: file to write.
+        tensors: name -> <float>[...] of any shape.
 
     Raises:
-        InputError: the folder cannot be made.
+        InputError: if the folder cannot be created.
     """
     tensors = {name: np.asarray(tensors[name], "<f4", order="C") for name in sorted(tensors)}
     header, end = {"__metadata__": {"format": "pt"}}, 0

@@ -1,4 +1,4 @@
-"""Tensors of a checkpoint that are read only when they are wanted."""
+"""Tensors of a checkpoint, read when their values are needed."""
 
 import dataclasses
 from collections.abc import Callable
@@ -9,12 +9,12 @@ import tensorflow as tf
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class StoredTensor:
-    """One tensor of a file.
+    """A tensor of a file.
 
     Attributes:
-        name: its name there.
-        shape: its shape, known without reading it.
-        read: gives the values. Raises InputError if the file does not hold them.
+        name: name of the tensor in the file.
+        shape: shape of the tensor, known without reading it.
+        read: function that returns the values. Raises InputError if they cannot be read.
     """
 
     name: str
@@ -22,21 +22,26 @@ class StoredTensor:
     read: Callable[[], np.ndarray]
 
     def transposed(self) -> "StoredTensor":
-        """The same with its axes reversed."""
+        """Returns the tensor with reversed axes."""
         return StoredTensor(self.name, self.shape[::-1], lambda: self.read().T)
 
     def reshaped(self, *shape: int) -> "StoredTensor":
-        """The same values in another shape."""
+        """Returns the tensor with another shape."""
         return StoredTensor(self.name, shape, lambda: self.read().reshape(shape))
 
     def scaled(self, factor: float) -> "StoredTensor":
-        """The values multiplied."""
+        """Returns the tensor multiplied by a factor."""
         return StoredTensor(self.name, self.shape, lambda: self.read() * factor)
 
     def padded(self, variable: tf.Variable, axis: int) -> "StoredTensor":
-        """These values, and the variable's own behind them as far as it is longer on `axis`.
+        """Returns the tensor, followed on `axis` by the rest of a longer variable's values.
 
-        The tensor itself if it is not the beginning of such a variable.
+        Returns the tensor itself if the variable is not longer on `axis`, or differs in the other
+        axes.
+
+        Args:
+            variable: variable of any shape [...].
+            axis: axis on which the variable may be longer.
         """
         whole, kept = tuple(variable.shape), self.shape[axis]
         if (

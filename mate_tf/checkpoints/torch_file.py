@@ -1,8 +1,8 @@
-"""Reading what torch.save wrote, without torch and without running anything the file asks for.
+"""Reads files of torch.save, without torch and without running code from the file.
 
 Since PyTorch 1.6 such a file is a zip archive: `data.pkl`, a pickle of a dict of tensors, and one
-member `data/KEY` with the raw values of each storage. A pickle may name any function to be called;
-here only the few that make up a tensor are known, and they are stand-ins of our own.
+member `data/KEY` with the raw values of each storage. A pickle can call any function by its name.
+This unpickler accepts only the few functions that build a tensor, and replaces them by its own.
 """
 
 import collections
@@ -34,11 +34,11 @@ _Tensor = collections.namedtuple("_Tensor", ["storage", "offset", "shape", "stri
 
 
 def read(path: str) -> dict[str, StoredTensor]:
-    """Tensors by name.
+    """Returns name -> tensor of a file.
 
     Raises:
-        InputError: not such a file, an older format, damaged, or one whose pickle wants anything
-            that is no tensor.
+        InputError: if the file is not of torch.save, has an older format, is damaged, or its pickle
+            needs anything besides tensors and dicts.
     """
     with tf.io.gfile.GFile(path, "rb") as file:
         if not _is_zip(file):
@@ -52,7 +52,7 @@ def read(path: str) -> dict[str, StoredTensor]:
                 sizes = {member.filename: member.file_size for member in archive.infolist()}
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
-        except Exception as error:  # a broken pickle fails in any way it likes
+        except Exception as error:  # a broken pickle can raise any exception
             raise InputError(f"{path}: cannot be read as weights of torch ({error})") from error
     tensors = {str(name): part for name, part in content.items() if isinstance(part, _Tensor)}
     return {name: _stored(path, name, part, sizes) for name, part in tensors.items()}
@@ -61,7 +61,7 @@ def read(path: str) -> dict[str, StoredTensor]:
 def _is_zip(file) -> bool:
     try:
         return zipfile.is_zipfile(file)
-    except tf.errors.OpError:  # shorter than the end of any
+    except tf.errors.OpError:  # the file is shorter than the end record of a zip archive
         return False
 
 
@@ -75,18 +75,19 @@ def _unpickled(archive: zipfile.ZipFile) -> dict:
     with archive.open(pickles[0]) as file:
         content = _TensorUnpickler(file, root).load()
     if not isinstance(content, dict) or not any(isinstance(v, _Tensor) for v in content.values()):
-        raise InputError("holds no dict of tensors, as model.state_dict() is one")
+        raise InputError("holds no dict of tensors, such as model.state_dict()")
     return content
 
 
 class _TensorUnpickler(pickle.Unpickler):
-    """Knows tensors and dicts of them, and refuses everything else."""
+    """Unpickles tensors and dicts of tensors, and raises InputError for everything else."""
 
     def __init__(self, file, root):
         super().__init__(file)
         self._root = root
 
     def find_class(self, module, name):
+        """Returns a replacement for a function or type that builds tensors."""
         known = {
             ("collections", "OrderedDict"): collections.OrderedDict,
             ("torch._utils", "_rebuild_tensor_v2"): _tensor,
@@ -99,6 +100,7 @@ class _TensorUnpickler(pickle.Unpickler):
         raise InputError(f"its pickle asks for {module}.{name}, which is no part of a tensor")
 
     def persistent_load(self, reference):
+        """Returns the storage that a persistent id refers to."""
         kind, dtype, key, _, size = reference
         if kind != "storage" or not isinstance(dtype, np.dtype):
             raise InputError(f"its pickle refers to {kind!r}, which is no storage of a tensor")
@@ -107,7 +109,7 @@ class _TensorUnpickler(pickle.Unpickler):
 
 def _tensor(storage, offset, shape, strides, *_):
     if not isinstance(storage, _Storage) or len(shape) != len(strides):
-        raise InputError("its pickle makes a tensor of what is none")
+        raise InputError("its pickle has a tensor without a valid storage or shape")
     return _Tensor(storage, int(offset), tuple(map(int, shape)), tuple(map(int, strides)))
 
 

@@ -1,1 +1,1 @@
-"""The command line: `flags` defines them all, `main` dispatches, one module per mode."""
+"""The command line: `flags` defines all flags, `main` dispatches, one module per mode."""

@@ -1,4 +1,4 @@
-"""--mode=analyze: what a trained model attends to, as tables, JSON and plots."""
+"""--mode=analyze: attention of a trained model, as tables, JSON and plots."""
 
 import importlib.util
 
@@ -6,7 +6,7 @@ from mate_tf.errors import InputError
 
 
 def main(flags) -> None:
-    """Analyzes the last checkpoint in --model_dir or, if there is none, --init_checkpoint."""
+    """Analyzes the last checkpoint in --model_dir, or --init_checkpoint without one."""
     require_matplotlib()
     from mate_tf.cli.job import Job
 

@@ -1,4 +1,4 @@
-"""--mode=ask: questions about one's own table, answered by an exported model."""
+"""--mode=ask: answers questions about a given table with an exported model."""
 
 import json
 import os
@@ -8,24 +8,24 @@ from mate_tf.tables.table import Table
 
 
 def main(flags) -> None:
-    """Answers every --question about --table; a later one may refer to the answer before it."""
+    """Answers every --question about --table. A question may refer to the previous answer."""
     if not flags.table:
         raise InputError("--mode=ask needs --table=FILE")
     if not flags.question:
         raise InputError('--mode=ask needs --question="..."')
     table = read_table(flags.table)
     export_dir = export_dir_of(flags)
-    # Bad flags and tables are told before TensorFlow takes its seconds to load.
+    # Imported after the checks above: TensorFlow takes seconds to load.
     from mate_tf.cli.job import Job
     from mate_tf.serving.predictor import Predictor
 
     if flags.task or flags.config_file:
-        Job.from_flags(flags)  # refuses tasks whose models answer no questions
+        Job.from_flags(flags)  # raises for tasks that cannot answer questions
     answer_all(Predictor(export_dir), table, flags.question)
 
 
 def read_table(path: str) -> Table:
-    """Reads a table by the ending of its name; what is no TSV or JSON is read as CSV.
+    """Reads a table. The extension selects TSV or JSON; all other files are read as CSV.
 
     Raises:
         InputError: if it cannot be read or has no rows.
@@ -35,13 +35,16 @@ def read_table(path: str) -> Table:
 
 
 def answer_all(predictor, table: Table, questions, conversation: bool = True) -> list:
-    """Prints each answer as JSON and as a table with the chosen cells marked; returns them.
+    """Prints each answer as JSON and as a table with the selected cells marked.
 
     Args:
         predictor: a `Predictor`.
         table: the table.
         questions: questions about it.
-        conversation: whether each question may refer to the answer of the one before.
+        conversation: whether a question may refer to the answer of the previous question.
+
+    Returns:
+        list of answers.
     """
     answers = []
     for question in questions:
@@ -57,7 +60,11 @@ def answer_all(predictor, table: Table, questions, conversation: bool = True) ->
 
 
 def export_dir_of(flags) -> str:
-    """--export_dir, or the one below --model_dir or --output_dir, as --mode=export writes it."""
+    """Returns --export_dir, or the default folder of --mode=export.
+
+    Raises:
+        InputError: if --export_dir, --model_dir and --output_dir are all missing.
+    """
     if flags.export_dir:
         return flags.export_dir
     if flags.model_dir or flags.output_dir:

@@ -1,4 +1,4 @@
-"""Configuration files by name. Imports no TensorFlow, so that it can be asked before anything."""
+"""Finds configuration files by name. Imports no TensorFlow, so that it is fast."""
 
 import os
 from importlib import resources
@@ -9,16 +9,16 @@ from mate_tf.errors import InputError
 
 
 def find_config(path: str) -> str:
-    """The path itself or, outside a checkout, the configuration of that name in the package.
+    """Returns the path of a configuration: the file itself, or the one that the package brings.
 
     Raises:
-        InputError: if there is neither.
+        InputError: if neither exists.
     """
     if os.path.isfile(path):
         return path
     if os.path.dirname(path) in ("", "configs"):
         package = resources.files("mate_tf")
-        # In the wheel they are part of the package, in a checkout they are beside it.
+        # A wheel has configs/ within the package, a checkout has it next to the package.
         for folder in (package / "configs", package.parent / "configs"):
             if (folder / os.path.basename(path)).is_file():
                 return str(folder / os.path.basename(path))
@@ -26,9 +26,10 @@ def find_config(path: str) -> str:
 
 
 def task_name(flags) -> str:
-    """The task that --task or --config_file names, in upper case; "" if neither does.
+    """Returns the task of --task or --config_file, in upper case; "" if neither has one.
 
-    A file that cannot be read gives "": what is wrong with it is told where all of it is read.
+    A file that cannot be read also gives "". The error is raised later, when the whole file is
+    read.
     """
     name = flags.task
     if not name and flags.config_file:

@@ -18,7 +18,14 @@ def main(flags) -> None:
 
 
 def create_data(job: Job) -> dict[str, Report]:
-    """Converts all splits; says what was dropped and cut, and where the whole report is."""
+    """Converts all splits, and prints what was dropped and cut.
+
+    Returns:
+        split -> report.
+
+    Raises:
+        InputError: if files or the vocabulary are missing or broken.
+    """
     convert = _conversion(job)
     if not job.input_dir and job.task.capabilities.needs_files:
         raise InputError(f"task {job.task.name} needs --input_dir=FOLDER of its files")
@@ -26,7 +33,7 @@ def create_data(job: Job) -> dict[str, Report]:
         raise InputError(f"--input_dir={job.input_dir}: no such folder")
     own_vocabulary = os.path.join(job.output_dir, VOCABULARY_FILE)
     named = job.experiment.task.conversion.bert_vocab_file
-    # One that the user names elsewhere has to be there: nobody asks for a misspelt file.
+    # A vocabulary elsewhere must exist; otherwise a misspelt path would create a file.
     if job.task.capabilities.makes_vocabulary and named == own_vocabulary:
         job.task.make_vocabulary(own_vocabulary)
     converter = job.task.converter(job.vocab_file)
@@ -51,17 +58,17 @@ def create_data(job: Job) -> dict[str, Report]:
 
 
 def _conversion(job: Job):
-    """What converts: processes of this machine, or a Beam runner."""
+    """Returns the function that converts: with local processes, or with a Beam runner."""
     if job.runner_type is None:
         return functools.partial(conversion.create_data, processes=job.num_processes)
-    # Imported here: it is an extra.
+    # Imported here, because Beam is an optional dependency.
     from mate_tf.data import beam
 
     return functools.partial(beam.create_data, runner=job.runner_type, options=job.beam_options)
 
 
 def _keep_vocabulary(job: Job) -> None:
-    """Puts the vocabulary beside the examples, which mean nothing without it."""
+    """Copies the vocabulary to the folder of the examples, which are useless without it."""
     path = os.path.join(job.output_dir, VOCABULARY_FILE)
     if not (os.path.exists(path) and os.path.samefile(path, job.vocab_file)):
         with atomic_path(path) as temporary:

@@ -1,4 +1,4 @@
-"""--mode=demo: a web page to ask an exported model about tables."""
+"""--mode=demo: a web page for questions about tables to an exported model."""
 
 import importlib.util
 import os
@@ -9,12 +9,12 @@ from mate_tf.errors import InputError
 
 
 def main(flags) -> None:
-    """Serves the page until it is interrupted."""
+    """Serves the page until the process is interrupted."""
     if importlib.util.find_spec("gradio") is None:
         raise InputError("--mode=demo needs gradio: pip install -e '.[demo]'")
     _check_port(flags.port)
     if not (flags.task or flags.config_file):
-        export_dir = export_dir_of(flags)  # said before TensorFlow takes its seconds to load
+        export_dir = export_dir_of(flags)  # raises before TensorFlow, which takes seconds to load
     from mate_tf.cli.job import Job
     from mate_tf.demo import page, session
 

@@ -9,7 +9,7 @@ def main(flags) -> None:
 
 
 def evaluate(job: Job) -> dict:
-    """Prints the metrics of one job; returns them."""
+    """Prints and returns the metrics of a job."""
     require_examples(job.experiment.task.validation_data.input_path)
     metrics = job.trainer.evaluate(job.experiment, job.model_dir)
     print("evaluated |", " | ".join(f"{name}: {value:.4g}" for name, value in metrics.items()))

@@ -11,7 +11,7 @@ def main(flags) -> None:
 
 
 def export(job: Job) -> str:
-    """Writes the SavedModel and says where; returns the folder."""
+    """Writes the SavedModel of a job; prints and returns its folder."""
     model = trainer.load_model(job.experiment, job.model_dir)
     options = job.experiment.task.conversion.converter_options()
     path = saved_model.export(

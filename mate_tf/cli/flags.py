@@ -1,6 +1,6 @@
-"""Every command line flag. Names are google-research/tapas's where it has them.
+"""All command line flags. Flags that google-research/tapas also has keep its names.
 
-This module imports absl only, so that `--help` answers at once.
+This module imports absl only, so that `--help` is fast.
 """
 
 from absl import flags
@@ -11,17 +11,17 @@ MODES = {
     "train": "train, resuming from the last checkpoint in --model_dir",
     "eval": "loss and metrics of the last checkpoint on the evaluation examples",
     "predict": "write predictions as TSV and JSON",
-    "predict_and_evaluate": "predict, then score against the interactions, beside the baselines",
+    "predict_and_evaluate": "predict, then print scores with those of the baselines",
     "export": "write a SavedModel",
-    "analyze": "plot and print what a trained model attends to; write it as JSON",
+    "analyze": "plot, print and write as JSON what a trained model attends to",
     "profile": "time, FLOPs and memory of --variants at --lengths: table, JSON, plots",
     "ask": "answer --question about --table with an exported model",
-    "demo": "a web page on --port to ask an exported model about tables",
+    "demo": "a web page on --port for questions about tables to an exported model",
 }
 
 FLAGS = flags.FLAGS
 
-flags.DEFINE_enum("mode", "run", list(MODES), "What to do.")
+flags.DEFINE_enum("mode", "run", list(MODES), "Mode, see above.")
 flags.DEFINE_string("task", None, "Task, for example SQA; the configuration file's by default.")
 flags.DEFINE_string("config_file", None, "YAML experiment, for example configs/quickstart.yaml.")
 flags.DEFINE_multi_string(
@@ -45,11 +45,9 @@ flags.DEFINE_string(
     "init_checkpoint", None, "BERT, TAPAS, mate-tf or Hugging Face checkpoint to start from."
 )
 flags.DEFINE_boolean(
-    "skip_mismatched", None, "Leave variables of another shape in --init_checkpoint aside."
+    "skip_mismatched", None, "Skip variables of another shape in --init_checkpoint."
 )
-flags.DEFINE_boolean(
-    "reset_output_cls", None, "Leave the classification head in --init_checkpoint aside."
-)
+flags.DEFINE_boolean("reset_output_cls", None, "Skip the classification head in --init_checkpoint.")
 
 flags.DEFINE_string("attention", None, "Attention variant, for example mate_efficient.")
 flags.DEFINE_integer("global_length", None, "Tokens in the global part (G).", lower_bound=1)
@@ -64,26 +62,28 @@ flags.DEFINE_boolean(
 flags.DEFINE_integer("max_seq_length", None, "Tokens per example.", lower_bound=8)
 flags.DEFINE_boolean("drop_rows_to_fit", None, "Drop the last rows of a table that is too long.")
 flags.DEFINE_boolean(
-    "prune_columns", None, "Of a table that is too long, drop columns unlike the question first."
+    "prune_columns",
+    None,
+    "If a table is too long, first drop the columns that match the question least.",
 )
 flags.DEFINE_boolean(
-    "prune_rows", None, "Of a table that is too long, drop rows unlike the question first."
+    "prune_rows", None, "If a table is too long, first drop the rows that match the question least."
 )
 flags.DEFINE_boolean("use_document_title", None, "Append the table's title to the question.")
 flags.DEFINE_boolean(
-    "expand_entity_descriptions", None, "Show sentences about the entities that cells link to."
+    "expand_entity_descriptions", None, "Append sentences about the entities that cells link to."
 )
 flags.DEFINE_integer(
     "entity_descriptions_sentence_limit", None, "Sentences per table (k).", lower_bound=0
 )
-flags.DEFINE_boolean("use_entity_title", None, "Show the entity's name before its sentences.")
+flags.DEFINE_boolean("use_entity_title", None, "Put the entity's name before its sentences.")
 flags.DEFINE_boolean(
-    "update_answer_coordinates", None, "Label where the answer's text stands in the table."
+    "update_answer_coordinates", None, "Label the cells that contain the answer's text."
 )
 flags.DEFINE_integer("train_batch_size", None, "Examples per training step.", lower_bound=1)
 flags.DEFINE_integer("test_batch_size", None, "Examples per evaluation step.", lower_bound=1)
 flags.DEFINE_integer(
-    "gradient_accumulation_steps", None, "Batches whose gradients make one step.", lower_bound=1
+    "gradient_accumulation_steps", None, "Batches per update of the variables.", lower_bound=1
 )
 flags.DEFINE_integer("num_train_steps", None, "Training steps.", lower_bound=1)
 flags.DEFINE_float("learning_rate", None, "Peak learning rate.", lower_bound=0)
@@ -94,9 +94,9 @@ flags.DEFINE_enum(
     "tf.distribute, or TPUEstimator in an environment with TensorFlow 2.15.",
 )
 flags.DEFINE_boolean("use_tpu", False, "Train on a TPU.")
-flags.DEFINE_string("tpu_name", None, "The TPU; by default the one of this machine.")
-flags.DEFINE_string("tpu_zone", None, "Its zone; by default this machine's.")
-flags.DEFINE_string("gcp_project", None, "Its project; by default this machine's.")
+flags.DEFINE_string("tpu_name", None, "Name of the TPU; by default the TPU of this machine.")
+flags.DEFINE_string("tpu_zone", None, "Zone of the TPU; by default this machine's.")
+flags.DEFINE_string("gcp_project", None, "Project of the TPU; by default this machine's.")
 flags.DEFINE_string("master", "", "tpu_estimator: address of the session, instead of --tpu_name.")
 flags.DEFINE_integer("num_tpu_cores", 8, "tpu_estimator: cores of the TPU.", lower_bound=1)
 flags.DEFINE_integer(
@@ -119,15 +119,23 @@ flags.DEFINE_string(
     "passages", None, "JSON of the passages that --table links to; both in HybridQA's format."
 )
 flags.DEFINE_multi_string("question", [], "Question about --table; repeat it for a conversation.")
-flags.DEFINE_integer("port", 7860, "Where --mode=demo serves.", lower_bound=1, upper_bound=65535)
+flags.DEFINE_integer("port", 7860, "Port of --mode=demo.", lower_bound=1, upper_bound=65535)
 
 LENGTHS = [str(2**power) for power in range(7, 15)]
 
 flags.DEFINE_list("lengths", LENGTHS, "profile: tokens.")
-flags.DEFINE_list("variants", None, "profile: attention; full, mate_efficient and baselines.")
+flags.DEFINE_list(
+    "variants", None, "profile: attention variants; by default full, mate_efficient and baselines."
+)
 flags.DEFINE_list("precisions", ["float32"], "profile: float32, bfloat16 or both.")
-flags.DEFINE_enum("compile", "plain", ["plain", "xla", "both"], "profile: with XLA, or without.")
+flags.DEFINE_enum(
+    "compile", "plain", ["plain", "xla", "both"], "profile: plain graphs, XLA or both."
+)
 flags.DEFINE_list("passes", ["forward"], "profile: forward, training (a step) or both.")
-flags.DEFINE_boolean("memory", True, "profile: peak memory too, in a process for each length.")
-flags.DEFINE_integer("threads", None, "profile: by default one for each CPU.", lower_bound=1)
-flags.DEFINE_integer("repeats", 9, "profile: turns of which medians are taken.", lower_bound=1)
+flags.DEFINE_boolean("memory", True, "profile: also peak memory, in a new process for each length.")
+flags.DEFINE_integer(
+    "threads", None, "profile: number of threads; by default one per CPU.", lower_bound=1
+)
+flags.DEFINE_integer(
+    "repeats", 9, "profile: number of runs; results are their medians.", lower_bound=1
+)

@@ -1,4 +1,4 @@
-"""What the flags ask for: an experiment and the folders it works in."""
+"""Jobs: the experiment that the flags describe, and its folders."""
 
 import dataclasses
 import glob
@@ -20,10 +20,10 @@ from mate_tf.tasks.configs import TableExperiment
 from mate_tf.training import experiments, tpu
 
 VOCABULARY_FILE = "vocab.txt"
-"""In the output folder: what the examples there were made with."""
+"""Vocabulary of the examples, in the output folder."""
 
 DECISIONS_FILE = "decided_by_data.json"
-"""In the output folder: values of the configuration that follow from the data."""
+"""Values of the configuration that the data determine, in the output folder."""
 
 _ENCODER = "task.model.encoder"
 _LEARNING_RATE = "trainer.optimizer_config.learning_rate.bert.initial_learning_rate"
@@ -53,16 +53,16 @@ FLAG_OVERRIDES = {
     "tpu_zone": "runtime.tpu_zone",
     "gcp_project": "runtime.gcp_project",
 }
-"""Which key of the experiment each flag sets."""
+"""Flag -> key of the experiment that it sets."""
 
 MODES_WITH_ANSWERS = ("predict", "predict_and_evaluate", "export", "ask", "demo")
-"""Modes of tasks whose models answer questions."""
+"""Modes that need a task with `Capabilities.answers_questions`."""
 
 MODES_ON_TPU = ("run", "train", "eval")
-"""Modes that --use_tpu is about; the others use the processor."""
+"""Modes that use the TPU of --use_tpu; the others run on the CPU."""
 
 MODES_WITH_TABLES = ("ask", "demo")
-"""Modes of tasks whose questions are about tables."""
+"""Modes that need a task with `Capabilities.reads_tables`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,17 +70,17 @@ class Job:
     """An experiment with its folders.
 
     Attributes:
-        experiment: configuration of task, model and trainer, data paths filled in.
+        experiment: configuration of task, model and trainer, with all data paths.
         task: the task.
-        input_dir: official files of the data set, None for tasks that need none.
-        output_dir: interactions, examples and, if it is made here, the vocabulary.
-        model_dir: checkpoints, summaries and predictions.
-        export_dir: the SavedModel.
+        input_dir: folder with the data set's official files; None for tasks without files.
+        output_dir: folder for interactions, examples and the vocabulary.
+        model_dir: folder for checkpoints, summaries and predictions.
+        export_dir: folder for the SavedModel.
         num_processes: processes that convert examples.
-        runner_type: the Beam runner that converts them instead, a key of `data.beam.RUNNERS`.
-        beam_options: what that runner is told.
-        decisions: what of the experiment follows from the data (`Task.decided_by_data`).
-        trainer: what trains, evaluates and predicts.
+        runner_type: Beam runner that converts instead of processes, a key of `data.beam.RUNNERS`.
+        beam_options: command line options of the Beam runner.
+        decisions: values of the experiment that the data determine (`Task.decided_by_data`).
+        trainer: functions that train, evaluate and predict.
     """
 
     experiment: TableExperiment
@@ -100,7 +100,7 @@ class Job:
         """Reads the configuration: the task's defaults, the file, the flags, --params_override.
 
         Raises:
-            InputError: for what the user got wrong in any of them.
+            InputError: if any of them is not valid.
         """
         config_file = flags.config_file and find_config(flags.config_file)
         experiment = experiments.load(config_file, task=flags.task)
@@ -116,17 +116,17 @@ class Job:
     def create(
         cls, experiment, flags, overrides, output_dir: str, model_dir: str, export_dir: str
     ) -> "Job":
-        """The job of an experiment in given folders.
+        """Returns the job of an experiment in given folders.
 
         Args:
-            experiment: a `TableExperiment`; changed in place by what follows from the data, by the
-                flags and by `overrides`, in this order.
+            experiment: a `TableExperiment`. Changed in place by the data's decisions, the flags
+                and `overrides`, in this order.
             flags: values of the command line's flags.
-            overrides: pairs of a nested dict and where it is from.
+            overrides: pairs (nested dict, its file or flag).
             output_dir, model_dir, export_dir: see the attributes.
 
         Raises:
-            InputError: for what the user got wrong in any of them.
+            InputError: if any of them is not valid.
         """
         decisions, source = _decisions(experiment.task.name, flags.input_dir, output_dir)
         experiments.override(experiment, decisions, source)
@@ -153,10 +153,10 @@ class Job:
 
     @property
     def vocab_file(self) -> str:
-        """The vocabulary: the user's, or the one that create_data leaves in the output folder.
+        """Path of the vocabulary: the user's, or the one that create_data wrote.
 
         Raises:
-            InputError: if there is neither.
+            InputError: if neither exists.
         """
         path = self.experiment.task.conversion.bert_vocab_file
         if not path:
@@ -166,13 +166,13 @@ class Job:
         return path
 
     def save_decisions(self) -> None:
-        """Leaves beside the examples what the data decide, for modes that do not see the data."""
+        """Saves the data's decisions with the examples, for modes that do not read the data."""
         if self.decisions:
             write_json(os.path.join(self.output_dir, DECISIONS_FILE), self.decisions)
 
 
 def _decisions(task: str, input_dir: str | None, output_dir: str) -> tuple[dict, str]:
-    """What follows from the data: from themselves or as create_data saved it, and its source."""
+    """Returns the data's decisions, from the data or as create_data saved them, and their path."""
     saved = os.path.join(output_dir, DECISIONS_FILE)
     if input_dir and os.path.isdir(input_dir):
         decided, source = tasks.get(task).decided_by_data(input_dir), input_dir
@@ -193,7 +193,7 @@ def _check_mode(task: str, mode: str) -> None:
 
 
 def _check_tpu(experiment, flags) -> None:
-    """Raises InputError for a TPU that is not there, before long work begins."""
+    """Raises InputError if the TPU is not found, before the job begins."""
     on_tpu = experiment.runtime.distribution_strategy == tpu.STRATEGY
     for name in ("tpu_name", "tpu_zone", "gcp_project"):
         if getattr(flags, name) is not None and not on_tpu and not flags.use_tpu:
@@ -204,7 +204,7 @@ def _check_tpu(experiment, flags) -> None:
 
 def _beam_options(flags) -> tuple[str, ...]:
     if flags.beam_options and not flags.runner_type:
-        raise InputError(f"--beam_options={flags.beam_options}: of which --runner_type?")
+        raise InputError(f"--beam_options={flags.beam_options}: needs --runner_type")
     try:
         return tuple(shlex.split(flags.beam_options))
     except ValueError as error:
@@ -212,7 +212,7 @@ def _beam_options(flags) -> tuple[str, ...]:
 
 
 def _fill_paths(task: Task, output_dir: str) -> None:
-    """Paths that the configuration leaves open lead into the output folder."""
+    """Sets paths that the configuration leaves empty to files in the output folder."""
     config = task.task_config
     config.train_data.input_path = config.train_data.input_path or examples_path(
         output_dir, "train"
@@ -228,14 +228,14 @@ def _fill_paths(task: Task, output_dir: str) -> None:
 
 
 def require_examples(*paths: str) -> None:
-    """Raises InputError for a path or pattern without files, before long work begins."""
+    """Raises InputError for a path or pattern without files, before the job begins."""
     for path in paths:
         if not glob.glob(path):
             raise InputError(f"{path}: no such file; run --mode=create_data first")
 
 
 def _flag_overrides(flags):
-    """(flag or file, nested dictionary) for each flag that was given."""
+    """Yields (flag or file, nested dict) for each flag that was given."""
     if flags.bert_config_file:
         yield flags.bert_config_file, _nested(_ENCODER, _bert_config(flags.bert_config_file))
     if flags.use_tpu and flags.trainer == "strategy":
@@ -253,7 +253,7 @@ def _nested(key: str, value) -> dict:
 
 
 def _bert_config(path: str) -> dict:
-    """The encoder's fields in a bert_config.json; what else is there is left aside."""
+    """Returns the encoder's fields of a bert_config.json; other keys are ignored."""
     try:
         with open(path, encoding="utf-8") as file:
             values = json.load(file)
@@ -262,7 +262,7 @@ def _bert_config(path: str) -> dict:
     if not isinstance(values, dict):
         raise InputError(f"--bert_config_file={path}: expected a JSON object")
     config = {name: values[name] for name in BERT_FIELDS if name in values}
-    # BERT itself has one table of token types, which is none of TAPAS's seven.
+    # In TAPAS's files this is a list of seven sizes. BERT's single number is of no use here.
     if isinstance(values.get("type_vocab_size"), list):
         config["type_vocab_sizes"] = values["type_vocab_size"]
     return config

@@ -1,4 +1,4 @@
-"""Entry point: parses the flags, runs one mode, turns bad input into one line and exit code 2."""
+"""Entry point: parses the flags, runs a mode, reports bad input in one line with exit code 2."""
 
 import importlib
 import os
@@ -33,9 +33,10 @@ def _help(program: str) -> str:
 
 
 def _quiet_tensorflow() -> None:
-    """Keeps TensorFlow's start-up notices off the terminal; must come before its import.
+    """Hides TensorFlow's start-up messages. Must run before TensorFlow is imported.
 
-    Among them is an error for each machine without a GPU; what goes wrong later is raised too.
+    They include an error on every machine without a GPU. Later errors are also raised as
+    exceptions, so none is lost.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
@@ -57,13 +58,13 @@ def run(argv: list[str] | None = None) -> None:
             print(_help(program), flush=True)
             sys.exit(0)
         for flag in flag_definitions.FLAGS.flags_by_module_dict()[flag_definitions.__name__]:
-            flag.unparse()  # an earlier call in this process, as in a notebook, had its own
+            flag.unparse()  # clears the values of an earlier call, as in a notebook
         extra = flag_definitions.FLAGS(argv)[1:]
         if extra:
             raise errors.InputError(f"arguments without a flag: {' '.join(extra)}")
         _quiet_tensorflow()
         _mode(flag_definitions.FLAGS)(flag_definitions.FLAGS)
-    except BrokenPipeError:  # whoever reads, such as `head`, has seen enough
+    except BrokenPipeError:  # the reader of the output, such as `head`, has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except (errors.InputError, flags.Error, OSError) as error:
@@ -73,5 +74,5 @@ def run(argv: list[str] | None = None) -> None:
             os._exit(BAD_INPUT)
         sys.exit(BAD_INPUT)
     except KeyboardInterrupt:
-        print(f"{program}: interrupted; run the same command to go on", file=sys.stderr)
+        print(f"{program}: interrupted; run the same command to resume", file=sys.stderr)
         sys.exit(INTERRUPTED)

@@ -1,4 +1,4 @@
-"""Tasks that train several models one after the other. Imports no TensorFlow."""
+"""Registry of tasks that train several models in turn. Imports no TensorFlow."""
 
 import os
 from typing import NamedTuple
@@ -7,10 +7,10 @@ from mate_tf.cli.config_files import task_name
 
 
 class Pipeline(NamedTuple):
-    """A task of several models.
+    """A task with several models.
 
     Attributes:
-        module: module whose `main` runs every mode.
+        module: module with a function `main` that runs every mode.
         exported: file below --export_dir by which --mode=ask recognizes the exported models.
     """
 
@@ -19,11 +19,11 @@ class Pipeline(NamedTuple):
 
 
 PIPELINES = {"POINTR": Pipeline("mate_tf.cli.pointr", os.path.join("point", "saved_model.pb"))}
-"""Pipelines by the name of the task. All other tasks have one model."""
+"""Name of the task -> pipeline. All other tasks have one model."""
 
 
 def find(flags) -> Pipeline | None:
-    """Returns the pipeline that --task or --config_file names, or --mode=ask finds exported."""
+    """Returns the pipeline of --task, --config_file or, for --mode=ask, of --export_dir."""
     named = PIPELINES.get(task_name(flags))
     if named or flags.mode != "ask" or not flags.export_dir:
         return named

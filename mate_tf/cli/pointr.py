@@ -1,10 +1,10 @@
-"""--task=POINTR: every mode, run for the two stages one after the other and then for both.
+"""--task=POINTR: runs every mode for both stages in turn, then combines them.
 
 ```
-<output_dir>/point, read            what create_data makes for each stage
+<output_dir>/point, read            interactions and examples of each stage
 <model_dir>/point, read             checkpoints and predictions of each stage
-<model_dir>/<split>.predictions.json    what HybridQA's official evaluator reads
-<export_dir>/point, read            the two SavedModels, loaded together by `PointrPredictor`
+<model_dir>/<split>.predictions.json    answers for HybridQA's official evaluator
+<export_dir>/point, read            the two SavedModels, which `PointrPredictor` loads
 ```
 """
 
@@ -26,7 +26,7 @@ BOTH_STAGES = (
     "test_batch_size",
     "tf_random_seed",
 )
-"""Flags that mean the same for both stages."""
+"""Flags that apply to both stages."""
 
 POINT_ONLY = (
     "attention",
@@ -38,18 +38,18 @@ POINT_ONLY = (
     "entity_descriptions_sentence_limit",
     "use_entity_title",
 )
-"""Flags about long tables, which the reader does not see."""
+"""Flags about long tables. They apply to the first stage only; the reader's inputs are short."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Pipeline:
-    """Both stages' jobs and what joins them.
+    """The jobs of both stages and their common settings.
 
     Attributes:
         config: a `PointrExperiment`.
         point, read: the `Job` of each stage.
-        model_dir: predictions and metrics of both together.
-        export_dir: folder of the two SavedModels.
+        model_dir: folder for predictions and metrics of both stages together.
+        export_dir: folder for the two SavedModels.
     """
 
     config: pointr.PointrExperiment
@@ -63,7 +63,7 @@ class Pipeline:
         """Reads the configuration: each stage's defaults, its file, the file, the flags.
 
         Raises:
-            InputError: for what the user got wrong in any of them.
+            InputError: if any of them is not valid.
         """
         config_file = flags.config_file and find_config(flags.config_file)
         config = _read(config_file)
@@ -89,7 +89,7 @@ class Pipeline:
 
     @property
     def jobs(self) -> tuple[Job, Job]:
-        """In the order in which they are run."""
+        """The jobs of both stages, in the order in which they run."""
         return self.point, self.read
 
 
@@ -116,7 +116,7 @@ def _check_request(flags) -> None:
 
 
 def _read(config_file: str | None) -> pointr.PointrExperiment:
-    """The defaults, each stage's own file if `<stage>.config_file` names one, the file's values."""
+    """Reads a config: the defaults, then the files of `<stage>.config_file`, then this file."""
     config = pointr.PointrExperiment()
     given = experiments.read_yaml(config_file) if config_file else {}
     for stage, task in pointr.STAGES.items():
@@ -134,17 +134,18 @@ def _without_stages(values: dict) -> dict:
 
 
 def _check_flags(flags) -> None:
-    """Refuses flags of which it is not clear which stage they are about."""
+    """Raises InputError for a flag that could apply to either stage."""
     for name in FLAG_OVERRIDES:
         if getattr(flags, name) is not None and name not in BOTH_STAGES + POINT_ONLY:
             key = FLAG_OVERRIDES[name]
             raise InputError(
-                f"--{name}: of which stage? Say --params_override=point.{key}=... or read.{key}=..."
+                f"--{name}: for which stage? "
+                f"Use --params_override=point.{key}=... or read.{key}=..."
             )
 
 
 def _flags_of(stage: str, flags):
-    """The flags that are about a stage, as `Job.create` reads them."""
+    """Returns the flags for `Job.create` of a stage. Flags that do not apply to it are None."""
     values = {name: getattr(flags, name) for name in flags}
     for name in FLAG_OVERRIDES:
         if name not in BOTH_STAGES and not (stage == pointr.POINT and name in POINT_ONLY):

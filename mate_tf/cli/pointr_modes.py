@@ -1,4 +1,4 @@
-"""Modes of --task=POINTR: each runs both stages, then what joins them."""
+"""Modes of --task=POINTR: each runs both stages, then combines their results."""
 
 import json
 import os
@@ -34,13 +34,13 @@ def _each(function):
 
 
 def create_both(pipeline) -> None:
-    """Creates the examples of both stages, and keeps the official answers to dev."""
+    """Creates the examples of both stages, and copies the official answers of dev."""
     _each(create_data.create_data)(pipeline)
     evaluation.keep_reference(pipeline.point.input_dir, pipeline.point.output_dir)
 
 
 def export_both(pipeline) -> None:
-    """Exports both SavedModels, and how `PointrPredictor` joins them."""
+    """Exports both SavedModels, and the settings by which `PointrPredictor` combines them."""
     _each(export.export)(pipeline)
     config = pipeline.config.task
     predictor.write_settings(pipeline.export_dir, config.num_cells, config.policy)
@@ -50,10 +50,11 @@ def export_both(pipeline) -> None:
 def predict_both(pipeline) -> tuple[dict, dict]:
     """Writes each stage's predictions and <model_dir>/<split>.predictions.json.
 
-    The file is what HybridQA's official evaluator reads.
+    That file is in the format of HybridQA's official evaluator.
 
     Returns:
-        split -> the first stage's predictions, and split -> question id of the data set -> text.
+        two dicts: split -> predictions of the first stage; split -> question id of the data set ->
+        answer.
     """
     config, answers = pipeline.config.task, {}
     cells = predict.predict(pipeline.point)
@@ -89,12 +90,12 @@ def _read(pipeline, split: str, ranked: prediction.RankedCells) -> dict:
 
 
 def predict_and_evaluate_both(pipeline) -> dict[str, dict]:
-    """Predicts with both stages, prints how good they are, writes metrics.json.
+    """Predicts with both stages, prints the scores, writes metrics.json.
 
-    Exact match and F1 are the official evaluator's, over the questions whose table is there.
+    Exact match and F1 are the official evaluator's, over the questions with an available table.
 
     Returns:
-        split -> what `pointr.evaluation.scores` returns.
+        split -> result of `pointr.evaluation.scores`.
     """
     cells, answers = predict_both(pipeline)
     predict_and_evaluate.score(pipeline.point, cells)
@@ -103,7 +104,7 @@ def predict_and_evaluate_both(pipeline) -> dict[str, dict]:
         interactions = records.read_interactions(_interactions_path(pipeline, split))
         gold = evaluation.reference(interactions, split, pipeline.point.output_dir)
         if not gold.answers:
-            continue  # hidden
+            continue  # a test set without public answers
         results[split] = evaluation.scores(found, gold)
         print(f"\n{split}: POINTR, {len(gold.answers)} questions")
         print(metrics.comparison(evaluation.columns(results[split])))
@@ -118,7 +119,7 @@ def _interactions_path(pipeline, split: str) -> str:
 
 
 def ask(flags) -> None:
-    """Answers every --question about --table, in HybridQA's format with --passages, or plain."""
+    """Answers every --question about --table. With --passages both are in HybridQA's format."""
     if flags.passages:
         table, links, passages = read_linked_table(flags.table, flags.passages)
     else:

@@ -17,19 +17,18 @@ def main(flags) -> None:
 
 
 def evaluated(task) -> dict[str, str]:
-    """Split -> the one whose predictions it is evaluated with: all but train, and subsets."""
+    """Returns split -> split with its predictions, for all splits but train, and for subsets."""
     return {split: split for split in task.splits[1:]} | task.subsets
 
 
 def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
     """Writes <split>.tsv, in the reference's format, and <split>.json into the model folder.
 
-    For a task with sequences of questions, the files with `_sequence` in their names hold what
-    the model says when it has its own answers to the questions before; the others, what it says
-    when it is given the right ones.
+    For a sequential task there are two sets of files. In files with `_sequence` in their names, the
+    model gets its own answers to the previous questions. In the others, it gets the gold answers.
 
     Returns:
-        name of the file without ending -> predictions, sorted by question id.
+        name of the file without extension -> predictions, sorted by question id.
     """
     found = {}
     for split in job.task.splits[1:]:
@@ -51,9 +50,11 @@ def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
 def write_answers(job: Job, predicted) -> None:
     """Writes <split>.* for the data set's official evaluation into the model folder.
 
+    Only some tasks have such files, see `Task.write_answers`.
+
     Args:
-        job: whose task may have such files, see `Task.write_answers`.
-        predicted: what `predict` returns.
+        job: the job.
+        predicted: result of `predict`.
     """
     for split, source in evaluated(job.task).items():
         answers = metrics.by_question(predicted[source + SEQUENCE * job.task.sequential])

@@ -12,7 +12,7 @@ from mate_tf.evaluation import baselines, metrics
 from mate_tf.files.atomic import write_json
 
 MAX_TRAIN_INTERACTIONS = 20_000
-"""What baselines learn from at most; more changes little and takes minutes to read."""
+"""Interactions that baselines are trained on. More would change little and take minutes to read."""
 
 
 def main(flags) -> None:
@@ -21,9 +21,10 @@ def main(flags) -> None:
 
 
 def predict_and_evaluate(job: Job) -> dict[str, dict]:
-    """Predicts, prints the scores beside those of the baselines, writes metrics.json.
+    """Predicts, prints the scores with those of the baselines, writes metrics.json.
 
-    Questions that gave no example count as wrong: what is scored are the interactions.
+    Scores are over all questions of the interactions, so questions without an example count as
+    wrong.
 
     Returns:
         split -> system -> metric or group -> value.
@@ -32,11 +33,14 @@ def predict_and_evaluate(job: Job) -> dict[str, dict]:
 
 
 def score(job: Job, predicted) -> dict[str, dict]:
-    """As `predict_and_evaluate`, of predictions that are there already.
+    """Scores given predictions, prints the scores, writes metrics.json.
 
     Args:
-        job: whose interactions have the answers.
-        predicted: what `predict` returns.
+        job: the job. Its interactions have the gold answers.
+        predicted: result of `predict`.
+
+    Returns:
+        see `predict_and_evaluate`.
     """
     results = {}
     write_answers(job, predicted)
@@ -62,7 +66,7 @@ def score(job: Job, predicted) -> dict[str, dict]:
 
 
 def _baselines(job):
-    """The task's baselines by name; what they learn is in the first training interactions."""
+    """Returns name -> baseline of the task, trained on the first training interactions."""
     train = ()
     if baselines.LEARNED.keys() & set(job.task.baselines):
         path = interactions_path(job.output_dir, job.task.splits[0])

@@ -1,4 +1,4 @@
-"""--mode=profile: time, FLOPs and memory of attention variants on this machine, side by side."""
+"""--mode=profile: compares time, FLOPs and memory of attention variants on this machine."""
 
 import importlib.util
 import os
@@ -6,13 +6,14 @@ import os
 from mate_tf.errors import InputError
 
 FOLDER = os.path.join("out", "profile")
-"""Where results go by default, without a configuration."""
+"""Default folder of the results, without a configuration."""
 
 
 def main(flags) -> None:
-    """Measures the layers of the configuration's encoder, or two of BERT-base's shape."""
+    """Measures the layers of the configured encoder, or two layers of BERT-base's shape."""
     lengths = _lengths(flags.lengths)
-    if importlib.util.find_spec("matplotlib") is None:  # said before TensorFlow takes its seconds
+    # Checked before TensorFlow is imported, which takes seconds.
+    if importlib.util.find_spec("matplotlib") is None:
         raise InputError("--mode=profile needs matplotlib: pip install 'mate-tf[plots]'")
     from mate_tf.analysis.cost import profile
 
@@ -39,7 +40,7 @@ def _lengths(texts: list[str]) -> tuple[int, ...]:
 
 
 def _job(flags):
-    """The job, whose encoder has all flags and overrides in it."""
+    """Returns a job with an encoder config that has all flags and overrides."""
     from mate_tf.cli.job import Job
 
     if flags.task or flags.config_file:

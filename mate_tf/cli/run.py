@@ -1,4 +1,4 @@
-"""--mode=run: the whole job, from tables to answers."""
+"""--mode=run: the whole job, from official files to answers."""
 
 import time
 
@@ -15,8 +15,8 @@ from mate_tf.training import workers
 def main(flags) -> None:
     """Creates data, trains, evaluates, exports, and asks the task's example questions.
 
-    A task that answers no questions is done when it is trained, one without tables when it is
-    evaluated.
+    A task that answers no questions ends after training. A task without tables ends after
+    evaluation.
     """
     start = time.monotonic()
     job = Job.from_flags(flags)
@@ -36,7 +36,7 @@ def main(flags) -> None:
 
 
 def ask_examples(job: Job) -> None:
-    """Asks the exported model what the task brings as examples, if it does."""
+    """Asks the exported model the task's example questions, if the task has any."""
     if job.task.example_table is None:
         return
     from mate_tf.serving.predictor import Predictor

@@ -4,12 +4,12 @@ from mate_tf.cli.job import Job, require_examples
 
 
 def main(flags) -> None:
-    """Trains, in stages if the configuration asks for bootstrapping; or goes on where it was."""
+    """Trains, or resumes a training; in stages if the configuration has bootstrapping."""
     train(Job.from_flags(flags))
 
 
 def train(job: Job) -> dict:
-    """Trains and prints the last metrics; returns them."""
+    """Trains; prints and returns the last metrics."""
     task = job.experiment.task
     require_examples(task.train_data.input_path, task.validation_data.input_path)
     metrics = job.trainer.train(job.experiment, job.model_dir)

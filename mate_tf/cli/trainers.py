@@ -1,4 +1,4 @@
-"""--trainer: what trains, evaluates and predicts. Both leave and read the same checkpoints."""
+"""--trainer: functions that train, evaluate and predict. Both trainers share checkpoints."""
 
 import dataclasses
 import functools
@@ -13,7 +13,7 @@ TPU_ESTIMATOR = "tpu_estimator"
 
 
 class Trainer(NamedTuple):
-    """Functions as `trainer.train`, `trainer.evaluate` and `prediction.predict`."""
+    """Functions with signatures as `trainer.train`, `trainer.evaluate`, `prediction.predict`."""
 
     train: Callable
     evaluate: Callable
@@ -24,15 +24,15 @@ STRATEGY = Trainer(bootstrap.train, trainer.evaluate, prediction.predict)
 
 
 def chosen(flags) -> Trainer:
-    """What --trainer names.
+    """Returns the trainer that --trainer names.
 
     Raises:
-        InputError: this TensorFlow does not have it.
+        InputError: if this TensorFlow does not have it.
     """
     if flags.trainer != TPU_ESTIMATOR:
         return STRATEGY
     estimator.check_available()
-    # At every call it says that it will be removed.
+    # TPUEstimator warns at every call that it will be removed.
     tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.ERROR)
     names = [field.name for field in dataclasses.fields(estimator.Options)]
     options = estimator.Options(**{name: getattr(flags, name) for name in names})

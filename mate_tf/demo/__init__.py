@@ -1,4 +1,4 @@
-"""A web page to try a model: ask about a table, see what is chosen and what is attended to.
+"""A web page to try a model: it shows the selected cells and the attention for each question.
 
 `page` is the only module that needs gradio (`pip install -e '.[demo]'`).
 """

@@ -1,11 +1,11 @@
-"""The page itself, made with gradio; it asks nothing of other machines."""
+"""The web page, made with gradio. It sends no requests to other machines."""
 
 import os
 from importlib import resources
 
 from absl import logging
 
-# Before gradio is imported, which reads these: no telemetry, no look-ups.
+# Gradio reads these when it is imported: no telemetry, no requests to the Hugging Face Hub.
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
@@ -22,18 +22,15 @@ HOST = "127.0.0.1"
 MAX_UPLOAD = "20mb"
 
 _AS_IT_IS = "as it is"
-_NO_MODEL = (
-    "Attention and speeds are shown for a model with the folder of its training: start the page "
-    "with --model_dir."
-)
-_UNEXPECTED = "This went wrong, and it should not have; the server's terminal says more."
+_NO_MODEL = "To see attention and speed, start the page with --model_dir, the folder of a training."
+_UNEXPECTED = "Internal error; the server's terminal has the details."
 
 
 def serve(demo: session.Demo, port: int) -> None:
-    """Serves the page to this machine until it is interrupted, and says where.
+    """Prints the address and serves the page to this machine until it is interrupted.
 
     Raises:
-        OSError: the port is in use.
+        OSError: if the port is in use.
     """
     blocks = page(demo)
     blocks.launch(
@@ -56,7 +53,7 @@ def serve(demo: session.Demo, port: int) -> None:
 
 
 def page(demo: session.Demo) -> gr.Blocks:
-    """The page of one model."""
+    """Returns the page of a model."""
     with gr.Blocks(title=TITLE, analytics_enabled=False, delete_cache=(3600, 3600)) as blocks:
         gr.HTML(f"<h1>{TITLE}</h1>", elem_id="title")
         talk = gr.State(session.Conversation())
@@ -74,7 +71,7 @@ def page(demo: session.Demo) -> gr.Blocks:
 
 
 def _inputs(demo) -> dict:
-    """What a visitor gives: table and question."""
+    """Adds the inputs for table and question. Returns name -> component."""
     text, question = session.example_table()
     inputs = {}
     with gr.Tabs():
@@ -95,7 +92,7 @@ def _inputs(demo) -> dict:
         label="Question", placeholder=question, max_lines=4, elem_id="question"
     )
     inputs["follow_up"] = gr.Checkbox(
-        demo.conversational, label="refers to the answer before", elem_id="follow-up"
+        demo.conversational, label="refers to the previous answer", elem_id="follow-up"
     )
     with gr.Row():
         inputs["ask"] = gr.Button("Ask", variant="primary", elem_id="ask")
@@ -104,7 +101,7 @@ def _inputs(demo) -> dict:
 
 
 def _view_controls(demo) -> list:
-    """Switches of the attention heat map: on or off, from where, which heads, which layer."""
+    """Adds the controls of the attention heat map: on or off, source, heads, layer."""
     if not demo.has_model:
         gr.HTML(rendering.note_html(_NO_MODEL))
         return []
@@ -132,7 +129,7 @@ def _view_controls(demo) -> list:
 
 
 def _speed(demo, talk) -> None:
-    """Variants side by side, on the last question."""
+    """Adds the comparison of the variants' speed on the last question."""
     if not demo.has_model:
         return
     with gr.Accordion("Compare speed", open=False, elem_id="speed"):
@@ -152,27 +149,27 @@ def _speed(demo, talk) -> None:
 
     def run(talk, names, length):
         tokens = 0 if length == _AS_IT_IS else int(length)
-        with _Told() as told:
+        with _Caught() as caught:
             for state in demo.compare(talk, names, tokens):
                 yield rendering.timings_html(*state)
-        if told.message:
-            yield rendering.error_html(told.message)
+        if caught.message:
+            yield rendering.error_html(caught.message)
 
     compare.click(run, [talk, names, length], timings, **_EVENT)
 
 
 def _connect(demo, talk, inputs, view, outputs) -> None:
-    """What happens when something is clicked; every change draws answer and table anew."""
+    """Connects the controls to their handlers. Every event updates answer and table."""
 
     def event(change):
         def run(talk, *values):
             own, switches = values[: len(values) - len(view)], values[len(values) - len(view) :]
-            with _Told() as told:
+            with _Caught() as caught:
                 talk = change(talk, *own)
             shown = ""
-            with _Told() as told_of_view:
+            with _Caught() as caught_in_view:
                 talk, shown = _shown(demo, talk, *switches)
-            message = told.message or told_of_view.message
+            message = caught.message or caught_in_view.message
             turns = [(turn.question, turn.answer) for turn in talk.turns]
             return talk, rendering.error_html(message), rendering.answer_html(turns), shown
 
@@ -182,11 +179,11 @@ def _connect(demo, talk, inputs, view, outputs) -> None:
         return session.Conversation(reading.pasted(text), text)
 
     def upload(talk, path):
-        # An empty field: the file was taken away again.
+        # Without a path the user has removed the file.
         return session.Conversation(reading.uploaded(path)) if path else session.Conversation()
 
     def ask(talk, text, question, follow_up):
-        # What was pasted since the last time counts, whether it was looked at or not.
+        # Text pasted since the last event replaces the table, also without a click on "Show".
         if text.strip() and text != talk.pasted and (talk.pasted or talk.table is None):
             talk = read(talk, text)
         return demo.ask(talk, question, follow_up)
@@ -207,7 +204,7 @@ def _connect(demo, talk, inputs, view, outputs) -> None:
 
 
 def _shown(demo, talk, heat=False, *switches) -> tuple[session.Conversation, str]:
-    """The table as the switches have it; with attention computed, if it had to be."""
+    """Returns the conversation, with attention if needed, and the table's HTML."""
     if talk.table is None:
         return talk, rendering.note_html("No table yet.")
     if not talk.turns:
@@ -220,8 +217,12 @@ def _shown(demo, talk, heat=False, *switches) -> tuple[session.Conversation, str
     return talk, html.table_html(talk.table, talk.turns[-1].answer.coordinates, shading)
 
 
-class _Told:
-    """Turns what is raised within it into a message for the visitor."""
+class _Caught:
+    """Context that catches exceptions and keeps a message for the user.
+
+    Attributes:
+        message: the message; "" without an exception.
+    """
 
     message = ""
 
@@ -238,4 +239,4 @@ class _Told:
 
 
 _EVENT = {"api_visibility": "private", "concurrency_id": "model", "concurrency_limit": 1}
-"""Of every event: for this page only, and one at a time, since timings suffer from company."""
+"""Options of every event: no public API, and one event at a time, for correct timings."""

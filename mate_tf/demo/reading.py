@@ -1,4 +1,4 @@
-"""Tables from what is pasted into a page or uploaded to it."""
+"""Reads tables that users paste into the page or upload."""
 
 import os
 import pathlib
@@ -11,28 +11,28 @@ PASTED = "pasted table"
 
 
 def uploaded(path: str | os.PathLike) -> Table:
-    """The table in a CSV, TSV or JSON file, told apart by the ending of its name.
+    """Reads a table from a file. The extension selects CSV, TSV or JSON.
 
     Raises:
-        InputError: as the readers of `Table` raise it, but without the folder, which is a
-            temporary one of the server's.
+        InputError: see the readers of `Table`. The message has the file's name only, because the
+            folder is a temporary one of the server.
     """
     path = pathlib.Path(path)
     return _read(path, path.name)
 
 
 def pasted(text: str) -> Table:
-    """The table in a text: CSV or TSV (commas, semicolons or tabs, whatever cuts it), or JSON.
+    """Reads a table from a text in CSV (commas, semicolons or tabs) or JSON.
 
     Raises:
-        InputError: there is no text, or it is no table.
+        InputError: if the text is empty or not a table.
     """
     if not text.strip():
         raise InputError("paste a table first, or upload one")
     ending = ".json" if text.lstrip().startswith(("{", "[{")) else ".csv"
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, PASTED + ending)
-        # What is no text is told by the reader, as of a file.
+        # Lone surrogates are written as invalid UTF-8, and the reader raises for them.
         path.write_bytes(text.encode("utf-8", "surrogatepass"))
         return _read(path, PASTED)
 

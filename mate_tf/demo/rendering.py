@@ -1,6 +1,6 @@
-"""Answers and timings as HTML. All text that comes from outside is escaped here.
+"""Answers and timings as HTML. All text from users and tables is escaped here.
 
-No TensorFlow and no gradio are needed. The classes are styled in page.css.
+Needs neither TensorFlow nor gradio. page.css has the styles of the classes.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from mate_tf.tables.table import Table
 
 
 def answer_shading(table: Table, answer) -> html.Shading:
-    """The probabilities of the chosen cells of an `Answer`."""
+    """Returns a shading of the table by the probabilities of an `Answer`'s selected cells."""
     values = np.full([table.num_rows + 1, table.num_columns], np.nan)
     for cell in answer.cells:
         values[cell.row + 1, cell.column] = cell.probability
@@ -21,7 +21,7 @@ def answer_shading(table: Table, answer) -> html.Shading:
 
 
 def answer_html(turns: Sequence[tuple[str, object]]) -> str:
-    """The last of the questions with its answer, below those that came before.
+    """Returns the HTML of the last question and answer, below the earlier ones.
 
     Args:
         turns: pairs of a question and an `Answer`.
@@ -30,8 +30,8 @@ def answer_html(turns: Sequence[tuple[str, object]]) -> str:
         return ""
     *before, (question, answer) = turns
     earlier = "".join(
-        f"<li>{escape(asked)} <b>{escape(_in_words(old))}</b> {html.percent(old.probability)}</li>"
-        for asked, old in before
+        f"<li>{escape(text)} <b>{escape(_in_words(old))}</b> {html.percent(old.probability)}</li>"
+        for text, old in before
     )
     facts = [f"probability {html.percent(answer.probability)}"]
     if answer.cells:
@@ -54,22 +54,22 @@ def _in_words(answer) -> str:
 
 
 def error_html(message: str) -> str:
-    """What is wrong with the input."""
+    """Returns the HTML of an error message; "" for no message."""
     return f"<div class=mate-error role=alert>{escape(message)}</div>" if message else ""
 
 
 def note_html(message: str) -> str:
-    """Something that is good to know."""
+    """Returns the HTML of a note."""
     return f"<div class=mate-note>{escape(message)}</div>"
 
 
 def timings_html(timings: Sequence, caption: str, running: str = "") -> str:
-    """Timings as a table with a bar for each, and how often each fits into the slowest one.
+    """Returns timings as an HTML table, with a bar and the speed relative to the slowest variant.
 
     Args:
-        timings: each a `speed.Timing`.
-        caption: what was timed.
-        running: the variant that is being timed.
+        timings: sequence of `speed.Timing`.
+        caption: description of the measurement.
+        running: name of the variant that is being timed; "" if none is.
     """
     slowest = max((timing.seconds for timing in timings), default=1.0)
     rows = [

@@ -1,4 +1,4 @@
-"""What the page does, without the page: questions, attention and timings of one loaded model."""
+"""State and actions of the page, without gradio: questions, attention and timings of a model."""
 
 import dataclasses
 import os
@@ -16,11 +16,11 @@ from mate_tf.tables.table import Table
 from mate_tf.training import experiments, trainer
 
 CHOSEN, QUESTION = "chosen cells", "question"
-"""Where attention is shown from."""
+"""Sources of the attention that is shown."""
 
 ALL_LAYERS = "all layers"
 LONGEST = 4096
-"""Tokens up to which attention is shown: it takes memory that grows with the square of them."""
+"""Longest input with attention shown, in tokens: memory grows with the square of the length."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Turn:
     Attributes:
         question: the question.
         answer: the answer.
-        features: what the model read, <int32>[1, seq] each.
-        flow: where attention goes, from `CHOSEN` and `QUESTION`; None while nobody asked.
+        features: inputs of the model: name -> <int32>[1, seq].
+        flow: source (`CHOSEN`, `QUESTION`) -> its attention; None until it is computed.
     """
 
     question: str
@@ -42,12 +42,12 @@ class Turn:
 
 @dataclasses.dataclass(frozen=True)
 class Conversation:
-    """What one visitor has done.
+    """Table and questions of one user.
 
     Attributes:
-        table: the table, None before there is one.
-        pasted: the text that it was read from, "" if it was uploaded.
-        turns: the questions about it.
+        table: the table, or None.
+        pasted: the text that it was read from; "" if it was uploaded.
+        turns: the questions about the table, with their answers.
     """
 
     table: Table | None = None
@@ -56,12 +56,12 @@ class Conversation:
 
 
 class Demo:
-    """An exported model and, for what is within it, the model as it was trained.
+    """An exported model and, for attention and timings, the same model from its checkpoint.
 
     Args:
-        predictor: answers questions.
-        model: the same model from its training's folder, None without one.
-        conversational: whether it was trained on questions that refer to the one before.
+        predictor: predictor with the exported model.
+        model: the model from the folder of its training, or None.
+        conversational: whether it was trained on questions that refer to previous ones.
     """
 
     def __init__(self, predictor: Predictor, model=None, conversational: bool = False):
@@ -74,7 +74,7 @@ class Demo:
         """Reads a SavedModel and, if given, the last checkpoint of its training.
 
         Raises:
-            InputError: if either is not there.
+            InputError: if either does not exist.
         """
         predictor = Predictor(export_dir)
         if model_dir is None:
@@ -88,30 +88,38 @@ class Demo:
 
     @property
     def has_model(self) -> bool:
-        """Whether there are attention and timings to show."""
+        """True if attention and timings can be shown."""
         return self._model is not None
 
     @property
     def attention(self) -> str:
-        """The trained model's variant; those of a list joined by commas."""
+        """Names of the model's attention variants, joined by commas."""
         configs = self._model.encoder.config.attention_per_layer()
         return ", ".join(dict.fromkeys(config.name for config in configs))
 
     @property
     def layers(self) -> list[str]:
-        """What can be chosen: all, or one of them."""
+        """Choices of layers: `ALL_LAYERS`, and the number of each layer, from 1."""
         return [ALL_LAYERS, *map(str, range(1, len(self._model.encoder.blocks) + 1))]
 
     @property
     def head_types(self) -> list[str]:
-        """What can be chosen: all heads, and the types that there are."""
+        """Choices of heads: all heads, and the model's head types."""
         return list(attention_flow.head_groups(self._model.encoder))
 
     def ask(self, talk: Conversation, question: str, follow_up: bool = False) -> Conversation:
-        """Answers a question about the table; with `follow_up` it refers to the answer before.
+        """Answers a question about the table.
+
+        Args:
+            talk: the conversation so far.
+            question: the question.
+            follow_up: whether it refers to the previous answer.
+
+        Returns:
+            the conversation with one more turn.
 
         Raises:
-            InputError: no table, no question, or they are too much for the model.
+            InputError: if there is no table or no question, or they are too long for the model.
         """
         if talk.table is None:
             raise InputError("paste a table first, or upload one")
@@ -124,13 +132,14 @@ class Demo:
         return dataclasses.replace(talk, turns=(*talk.turns, turn))
 
     def attend(self, talk: Conversation) -> Conversation:
-        """The same conversation with the attention of its last turn.
+        """Returns the conversation with the attention of its last turn.
 
         Raises:
-            InputError: no question yet; the variant has no attention to show; too many tokens.
+            InputError: if there is no question yet, the variant has no attention probabilities, or
+                the input is longer than `LONGEST`.
         """
         if not talk.turns:
-            raise InputError("ask a question first: its attention is shown")
+            raise InputError("ask a question first, to see its attention")
         *before, turn = talk.turns
         if turn.flow is not None:
             return talk
@@ -154,16 +163,16 @@ class Demo:
         heads: str = attention_flow.ALL_HEADS,
         layer=ALL_LAYERS,
     ) -> html.Shading:
-        """The mean attention of some heads, from the chosen cells or the question to each cell.
+        """Returns a shading by the mean attention of some heads, from a source to each cell.
 
         Args:
-            turn: one with its `flow`.
-            source: CHOSEN or QUESTION; the latter in place of the former if no cell is chosen.
+            turn: a turn with `flow`.
+            source: CHOSEN or QUESTION. QUESTION is used if no cell is selected.
             heads: one of `head_types`.
             layer: one of `layers`.
 
         Raises:
-            InputError: the layer has no such heads.
+            InputError: if the layer has no such heads.
         """
         source = source if source in turn.flow else QUESTION
         flow = turn.flow[source]
@@ -180,7 +189,7 @@ class Demo:
             cells,
             float(cells.max()) or 1.0,
             f"attention from the {source} to each cell",
-            f"{own}. Written out under the mask of this attention, which gives what it computes.",
+            f"{own}. Computed as a full matrix with the mask of this variant.",
         )
 
     def compare(
@@ -188,14 +197,21 @@ class Demo:
     ) -> Iterator[tuple[list[speed.Timing], str, str]]:
         """Times variants with the weights of this model on the last question.
 
+        Args:
+            talk: the conversation.
+            names: names of the variants.
+            length: length in tokens to pad the input to; 0: no padding.
+
         Yields:
-            before each and at the end: the timings so far, what is timed, and what runs now.
+            before each variant and at the end: (timings so far, caption, name of the variant that
+            runs next, "" at the end).
 
         Raises:
-            InputError: no question yet, no variants, or too many tokens for this model.
+            InputError: if there is no question yet, there are no variants, or the input is too long
+                for this model.
         """
         if not talk.turns:
-            raise InputError("ask a question first: it is what is timed")
+            raise InputError("ask a question first, to time it")
         if not names:
             raise InputError("choose the variants to compare")
         features, encoder = talk.turns[-1].features, self._model.encoder
@@ -214,18 +230,18 @@ class Demo:
 
     @property
     def variants(self) -> list[str]:
-        """What can be compared: variants without weights of their own, and the model's."""
+        """Variants to compare: those without weights of their own, and the model's."""
         return list(dict.fromkeys([*speed.VARIANTS, *self.attention.split(", ")]))
 
 
 def example_table() -> tuple[str, str]:
-    """The text of a table to begin with, and a question about it."""
+    """Returns the text of an example table and a question about it."""
     from mate_tf.data.synthetic import EXAMPLE_QUESTIONS, EXAMPLE_TABLE
 
     return EXAMPLE_TABLE.read_text("utf-8"), EXAMPLE_QUESTIONS[0][0]
 
 
 def has_checkpoint(model_dir: str) -> bool:
-    """Whether a training has left its configuration and a checkpoint in a folder."""
+    """Returns whether a folder has the configuration and a checkpoint of a training."""
     configured = os.path.exists(os.path.join(model_dir, experiments.PARAMS_FILE))
     return configured and tf.train.latest_checkpoint(model_dir) is not None

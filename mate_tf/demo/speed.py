@@ -1,4 +1,4 @@
-"""How long attention variants take for one example, with the same weights."""
+"""Times attention variants on one example, with the same weights."""
 
 import statistics
 import time
@@ -14,20 +14,20 @@ from mate_tf.errors import InputError
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
 
 VARIANTS = ("full", "same_row_or_column", "mate_exact", "mate_efficient")
-"""Those that have no weights of their own, so that any model's fit."""
+"""Variants without weights of their own, which can use the weights of any model."""
 
 LENGTHS = (512, 1024, 2048, 4096)
 
-_RUNS, _SECONDS = 7, 12.0  # of one variant: no run is begun after so many seconds
+_RUNS, _SECONDS = 7, 12.0  # most runs of a variant; no run begins after so many seconds
 
 
 class Timing(NamedTuple):
-    """What one variant took.
+    """Time of one variant.
 
     Attributes:
         name: the variant.
-        seconds: of a forward pass of the encoder, the median.
-        runs: how many of them.
+        seconds: median time of a forward pass of the encoder.
+        runs: number of timed forward passes.
     """
 
     name: str
@@ -39,13 +39,16 @@ def compare(encoder: TableEncoder, features: dict, names, length: int = 0) -> It
     """Times the encoder with each variant in turn: compiled graph, float32, a batch of one.
 
     Args:
-        encoder: where sizes and weights are from.
-        features: <int32>[1, seq] each, an example without padding.
-        names: variants; those without weights of their own, or the encoder's.
-        length: the example is padded to so many tokens; it is never cut.
+        encoder: encoder with the sizes and weights to use.
+        features: example without padding: name -> <int32>[1, seq].
+        names: variants without weights of their own, or the encoder's own.
+        length: length in tokens to pad the example to. A longer example stays as it is.
+
+    Yields:
+        a `Timing` for each variant.
 
     Raises:
-        InputError: a variant needs other weights; the encoder takes no sequence of this length.
+        InputError: if a variant needs other weights, or the example is too long for the encoder.
     """
     features = padded(features, length)
     for name in names:
@@ -53,13 +56,19 @@ def compare(encoder: TableEncoder, features: dict, names, length: int = 0) -> It
 
 
 def padded(features: dict, length: int) -> dict:
-    """Features <int32>[1, seq], filled up with zeros to `length` tokens if they have fewer."""
+    """Pads features, name -> <int32>[1, seq], with zeros to at least `length` tokens."""
     missing = max(0, length - features["input_mask"].shape[1])
     return {name: np.pad(ids, [[0, 0], [0, missing]]) for name, ids in features.items()}
 
 
 def with_attention(encoder: TableEncoder, name: str) -> TableEncoder:
-    """The same encoder, all of its layers with one variant; options that both have stay."""
+    """Returns an encoder with the same weights and another variant in all layers.
+
+    Options of the attention that both variants have are kept.
+
+    Raises:
+        InputError: if the variant has weights that `encoder` lacks.
+    """
     attention = AttentionConfig(encoder.config.attention_per_layer()[0])
     attention.override({"name": name})
     config = EncoderConfig(encoder.config.as_dict() | {"attention": attention.as_dict()})
@@ -67,7 +76,7 @@ def with_attention(encoder: TableEncoder, name: str) -> TableEncoder:
     weights = encoder.checkpoint_variables()
     for key, variable in other.checkpoint_variables().items():
         if key not in weights:
-            raise InputError(f"attention {name!r} has weights that this model has not: {key}")
+            raise InputError(f"attention {name!r} has weights that this model lacks: {key}")
         variable.assign(tf.cast(weights[key], variable.dtype))
     return other
 
@@ -77,7 +86,7 @@ def _time(name: str, encoder: TableEncoder, features: dict) -> Timing:
     forward = tf.function(
         lambda values: encoder(values, training=False)["sequence_output"], autograph=False
     )
-    forward(inputs).numpy()  # traces the graph, and is not counted
+    forward(inputs).numpy()  # traces the graph; not counted
     seconds, end = [], time.monotonic() + _SECONDS
     while not seconds or (len(seconds) < _RUNS and time.monotonic() < end):
         seconds.append(speed.seconds(forward, inputs)[0])

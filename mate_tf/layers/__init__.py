@@ -1,4 +1,4 @@
-"""Layers and helpers that attention and models share; they know neither of these."""
+"""Layers and helpers that attention and models share. This package imports neither of them."""
 
 from mate_tf.layers.cells import Cells
 from mate_tf.layers.keras_namespace import keras

@@ -1,11 +1,11 @@
-"""Cells: from tokens to cells to columns, and back.
+"""Cells: sums and means of tokens by cell and column, and values of cells for tokens.
 
-A cell is a (row, column) pair. Row 0 is the header; column 0 holds what is outside the table:
-the question, titles and separators. Rows and columns beyond the limits share the last one, as in
-the reference (google-research/tapas).
+A cell is a (row, column) pair. Row 0 is the header. Column 0 is outside the table: the question,
+titles and separators. Rows and columns beyond the limits are merged into the last one, as in the
+reference (google-research/tapas).
 
-All of it is segment sums with static sizes, which compile for TPU. Sums are exact in float32; a
-one-hot matrix product would be rounded to bfloat16 on TPU.
+All operations are segment sums with static sizes, which compile for TPU. Sums are exact in float32;
+a one-hot matrix product would be rounded to bfloat16 on TPU.
 """
 
 import tensorflow as tf
@@ -14,8 +14,8 @@ import tensorflow as tf
 class Cells:
     """Assignment of tokens to cells, with sums and means over the tokens of a cell.
 
-    Padding belongs to no cell. (The reference averages it into cell (0, 0), so that its column
-    logit 0 depends on how far an example is padded.)
+    Padding belongs to no cell. (The reference averages it into cell (0, 0), so its logit of column
+    0 depends on the length of the padding.)
 
     Examples:
         >>> cells = Cells(row_ids=[[0, 1, 1, 2]], column_ids=[[0, 1, 1, 1]],
@@ -27,8 +27,9 @@ class Cells:
         row_ids: <int32>[batch, seq], 0 for the header and outside the table.
         column_ids: <int32>[batch, seq], 0 outside the table.
         input_mask: <int32>[batch, seq], 0 for padding.
-        max_num_rows: rows, the header's included; later ones are merged into the last.
-        max_num_columns: columns, column 0 included; later ones are merged into the last.
+        max_num_rows: largest number of rows, with the header. Later rows are merged into the last.
+        max_num_columns: largest number of columns, with column 0. Later columns are merged into
+            the last.
 
     Attributes:
         present: <float32>[batch, rows, columns], 1 for each cell that has a token.
@@ -57,6 +58,7 @@ class Cells:
         """
         batch = tf.shape(self._ids)[0]
         num_cells = self._num_rows * self._num_columns
+        # [batch, seq]: index of each token's cell among all cells of the batch
         segments = self._ids + num_cells * tf.range(batch)[:, tf.newaxis]
         sums = tf.math.unsorted_segment_sum(
             tf.reshape(values * self._token_mask, [-1]),
@@ -67,7 +69,10 @@ class Cells:
         return tf.reshape(sums, [batch, self._num_rows, self._num_columns])
 
     def mean(self, values):
-        """Averages <float32>[batch, seq] over the tokens of each cell.
+        """Averages over the tokens of each cell.
+
+        Args:
+            values: <float32>[batch, seq].
 
         Returns:
             <float32>[batch, rows, columns], 0 for cells without tokens.

@@ -32,7 +32,7 @@ def weighted_mean(values, weights, epsilon=0.0):
         epsilon: added to the sum of the weights.
 
     Returns:
-        <float32>[], multiplied by the number of replicas: the mean over them is the quotient.
+        <float32>[], multiplied by the number of replicas, so that their mean is the quotient.
     """
     of_replica = tf.reduce_sum(weights * values)
     of_replica /= total(tf.reduce_sum(weights)) + epsilon

@@ -1,4 +1,4 @@
-"""Shapes of tensors and of layers: static sizes where they are known."""
+"""Helpers for the shapes of tensors and layers."""
 
 import tensorflow as tf
 
@@ -7,9 +7,12 @@ from mate_tf.layers.keras_namespace import keras
 
 
 def shape_list(tensor: tf.Tensor) -> list:
-    """Returns the shape of `tensor`, with a Python int wherever the size is static.
+    """Returns the shape of a tensor as a list. Static sizes are ints, others <int32>[] tensors.
 
-    XLA needs static sizes. The other sizes are <int32>[] tensors.
+    XLA needs static sizes.
+
+    Args:
+        tensor: tensor of any shape [...].
     """
     dynamic = tf.shape(tensor)
     return [dynamic[i] if size is None else size for i, size in enumerate(tensor.shape)]
@@ -27,18 +30,18 @@ def build_child(layer: keras.layers.Layer, input_shape) -> None:
 
 
 def check_length(n, length: int, what: str) -> tf.Operation | None:
-    """Checks that an input is not longer than what was made for `length` tokens.
+    """Checks that an input has at most `length` tokens.
 
     Args:
         n: length of the input, an int or an <int32>[].
         length: largest length.
-        what: name of the thing with a fixed length, which begins the message.
+        what: object with the fixed length, for the beginning of the message.
 
     Returns:
-        The operation that checks n when it runs if n is a tensor; None if it is an int.
+        None for an int; for a tensor the operation that checks it at run time.
 
     Raises:
-        InputError: n is an int above `length`.
+        InputError: if n is an int above `length`.
     """
     message = f"{what} for {length} tokens, but the input is longer"
     if not isinstance(n, int):

@@ -1,4 +1,4 @@
-"""XLA: whether the graph that is being traced will be compiled by it."""
+"""Detects compilation by XLA."""
 
 import tensorflow as tf
 from tensorflow.python.ops import control_flow_util

@@ -1,4 +1,4 @@
-"""Models: the table encoder, and models that add heads to it, each made from a typed config.
+"""Models: the table encoder, and models that add heads to it. Each has a config class.
 
 Names are imported on first use: whoever needs one part does not load the others.
 """

@@ -1,4 +1,4 @@
-"""A table encoder with heads: chooses cells, spans, aggregations and classes."""
+"""A table encoder with heads: selects cells and spans, predicts aggregations and classes."""
 
 import tensorflow as tf
 
@@ -18,12 +18,12 @@ __all__ = ["ClassifierConfig", "TableClassifier", "label_features", "make_heads"
 
 
 def make_heads(config: ClassifierConfig) -> dict[str, Head]:
-    """The heads that a config asks for, by name, without variables yet.
+    """Returns name -> head of a config, without variables yet.
 
-    Cell selection is last: which examples it learns from, the aggregation says.
+    Cell selection is last, because its loss depends on the outputs of the aggregation's loss.
 
     Raises:
-        InputError: if options contradict each other, or there is nothing to learn.
+        InputError: if options contradict each other, or no head has a loss.
     """
     made = []
     if config.num_aggregation_labels:
@@ -34,22 +34,22 @@ def make_heads(config: ClassifierConfig) -> dict[str, Head]:
         made.append(reader.span_head(config))
     made.append(cell_selection.cell_selection_head(config))
     if not any(head.labels for head in made):
-        raise InputError("disable_per_token_loss, and no other head: there is nothing to learn")
+        raise InputError("disable_per_token_loss without another head: the model has no loss")
     return {head.name: head for head in made}
 
 
 def label_features(config: ClassifierConfig) -> list[str]:
-    """Names of the features (data/features.py) that the losses of such a model read.
+    """Returns the names of the features (data/features.py) that a model's losses read.
 
     Raises:
-        InputError: as `make_heads`.
+        InputError: see `make_heads`.
     """
     names = (name for head in make_heads(config).values() for name in head.labels)
     return list(dict.fromkeys(names))
 
 
 class TableClassifier(ConfiguredModel):
-    """Scores the cells of a table as answers to a question; aggregates and classifies.
+    """Selects cells of a table as the answer to a question, aggregates and classifies.
 
     Examples:
         >>> model = TableClassifier(ClassifierConfig(select_one_column=True))
@@ -75,11 +75,12 @@ class TableClassifier(ConfiguredModel):
         self.num_parts = self.towers.num_parts
         self.dropout = keras.layers.Dropout(config.sequence_dropout_prob)
         self._labels = label_features(config)
-        # By name, so that checkpoints of models with other heads besides fit.
+        # A dict, so that attribute paths in checkpoints do not depend on the other heads.
         self.heads = make_heads(config)
         self.build(None)
 
     def build(self, input_shape=None):
+        """Creates the variables of the heads."""
         hidden = self._config.encoder.hidden_size
         widths = {"sequence_output": hidden, "pooled_output": hidden * self.towers.pooled_width}
         for head in self.heads.values():
@@ -87,29 +88,30 @@ class TableClassifier(ConfiguredModel):
         self.built = True
 
     def checkpoint_variables(self):
+        """Returns name in TF1 checkpoints -> variable, of the encoder and all heads."""
         variables = self.encoder.checkpoint_variables()
         for head in self.heads.values():
             variables |= head.checkpoint_variables()
         return variables
 
     def call(self, features, training=None):
-        """Runs the encoder and the heads; computes losses if the features hold the labels.
+        """Runs the encoder and the heads, and computes losses if the features have all labels.
 
         Args:
-            features: dict of the encoder's inputs, <int32>[batch, seq]; for losses all of
+            features: dict of the encoder's inputs, <int32>[batch, seq]. The losses need all of
                 `label_features`: label_ids <int32>[batch, seq], numeric_values and
                 numeric_values_scale <float32>[batch, seq], answer <float32>[batch, 1],
                 aggregation_function_id and classification_class_index <int32>[batch, 1].
-            training: with dropout.
+            training: whether dropout is on.
 
         Returns:
-            dict: the encoder's outputs (sequence_output, pooled_output, encoder_outputs) and the
-            heads', all <float32> or <int32>: token_logits, logits, probs, selected_tokens (see
-            `heads`) and, with the options for them, column_logits, logits_aggregation, pred_aggr
-            (`aggregation`), logits_cls, probs_cls, pred_cls (`classification`), span_logits,
-            span_indexes, pred_span, span_log_prob, empty_span_log_prob (`spans`). With labels also
-            total_loss <float32>[], a mean over the batch, and what it is made of, <float32>[batch]
-            each.
+            dict with the encoder's outputs (sequence_output, pooled_output, encoder_outputs) and
+            the heads' outputs, all <float32> or <int32>: token_logits, logits, probs,
+            selected_tokens (`heads.cell_selection`) and, if the model has these heads,
+            column_logits, logits_aggregation, pred_aggr (`heads.aggregation`), logits_cls,
+            probs_cls, pred_cls (`heads.classification`), span_logits, span_indexes, pred_span,
+            span_log_prob, empty_span_log_prob (`heads.spans`). With labels also total_loss
+            <float32>[], the mean over the batch, and its parts, each <float32>[batch].
         """
         outputs = self.towers.encode(self.encoder, features, training)
         read = {
@@ -130,7 +132,7 @@ class TableClassifier(ConfiguredModel):
         return outputs
 
     def _total_loss(self, outputs, cells, features):
-        """The sum of the heads' losses <float32>[]; adds what they are made of to `outputs`."""
+        """Returns the sum of the heads' losses, <float32>[], and adds its parts to `outputs`."""
         losses = []
         for head in self.heads.values():
             if head.labels:

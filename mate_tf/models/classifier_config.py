@@ -1,4 +1,4 @@
-"""ClassifierConfig: the heads of a TableClassifier and their options, in the reference's names."""
+"""ClassifierConfig: heads of a TableClassifier and their options, named as in the reference."""
 
 import dataclasses
 
@@ -24,7 +24,7 @@ _ENCODER_FLAGS = frozenset(
         "attention_bias_use_relative_scalar_only",
     }
 )
-# Settings of the reference's training script, not of the model.
+# Flags of the reference's training script, which are not settings of the model.
 _TRAINING_FLAGS = frozenset(
     {
         "init_checkpoint",
@@ -41,63 +41,68 @@ _TRAINING_FLAGS = frozenset(
 
 @dataclasses.dataclass
 class ClassifierConfig(base_config.Config):
-    """Settings of a TableClassifier; names and defaults are the reference's where it has them.
+    """Settings of a TableClassifier. Names and defaults are the reference's, if it has the setting.
 
     Attributes:
         encoder: the encoder below the heads.
-        temperature: divides the token logits.
+        temperature: divisor of the token logits.
         positive_weight: weight of the token loss (see `heads.TokenHead`).
-        positive_weight_for_labelled_only: False: every token has that weight, as in the reference;
-            True: only labelled tokens, the others 1.
-        average_logits_per_cell: all tokens of a cell share their mean logit.
-        select_one_column: choose a column first, then cells in it (`heads.ColumnAndCellHead`).
-        allow_empty_column_selection: the chosen column may be none.
-        cell_cross_entropy: softmax over the data cells (`heads.CellSoftmaxHead`).
-        cell_cross_entropy_target: its target: "soft_em" (the paper's), "hard_em" or "uniform".
+        positive_weight_for_labelled_only: apply `positive_weight` to labelled tokens only; others
+            have weight 1. False: apply it to every token, as the reference does.
+        average_logits_per_cell: use the mean logit of a cell for all its tokens.
+        select_one_column: select a column first, then cells in it (`heads.ColumnAndCellHead`).
+        allow_empty_column_selection: allow the selection of no column.
+        cell_cross_entropy: use a softmax over the data cells (`heads.CellSoftmaxHead`).
+        cell_cross_entropy_target: target of the softmax: "soft_em" (as in the paper), "hard_em" or
+            "uniform".
         cell_cross_entropy_hard_em: the reference's flag for the target "hard_em".
-        cell_classification_threshold: a cell is chosen if the mean of its token probabilities is
-            larger (all heads but the softmax).
-        always_select_cell: choose the most probable data cell if none is above the threshold.
-        cell_selection_ratio: a cell is chosen if its probability is at least this share of the
-            largest (softmax).
-        disable_per_token_loss: cells are scored, but nothing is learnt from label_ids.
-        mask_examples_without_labels: they add nothing to the loss of the cells, yet count in its
-            mean.
-        init_cell_selection_weights_to_zero: start the cell and column scorers at zero.
-        num_aggregation_labels: operations over the chosen cells (see `heads.aggregation`),
-            4 for NONE, SUM, AVERAGE and COUNT; 0: no such head.
-        aggregation_loss_importance: weight of its loss.
+        cell_classification_threshold: a cell is selected if the mean probability of its tokens is
+            larger than this (all heads but the softmax).
+        always_select_cell: select the most probable data cell if no cell is above the threshold.
+        cell_selection_ratio: a cell is selected if its probability is at least this share of the
+            largest one (softmax only).
+        disable_per_token_loss: score cells, but compute no loss from label_ids.
+        mask_examples_without_labels: give examples without labelled tokens a cell loss of 0. The
+            mean still includes them.
+        init_cell_selection_weights_to_zero: initialize the cell and column scorers with zeros.
+        num_aggregation_labels: number of operations over the selected cells (see
+            `heads.aggregation`), 4 for NONE, SUM, AVERAGE and COUNT; 0: no such head.
+        aggregation_loss_importance: weight of the loss of the operation.
         use_answer_as_supervision: learn the operation from the number that is the answer; False:
             from aggregation_function_id. No effect without operations.
         answer_loss_importance: weight of the loss of that number.
-        use_normalized_answer_loss: compare number and answer relative to the larger of the two.
-        huber_loss_delta: error up to which the loss is quadratic; it is linear beyond.
-        answer_loss_cutoff: an example with a larger loss teaches no operation; None: all do.
-        cell_select_pref: an answer that is a number and stands in a cell is to be computed only
-            if the probability of any operation is larger than this.
-        agg_temperature: divides the logits of operations when a number is computed.
-        use_gumbel_for_cells: compute with cells drawn at random by their probabilities (a
-            differentiable relaxation of it).
-        use_gumbel_for_agg: the same for operations.
-        average_approximation_function: how the expected average is computed: "ratio",
+        use_normalized_answer_loss: divide the error of the number by the larger of result and
+            answer.
+        huber_loss_delta: error up to which the loss is quadratic; beyond it is linear.
+        answer_loss_cutoff: examples with a larger loss of the number add no loss of operation and
+            number; None: all examples do.
+        cell_select_pref: an answer that is a number and occurs in a cell counts as computed only
+            if the probability of all operations but NONE is larger than this.
+        agg_temperature: divisor of the logits of operations when the expected result is computed.
+        use_gumbel_for_cells: compute the result with cells drawn by their probabilities (a
+            differentiable relaxation).
+        use_gumbel_for_agg: draw operations in the same way.
+        average_approximation_function: approximation of the expected average: "ratio",
             "first_order" or "second_order" (see `heads.aggregation`).
-        num_classification_labels: classes (`heads.ClassificationHead`); 0: no such head;
+        num_classification_labels: number of classes (`heads.ClassificationHead`); 0: no such head;
             1: a number instead of a class (`heads.RegressionHead`).
         classification_hidden_sizes: widths of hidden layers before the class or number.
         classification_label_weight: weights of classes in the loss, such as "0:1.0,1:2.0".
-        multiple_choice: the classes are choices (`heads.ChoiceHead`). A sequence
-            has an equal part for each choice, and each part is encoded alone (`towers`).
+        multiple_choice: the classes are choices (`heads.ChoiceHead`). A sequence has an equal part
+            for each choice, and each part is encoded on its own (`towers`).
         span_prediction: "none", "span" or "boundary" (`heads.spans`), or "mlp" (`heads.reader`).
             With spans, label_ids are the labels of the spans.
-        max_span_length: tokens of the longest span.
-        allow_empty_span: no span may be the answer, which [CLS] stands for: it is labelled where
-            there is none, and shares the distribution of the spans.
+        max_span_length: longest span in tokens.
+        allow_empty_span: add the empty span, represented by [CLS], to the distribution over spans.
+            The label of an example without an answer is [CLS].
         span_hidden_size: width of the hidden layer of "mlp".
-        span_activation: its activation, as the encoder's `hidden_act`.
-        max_num_rows: rows told apart by the heads, the header's included.
-        max_num_columns: columns told apart, column 0 (outside the table) included.
+        span_activation: activation of the hidden layer of "mlp", a value of `hidden_act`.
+        max_num_rows: largest number of rows in the heads, header included. Rows beyond it count as
+            the last one.
+        max_num_columns: largest number of columns in the heads, including column 0 (outside the
+            table). Columns beyond it count as the last one.
         sequence_dropout_prob: dropout between the encoder's sequence output and heads.
-        num_towers: 2: the halves of a sequence are encoded each for itself (`towers`).
+        num_towers: 2: each half of a sequence is encoded on its own (`towers`).
     """
 
     encoder: EncoderConfig = dataclasses.field(default_factory=EncoderConfig)
@@ -143,28 +148,28 @@ class ClassifierConfig(base_config.Config):
     num_towers: int = 1
 
     def towers(self) -> towers.Towers:
-        """Returns how the encoder is applied to sequences.
+        """Returns the `Towers` that apply the encoder to sequences.
 
         Raises:
-            InputError: towers and choices contradict each other.
+            InputError: if `num_towers` and `multiple_choice` exclude each other.
         """
         choices = self.num_classification_labels if self.multiple_choice else 1
         return towers.Towers(self.num_towers, choices)
 
     @classmethod
     def from_tapas(cls, bert_config, **flags):
-        """Makes a config of the reference's bert_config.json and tapas_config.json.
+        """Returns the config for the reference's bert_config.json and tapas_config.json.
 
         Args:
-            bert_config: dict.
-            **flags: fields of TapasClassifierConfig; None means the default. Those of training
-                are left aside.
+            bert_config: contents of bert_config.json, a dict.
+            **flags: fields of TapasClassifierConfig; None means the default. Fields of the training
+                are ignored.
 
         Raises:
-            InputError: for a flag the reference does not have, or a table pruning model.
+            InputError: for a flag that the reference does not have, or a table pruning model.
         """
         if flags.pop("table_pruning_config_file", None):
-            raise InputError("table_pruning_config_file: there are no table pruning models here")
+            raise InputError("table_pruning_config_file: table pruning models are not supported")
         fields = {field.name for field in dataclasses.fields(cls)} - {"encoder"}
         for name in flags:
             if name not in fields | _ENCODER_FLAGS | _TRAINING_FLAGS:
@@ -179,15 +184,15 @@ class ClassifierConfig(base_config.Config):
 
     @classmethod
     def from_huggingface(cls, config: dict, **encoder_fields):
-        """The config of a model that computes what Hugging Face's does.
+        """Returns the config of a model with the same outputs as a Hugging Face model.
 
         Args:
-            config: contents of the config.json of a TAPAS or BERT model; BERT's says nothing about
-                heads, which are as by default.
-            **encoder_fields: fields of the encoder to set otherwise, such as `attention`.
+            config: contents of the config.json of a TAPAS or BERT model. BERT's has no heads, so
+                the heads are the defaults.
+            **encoder_fields: fields of the encoder to override, such as `attention`.
 
         Raises:
-            InputError: as `EncoderConfig.from_huggingface`.
+            InputError: see `EncoderConfig.from_huggingface`.
         """
         encoder = EncoderConfig.from_huggingface(config, **encoder_fields)
         return cls(encoder=encoder, **huggingface.classifier_fields(config))

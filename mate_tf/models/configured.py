@@ -1,4 +1,4 @@
-"""Base class of models that are made of one config."""
+"""Base class of models that are built from a config."""
 
 from typing import ClassVar
 
@@ -9,17 +9,17 @@ from mate_tf.layers.keras_namespace import keras
 
 
 class ConfiguredModel(keras.Model):
-    """A Keras model made of one config, and made again from it.
+    """A Keras model that is built from a config, and serialized as it.
 
-    Without autocast: in bfloat16 a numeric value 1959 among the features would become 1960.
+    Autocast is off: in bfloat16 it would turn a numeric value of 1959 in the features into 1960.
 
     Args:
         config: a `config_type`.
-        name: of the model.
+        name: name of the model.
 
     Attributes:
-        config_type: the class of its config.
-        num_parts: equal parts of a sequence that are encoded apart from each other (`towers`).
+        config_type: class of the config.
+        num_parts: number of equal parts of a sequence that are encoded separately (`towers`).
     """
 
     config_type: ClassVar[type[base_config.Config]]
@@ -32,25 +32,22 @@ class ConfiguredModel(keras.Model):
     _frozen = frozenset()
 
     def freeze(self, variables):
-        """Variables of this model that are not to be trained.
-
-        Nothing computes their gradients then, and optimizers keep no moments of them.
-        """
+        """Excludes variables of this model from training, so they get no gradients and moments."""
         self._frozen = frozenset(map(id, variables))
 
     @property
     def trainable_weights(self):
-        """Variables that are trained."""
+        """Variables that are trained: all but the frozen ones."""
         return [v for v in super().trainable_weights if id(v) not in self._frozen]
 
     @property
     def non_trainable_weights(self):
-        """Variables that are not trained, the frozen ones included."""
+        """Variables that are not trained, with the frozen ones."""
         frozen = [v for v in super().trainable_weights if id(v) in self._frozen]
         return frozen + super().non_trainable_weights
 
     def checkpoint_variables(self) -> dict[str, tf.Variable]:
-        """Returns the variables by their names in TF1 checkpoints of BERT and TAPAS."""
+        """Returns name in TF1 checkpoints of BERT and TAPAS -> variable."""
         raise NotImplementedError
 
     def reference_variables(self) -> dict[str, tf.Variable]:
@@ -63,9 +60,11 @@ class ConfiguredModel(keras.Model):
         return self._config
 
     def get_config(self):
+        """Returns name and config for Keras's serialization."""
         return {"name": self.name, "config": self._config.as_dict()}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
+        """Builds a model from the result of `get_config`."""
         del custom_objects
         return cls(cls.config_type(config["config"]), name=config["name"])

@@ -1,4 +1,4 @@
-"""Token embeddings of TAPAS: words, positions (reset in each cell) and seven token types."""
+"""Token embeddings of TAPAS: words, positions (optionally per cell) and seven token types."""
 
 import tensorflow as tf
 
@@ -8,7 +8,7 @@ from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.layer_norm import LayerNorm
 from mate_tf.layers.shapes import build_child, shape_list
 
-_MAX_COLUMNS = 2**15  # in a packed example, so that cells of different ones differ
+_MAX_COLUMNS = 2**15  # columns of a packed example; keeps cells of different examples distinct
 
 
 def positions_in_cell(
@@ -17,27 +17,31 @@ def positions_in_cell(
     """Computes the distance of each token from the first token with the same column and row.
 
     The question, [SEP] and padding share the cell (0, 0), so padding keeps its absolute position
-    (section 3.2 of the MATE paper). Costs one sort of the sequence.
+    (MATE paper, section 3.2). The cost is one sort of the sequence.
 
     Args:
         column_ids: <int32>[batch, seq].
         row_ids: <int32>[batch, seq].
-        starts: <int32>[batch, seq], as in a packed TableContext: examples do not share cells.
+        starts: <int32>[batch, seq], start of each token's example in a packed sequence. Tokens of
+            different examples never share a cell.
 
     Returns:
-        <int32>[batch, seq]
+        <int32>[batch, seq].
     """
     batch, seq = shape_list(column_ids)
     column = tf.cast(column_ids, tf.int64) + tf.cast(starts, tf.int64) * _MAX_COLUMNS
     cell = column * 2**32 + tf.cast(row_ids, tf.int64)
+    # [batch, seq]: indices of the tokens, sorted by cell
     order = tf.argsort(cell, axis=-1, stable=True)
     ordered = tf.gather(cell, order, axis=1, batch_dims=1)
     changes = tf.cast(ordered[:, 1:] != ordered[:, :-1], tf.int32)
-    # Numbers of the cells in this order, 0 .. seq - 1; other examples have other numbers.
+    # Number of each token's cell in this order; all cells of the batch have different numbers.
     number = tf.pad(tf.cumsum(changes, axis=1), [[0, 0], [1, 0]])
     number += tf.range(batch)[:, None] * seq
+    # [batch * seq]: index of the first token of each cell
     first = tf.math.unsorted_segment_min(order, number, batch * seq)
     in_order = order - tf.gather(first, number)
+    # [batch, seq] in the order of the cells -> [batch, seq] in the order of the tokens
     back = tf.argsort(order, axis=-1)
     return tf.gather(in_order, back, axis=1, batch_dims=1)
 
@@ -45,7 +49,7 @@ def positions_in_cell(
 class TableEmbeddings(keras.layers.Layer):
     """Sum of word, position and token type embeddings, normalized, with dropout.
 
-    A type id outside its table contributes zero, as in TAPAS (ranks may exceed their table).
+    A token type id outside its table adds zero, as in TAPAS (ranks may exceed their table).
 
     Args:
         config: the EncoderConfig.
@@ -63,6 +67,7 @@ class TableEmbeddings(keras.layers.Layer):
         self.dropout = keras.layers.Dropout(config.hidden_dropout_prob)
 
     def build(self, input_shape=None):
+        """Creates the embedding tables."""
         config = self.config
         self.word_embeddings = self._table(
             "word_embeddings", config.vocab_size, config.word_embedding_scale
@@ -80,7 +85,7 @@ class TableEmbeddings(keras.layers.Layer):
         super().build(input_shape)
 
     def _table(self, name: str, size: int, scale: float = 1.0):
-        # Rows are cast after the look-up: casting the whole table each step would cost more.
+        # Without autocast only the gathered rows are cast, not the whole table at each step.
         return self.add_weight(
             name=name,
             shape=[size, self.config.hidden_size],
@@ -91,17 +96,22 @@ class TableEmbeddings(keras.layers.Layer):
         )
 
     def call(self, features: dict, training=None) -> tf.Tensor:
-        """Embeds tokens: returns <float>[batch, seq, hidden].
+        """Embeds tokens.
 
         Args:
-            features: dict of <int32>[batch, seq], named as in data/features.py. With `starts`, as
-                in a packed TableContext, positions are counted within each example.
+            features: dict of <int32>[batch, seq], named as in data/features.py. With `starts`
+                (packed sequences), positions count from the start of each example.
             training: whether dropout is on.
 
+        Returns:
+            <float>[batch, seq, hidden].
+
         Raises:
-            InputError: more tokens than position embeddings, without restart in each cell.
+            InputError: if there are more tokens than position embeddings, and positions do not
+                restart in each cell.
         """
         input_ids = features["input_ids"]
+        # [vocab, hidden], [batch, seq] -> [batch, seq, hidden]
         parts = [tf.gather(self.word_embeddings, input_ids)]
         if self.position_embeddings is not None:
             parts.append(self._positions(features))
@@ -109,6 +119,7 @@ class TableEmbeddings(keras.layers.Layer):
             size = table.shape[0]
             ids = features[name]
             ids = tf.where((ids >= 0) & (ids < size), ids, size)
+            # [size + 1, hidden], [batch, seq] -> [batch, seq, hidden]; the last row is zero
             parts.append(tf.gather(tf.pad(table, [[0, 1], [0, 0]]), ids))
         total = tf.cast(tf.add_n(parts), self.compute_dtype)
         return self.dropout(self.LayerNorm(total), training=training)
@@ -134,7 +145,7 @@ class TableEmbeddings(keras.layers.Layer):
         )
 
     def checkpoint_variables(self) -> dict:
-        """Returns the variables by their names in TAPAS's checkpoints, below bert/."""
+        """Returns name in TAPAS's checkpoints, below bert/ -> variable."""
         variables = {
             "word_embeddings": self.word_embeddings,
             "LayerNorm/gamma": self.LayerNorm.gamma,
@@ -147,4 +158,5 @@ class TableEmbeddings(keras.layers.Layer):
         return {f"embeddings/{name}": variable for name, variable in variables.items()}
 
     def get_config(self):
+        """Returns the config for Keras's serialization."""
         return super().get_config() | {"config": self.config.as_dict()}

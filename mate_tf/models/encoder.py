@@ -1,4 +1,4 @@
-"""The table encoder: TAPAS's embeddings below BERT layers with any attention variant."""
+"""The table encoder: TAPAS's embeddings and BERT's layers with any attention variant."""
 
 import tensorflow as tf
 
@@ -19,7 +19,7 @@ __all__ = ["EncoderConfig", "TableEncoder"]
 
 
 class TableEncoder(ConfiguredModel):
-    """Encodes a question and a table, tokenized and flattened into one sequence.
+    """Encodes a question and a table that are linearized into one sequence of tokens.
 
     Examples:
         >>> encoder = TableEncoder(EncoderConfig(num_hidden_layers=2))
@@ -29,11 +29,11 @@ class TableEncoder(ConfiguredModel):
     Variables exist from construction on. The dtype policy is the global one at that time.
 
     Args:
-        config: EncoderConfig, or the dict of one.
+        config: EncoderConfig, or a dict of its fields.
 
     Raises:
-        InputError: if the config's fields contradict each other; if several of its attention
-            variants have tokens of their own; if one cannot `pack`.
+        InputError: if fields of the config contradict each other, several attention variants add
+            tokens, or a variant does not support `pack`.
     """
 
     config_type = EncoderConfig
@@ -54,10 +54,10 @@ class TableEncoder(ConfiguredModel):
         ]
         added = [pattern.num_added_tokens(pattern.config) for pattern in self.patterns]
         if sum(map(bool, added)) > 1:
-            raise InputError("attention lists several variants with tokens of their own")
+            raise InputError("attention lists several variants that add tokens of their own")
         for pattern, part in zip(self.patterns, distinct, strict=True):
             if config.pack and not pattern.packs:
-                raise InputError(f"pack: {part.name!r} cannot keep examples of a sequence apart")
+                raise InputError(f"pack: attention {part.name!r} does not support packed examples")
         self.blocks = [
             EncoderBlock(config, part, name=f"blocks_{index}")
             for index, part in enumerate(per_layer)
@@ -72,6 +72,7 @@ class TableEncoder(ConfiguredModel):
             self.build(None)
 
     def build(self, input_shape=None):
+        """Creates the variables of all layers."""
         hidden = self._config.hidden_size
         for part in (self.embeddings, *self.patterns):
             build_child(part, None)
@@ -84,17 +85,19 @@ class TableEncoder(ConfiguredModel):
         """Encodes a batch.
 
         Args:
-            features: dict of <int32>[batch, seq]: input_ids, input_mask and the seven token types
-                (data/features.py) without those disabled; others are ignored.
+            features: dict of <int32>[batch, seq]: input_ids, input_mask and the token types
+                (data/features.py) that are not disabled. Other features are ignored.
             training: whether dropout is on.
 
         Returns:
-            dict: sequence_output <float>[batch, seq, hidden], the last layer's; pooled_output
-            <float>[batch, hidden], from the tokens that `pooling` says; encoder_outputs, a
-            list of <float>[batch, seq, hidden] with one per layer; embedding_output, their input.
+            dict with
+            sequence_output: <float>[batch, seq, hidden], output of the last layer.
+            pooled_output: <float>[batch, hidden], see `EncoderConfig.pooling`.
+            encoder_outputs: list of <float>[batch, seq, hidden], outputs of all layers.
+            embedding_output: <float>[batch, seq, hidden], input of the first layer.
 
         Raises:
-            InputError: a feature is missing; more tokens than positions.
+            InputError: if a feature is missing, or there are more tokens than positions.
         """
         needed = {"input_ids", "input_mask", "segment_ids", "row_ids", "column_ids"}
         needed |= {name for _, name in self.embeddings.type_names}
@@ -130,10 +133,10 @@ class TableEncoder(ConfiguredModel):
         }
 
     def inspect(self, features: dict) -> list[inspection.InspectedLayer]:
-        """Returns what each layer computes with in a batch: its input, pattern and mask.
+        """Returns input, pattern and mask of each layer for a batch. Examples are not packed.
 
         Args:
-            features: as `call` takes them. The examples are not packed.
+            features: dict of <int32>[batch, seq], see `call`.
         """
         return inspection.inspect(self, features)
 
@@ -143,7 +146,7 @@ class TableEncoder(ConfiguredModel):
         return x
 
     def checkpoint_variables(self) -> dict:
-        """The variables by their names in BERT's and TAPAS's checkpoints."""
+        """Returns name in BERT's and TAPAS's checkpoints -> variable."""
         variables = self.embeddings.checkpoint_variables()
         for index, block in enumerate(self.blocks):
             for name, variable in block.checkpoint_variables().items():

@@ -1,4 +1,4 @@
-"""Layer of the encoder: attention and feed-forward network, each added and normalized."""
+"""Layer of the encoder: attention and feed-forward network with residuals and layer norm."""
 
 import tensorflow as tf
 
@@ -15,19 +15,19 @@ ACTIVATIONS = {
     "tanh": tf.tanh,
     "linear": tf.identity,
 }
-"""Values of `hidden_act`; "gelu" is the tanh approximation, as in BERT and TAPAS, "gelu_exact" the
-one that Hugging Face calls "gelu"."""
+"""Values of `hidden_act`. "gelu" is the tanh approximation, as in BERT and TAPAS. "gelu_exact" is
+the exact function, which Hugging Face calls "gelu"."""
 
 
 class EncoderBlock(keras.layers.Layer):
-    """Post-LN block of BERT around any TableAttention.
+    """Post-LN block of BERT with any TableAttention.
 
     Args:
         config: the EncoderConfig.
         attention_config: AttentionConfig of this layer.
 
     Raises:
-        InputError: unknown hidden_act.
+        InputError: for an unknown hidden_act.
     """
 
     def __init__(self, config, attention_config, **kwargs):
@@ -66,6 +66,7 @@ class EncoderBlock(keras.layers.Layer):
         self.dropout = keras.layers.Dropout(config.hidden_dropout_prob)
 
     def build(self, input_shape=None):
+        """Creates the variables of all sublayers."""
         hidden, intermediate = self.config.hidden_size, self.config.intermediate_size
         build_child(self.attention, [None, None, hidden])
         build_child(self.attention_LayerNorm, [None, hidden])
@@ -75,27 +76,31 @@ class EncoderBlock(keras.layers.Layer):
         super().build(input_shape)
 
     def call(self, x: tf.Tensor, pattern, training=None) -> tf.Tensor:
-        """Computes y from x, <float>[batch, seq, hidden] both.
+        """Applies the block.
 
         Args:
-            x: the input of the block.
-            pattern: the tensors of the variant's AttentionPattern.
+            x: <float>[batch, seq, hidden], input of the block.
+            pattern: tensors of the variant's AttentionPattern.
             training: whether dropout is on.
+
+        Returns:
+            <float>[batch, seq, hidden].
         """
         batch, seq, hidden = shape_list(x)
         attended = self.attention(x, pattern, training=training)
-        # [batch * seq, hidden] from here on: TensorFlow fuses product, bias and activation of
-        # matrices only.
+        # [batch, seq, hidden] -> [batch * seq, hidden]: TensorFlow fuses product, bias and
+        # activation for matrices only.
         x, attended = (tf.reshape(part, [-1, hidden]) for part in (x, attended))
         x = self.attention_LayerNorm(x + self.dropout(attended, training=training))
         y = self.feed_forward(self.intermediate(x))
         y = self.output_LayerNorm(x + self.dropout(y, training=training))
+        # [batch * seq, hidden] -> [batch, seq, hidden]
         return tf.reshape(y, [batch, seq, hidden])
 
     def checkpoint_variables(self) -> dict:
-        """Returns the variables by their names in BERT's checkpoints, below bert/encoder/layer_i/.
+        """Returns name in BERT's checkpoints, below bert/encoder/layer_i/ -> variable.
 
-        Variables of the attention variant are below attention/self/, beside the projections.
+        The attention variant's own variables are below attention/self/, like the projections.
         """
         dense = {
             "attention/self/query": self.attention.query,
@@ -117,6 +122,7 @@ class EncoderBlock(keras.layers.Layer):
         return variables | {f"{name}/beta": layer.beta for name, layer in norms.items()}
 
     def get_config(self):
+        """Returns the configs for Keras's serialization."""
         return super().get_config() | {
             "config": self.config.as_dict(),
             "attention_config": self.attention_config.as_dict(),

@@ -1,4 +1,4 @@
-"""EncoderConfig: sizes and options of a TableEncoder, in BERT's names."""
+"""EncoderConfig: sizes and options of a TableEncoder, named as in BERT."""
 
 import dataclasses
 
@@ -23,45 +23,47 @@ BERT_FIELDS = (
     "initializer_range",
     "softmax_temperature",
 )
-"""What a bert_config.json may say, apart from type_vocab_size."""
+"""Keys of a bert_config.json, without type_vocab_size."""
 
 KEY_INITIALIZATIONS = ("independent", "query")
 
 
 @dataclasses.dataclass
 class EncoderConfig(base_config.Config):
-    """Settings of a TableEncoder; defaults are BERT-base with TAPAS's embeddings.
+    """Settings of a TableEncoder. The defaults are BERT-base with TAPAS's embeddings.
 
     Attributes:
-        vocab_size: word pieces.
+        vocab_size: number of word pieces.
         hidden_size: width of the layers, a multiple of `num_attention_heads`.
         num_hidden_layers: number of layers.
         num_attention_heads: heads in each layer.
         intermediate_size: width of the feed-forward networks.
-        hidden_act: their activation; "gelu" is the tanh approximation, as in BERT and TAPAS,
-            "gelu_exact" without it, as in Hugging Face's models.
+        hidden_act: activation of the feed-forward networks. "gelu" is the tanh approximation, as in
+            BERT and TAPAS; "gelu_exact" is the exact function, as in Hugging Face's models.
         hidden_dropout_prob: dropout of embeddings and layer outputs.
         attention_probs_dropout_prob: dropout of attention probabilities.
-        max_position_embeddings: largest position; also the largest length, unless
+        max_position_embeddings: number of position embeddings. Also the largest length, except with
             `reset_position_index_per_cell`.
         type_vocab_sizes: rows of the seven token type tables, in the order of features.TOKEN_TYPES.
-        layer_norm_epsilon: added to the variance in layer normalisation.
-        initializer_range: standard deviation of the truncated normal initialisation.
-        softmax_temperature: divides attention scores.
+        layer_norm_epsilon: number added to the variance in layer normalization.
+        initializer_range: standard deviation of the truncated normal initialization.
+        softmax_temperature: divisor of the attention scores.
         reset_position_index_per_cell: positions restart in each cell (MATE paper, section 3.2).
-        disable_position_embeddings: no position embeddings at all.
+        disable_position_embeddings: use no position embeddings.
         disabled_features: token types without an embedding table.
         attention: AttentionConfig of all layers, or a list with one per layer.
-        key_initialization: "independent", or "query": key kernels start as a copy of the query
-            kernels.
-        query_key_initializer_range: standard deviation of these kernels; None: initializer_range.
-        word_embedding_scale: how many times larger word embeddings start than the others.
-        pooling: what the pooler reads: "first", the first token's output, as in BERT; for encoders
-            trained to mean something elsewhere the mean of the "question"'s or of "all" tokens, or
-            "max", the largest values of all tokens (`models.pooling`).
-        pack: examples of a batch share sequences of its length where they fit, kept apart by
-            masks (`models.packing`): the same outputs, with less padding to compute. Only for
-            attention that compares all pairs under a mask; not within XLA.
+        key_initialization: "independent", or "query": key kernels are initialized as a copy of the
+            query kernels.
+        query_key_initializer_range: standard deviation of the query and key kernels; None:
+            initializer_range.
+        word_embedding_scale: factor of initializer_range for word embeddings.
+        pooling: input of the pooler (`models.pooling`): "first", the first token's output, as in
+            BERT; "question" or "all", the mean of the question's or of all tokens; "max", the
+            maximum of all tokens. The last three are for encoders that were not trained to
+            represent the sequence in the first token.
+        pack: pack several short examples of a batch into one sequence, separated by masks
+            (`models.packing`). The outputs are the same, and less padding is computed. Only for
+            variants that compute all pairs under a mask. No effect within XLA.
     """
 
     vocab_size: int = 30522
@@ -98,15 +100,15 @@ class EncoderConfig(base_config.Config):
             super()._set(k, v)
 
     def attention_per_layer(self) -> list[AttentionConfig]:
-        """One AttentionConfig for each layer."""
+        """Returns the AttentionConfig of each layer."""
         if isinstance(self.attention, AttentionConfig):
             return [self.attention] * self.num_hidden_layers
         return list(self.attention)
 
     def distinct_attention(self) -> list[AttentionConfig]:
-        """Returns the distinct AttentionConfigs in the order in which the layers have them.
+        """Returns the distinct AttentionConfigs in the order of their first layers.
 
-        Each of them has a pattern; its index here is the pattern's number.
+        Each has one pattern. Its index in this list is the number of the pattern.
         """
         return list(dict.fromkeys(self.attention_per_layer()))
 
@@ -120,7 +122,7 @@ class EncoderConfig(base_config.Config):
         return f"patterns_{number}"
 
     def check(self) -> None:
-        """Raises InputError naming the field if the sizes do not fit together."""
+        """Raises InputError with the name of the field if fields contradict each other."""
         if self.hidden_size % self.num_attention_heads:
             raise InputError(
                 f"hidden_size={self.hidden_size} is not a multiple of "
@@ -134,7 +136,7 @@ class EncoderConfig(base_config.Config):
         for name in self.disabled_features:
             if name not in features.TOKEN_TYPES:
                 raise InputError(
-                    f"disabled_features: {name!r} is none of {', '.join(features.TOKEN_TYPES)}"
+                    f"disabled_features: {name!r} is not one of {', '.join(features.TOKEN_TYPES)}"
                 )
         if len(self.attention_per_layer()) != self.num_hidden_layers:
             raise InputError(
@@ -166,30 +168,29 @@ class EncoderConfig(base_config.Config):
         attention_bias_use_relative_scalar_only: bool = True,
         max_seq_length: int | None = None,
     ):
-        """The config of a model of google-research/tapas.
+        """Returns the config for a model of google-research/tapas.
 
         Args:
-            bert_config: contents of its bert_config.json.
+            bert_config: contents of the model's bert_config.json.
             restrict_attention_mode: full, same_colum_or_row, headwise_same_colum_or_row,
                 headwise_efficient (the reference's spelling) or table_attention.
             restrict_attention_bucket_size: R; 0 in the headwise mode: no buckets.
             restrict_attention_header_size: G; None: R.
             restrict_attention_row_heads_ratio: share of row heads.
-            restrict_attention_sort_after_projection: without effect on the result.
+            restrict_attention_sort_after_projection: ignored; it does not change the outputs.
             reset_position_index_per_cell: see the attributes.
             disable_position_embeddings: see the attributes.
             disabled_features: see the attributes.
-            proj_value_length: projected length of Linformer, with the mode full only; None or a
+            proj_value_length: projected length of Linformer, for the mode full only; None or a
                 negative number: no Linformer.
-            attention_bias_disabled: number of a relation without bias, of table_attention only.
-            attention_bias_use_relative_scalar_only: of table_attention; True, as nothing else
-                runs in the reference.
-            max_seq_length: the length of Linformer's inputs, to which its variables are tied;
-                None: max_position_embeddings.
+            attention_bias_disabled: number of a relation without bias, for table_attention only.
+            attention_bias_use_relative_scalar_only: for table_attention. Must be True, because the
+                reference's code for False does not run.
+            max_seq_length: length of Linformer's inputs, which is the size of its variables; None:
+                max_position_embeddings.
 
         Raises:
-            InputError: for a mode that is unknown, flags that exclude each other, and incomplete
-                configs.
+            InputError: for an unknown mode, flags that exclude each other, or an incomplete config.
         """
         del restrict_attention_sort_after_projection
         type_vocab_sizes = bert_config.get("type_vocab_size")
@@ -226,24 +227,24 @@ class EncoderConfig(base_config.Config):
         if restrict_attention_mode == "table_attention":
             if not attention_bias_use_relative_scalar_only:
                 raise InputError(
-                    "attention_bias_use_relative_scalar_only must be true: nothing else runs in "
-                    "google-research/tapas"
+                    "attention_bias_use_relative_scalar_only must be true: false does not run in "
+                    "google-research/tapas either"
                 )
             config.attention.disabled_relation = attention_bias_disabled
         return config
 
     @classmethod
     def from_huggingface(cls, config: dict, **fields):
-        """The config of an encoder that computes what Hugging Face's model does.
+        """Returns the config of an encoder with the same outputs as a Hugging Face model.
 
         Args:
             config: contents of the config.json of a TAPAS or BERT model. BERT's has no sizes of
-                the seven token type tables: they are as by default.
-            **fields: fields to set otherwise, such as `attention`.
+                the seven token type tables, so they are the defaults.
+            **fields: fields to override, such as `attention`.
 
         Raises:
-            InputError: another kind of model, an activation that is not there, other positions
-                than absolute ones.
+            InputError: for another kind of model, an unknown activation, or positions that are not
+                absolute.
         """
         return cls(**huggingface.encoder_fields(config) | fields)
 

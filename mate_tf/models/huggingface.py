@@ -1,4 +1,4 @@
-"""Configs of Hugging Face's TAPAS and BERT models: what they mean here, and ours as theirs."""
+"""Converts configs from and to Hugging Face's TAPAS and BERT models."""
 
 from mate_tf.attention import AttentionConfig
 from mate_tf.errors import InputError
@@ -15,7 +15,7 @@ ACTIVATIONS = {
     "tanh": "tanh",
     "linear": "linear",
 }
-"""Our `hidden_act` by theirs."""
+"""Hugging Face's `hidden_act` -> the value of `EncoderConfig.hidden_act`."""
 
 _ENCODER_FIELDS = {
     "vocab_size": "vocab_size",
@@ -56,25 +56,28 @@ _CLASSIFIER_FIELDS = {
     "max_num_rows": "max_num_rows",
     "max_num_columns": "max_num_columns",
 }
-# Where their defaults, which a config.json may leave out, are not ours.
+# Hugging Face's defaults that differ from ours. A config.json may omit keys with default values.
 _TAPAS_DEFAULTS = {
     "max_position_embeddings": 1024,
     "reset_position_index_per_cell": True,
     "select_one_column": True,
 }
 _AGGREGATIONS = ("NONE", "SUM", "AVERAGE", "COUNT")
-# What theirs does not say; read by nothing but `encoder_fields`.
+# Our key for the attention variant in a config.json; transformers ignores it.
 _ATTENTION = "mate_tf_attention"
 
 
 def encoder_fields(config: dict) -> dict:
-    """Fields of the EncoderConfig that computes the same; BERT's has our token type tables.
+    """Returns the fields of an EncoderConfig with the same outputs.
+
+    A BERT model gets the default sizes of the seven token type tables.
 
     Args:
         config: contents of a config.json.
 
     Raises:
-        InputError: another kind of model, an unknown activation, positions that are not absolute.
+        InputError: for another kind of model, an unknown activation, or positions that are not
+            absolute.
     """
     kind = config.get("model_type")
     if kind not in ("tapas", "bert"):
@@ -84,7 +87,7 @@ def encoder_fields(config: dict) -> dict:
         raise InputError(f"position_embedding_type {positions!r}: only absolute can be read")
     activation = config.get("hidden_act", "gelu")
     if activation not in ACTIVATIONS:
-        raise InputError(f"hidden_act {activation!r} is none of {', '.join(ACTIVATIONS)}")
+        raise InputError(f"hidden_act {activation!r} is not one of {', '.join(ACTIVATIONS)}")
     names = _ENCODER_FIELDS
     if kind == "tapas":
         names, config = names | _TAPAS_FIELDS, _TAPAS_DEFAULTS | config
@@ -95,19 +98,19 @@ def encoder_fields(config: dict) -> dict:
 
 
 def classifier_fields(config: dict) -> dict:
-    """Fields of the ClassifierConfig that computes the same, without the encoder's.
+    """Returns the fields, without `encoder`, of a ClassifierConfig with the same outputs.
 
     Args:
         config: contents of a config.json.
     """
     if config.get("model_type") != "tapas":
         return {}
-    # Their loss weighs labelled tokens only, as the reference means to.
+    # Hugging Face's loss applies the weight to labelled tokens only.
     own = {"positive_weight_for_labelled_only": True}
     own["sequence_dropout_prob"] = config.get("hidden_dropout_prob", 0.1)
     own |= _renamed(_TAPAS_DEFAULTS | config, _CLASSIFIER_FIELDS)
     if SEQUENCE_CLASSIFICATION in (config.get("architectures") or ()):
-        # The rest of the config is about heads that this model does not have.
+        # The other keys of the config are for heads that this model does not have.
         return own | {
             "num_classification_labels": len(config.get("id2label") or "01"),
             "disable_per_token_loss": True,
@@ -118,19 +121,19 @@ def classifier_fields(config: dict) -> dict:
 
 
 def _renamed(config, names):
-    """Values that are there and not null, by our names."""
+    """Returns our name -> value, for keys that are present and not null."""
     return {ours: config[name] for name, ours in names.items() if config.get(name) is not None}
 
 
 def to_huggingface(encoder, classifier=None) -> dict:
-    """Contents of a config.json.
+    """Returns the contents of a config.json.
 
     Args:
         encoder: EncoderConfig.
-        classifier: ClassifierConfig, or None for an encoder alone.
+        classifier: ClassifierConfig, or None for an encoder without heads.
 
     Raises:
-        InputError: the model has something that theirs has not.
+        InputError: if the model has options without a counterpart in Hugging Face's TAPAS.
     """
     if encoder.softmax_temperature != 1:
         raise _no_counterpart(f"softmax_temperature={encoder.softmax_temperature}")

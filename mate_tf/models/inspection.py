@@ -9,15 +9,15 @@ from mate_tf.attention.base import AttentionPattern, TableAttention, TableContex
 
 @dataclasses.dataclass(frozen=True)
 class InspectedLayer:
-    """The attention of one layer with the arguments that it gets for a batch.
+    """The attention of one layer with its arguments for a batch.
 
     Attributes:
-        attention: the layer.
-        pattern: the AttentionPattern of the layer; layers with equal configs share one.
-        state: what the pattern computed for the batch.
+        attention: the attention layer.
+        pattern: the AttentionPattern of the layer. Layers with equal configs share a pattern.
+        state: tensors that the pattern computed for the batch.
         context: the TableContext, with the tokens that the pattern adds.
-        x: <float>[batch, seq, hidden], the input of the layer. Outputs of an encoder are without
-            the added tokens, so these are made from the other tokens again, as before layer 1.
+        x: <float>[batch, seq, hidden], input of the layer. The encoder's outputs do not contain
+            the added tokens, so they are computed again from the other tokens, as before layer 1.
         seq: number of tokens without the added ones.
     """
 
@@ -30,7 +30,7 @@ class InspectedLayer:
 
     @property
     def content_mask(self) -> tf.Tensor | None:
-        """<bool>[batch, heads, seq, seq] if it depends on the content x, else None."""
+        """Mask that depends on the content x, <bool>[batch, heads, seq, seq], or None."""
         return self.attention.mask(self.x, self.state)
 
     @property
@@ -46,7 +46,12 @@ def layer_inputs(outputs: dict) -> list[tf.Tensor]:
 
 
 def inspect(encoder, features: dict) -> list[InspectedLayer]:
-    """Runs an encoder without dropout, and returns its layers with their arguments."""
+    """Runs an encoder without dropout, and returns its layers with their arguments.
+
+    Args:
+        encoder: a `TableEncoder`.
+        features: dict of <int32>[batch, seq], see `TableEncoder.call`.
+    """
     context = TableContext.from_features(features).map(tf.convert_to_tensor)
     patterns = {pattern.config: pattern for pattern in encoder.patterns}
     found, shared = [], {}

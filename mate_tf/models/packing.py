@@ -1,8 +1,8 @@
 """Packing: several short examples in one sequence, with less padding and the same outputs.
 
-First-fit decreasing puts the examples of a batch one behind the other into few sequences of the
-batch's length. Masks keep them apart (`masks.same_example`), positions count from each example's
-start, and the outputs are unpacked again.
+The examples of a batch are concatenated into fewer sequences of the same length by first-fit
+decreasing. Masks separate the examples of a sequence (`masks.same_example`), positions count from
+the start of each example, and the outputs are unpacked again.
 """
 
 import tensorflow as tf
@@ -11,10 +11,10 @@ from mate_tf.layers.shapes import shape_list
 
 
 class Packing:
-    """Assignment of the examples of one batch to sequences that they share.
+    """Assignment of the examples of a batch to shared sequences.
 
     An example ends with its last real token. The number of sequences depends on the batch, so
-    shapes are dynamic and XLA cannot compile it.
+    shapes are dynamic and XLA cannot compile this.
 
     Examples:
         >>> packing = Packing(input_mask=[[1, 1, 1, 0], [1, 1, 1, 1], [1, 0, 0, 0]])
@@ -25,8 +25,8 @@ class Packing:
         input_mask: <int32>[batch, seq], 1 for real tokens, 0 for padding.
 
     Attributes:
-        starts: <int32>[sequences, seq], position at which the token's example starts; the own
-            position for padding.
+        starts: <int32>[sequences, seq], position at which the token's example starts. For padding
+            it is the token's own position.
     """
 
     def __init__(self, input_mask):
@@ -37,9 +37,11 @@ class Packing:
         sequence, start, self._num_sequences = _first_fit_decreasing(lengths, self._seq)
         within = positions < lengths[:, None]
         to = (sequence * self._seq + start)[:, None] + positions
-        # [batch, seq]: index of each token in the flattened sequences; behind all of them = none
+        # [batch, seq]: index of each token in the flattened sequences; padding gets the index after
+        # the last token
         self._to = tf.where(within, to, self._num_sequences * self._seq)
-        # [sequences, seq]: index of each token in the flattened batch; behind all of them = none
+        # [sequences, seq]: index of each token in the flattened batch; padding gets the index after
+        # the last token
         tokens = tf.range(batch * self._seq)
         shape = [self._num_sequences * self._seq + 1]
         come_from = tf.tensor_scatter_nd_update(
@@ -52,13 +54,29 @@ class Packing:
         self.starts = tf.where(starts < 0, positions, starts)
 
     def pack(self, values: tf.Tensor) -> tf.Tensor:
-        """Moves <int32>[batch, seq] to <int32>[sequences, seq], 0 outside of the examples."""
+        """Packs values of tokens.
+
+        Args:
+            values: <int32>[batch, seq].
+
+        Returns:
+            <int32>[sequences, seq], 0 for padding.
+        """
+        # [batch * seq + 1] -> [sequences, seq]
         return tf.gather(tf.pad(tf.reshape(values, [-1]), [[0, 1]]), self._from)
 
     def unpack(self, x: tf.Tensor) -> tf.Tensor:
-        """Moves <float>[sequences, seq, hidden] to <float>[batch, seq, hidden], 0 for padding."""
+        """Unpacks vectors of tokens.
+
+        Args:
+            x: <float>[sequences, seq, hidden].
+
+        Returns:
+            <float>[batch, seq, hidden], 0 for padding.
+        """
         # [sequences, seq, hidden] -> [sequences * seq + 1, hidden]
         vectors = tf.reshape(x, [-1, shape_list(x)[-1]])
+        # [sequences * seq + 1, hidden] -> [batch, seq, hidden]
         return tf.gather(tf.pad(vectors, [[0, 1], [0, 0]]), self._to)
 
     together = pack  # alias of pack, kept for code that uses the old name
@@ -73,8 +91,8 @@ def _first_fit_decreasing(lengths, capacity):
         capacity: length of a sequence.
 
     Returns:
-        The sequence of each example, <int32>[batch]; its start in it, <int32>[batch]; the number
-        of sequences, <int32>[].
+        index of each example's sequence, <int32>[batch]; start of the example in that sequence,
+        <int32>[batch]; number of sequences, <int32>[].
     """
     batch = shape_list(lengths)[0]
     order = tf.argsort(lengths, direction="DESCENDING", stable=True)

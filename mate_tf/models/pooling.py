@@ -1,4 +1,4 @@
-"""Pooling: one vector for a sequence, from the vectors of its tokens."""
+"""Pooling: computes one vector per sequence from the vectors of its tokens."""
 
 import tensorflow as tf
 
@@ -10,21 +10,27 @@ POOLINGS = (FIRST, QUESTION, ALL, MAX)
 
 
 def pool(x: tf.Tensor, context, pooling: str) -> tf.Tensor:
-    """Pools the real tokens of each sequence: returns <float>[batch, hidden].
+    """Pools the real tokens of each sequence.
 
-    Examples without real tokens, which only fill up a batch, have the mean and maximum zero.
+    Padding examples have no real tokens; their mean and maximum are 0.
 
     Args:
         x: <float>[batch, seq, hidden], vectors of the tokens.
         context: the TableContext of these tokens.
         pooling: one of POOLINGS.
+
+    Returns:
+        <float>[batch, hidden].
     """
     if pooling == FIRST:
         return x[:, 0]
     tokens = masks.question_tokens(context) if pooling == QUESTION else masks.real_tokens(context)
+    # [batch, seq] -> [batch, seq, 1]
     tokens = tokens[:, :, None]
     if pooling == MAX:
+        # [batch, seq, hidden] -> [batch, hidden]
         largest = tf.reduce_max(tf.where(tokens, x, x.dtype.min), axis=1)
         return tf.where(tf.reduce_any(tokens, axis=1), largest, 0)
     tokens = tf.cast(tokens, x.dtype)
+    # [batch, seq, hidden] -> [batch, hidden]
     return tf.math.divide_no_nan(tf.reduce_sum(x * tokens, 1), tf.reduce_sum(tokens, 1))

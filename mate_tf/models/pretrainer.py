@@ -1,5 +1,4 @@
-"""An encoder with the heads of pre-training: masked words, and whether text and table (or two
-texts) belong together."""
+"""An encoder with the heads of pre-training: masked words, and random tables or next sentences."""
 
 import dataclasses
 
@@ -18,9 +17,9 @@ LABELS = (
     "masked_lm_weights",
     "next_sentence_labels",
 )
-"""What the losses are computed from; `data.pretraining.masking` makes the first three."""
+"""Features that the losses read. `data.pretraining.masking` makes the first three."""
 
-_NO_WORDS = 1e-5  # keeps a batch without masked words from being divided by zero
+_NO_WORDS = 1e-5  # added to the number of masked words, to avoid a division by zero
 
 
 @dataclasses.dataclass
@@ -28,9 +27,9 @@ class PretrainerConfig(base_config.Config):
     """Settings of a TablePretrainer.
 
     Attributes:
-        encoder: the encoder below the heads; the one that is fine-tuned later.
-        next_sentence: whether there is the second head, which says if the text and the table, or
-            two texts, belong together.
+        encoder: the encoder below the heads, which is fine-tuned later.
+        next_sentence: whether the model has the second head, which predicts whether a text and a
+            table, or two texts, belong together.
     """
 
     encoder: EncoderConfig = dataclasses.field(default_factory=EncoderConfig)
@@ -38,15 +37,15 @@ class PretrainerConfig(base_config.Config):
 
     @classmethod
     def from_tapas(cls, bert_config, **flags):
-        """Makes a config of the reference's bert_config.json and flags, see `EncoderConfig`."""
+        """Returns the config for the reference's bert_config.json, see `EncoderConfig`."""
         return cls(encoder=EncoderConfig.from_tapas(bert_config, **flags))
 
 
 class TablePretrainer(ConfiguredModel):
-    """Guesses masked words, and whether a text and a table belong together.
+    """Predicts masked words, and whether a text and a table belong together.
 
-    As google-research/tapas pre-trains, with any attention (MATE paper, section 3.2 and appendix
-    A.1). A checkpoint of this model is one of its encoder too: classifiers start from it.
+    This is the pre-training of google-research/tapas, with any attention (MATE paper, section 3.2
+    and appendix A.1). Classifiers load their encoder from a checkpoint of this model.
 
     Examples:
         >>> model = TablePretrainer(PretrainerConfig())
@@ -71,12 +70,14 @@ class TablePretrainer(ConfiguredModel):
         self.build(None)
 
     def build(self, input_shape=None):
+        """Creates the variables of the heads."""
         for head in (self.masked_words, self.random_table):
             if head is not None:
                 build_child(head, [None, self._config.encoder.hidden_size])
         self.built = True
 
     def checkpoint_variables(self):
+        """Returns name in TF1 checkpoints -> variable, of the encoder and the heads."""
         variables = self.encoder.checkpoint_variables()
         for head in (self.masked_words, self.random_table):
             if head is not None:
@@ -88,26 +89,34 @@ class TablePretrainer(ConfiguredModel):
 
         Args:
             features: dict of the encoder's inputs, <int32>[batch, seq], and the labels:
-                masked_lm_positions <int32>[batch, masked]: where words are to be guessed;
-                masked_lm_ids <int32>[batch, masked]: what stood there;
-                masked_lm_weights <float32>[batch, masked]: 1, or 0 where nothing is to be guessed;
-                next_sentence_labels <int32>[batch, 1]: 1 if the table is a random one, else 0;
-                not read without that head.
-            training: with dropout, and without the log-probabilities, which only cost time then.
+                masked_lm_positions <int32>[batch, masked]: positions of masked words;
+                masked_lm_ids <int32>[batch, masked]: ids of the original words;
+                masked_lm_weights <float32>[batch, masked]: 1 for masked words, 0 for padding;
+                next_sentence_labels <int32>[batch, 1]: 1 for a random table, else 0. Only for
+                models with that head.
+            training: whether dropout is on. In training there are no log probabilities, to save
+                time.
 
         Returns:
-            dict: the encoder's outputs (sequence_output, pooled_output, encoder_outputs,
-            embedding_output); total_loss <float32>[], the sum of masked_lm_loss <float32>[], the
-            mean over the masked words, and next_sentence_loss <float32>[], the mean over the batch;
-            of both the `_example_loss` <float32>[batch * masked] and [batch], the most probable
-            classes masked_lm_predictions <int32>[batch * masked] and next_sentence_predictions
-            <int32>[batch] and, unless training, the `_log_probs` <float32>[batch * masked, vocab]
-            and [batch, 2]. Without the second head all of next_sentence is missing.
+            dict with the encoder's outputs (sequence_output, pooled_output, encoder_outputs,
+            embedding_output) and
+            total_loss: <float32>[], the sum of the next two.
+            masked_lm_loss: <float32>[], mean over the masked words.
+            next_sentence_loss: <float32>[], mean over the batch.
+            masked_lm_example_loss: <float32>[batch * masked].
+            next_sentence_example_loss: <float32>[batch].
+            masked_lm_predictions: <int32>[batch * masked], the most probable words.
+            next_sentence_predictions: <int32>[batch], the more probable class.
+            masked_lm_log_probs: <float32>[batch * masked, vocab], not in training.
+            next_sentence_log_probs: <float32>[batch, 2], not in training.
+            Without the second head there are no outputs of next_sentence.
         """
         encoded = self.encoder(features, training=training)
+        # [batch, seq, hidden], [batch, masked] -> [batch, masked, hidden]
         masked = tf.gather(
             encoded["sequence_output"], features["masked_lm_positions"], axis=1, batch_dims=1
         )
+        # [batch * masked, hidden], [vocab, hidden] -> [batch * masked, vocab]
         word_logits = self.masked_words(
             tf.reshape(masked, [-1, self._config.encoder.hidden_size]),
             self.encoder.embeddings.word_embeddings,
@@ -128,7 +137,13 @@ class TablePretrainer(ConfiguredModel):
 
 
 def _classification(logits, labels, training):
-    """Losses and predictions; see `TablePretrainer.call`."""
+    """Returns losses, predictions and log probabilities of one head.
+
+    Args:
+        logits: <float32>[examples, classes].
+        labels: <int32> with as many elements as there are examples.
+        training: if true, no log probabilities are computed.
+    """
     labels = tf.reshape(labels, [-1])
     outputs = {
         "example_loss": tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits),

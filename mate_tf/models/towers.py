@@ -1,4 +1,4 @@
-"""Several sequences through one encoder, each for itself, and what is known of all of them."""
+"""Encodes equal parts of a sequence separately, with one encoder, and combines their outputs."""
 
 import tensorflow as tf
 
@@ -12,30 +12,30 @@ _READ = frozenset(names(MODEL_INPUTS))
 
 
 class Towers:
-    """Encodes the equal parts of sequences apart from each other: none attends to another.
+    """Encodes the equal parts of a sequence separately: no part attends to another.
 
-    A pair of documents, as Long Range Arena matches them, is one sequence of features twice as
-    long; for the encoder both begin at position 0 in segment 0. The pooled output of a pair is
-    [first, second, first * second, first - second].
+    With two towers the parts are two documents, as in Long Range Arena's retrieval task. Both begin
+    at position 0 in segment 0. The pooled output is [first, second, first * second,
+    first - second].
 
-    Choices of what goes with a text are parts that each have it and one of them, as two segments.
-    Their pooled outputs are kept apart: <float>[batch, choices, hidden].
+    With several choices each part is a text and one of its possible continuations, as two segments.
+    The pooled output has one vector for each choice: <float>[batch, choices, hidden].
 
     Args:
-        num_towers: 1: no pair of documents; 2: as above.
-        num_choices: as above; 1: there are none.
+        num_towers: 1, or 2 for pairs of documents.
+        num_choices: number of choices; 1: no choices.
 
     Attributes:
-        num_parts: how many equal parts a sequence has.
-        pooled_width: how many times wider the pooled output is than the encoder's.
+        num_parts: number of equal parts of a sequence.
+        pooled_width: width of the pooled output, as a multiple of the encoder's.
 
     Raises:
-        InputError: another number of towers, or choices between pairs of documents.
+        InputError: for another number of towers, or for two towers with choices.
     """
 
     def __init__(self, num_towers: int, num_choices: int = 1):
         if num_towers not in NUM_TOWERS:
-            raise InputError(f"num_towers={num_towers}: there are 1 or 2")
+            raise InputError(f"num_towers={num_towers}: must be 1 or 2")
         if num_towers > 1 and num_choices > 1:
             raise InputError("num_towers=2 and multiple_choice exclude each other")
         self.num_parts = num_towers * num_choices
@@ -43,17 +43,21 @@ class Towers:
         self.pooled_width = 4 if self._compares else 1
 
     def encode(self, encoder, features: dict, training=None) -> dict:
-        """The encoder's outputs, for the sequences as they were given.
+        """Runs the encoder on all parts, and joins its outputs to whole sequences.
 
         Args:
             encoder: a `TableEncoder`.
-            features: its inputs, <int32>[batch, seq]; what else is there is not for it.
+            features: dict of <int32>[batch, seq]. Other features than the encoder's are ignored.
             training: whether dropout is on.
+
+        Returns:
+            dict with the outputs of `TableEncoder.call`.
         """
         parts = self.num_parts
         if parts == 1:
             return dict(encoder(features, training=training))
         batch, seq = shape_list(features["input_ids"])
+        # [batch, seq] -> [parts * batch, seq / parts]
         of_tokens = {
             name: tf.reshape(value, [parts * batch, seq // parts])
             for name, value in features.items()
@@ -64,12 +68,14 @@ class Towers:
         outputs = encoder(of_tokens, training=training)
 
         def joined(x):
+            # [parts * batch, seq / parts, hidden] -> [batch, seq, hidden]
             return tf.reshape(x, [batch, seq, x.shape[-1]])
 
         pooled = outputs["pooled_output"]
         if self._compares:
             pooled = _compared(pooled)
         else:
+            # [parts * batch, hidden] -> [batch, parts, hidden]
             pooled = tf.reshape(pooled, [batch, parts, pooled.shape[-1]])
         return {
             "sequence_output": joined(outputs["sequence_output"]),
@@ -80,6 +86,6 @@ class Towers:
 
 
 def _compared(pooled):
-    """<float>[2 batch, hidden] -> <float>[batch, 4 hidden]"""
+    """Combines pairs of vectors: <float>[2 * batch, hidden] -> <float>[batch, 4 * hidden]."""
     first, second = pooled[::2], pooled[1::2]
     return tf.concat([first, second, first * second, first - second], axis=-1)

@@ -1,8 +1,8 @@
 """POINTR: (Point)ing at an expanded cell, then (R)eading a span from it (MATE paper, section 4).
 
-The first stage is task HYBRIDQA, the second HYBRIDQA_RC. Here is what joins them: the conversion of
-selected cells into tables to read, the choice among what was read, the official scores, and
-`PointrPredictor`.
+The first stage is task HYBRIDQA, the second HYBRIDQA_RC. This package combines them: it converts
+selected cells to inputs of the second stage, chooses among the spans that were read, computes the
+official scores, and has the `PointrPredictor`.
 """
 
 from mate_tf.pointr.config import PointrExperiment

@@ -1,4 +1,4 @@
-"""Experiments of both stages of POINTR, and how their results make one answer."""
+"""Config of POINTR: experiments of both stages, and the choice of the answer."""
 
 import dataclasses
 
@@ -13,16 +13,16 @@ from mate_tf.tasks.configs import TableExperiment
 NAME = "POINTR"
 POINT, READ = "point", "read"
 STAGES = {POINT: "HYBRIDQA", READ: "HYBRIDQA_RC"}
-"""The task that each stage trains."""
+"""Stage -> task that it trains."""
 
 
 @dataclasses.dataclass
 class PointrTaskConfig(config_definitions.TaskConfig):
-    """Choice among the cells that are read.
+    """Choice of the cells that are read, and of the answer.
 
     Attributes:
         name: POINTR.
-        num_cells: number of the most probable cells that are read.
+        num_cells: number of most probable cells to read.
         policy: "first" answers with the best span of the most probable cell, as the paper does;
             "product" with the span of the largest P(cell) * P(span | cell).
     """
@@ -34,12 +34,12 @@ class PointrTaskConfig(config_definitions.TaskConfig):
 
 @dataclasses.dataclass
 class PointrExperiment(base_config.Config):
-    """Both stages' experiments and what joins them.
+    """Experiments of both stages, and the settings that combine them.
 
     Attributes:
         task: see `PointrTaskConfig`.
-        point: of task HYBRIDQA.
-        read: of task HYBRIDQA_RC.
+        point: experiment of task HYBRIDQA.
+        read: experiment of task HYBRIDQA_RC.
     """
 
     task: PointrTaskConfig = dataclasses.field(default_factory=PointrTaskConfig)
@@ -60,7 +60,7 @@ class PointrExperiment(base_config.Config):
         if name.upper() != NAME:
             raise InputError(f"{source}: is an experiment for task {name}, not for {NAME}")
         if self.task.num_cells < 1:
-            raise InputError(f"{source}: task.num_cells={self.task.num_cells} leaves no cell")
+            raise InputError(f"{source}: task.num_cells={self.task.num_cells} must be 1 or more")
         if self.task.policy not in POLICIES:
             raise InputError(
                 f"{source}: task.policy is {self.task.policy!r}, "

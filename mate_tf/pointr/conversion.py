@@ -1,4 +1,4 @@
-"""Conversion of the cells that the first stage selected to the input of the second."""
+"""Conversion of cells that the first stage selected to inputs of the second stage."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -12,16 +12,19 @@ def predicted_interactions(
     ranked: Mapping[str, Iterable[Coordinate]],
     config: HybridQaRcConfig,
 ) -> Iterator[interaction_pb2.Interaction]:
-    """Makes tables of the most probable cells of the first stage; k is a cell's rank, from 0.
+    """Yields an interaction for each of the most probable cells of the first stage.
+
+    The table of such an interaction has one expanded cell. The rank of the cell, from 0, is in the
+    interaction's id.
 
     Args:
-        interaction: of the first stage.
-        ranked: question id of the first stage -> its cells, best first. Questions that are not in
-            it give nothing.
-        config: see there.
+        interaction: interaction of the first stage.
+        ranked: question id of the first stage -> its cells, best first. Other questions are
+            skipped.
+        config: config of the second stage's cells.
 
     Raises:
-        InputError: a cell is not in the table.
+        InputError: if a cell is not in the table.
     """
     config.check()
     for question in interaction.questions:

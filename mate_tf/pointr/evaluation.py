@@ -1,4 +1,4 @@
-"""Exact match and F1 of both stages together, by HybridQA's official evaluator, with intervals."""
+"""Exact match and F1 of both stages together, by HybridQA's official rules, with intervals."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from mate_tf.files.atomic import atomic_path
 from mate_tf.protos import interaction_pb2
 
 REFERENCE_FILE = "dev_reference.json"
-"""The official file of dev's answers and where they are."""
+"""HybridQA's official file with the answers of dev and their sources (table or passage)."""
 
 _TITLES = ("questions", "EM", "EM low", "EM high", "F1", "F1 low", "F1 high")
 
@@ -38,10 +38,10 @@ def reference(
     """Returns the gold answers to the questions of a split.
 
     Args:
-        interactions: of the first stage.
-        split: its name. For "dev" the groups are those of the official reference if
-            `keep_reference` found it; otherwise an answer counts as "table" if it is in a cell's
-            own text.
+        interactions: interactions of the first stage.
+        split: name of the split. The groups of "dev" are those of the official reference, if
+            `keep_reference` copied it. In all other cases an answer is in group "table" if the
+            text of a cell has it.
         output_dir: see `keep_reference`.
     """
     answers, table = {}, []
@@ -62,13 +62,12 @@ def scores(answers: Mapping[str, str], gold: Reference) -> dict[str, dict[str, f
     """Computes exact match and F1.
 
     Args:
-        answers: question id of the data set -> text; other questions than those of `gold` are
-            left out.
+        answers: question id of the data set -> text. Questions that `gold` lacks are ignored.
         gold: the gold answers.
 
     Returns:
-        group of questions -> "questions", and if there are any "EM", "F1" (shares) with the ends
-        of their 95 % intervals, such as "EM low".
+        group of questions -> {"questions": their number} and, if that is not 0, the shares "EM"
+        and "F1" with the bounds of their 95 % intervals ("EM low", "EM high" and so on).
     """
     answered = {name: text for name, text in answers.items() if name in gold.answers}
     each = hybridqa_answers.question_scores(answered, gold)
@@ -90,7 +89,7 @@ def scores(answers: Mapping[str, str], gold: Reference) -> dict[str, dict[str, f
 
 
 def columns(found: Mapping[str, Mapping[str, float]]) -> dict[str, dict]:
-    """Turns `scores` into what `metrics.comparison` prints: a column a figure, a row a group."""
+    """Transposes `scores` for `metrics.comparison`: a column per metric, a row per group."""
     return {
         title: {group: values.get(title) for group, values in found.items()} for title in _TITLES
     }

@@ -1,4 +1,4 @@
-"""Prediction with both stages: cells of the first, answers of the second."""
+"""Prediction with both stages: cells from the first, answers from the second."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -13,17 +13,17 @@ from mate_tf.pointr.readings import Reading, by_question, choose, rank, span_in_
 from mate_tf.protos import interaction_pb2
 
 OUTPUTS = ("pred_span", "span_log_prob", "row_ids")
-"""Outputs of the second stage's model that `readings` takes."""
+"""Outputs of the second stage's model that `readings` needs."""
 
 RankedCells = Mapping[str, list[tuple[Coordinate, float]]]
-"""Question id -> its cells with their probabilities, the best first."""
+"""Question id -> list of (cell, probability), best first."""
 
 
 class SelectedCell(NamedTuple):
-    """A cell that the first stage has selected.
+    """A cell that the first stage selected.
 
     Attributes:
-        interaction: a table of this cell only, as the second stage reads it.
+        interaction: input of the second stage: a table with this cell only.
         cell: (row, column) in the whole table.
         probability: P(cell).
     """
@@ -39,19 +39,19 @@ class SelectedCell(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The text that is read: the cell's own, then the passages that it links to."""
+        """The text to read: the cell's own text, then the linked passages."""
         return self.interaction.table.rows[0].cells[0].text
 
 
 def select_cells(
     interactions: Iterable[interaction_pb2.Interaction], cells: RankedCells, num_cells: int
 ) -> list[SelectedCell]:
-    """Makes tables of the best cells of each question.
+    """Converts the best cells of each question to inputs of the second stage.
 
     Args:
-        interactions: of the first stage, with one question each.
+        interactions: interactions of the first stage, with one question each.
         cells: the first stage's predictions.
-        num_cells: number of cells a question.
+        num_cells: number of cells per question.
     """
     config = HybridQaRcConfig(single_cell_examples=True, num_predictions_to_keep=num_cells)
     found = []
@@ -71,12 +71,12 @@ def readings(
 
     Args:
         selected: the cells.
-        outputs: question id of the second stage -> `OUTPUTS` of its model. Cells without are left
-            out: they could not be converted.
-        tokenizer: the second stage's.
+        outputs: question id of the second stage -> `OUTPUTS` of its model. Cells without outputs
+            are skipped; they could not be converted to examples.
+        tokenizer: tokenizer of the second stage.
 
     Returns:
-        question id of the data set -> readings, the best cell's first.
+        question id of the data set -> readings, that of the best cell first.
     """
     selected = list(selected)
     found = []
@@ -94,11 +94,11 @@ def readings(
 def answers(
     question_ids: Iterable[str], found: Mapping[str, list[Reading]], policy: str
 ) -> dict[str, str]:
-    """Returns the answer to each question by the data set's id; "" if nothing was read.
+    """Returns question id of the data set -> answer; "" for questions without a reading.
 
     Args:
-        question_ids: of the first stage.
-        found: `readings`.
+        question_ids: question ids of the first stage.
+        found: result of `readings`.
         policy: see `choose`.
     """
     texts = {}

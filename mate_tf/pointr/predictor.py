@@ -1,4 +1,4 @@
-"""POINTR's two exported models as one: a question in, the cell and the words in it out."""
+"""`PointrPredictor`: answers questions with POINTR's two exported models."""
 
 import dataclasses
 import json
@@ -29,18 +29,19 @@ _DESCRIPTIONS = annotated_text_pb2.AnnotationDescription.annotation_descriptions
 
 @dataclasses.dataclass(frozen=True)
 class PointrAnswer:
-    """Text that was read, and its cell.
+    """An answer and its cell.
 
     Attributes:
-        text: the answer as it is written; "" if the reader found nothing.
-        row, column: of the cell, from 0; the header is not a row.
+        text: the answer as it is written in the cell or passage; "" if the reader found none.
+        row, column: coordinates of the cell, from 0, without the header.
         cell: the cell's text.
-        passage: identifier of the linked passage with the answer; None if it is in the cell itself.
-        sentence: the sentence of the passage around the answer, or the cell's text.
+        passage: identifier of the linked passage with the answer; None if the cell has it.
+        sentence: the sentence of the passage with the answer, or the cell's text.
         cell_probability: P(cell), from the first stage.
-        span_probability: P(span | cell), from the second.
-        probabilities: <float32>[rows, columns], P(cell) of every cell; 0 if it was not read.
-        cuts: what was not read, in words.
+        span_probability: P(span | cell), from the second stage.
+        probabilities: <float32>[rows, columns], P(cell) of every cell; 0 for cells that did not
+            fit into the model.
+        cuts: descriptions of the parts of the input that did not fit.
     """
 
     text: str
@@ -51,28 +52,28 @@ class PointrAnswer:
     sentence: str
     cell_probability: float
     span_probability: float
-    # Arrays have no single truth value: answers are compared by the rest.
+    # Arrays have no single truth value, so comparisons of answers leave them out.
     probabilities: np.ndarray = dataclasses.field(compare=False, repr=False)
     cuts: tuple[str, ...] = ()
 
     @property
     def coordinates(self) -> list[tuple[int, int]]:
-        """The cell, in a list, as `Table.render` takes it."""
+        """List with the coordinates of the cell, for `Table.render`."""
         return [(self.row, self.column)]
 
     def best_cells(self, count: int = 5) -> list[tuple[int, int, float]]:
-        """(row, column, probability) of the most probable cells, the best first."""
+        """Returns (row, column, probability) of the `count` most probable cells, best first."""
         return [(*cell, probability) for cell, probability in _ranked(self.probabilities)[:count]]
 
     def to_json(self) -> dict:
-        """The answer as plain JSON values; of the probabilities only those of `best_cells`."""
+        """Returns the answer as JSON values, with `best_cells` instead of all probabilities."""
         values = dataclasses.asdict(self)
         del values["probabilities"]
         return values | {"cells": self.best_cells()}
 
 
 class PointrPredictor:
-    """Answers questions about tables and the passages their cells link to (paper, section 4).
+    """Answers questions about tables and the passages that their cells link to (MATE, section 4).
 
         predictor = mate_tf.PointrPredictor("out/pointr_minilm/model/export")
         answer = predictor.ask(
@@ -84,7 +85,7 @@ class PointrPredictor:
         export_dir: folder that --task=POINTR --mode=export wrote.
 
     Raises:
-        InputError: if one of the two models is not there.
+        InputError: if one of the two models does not exist.
     """
 
     def __init__(self, export_dir: str):
@@ -110,11 +111,11 @@ class PointrPredictor:
             passages: identifier -> text.
 
         Raises:
-            InputError: a link is of a cell that the table does not have, or question and table
-                cannot be brought into the model's length.
+            InputError: if a link is of a cell that the table lacks, or question and table do not
+                fit into the model's length.
         """
-        asked = interactions.Question(id="ask-0_0", text=question)
-        interaction = interactions.interaction_from_table(table, "ask-0", [asked])
+        questions = [interactions.Question(id="ask-0_0", text=question)]
+        interaction = interactions.interaction_from_table(table, "ask-0", questions)
         link(interaction, links or {}, passages or {})
         return self.ask_interaction(interaction)
 
@@ -123,8 +124,12 @@ class PointrPredictor:
     ) -> PointrAnswer:
         """Answers a question of an interaction with links and passages.
 
+        Args:
+            interaction: the table, its links and passages, and the questions.
+            question_index: index of the question to answer.
+
         Raises:
-            InputError: as `ask`.
+            InputError: see `ask`.
         """
         question = interaction.questions[question_index]
         example, cuts = self._point.converter.conversion(interaction, question_index)
@@ -135,20 +140,20 @@ class PointrPredictor:
             for cell, probability in _ranked(probabilities)[: self._num_cells]
         ]
         best = choose([reading for reading, _ in found], self._policy)
-        place = next(span for reading, span in found if reading is best)
-        return _answer(interaction, best, place, probabilities, tuple(map(str, cuts)))
+        characters = next(span for reading, span in found if reading is best)
+        return _answer(interaction, best, characters, probabilities, tuple(map(str, cuts)))
 
     def _reading(self, interaction, question, cell, probability):
-        """Reads one cell: a `Reading`, and its place in the expanded text."""
+        """Reads one cell. Returns a `Reading` and its character range in the expanded text."""
         config = hybridqa_rc.HybridQaRcConfig(single_cell_examples=True)
         (reading,) = conversion.predicted_interactions(interaction, {question.id: [cell]}, config)
         example, _ = self._read.converter.conversion(reading, 0)
         (outputs,) = self._read(example)
         text = reading.table.rows[0].cells[0].text
-        place = span_in_text(outputs, self._offsets.ranges(text))
+        characters = span_in_text(outputs, self._offsets.ranges(text))
         log_probability = float(outputs["span_log_prob"])
-        span = slice(*place)
-        return Reading(text[span], probability, log_probability, cell), place
+        span = slice(*characters)
+        return Reading(text[span], probability, log_probability, cell), characters
 
 
 def link(
@@ -158,8 +163,13 @@ def link(
 ) -> None:
     """Adds links and passages to an interaction, in place.
 
+    Args:
+        interaction: the interaction to change.
+        links: (row, column), from 0 and without the header -> identifiers of passages.
+        passages: identifier -> text.
+
     Raises:
-        InputError: a link is of a cell that the table does not have.
+        InputError: if a link is of a cell that the table lacks.
     """
     rows = interaction.table.rows
     for (row, column), identifiers in links.items():
@@ -173,7 +183,7 @@ def link(
 
 
 def write_settings(export_dir: str, num_cells: int, policy: str) -> None:
-    """Leaves beside the two models how their results are joined."""
+    """Writes the settings that combine the two models into their folder."""
     write_json(os.path.join(export_dir, SETTINGS_FILE), {"num_cells": num_cells, "policy": policy})
 
 
@@ -187,7 +197,13 @@ def _settings(export_dir: str) -> dict:
 
 
 def _of_table(probabilities: np.ndarray, table) -> np.ndarray:
-    """<float32>[rows, columns] of the table from a grid of the model's size."""
+    """Returns <float32>[rows, columns] of the table.
+
+    Args:
+        probabilities: <float32>[rows, columns] of the model's grid. Cells of the table beyond it
+            get 0.
+        table: the table proto.
+    """
     found = np.zeros((len(table.rows), len(table.columns)), np.float32)
     common = tuple(map(slice, np.minimum(found.shape, probabilities.shape)))
     found[common] = probabilities[common]
@@ -195,16 +211,20 @@ def _of_table(probabilities: np.ndarray, table) -> np.ndarray:
 
 
 def _ranked(probabilities: np.ndarray) -> list[tuple[tuple[int, int], float]]:
-    """All cells with their probabilities, the best first, of equal ones the first first."""
+    """Returns all (cell, probability), best first. Equal probabilities keep the table's order.
+
+    Args:
+        probabilities: <float32>[rows, columns].
+    """
     order = np.argsort(-probabilities, axis=None, kind="stable")
     cells = zip(*np.unravel_index(order, probabilities.shape), strict=True)
     return [((int(row), int(col)), float(probabilities[row, col])) for row, col in cells]
 
 
-def _answer(interaction, best: Reading, place, probabilities, cuts) -> PointrAnswer:
+def _answer(interaction, best: Reading, characters, probabilities, cuts) -> PointrAnswer:
     row, column = best.cell
     cell = interaction.table.rows[row].cells[column]
-    passage, sentence = _source(interaction, cell, place)
+    passage, sentence = _source(interaction, cell, characters)
     return PointrAnswer(
         text=best.text,
         row=row,
@@ -219,25 +239,25 @@ def _answer(interaction, best: Reading, place, probabilities, cuts) -> PointrAns
     )
 
 
-def _source(interaction, cell, place) -> tuple[str | None, str]:
-    """The passage and the sentence around a range of the cell's expanded text."""
+def _source(interaction, cell, characters) -> tuple[str | None, str]:
+    """Returns the passage and the sentence around a character range of the expanded text."""
     descriptions = interaction.Extensions[_DESCRIPTIONS].descriptions
     begin = len(cell.text)
-    if place[0] < begin or place[0] == place[1]:
+    if characters[0] < begin or characters[0] == characters[1]:
         return None, cell.text
     for identifier in dict.fromkeys(expansion.links(cell)):
         if identifier not in descriptions:
             continue
         text = descriptions[identifier]
         begin += len(hybridqa_rc.SEPARATOR)
-        if place[0] < begin + len(text):
-            return identifier, _sentence(text, place[0] - begin)
+        if characters[0] < begin + len(text):
+            return identifier, _sentence(text, characters[0] - begin)
         begin += len(text)
     return None, cell.text
 
 
 def _sentence(text: str, character: int) -> str:
-    """The sentence in which a character stands."""
+    """Returns the sentence that contains the character at an index."""
     begin = 0
     for sentence in split_sentences(text):
         begin = text.index(sentence, begin)

@@ -13,16 +13,16 @@ from mate_tf.evaluation.hybridqa_answers import official_id
 
 FIRST, PRODUCT = "first", "product"
 POLICIES = (FIRST, PRODUCT)
-"""Rules by which one of several cells gives the answer; see `choose`."""
+"""Rules for the choice among several cells; see `choose`."""
 
 
 class Reading(NamedTuple):
-    """Best span in one cell that the first stage has selected.
+    """The best span in one cell that the first stage selected.
 
     Attributes:
         text: the best span, as it is written in the cell or passage; "" if there is none.
         cell_probability: P(cell), from the first stage.
-        span_log_probability: log P(span | cell), from the second.
+        span_log_probability: log P(span | cell), from the second stage.
         cell: (row, column) in the whole table.
     """
 
@@ -33,7 +33,7 @@ class Reading(NamedTuple):
 
     @property
     def log_probability(self) -> float:
-        """log(P(cell) * P(span | cell)); minus infinity for a cell that is impossible."""
+        """log(P(cell) * P(span | cell)); minus infinity if P(cell) is 0."""
         if self.cell_probability <= 0:
             return -math.inf
         return math.log(self.cell_probability) + self.span_log_probability
@@ -43,18 +43,18 @@ def choose(readings: Sequence[Reading], policy: str = FIRST) -> Reading | None:
     """Returns the reading that answers the question.
 
     Args:
-        readings: by the first stage's order, its best cell first.
-        policy: "first" takes the best cell (paper, section 4.2); "product" the largest
-            P(cell) * P(span | cell), the first of equal ones.
+        readings: readings in the order of the first stage, best cell first.
+        policy: "first" takes the best cell (MATE, section 4.2). "product" takes the largest
+            P(cell) * P(span | cell), and of equal ones the first.
 
     Returns:
-        one of them; None if there are none.
+        one of the readings; None without readings.
 
     Raises:
-        InputError: unknown policy.
+        InputError: for an unknown policy.
     """
     if policy not in POLICIES:
-        raise InputError(f"policy {policy!r} is none of {', '.join(POLICIES)}")
+        raise InputError(f"policy {policy!r} is not one of {', '.join(POLICIES)}")
     if not readings or policy == FIRST:
         return readings[0] if readings else None
     return max(readings, key=lambda reading: reading.log_probability)
@@ -64,13 +64,13 @@ def span_in_text(output: Mapping, ranges: np.ndarray) -> tuple[int, int]:
     """Returns the characters of the best span within the text of the only cell of a table.
 
     Args:
-        output: of the second stage's model for one example: pred_span <int32>[2], the first and
-            last token, and row_ids <int32>[seq].
-        ranges: <int64>[tokens, 2], characters of the cell's tokens (`data.converters.offsets`). The
-            sequence may end before the last of these tokens.
+        output: outputs of the second stage's model for one example: pred_span <int32>[2], the
+            first and last token, and row_ids <int32>[seq].
+        ranges: <int64>[tokens, 2], character ranges of the cell's tokens
+            (`data.converters.offsets`). The sequence may end before the last of these tokens.
 
     Returns:
-        begin and end, exclusive; both 0 if the best span is not in the cell.
+        begin and exclusive end in characters; both 0 if the best span is not in the cell.
     """
     first, last = np.asarray(output["pred_span"]).tolist()
     in_cell = np.asarray(output["row_ids"]) > 0
@@ -84,11 +84,11 @@ def by_question(readings: Iterable[tuple[str, Reading]]) -> dict[str, list[Readi
     """Groups readings of single cells by the data set's question ids.
 
     Args:
-        readings: (question id of the second stage, its reading); "4e5f/2-0_0" is of the third
-            cell of question "4e5f".
+        readings: pairs (question id of the second stage, reading). For example "4e5f/2-0_0" is the
+            id for the third cell of question "4e5f".
 
     Returns:
-        question id -> its readings in the order of the cells, the best first.
+        question id -> its readings in the order of the cells, best first.
     """
     found = collections.defaultdict(dict)
     for question_id, reading in readings:
@@ -97,10 +97,10 @@ def by_question(readings: Iterable[tuple[str, Reading]]) -> dict[str, list[Readi
 
 
 def rank(question_id: str) -> int:
-    """Returns the number of a table among those of its question: 2 for "4e5f/2-0_0".
+    """Returns the rank of a cell from the second stage's question id: 2 for "4e5f/2-0_0".
 
     Raises:
-        InputError: the id is not one of the second stage.
+        InputError: if the id is not one of the second stage.
     """
     match = re.fullmatch(r".+/(\d+)-[^-]+_\d+", question_id, re.DOTALL)
     if match is None:

@@ -1,0 +1,1 @@
+"""Protocol buffers of TAPAS: interactions, annotated texts."""

@@ -1,4 +1,4 @@
-"""ASSOCIATIVE_RECALL: find the value of a key that stands far away."""
+"""ASSOCIATIVE_RECALL: find the value of a key that occurs far back in the sequence."""
 
 import dataclasses
 
@@ -11,16 +11,16 @@ from mate_tf.tasks import base, lra_settings, registry, sequence
 
 @dataclasses.dataclass
 class RecallGenerationConfig(base_config.Config):
-    """What is generated; from `length` on the fields are those of `associative_recall.Rules`.
+    """Settings of the generator. The fields from `length` on are `associative_recall.Rules`.
 
     Attributes:
-        seed: of all three splits.
+        seed: seed of all three splits.
         num_train, num_dev, num_test: sequences in the split.
-        length: symbols of a sequence, the key in question included.
+        length: symbols in a sequence, including the final key.
         num_pairs: pairs of key and value in a sequence, no key twice.
         num_keys: number of different keys.
         num_values: number of different values, which are the classes.
-        min_distance: smallest number of symbols from the pair in question to the end.
+        min_distance: smallest number of symbols between the pair of the final key and the end.
         joined: whether key and value are one symbol.
     """
 
@@ -36,14 +36,14 @@ class RecallGenerationConfig(base_config.Config):
     joined: bool = True
 
     def rules(self):
-        """The `associative_recall.Rules`; raises InputError if they make no sense."""
+        """Returns the `associative_recall.Rules`. Raises InputError for contradictory settings."""
         names = (field.name for field in dataclasses.fields(associative_recall.Rules))
         return associative_recall.Rules(**{name: getattr(self, name) for name in names})
 
 
 @dataclasses.dataclass
 class RecallTaskConfig(sequence.SequenceTaskConfig):
-    """A task that generates its sequences.
+    """Config of a task that generates its sequences.
 
     Attributes:
         generation: number and kind of the sequences.
@@ -54,14 +54,14 @@ class RecallTaskConfig(sequence.SequenceTaskConfig):
 
 @registry.register
 class AssociativeRecallTask(sequence.SequenceTask):
-    """Long sequences that end with a key; the class is the value that stands beside it."""
+    """Long sequences that end with a key. The class is the value that was paired with that key."""
 
     name = "ASSOCIATIVE_RECALL"
     capabilities = base.Capabilities(reads_tables=False, needs_files=False)
 
     @property
     def class_names(self):
-        """The values."""
+        """Names of the values, which are the classes."""
         return associative_recall.value_names(self.task_config.generation.rules())
 
     @property
@@ -77,7 +77,7 @@ class AssociativeRecallTask(sequence.SequenceTask):
 
     @classmethod
     def experiment(cls):
-        """A small model with full attention."""
+        """Returns the settings of a small model with full attention."""
         task = RecallTaskConfig(
             name=cls.name,
             conversion=lra_settings.conversion(512, SYMBOLS),
@@ -91,7 +91,7 @@ class AssociativeRecallTask(sequence.SequenceTask):
                 num_attention_heads=4,
                 hidden_size=128,
                 intermediate_size=256,
-                # As in the synthetic tables: equal symbols are to find each other.
+                # As in SYNTHETIC: initial weights with which equal symbols attend to each other.
                 initializer_range=0.08,
                 key_initialization="query",
                 word_embedding_scale=4.0,

@@ -26,8 +26,8 @@ class Capabilities:
     """Abilities of a task and of the models that are trained on it.
 
     Attributes:
-        answers_questions: a trained model answers questions: it can predict, be exported and asked.
-        reads_tables: the questions are about tables: an exported model takes any table as text.
+        answers_questions: a trained model can predict, be exported and be served.
+        reads_tables: questions are about tables; an exported model takes any table as text.
         makes_vocabulary: the task comes with a vocabulary (`Task.make_vocabulary`).
         needs_files: the task needs a folder of official files.
     """
@@ -39,24 +39,24 @@ class Capabilities:
 
 
 class Task(base_task.Task):
-    """Data, model and metrics of a task whose models have the heads of `ClassifierConfig`.
+    """Data, model and metrics of a task with the heads of `ClassifierConfig`.
 
-    `TableTask`, `SequenceTask` and `PretrainTask` are the kinds of tasks. A new task is a subclass
-    of one of them in a file of its own, under the decorator `registry.register`.
+    `TableTask`, `SequenceTask` and `PretrainTask` are the kinds of tasks. To add a task, write a
+    subclass of one of them in a new file, with the decorator `registry.register`.
 
     Attributes:
         name: key in the registry and value of --task, as in google-research/tapas.
         name_in_tapas: alias of `name`, kept for tasks written against earlier versions.
         capabilities: the abilities of the task.
-        splits: names of the splits it can read, "train" first.
-        subsets: split -> larger split that contains its questions. They are evaluated with the
-            predictions for that one and need no examples of their own.
-        sequential: whether a question may refer to the answer of the one before it.
+        splits: names of the splits that `interactions` reads, "train" first.
+        subsets: split -> larger split that contains its questions. A subset is evaluated with the
+            predictions for the larger split and needs no examples of its own.
+        sequential: whether a question may refer to the answer of the previous question.
         class_names: names of the classes, in tasks that classify.
-        example_table: path of a table to show what a trained model can do; None without one.
-        example_questions: questions about it, independent of each other.
+        example_table: path of a table for demonstrations of a trained model, or None.
+        example_questions: questions about `example_table`, independent of each other.
         model_type: class of the model.
-        baselines: names in `evaluation.baselines.BASELINES` that results are printed beside.
+        baselines: names in `evaluation.baselines.BASELINES` that results are compared with.
     """
 
     name = ""
@@ -86,7 +86,7 @@ class Task(base_task.Task):
         """Reads official files.
 
         Args:
-            input_dir: folder with the files; unused by tasks that generate their tables.
+            input_dir: folder with the files. Tasks that generate their tables ignore it.
             split: one of `splits`.
 
         Returns:
@@ -98,7 +98,10 @@ class Task(base_task.Task):
         raise NotImplementedError
 
     def converter(self, vocab_file):
-        """Returns what makes examples of the interactions; see `data.converters`.
+        """Returns the converter of interactions to examples; see `data.converters`.
+
+        Args:
+            vocab_file: path of the vocabulary.
 
         Raises:
             InputError: if the vocabulary cannot be used.
@@ -106,27 +109,27 @@ class Task(base_task.Task):
         raise NotImplementedError
 
     def measure(self, interactions, predicted):
-        """Measures how good predictions are.
+        """Computes the metrics of predictions.
 
         Args:
             interactions: list of Interaction protos with the gold answers.
             predicted: question id -> `evaluation.predictions.Prediction`.
 
         Returns:
-            title -> {metric or group: value}; titles are tables when results are printed.
+            title -> {metric or group: value}. Each title is printed as one table.
         """
         raise NotImplementedError
 
     def write_answers(self, interactions, predicted, target):
-        """Writes answers in the form that the data set's official evaluation reads.
+        """Writes answers in the format of the data set's official evaluation, if there is one.
 
         Args:
             interactions: iterable of Interaction protos.
             predicted: question id -> `evaluation.predictions.Prediction`.
-            target: path of the files, without ending.
+            target: path of the files, without extension.
 
         Returns:
-            paths of what was written; most tasks have no such form.
+            paths of the written files; empty for most tasks.
         """
         del interactions, predicted, target
         return ()
@@ -136,19 +139,19 @@ class Task(base_task.Task):
 
         Args:
             interactions: see `measure`.
-            systems: name -> predictions by question id; "model" is the model's.
+            systems: name -> predictions by question id. The model's name is "model".
 
         Returns:
-            title -> name -> {metric: difference and its interval, in words}.
+            title -> name -> {metric: text with the difference and its interval}.
         """
         del interactions, systems
         return {}
 
     @classmethod
     def decided_by_data(cls, input_dir):
-        """Returns the values of the task's config that follow from the data, as a nested dict.
+        """Returns the values of the task's config that the data determine, as a nested dict.
 
-        They override the configuration file; flags override them.
+        These values override the configuration file. Flags override these values.
 
         Args:
             input_dir: folder with the files.
@@ -163,22 +166,30 @@ class Task(base_task.Task):
         """Returns the folder to read interactions from.
 
         Args:
-            input_dir: the user's folder; None if there is none.
-            output_dir: folder for tasks that generate files in a data set's official format.
+            input_dir: the user's folder, or None.
+            output_dir: folder for the files of tasks that generate a data set in its official
+                format.
         """
         del output_dir
         return input_dir
 
     def make_vocabulary(self, path):
-        """Writes the task's own vocabulary, one piece a line, for tasks that have one."""
+        """Writes the task's own vocabulary, one piece a line.
+
+        Only tasks with `Capabilities.makes_vocabulary` implement this.
+
+        Args:
+            path: file to write.
+        """
         raise NotImplementedError
 
     def build_model(self):
-        """Builds a `model_type` with all its variables; those that `freeze` names are not trained.
+        """Builds a `model_type` with all its variables. Variables that match `freeze` are frozen.
 
         Raises:
-            InputError: if the vocabulary cannot be used or has more pieces than the model has
-                embeddings, examples are longer than it has positions, or `freeze` matches nothing.
+            InputError: if the vocabulary cannot be used, the vocabulary has more pieces than the
+                model has embeddings, examples are longer than the model has positions, or `freeze`
+                matches nothing.
         """
         self.check_vocabulary()
         self._check_length()
@@ -188,7 +199,7 @@ class Task(base_task.Task):
         return model
 
     def _frozen(self, model):
-        """Returns the variables with a match of `freeze` in one of their names."""
+        """Returns the variables with a name that `freeze` matches."""
         pattern = _pattern("task.freeze", [self.task_config.freeze])
         found = checkpoints.matching_variables(model, pattern)
         if not found:
@@ -196,10 +207,10 @@ class Task(base_task.Task):
         return found
 
     def check_vocabulary(self):
-        """Raises InputError for a vocabulary that is broken or has more pieces than the model."""
+        """Raises InputError if the vocabulary is broken or is larger than the model's."""
         path = self.task_config.conversion.bert_vocab_file
         if not path:
-            return  # the examples exist already
+            return  # the examples have been converted before
         pieces, embeddings = len(read_vocabulary(path)), self.task_config.model.encoder.vocab_size
         if pieces > embeddings:
             raise InputError(
@@ -217,10 +228,13 @@ class Task(base_task.Task):
             )
 
     def initialize(self, model):
-        """Loads `init_checkpoint`; variables it does not have keep their initial values.
+        """Loads `init_checkpoint`. Variables that it lacks keep their initial values.
+
+        Args:
+            model: the model of `build_model`.
 
         Raises:
-            InputError: if it cannot be read or fits nothing in the model.
+            InputError: if it cannot be read or no variable of the model is in it.
         """
         path = self.task_config.init_checkpoint
         if not path:
@@ -237,13 +251,19 @@ class Task(base_task.Task):
         print(f"initialized | {path}: {report}", flush=True)
 
     def build_inputs(self, params, input_context=None):
-        """Returns batches of the model's inputs and the labels that losses and metrics read.
+        """Returns batches of the model's inputs, with the labels for losses and metrics.
 
-        With several replicas each gets an equal part of a batch. The loss and the metrics of all of
-        them are those of the whole.
+        Each replica gets an equal part of a batch. Loss and metrics are those of the whole batch.
+
+        Args:
+            params: a `TableDataConfig`.
+            input_context: a `tf.distribute.InputContext`, or None for one replica.
+
+        Returns:
+            `tf.data.Dataset` of dicts, name -> tensor[batch, ...].
 
         Raises:
-            InputError: no data, or there are no equal parts.
+            InputError: if there are no data, or a batch cannot be split into equal parts.
         """
         num_replicas = input_context.num_replicas_in_sync if input_context else 1
         key = "train_data" if params.is_training else "validation_data"
@@ -254,17 +274,18 @@ class Task(base_task.Task):
         if num_replicas > 1:
             batches = replicas.split(batches, input_context)
             if params.is_training:
-                # Known to have no end, it need not be asked for one at every step.
+                # With a known infinite cardinality tf.distribute skips a check for the end of the
+                # data at every step.
                 endless = tf.data.experimental.INFINITE_CARDINALITY
                 batches = batches.apply(tf.data.experimental.assert_cardinality(endless))
         return batches.prefetch(tf.data.AUTOTUNE)
 
     def global_batches(self, params, multiple_of=1):
-        """Returns batches for all replicas together.
+        """Returns whole batches, not yet split between replicas.
 
         Args:
             params: a `TableDataConfig`.
-            multiple_of: number of replicas; each batch has a multiple of so many examples.
+            multiple_of: number of replicas. The size of each batch is a multiple of it.
         """
         dataset = records.dataset(
             params.input_path,
@@ -286,7 +307,7 @@ class Task(base_task.Task):
                 *self.label_names(),
             ]
         )
-        # Accelerators take no strings, and numbers nobody reads cost bandwidth.
+        # Accelerators take no strings, and unused features cost bandwidth.
         return dataset.map(lambda batch: {name: batch[name] for name in names})
 
     def label_names(self):
@@ -295,28 +316,35 @@ class Task(base_task.Task):
         return [*label_features(config), *head_metrics.names(config)]
 
     def build_losses(self, labels, model_outputs, aux_losses=None):
-        """Adds the losses of the layers to the model's own: <float32>[]."""
+        """Returns the sum of the model's loss and the losses of its layers, <float32>[]."""
         del labels
         return tf.add_n([model_outputs["total_loss"], *(aux_losses or [])])
 
     def build_metrics(self, training=True):
-        """Returns for each head the share of questions it answers rightly, or its mean error."""
+        """Returns a `Mean` for each head: share of correct answers, or mean squared error."""
         del training
         names = head_metrics.names(self.task_config.model).values()
         return [keras.metrics.Mean(name, dtype=tf.float32) for name in names]
 
     def process_metrics(self, metrics, labels, model_outputs, **kwargs):
-        """Counts right answers; cells or spans are right if they are exactly the labelled ones."""
+        """Updates the metrics. Cells or spans count as correct only if they equal the labels.
+
+        Args:
+            metrics: metrics of `build_metrics`, and of layers, which this ignores.
+            labels: features with labels: name -> tensor[batch, ...].
+            model_outputs: outputs of the model: name -> tensor[batch, ...].
+            **kwargs: ignored.
+        """
         del kwargs
         weights = tf.cast(self.example_mask(labels), tf.float32)
         for metric in metrics:
             if metric.name not in head_metrics.VALUES:
-                continue  # of a layer, which keeps it itself
+                continue  # a layer's metric; the layer updates it
             value = head_metrics.VALUES[metric.name](labels, model_outputs)
             metric.update_state(tf.cast(value, tf.float32), weights)
 
     def example_mask(self, features):
-        """Returns <bool>[batch], false for the examples that only fill up a batch.
+        """Returns <bool>[batch], true for examples and false for padding examples.
 
         Args:
             features: `input_mask` <int32>[batch, seq] is read.
@@ -329,7 +357,11 @@ class Task(base_task.Task):
 
 
 def _pattern(key, parts):
-    """One regular expression of several; None of none. Raises InputError if it is none."""
+    """Returns the alternation of regular expressions, or None for no parts.
+
+    Raises:
+        InputError: if it is not a valid regular expression; the message names `key`.
+    """
     pattern = "|".join(parts)
     try:
         re.compile(pattern)

@@ -1,4 +1,4 @@
-"""What experiments on table tasks say: data, model, training, in tf-models' terms."""
+"""Configs of experiments: data, model and training, as subclasses of tf-models' configs."""
 
 import dataclasses
 
@@ -29,7 +29,7 @@ class ConversionConfig(_Conversion):
     bert_vocab_file: str = ""
 
     def frozen(self) -> conversion_options:
-        """Returns the values as converters take them."""
+        """Returns the frozen `tables.conversion` config that converters take."""
         return conversion_options(**self.converter_options())
 
     def converter_options(self):
@@ -41,25 +41,25 @@ class ConversionConfig(_Conversion):
 
 @dataclasses.dataclass
 class TableDataConfig(base_config.Config):
-    """Where examples come from and how they are batched.
+    """Files of examples, and how the examples are batched.
 
     Attributes:
         input_path: TFRecord files, a path or pattern.
         global_batch_size: examples per step over all replicas.
-        is_training: shuffle and repeat; otherwise one pass in order, the last batch included.
-        buckets: sequence lengths; a batch holds examples of one bucket and is padded to its length.
+        is_training: shuffle and repeat. False: one pass in order, with the last, smaller batch.
+        buckets: sequence lengths. A batch has examples of one bucket and is padded to its length.
             Empty: every batch has the length of the longest possible example.
-        max_batch_tokens: batches of long buckets are smaller, so that batch times length stays
-            below this; 0: all have `global_batch_size`.
+        max_batch_tokens: upper bound of batch size times length; batches of long buckets are
+            smaller. 0: all batches have `global_batch_size` examples.
         curriculum_length: the first `curriculum_steps` batches have only examples of at most this
-            many tokens. Training that resumes goes on where it was in the curriculum.
-        curriculum_steps: see there; 0: none.
-        shuffle_buffer_size: examples to draw from.
-        static_shapes: all batches have one shape, as a TPU's program has: no `buckets`, and the
-            last one of an evaluation is filled up. Training on a TPU or with
-            XLA sets it.
-        seed: of the shuffling; None: it follows `tf_random_seed`. Training that resumes adds the
-            step that it goes on from, so that it does not repeat the order it began with.
+            many tokens. A resumed training continues the curriculum.
+        curriculum_steps: batches with short examples only; 0: no curriculum.
+        shuffle_buffer_size: size of the shuffle buffer, in examples.
+        static_shapes: all batches have one shape, as TPUs and XLA need it: `buckets` are ignored,
+            and the last batch of an evaluation is padded with empty examples. Training on a TPU
+            or with XLA sets it.
+        seed: seed of the shuffling; None: `tf_random_seed` determines it. A resumed training adds
+            its first step to the seed, so that it does not repeat the same order.
     """
 
     input_path: str = ""
@@ -76,22 +76,23 @@ class TableDataConfig(base_config.Config):
 
 @dataclasses.dataclass
 class TableTaskConfig(config_definitions.TaskConfig):
-    """A task: its data, its model, where the weights come from.
+    """Config of a task: its data, its model, its initial weights.
 
     Attributes:
         name: the task's name, as in google-research/tapas.
-        init_checkpoint: what to start from, anything `checkpoints.load` reads; empty: from scratch.
-        skip_mismatched: leave variables of another shape in it aside instead of refusing them.
-        reset_output_cls: leave its classification head aside.
-        init_exclude: regular expression; variables with a match in their names are left aside, for
+        init_checkpoint: checkpoint with the initial weights, in any format of `checkpoints.load`;
+            empty: training from scratch.
+        skip_mismatched: skip variables of another shape in `init_checkpoint` instead of raising.
+        reset_output_cls: do not load the classification head from `init_checkpoint`.
+        init_exclude: regular expression; variables with a match in their names are not loaded, for
             example "pooler" of an encoder that was trained without it.
         freeze: regular expression; variables with a match in their names are not trained, for
             example "attention/self/tree/" for decision trees. A variable has two names: the
             reference's and its path in checkpoints.
-        conversion: how the task's data become examples.
+        conversion: conversion of the task's data to examples.
         model: the encoder and its heads.
         train_data: examples to learn from.
-        validation_data: examples that are evaluated during and after training.
+        validation_data: examples for evaluation during and after training.
     """
 
     name: str = ""
@@ -113,12 +114,13 @@ class BootstrapConfig(base_config.Config):
     """Treeformer's 2-D bootstrapping (paper, Algorithm 1); `training.bootstrap` trains with it.
 
     Attributes:
-        layer_width: w, layers that get trees at a time, the last ones first; 0: no bootstrapping.
-        start_height: h_s, trees begin one level higher.
-        steps_before: steps without trees in any layer, before all others.
-        steps_per_stage: steps after which layers get trees or trees grow; 0: the steps that there
-            are in equal parts. The last stage has what is left.
-        attention: of layers that have no trees yet.
+        layer_width: w, number of layers that get trees at a time, the last ones first;
+            0: no bootstrapping.
+        start_height: h_s; the first trees have height h_s + 1.
+        steps_before: steps of a first stage without trees in any layer.
+        steps_per_stage: steps of a stage; 0: `trainer.train_steps` are divided equally. The last
+            stage has the remaining steps.
+        attention: attention of the layers that have no trees yet.
     """
 
     layer_width: int = 0
@@ -132,11 +134,11 @@ class BootstrapConfig(base_config.Config):
 
 @dataclasses.dataclass
 class RuntimeConfig(config_definitions.RuntimeConfig):
-    """tf-models' runtime config, with what finds a TPU by its name (`training.tpu`).
+    """tf-models' runtime config, with the zone and project of a TPU (`training.tpu`).
 
     Attributes:
-        tpu_zone: where `tpu` is; None: in this machine's zone.
-        gcp_project: whose it is; None: this machine's project.
+        tpu_zone: Google Cloud zone of `tpu`; None: this machine's zone.
+        gcp_project: Google Cloud project of `tpu`; None: this machine's project.
     """
 
     tpu_zone: str | None = None
@@ -145,15 +147,15 @@ class RuntimeConfig(config_definitions.RuntimeConfig):
 
 @dataclasses.dataclass
 class TableExperiment(config_definitions.ExperimentConfig):
-    """Everything that one YAML file in configs/ may say.
+    """Config of an experiment: the contents of a YAML file in configs/.
 
     Attributes:
         task: data, model and the weights to start from.
         trainer: steps, intervals, optimizer and learning rate.
         runtime: devices, strategy and precision.
-        bootstrap: how decision trees come into the layers, if they have any in the end.
-        tf_random_seed: of the initial weights, the dropout and what has no seed of its own; None
-            for others each time.
+        bootstrap: stages in which layers get decision trees.
+        tf_random_seed: seed of the initial weights, of dropout and of everything that has no seed
+            of its own; None: another seed each time.
     """
 
     task: TableTaskConfig = dataclasses.field(default_factory=TableTaskConfig)
@@ -172,15 +174,16 @@ def fine_tuning(
     warmup_ratio: float,
     grad_clipping: float | None = 10.0,
 ) -> TableExperiment:
-    """An experiment as google-research/tapas fine-tunes: BERT's AdamW and learning rate.
+    """Returns an experiment with BERT's AdamW and learning rate, as google-research/tapas has it.
 
     Args:
-        task: what to learn.
-        train_steps: steps of `batch_size` examples.
-        batch_size: as above.
-        learning_rate: its peak.
-        warmup_ratio: share of the steps in which it rises.
-        grad_clipping: bound of each element of a gradient, whose global norm is 1 at most anyway.
+        task: config of the task.
+        train_steps: number of steps.
+        batch_size: examples per step.
+        learning_rate: peak of the learning rate.
+        warmup_ratio: share of the steps in which the learning rate rises.
+        grad_clipping: bound of each element of a gradient; None: no bound. The global norm of the
+            gradients is clipped to 1 before.
     """
     task.train_data.override({"is_training": True, "global_batch_size": batch_size})
     experiment = TableExperiment(task=task)

@@ -11,12 +11,12 @@ from mate_tf.tasks.wtq import NUM_AGGREGATIONS, weakly_supervised
 
 @dataclasses.dataclass
 class CustomTaskConfig(configs.TableTaskConfig):
-    """A task whose answers are of the kinds that the data have.
+    """Config of a task with the kinds of answers that the data have.
 
     Attributes:
-        labels: names of the classes; none if the answers are in the table.
-        sequential: a question may refer to the answer before it.
-        available: the splits that there are questions for.
+        labels: names of the classes; empty if the answers are in the table.
+        sequential: a question may refer to the answer of the previous question.
+        available: the splits that have questions.
     """
 
     labels: list[str] = dataclasses.field(default_factory=list)
@@ -26,35 +26,35 @@ class CustomTaskConfig(configs.TableTaskConfig):
 
 @registry.register
 class CustomTask(table.TableTask):
-    """Cells, an operation over them, or a class: whatever the questions are answered with."""
+    """Answers with cells, with an operation over cells, or with a class, as the data decide."""
 
     name = "CUSTOM"
 
     @property
     def splits(self):
-        """Those that the data have."""
+        """The splits that the data have."""
         return tuple(self.task_config.available)
 
     @property
     def sequential(self):
-        """Whether there are conversations."""
+        """True if the data have conversations."""
         return self.task_config.sequential
 
     @property
     def class_names(self):
-        """The labels."""
+        """Names of the classes; empty if the answers are in the table."""
         return tuple(self.task_config.labels)
 
     @property
     def baselines(self):
-        """Those that answer the same kind of question."""
+        """Baselines that give the same kind of answer."""
         if self.class_names:
             return ("majority class",)
         return (*table.TableTask.baselines, *(("previous column",) if self.sequential else ()))
 
     @classmethod
     def decided_by_data(cls, input_dir):
-        """The heads that the kinds of answers need."""
+        """Returns the labels, the splits, and the heads that the kinds of answers need."""
         summary = custom.describe(input_dir)
         print(f"read | {input_dir}: {summary}", flush=True)
         in_table = not summary.classifies
@@ -68,7 +68,7 @@ class CustomTask(table.TableTask):
                 "disable_per_token_loss": summary.classifies,
                 "num_aggregation_labels": NUM_AGGREGATIONS if computed else 0,
                 "use_answer_as_supervision": computed and summary.weakly_supervised,
-                # The answer of an operation is over cells of one column.
+                # An operation is computed over cells of one column.
                 "select_one_column": computed,
                 "cell_cross_entropy": in_table and not computed,
             },
@@ -78,7 +78,7 @@ class CustomTask(table.TableTask):
         return custom.read(input_dir, split)
 
     def measure(self, interactions, predicted):
-        """Accuracy of classes, or of cells and of what they and the operation give."""
+        """Computes the accuracy of classes, or of cells and denotations."""
         if self.class_names:
             scores = metrics.classification_metrics(interactions, predicted, self.class_names)
             return {"classes": scores}
@@ -89,7 +89,7 @@ class CustomTask(table.TableTask):
 
     @classmethod
     def experiment(cls):
-        """The hyper-parameters of WikiTableQuestions; the data decide which heads there are."""
+        """Returns WikiTableQuestions' hyper-parameters; `decided_by_data` chooses the heads."""
         return configs.fine_tuning(
             CustomTaskConfig(
                 name=cls.name,

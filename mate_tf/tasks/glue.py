@@ -10,14 +10,14 @@ from mate_tf.tasks import configs, registry, sequence
 
 
 class GlueTask(sequence.SequenceTask):
-    """A task of GLUE. --input_dir has its train.tsv, dev.tsv and test.tsv.
+    """Base class of GLUE's tasks. --input_dir has train.tsv, dev.tsv and test.tsv.
 
-    The test set has no labels: it is predicted, not scored.
+    The test set has no labels, so it is predicted but not scored.
 
     Attributes:
-        form: what its files look like.
-        epochs, batch_size, learning_rate: of table 7.
-        num_train: examples of the official training set, which the steps of an epoch follow from.
+        form: format of the files.
+        epochs, batch_size, learning_rate: settings of Treeformer's table 7.
+        num_train: examples of the official training set; they determine the steps of an epoch.
     """
 
     form: ClassVar[glue.Format]
@@ -31,12 +31,12 @@ class GlueTask(sequence.SequenceTask):
 
     @classmethod
     def experiment(cls):
-        """The settings of Treeformer's table 7 with a BERT of base size and full attention."""
+        """Returns the settings of Treeformer's table 7 with BERT-base and full attention."""
         return configs.fine_tuning(
             sequence.SequenceTaskConfig(
                 name=cls.name,
                 conversion=sequence.SequenceConversionConfig(max_seq_length=128),
-                # BERT gives the first segment its embedding even if there is no second one.
+                # BERT embeds the first segment's id even if there is no second segment.
                 model=sequence.classifier(len(cls.class_names) or 1, segments=True),
             ),
             train_steps=cls.num_train * cls.epochs // cls.batch_size,
@@ -49,7 +49,7 @@ class GlueTask(sequence.SequenceTask):
 
 @registry.register
 class RteTask(GlueTask):
-    """Recognizing Textual Entailment: whether the second text follows from the first."""
+    """Recognizing Textual Entailment: does the second text follow from the first?"""
 
     name = "RTE"
     form = glue.RTE
@@ -60,7 +60,7 @@ class RteTask(GlueTask):
 
 @registry.register
 class MrpcTask(GlueTask):
-    """Microsoft Research Paraphrase Corpus: whether two sentences mean the same."""
+    """Microsoft Research Paraphrase Corpus: do two sentences mean the same?"""
 
     name = "MRPC"
     form = glue.MRPC
@@ -71,7 +71,7 @@ class MrpcTask(GlueTask):
 
 @registry.register
 class ColaTask(GlueTask):
-    """Corpus of Linguistic Acceptability: whether a sentence is grammatical."""
+    """Corpus of Linguistic Acceptability: is a sentence grammatical?"""
 
     name = "COLA"
     form = glue.COLA
@@ -82,7 +82,7 @@ class ColaTask(GlueTask):
 
 @registry.register
 class Sst2Task(GlueTask):
-    """Stanford Sentiment Treebank: whether a sentence of a review is for or against the film."""
+    """Stanford Sentiment Treebank: is a sentence of a film review positive or negative?"""
 
     name = "SST-2"
     form = glue.SST_2
@@ -95,7 +95,7 @@ class Sst2Task(GlueTask):
 
 @registry.register
 class StsBTask(GlueTask):
-    """Semantic Textual Similarity Benchmark: how alike two sentences are, from 0 to 5.
+    """Semantic Textual Similarity Benchmark: similarity of two sentences, from 0 to 5.
 
     It is not in table 7; its settings are those of RTE.
     """

@@ -1,4 +1,4 @@
-"""Metrics of a classifier's heads during training and evaluation, by the labels in examples."""
+"""Metrics of a classifier's heads during training and evaluation."""
 
 import tensorflow as tf
 
@@ -20,7 +20,7 @@ SQUARED_ERROR = "squared_error"
 
 
 def names(model: ClassifierConfig) -> dict[str, str]:
-    """Returns label -> name of the metric, for the heads whose answer is labelled."""
+    """Returns label -> name of the metric, for the heads that have a label in the examples."""
     found = {} if model.disable_per_token_loss else {LABEL: ACCURACY}
     if model.span_prediction != NO_SPANS:
         found[LABEL] = SPAN_ACCURACY
@@ -34,19 +34,19 @@ def names(model: ClassifierConfig) -> dict[str, str]:
 
 
 def _cells_right(labels, outputs):
-    """Returns <bool>[batch], true where exactly the labelled tokens are selected."""
+    """Returns <bool>[batch], true if exactly the labelled tokens are selected."""
     wrong = tf.not_equal(outputs["selected_tokens"], labels[LABEL])
     wrong &= padding.real_tokens(labels["input_mask"])
     return ~tf.reduce_any(wrong, axis=1)
 
 
 def _span_right(labels, outputs):
-    """Returns <bool>[batch], true where the answer is exactly the gold span, if there is one."""
+    """Returns <bool>[batch], true if the predicted span is the gold span or both are empty."""
     gold = first_labelled(labels[LABEL])
     right = tf.reduce_all(outputs["pred_span"] == gold, axis=1)
     if "empty_span_log_prob" not in outputs:
         return right
-    # An empty answer is labelled by the first token.
+    # The label of an empty answer is the first token.
     empty = outputs["empty_span_log_prob"] > outputs["span_log_prob"]
     return tf.where(empty, tf.reduce_all(gold == 0, axis=1), right)
 
@@ -58,7 +58,7 @@ VALUES = {
     AGGREGATION_ACCURACY: lambda labels, outputs: _equal(outputs["pred_aggr"], labels[AGGREGATION]),
     SQUARED_ERROR: lambda labels, outputs: squared_error(outputs["logits_cls"], labels[ANSWER]),
 }
-"""Name of a metric -> function of labels and outputs that gives its value for each example."""
+"""Name of a metric -> function of labels and outputs that returns its values, [batch]."""
 
 
 def _equal(predicted, label):

@@ -1,4 +1,4 @@
-"""HYBRIDQA: which cell has the answer, or links to a passage that has it? POINTR's first stage."""
+"""HYBRIDQA: POINTR's first stage, which selects the cell that contains or links to the answer."""
 
 import collections
 import dataclasses
@@ -21,12 +21,12 @@ AMBIGUOUS = "more than one candidate cell"
 
 @dataclasses.dataclass
 class HybridQaTaskConfig(configs.TableTaskConfig):
-    """HybridQA's first stage.
+    """Config of HybridQA's first stage.
 
     Attributes:
-        discard_ambiguous: learn from questions with a single candidate cell only, as in the last
-            row of the paper's table 6.
-        with_test_split: convert and predict the test set as well, whose answers are hidden.
+        discard_ambiguous: train only on questions with a single candidate cell, as in the last row
+            of the paper's table 6.
+        with_test_split: convert and predict the test set too. Its answers are not public.
     """
 
     discard_ambiguous: bool = False
@@ -37,8 +37,9 @@ class HybridQaTaskConfig(configs.TableTaskConfig):
 class HybridQaTask(table.TableTask):
     """HybridQA (Chen et al., 2020) by POINTR's cell selection (MATE paper, section 4.1).
 
-    Cells are followed by the sentences about their entities that the question is about. All cells
-    that have the answer so are candidates; the loss is the marginal likelihood of them all.
+    Cells are expanded: the sentences about their entities that best match the question follow the
+    cell's text. All expanded cells that contain the answer are candidates. The loss is the marginal
+    likelihood of all candidates.
     """
 
     name = "HYBRIDQA"
@@ -57,9 +58,9 @@ class HybridQaTask(table.TableTask):
         return questions
 
     def measure(self, interactions, predicted):
-        """Hits@1, 3 and 5, in all and by where the answer is, with the numbers of questions."""
-        asked = [question for each in interactions for question in each.questions]
-        types = [answer_type(each) for each in asked if each.HasField("answer")]
+        """Computes Hits@1, 3 and 5 with numbers of questions, in total and by answer source."""
+        questions = [question for each in interactions for question in each.questions]
+        types = [answer_type(each) for each in questions if each.HasField("answer")]
         counts = collections.Counter(types) | {evaluation.ALL: len(types)}
         found = evaluation.selection_metrics(interactions, predicted)
         return {
@@ -71,7 +72,7 @@ class HybridQaTask(table.TableTask):
         }
 
     def compare(self, interactions, systems):
-        """Differences in Hits@k to each ranker, with the intervals of the paired bootstrap."""
+        """Computes differences in Hits@k to each ranker, with paired bootstrap intervals."""
         differences = {}
         for name in [each for each in systems if each != "model"]:
             differences[name] = {}
@@ -84,7 +85,7 @@ class HybridQaTask(table.TableTask):
 
     @classmethod
     def experiment(cls):
-        """The paper's hyper-parameters (appendix A.2)."""
+        """Returns the paper's hyper-parameters (MATE, appendix A.2)."""
         return configs.fine_tuning(
             HybridQaTaskConfig(
                 name=cls.name,
@@ -109,10 +110,10 @@ class HybridQaTask(table.TableTask):
 
 
 class _Learnable:
-    """Training questions, of which those that teach nothing are marked, with the reason.
+    """Training questions. Questions that are no use for training are marked, with the reason.
 
     Attributes:
-        defects: as of the questions.
+        defects: defects of the files, see `hybridqa.Questions`.
     """
 
     def __init__(self, questions: hybridqa.Questions, discard_ambiguous: bool):

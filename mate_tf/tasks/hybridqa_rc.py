@@ -1,7 +1,4 @@
-"""HYBRIDQA_RC: which words of a cell, or of the passages it links to, are the answer?
-
-POINTR's second stage.
-"""
+"""HYBRIDQA_RC: POINTR's second stage, which selects the answer's span in an expanded cell."""
 
 import dataclasses
 import pathlib
@@ -20,10 +17,10 @@ from mate_tf.tasks import configs, registry, table
 
 @dataclasses.dataclass
 class HybridQaRcTaskConfig(configs.TableTaskConfig):
-    """HybridQA's second stage.
+    """Config of HybridQA's second stage.
 
     Attributes:
-        reading: which cells are read in training and evaluation.
+        reading: choice of the cells that are read in training and evaluation.
     """
 
     reading: hybridqa_rc.HybridQaRcConfig = dataclasses.field(
@@ -33,12 +30,12 @@ class HybridQaRcTaskConfig(configs.TableTaskConfig):
 
 @registry.register
 class HybridQaRcTask(table.TableTask):
-    """Reads the answers of HybridQA (Chen et al., 2020) in cells that have them.
+    """Reads the answers of HybridQA (Chen et al., 2020) in gold cells.
 
-    An example is a question with a cell and all sentences about the entities that it links to, as
-    far as they fit (MATE paper, section 4.2). The gold span is where the answer's text stands
-    first. It is trained and evaluated on the right cells; what becomes of both stages together,
-    POINTR tells.
+    An example is a question with one cell and the sentences about the entities that the cell links
+    to, as many as fit (MATE paper, section 4.2). The gold span is the first occurrence of the
+    answer's text. Training and evaluation use gold cells. `mate_tf.pointr` evaluates both stages
+    together.
     """
 
     name = "HYBRIDQA_RC"
@@ -49,7 +46,7 @@ class HybridQaRcTask(table.TableTask):
         return _Cells(input_dir, split, self.task_config.reading)
 
     def measure(self, interactions, predicted):
-        """Exact match and F1 of what is read in right cells, as the official evaluator has them.
+        """Computes exact match and F1 over gold cells, by the rules of the official evaluator.
 
         A cell without a prediction counts as wrong.
         """
@@ -71,7 +68,7 @@ class HybridQaRcTask(table.TableTask):
 
     @classmethod
     def experiment(cls):
-        """The paper's hyper-parameters (appendix A.2) for BERT with full attention."""
+        """Returns MATE's hyper-parameters (appendix A.2) for BERT with full attention."""
         return configs.fine_tuning(
             HybridQaRcTaskConfig(
                 name=cls.name,
@@ -91,10 +88,10 @@ class HybridQaRcTask(table.TableTask):
 
 
 class _Cells:
-    """Tables of the right cells of a split's questions.
+    """Interactions with the gold cells of a split's questions.
 
     Attributes:
-        defects: of the files, see `hybridqa.Questions`.
+        defects: defects of the files, see `hybridqa.Questions`.
     """
 
     def __init__(self, input_dir, split, reading):

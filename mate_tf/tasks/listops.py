@@ -12,10 +12,10 @@ from mate_tf.tasks import base, lra_settings, registry, sequence
 
 @dataclasses.dataclass
 class ListOpsGenerationConfig(base_config.Config):
-    """What is generated where there are no official files; the defaults are Long Range Arena's.
+    """Settings of the generator, used without official files. Defaults are Long Range Arena's.
 
     Attributes:
-        seed: of all three splits, which have no expression in common.
+        seed: seed of all three splits. No expression is in two splits.
         num_train, num_dev, num_test: expressions in the split.
         max_depth: largest depth of nested operators; the root has depth 1.
         max_args: largest number of arguments of an operator; the smallest is 2.
@@ -35,10 +35,10 @@ class ListOpsGenerationConfig(base_config.Config):
 
 @dataclasses.dataclass
 class ListOpsTaskConfig(sequence.SequenceTaskConfig):
-    """A task that can generate its expressions.
+    """Config of a task that can generate its expressions.
 
     Attributes:
-        generation: number and kind of the expressions, used where there are no official files.
+        generation: number and kind of the expressions, used without official files.
     """
 
     generation: ListOpsGenerationConfig = dataclasses.field(default_factory=ListOpsGenerationConfig)
@@ -48,8 +48,8 @@ class ListOpsTaskConfig(sequence.SequenceTaskConfig):
 class ListOpsTask(sequence.SequenceTask):
     """ListOps of Long Range Arena: ten classes, the values of expressions.
 
-    Reads basic_train.tsv, basic_val.tsv and basic_test.tsv from --input_dir; without one, it writes
-    such files into the folder listops below --output_dir first.
+    Reads basic_train.tsv, basic_val.tsv and basic_test.tsv from --input_dir. Without --input_dir it
+    first generates these files in <output_dir>/listops.
     """
 
     name = "LISTOPS"
@@ -72,7 +72,7 @@ class ListOpsTask(sequence.SequenceTask):
 
     @classmethod
     def experiment(cls):
-        """The settings of Treeformer's table 8 with full attention."""
+        """Returns the settings of Treeformer's table 8 with full attention."""
         return lra_settings.experiment(
             ListOpsTaskConfig(
                 name=cls.name,

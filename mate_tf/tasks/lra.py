@@ -9,7 +9,7 @@ _BYTE_VOCABULARY = 260  # four special pieces and the bytes
 
 @registry.register
 class LraTextTask(sequence.SequenceTask):
-    """Opinions of reviews, byte by byte (IMDb); --input_dir is the folder aclImdb."""
+    """Sentiment of film reviews, one token a byte (IMDb). --input_dir is the folder aclImdb."""
 
     name = "LRA_TEXT"
     class_names = files.REVIEW_CLASSES
@@ -19,7 +19,7 @@ class LraTextTask(sequence.SequenceTask):
 
     @classmethod
     def experiment(cls):
-        """The settings of Treeformer's table 8 with full attention."""
+        """Returns the settings of Treeformer's table 8 with full attention."""
         return lra_settings.experiment(
             sequence.SequenceTaskConfig(
                 name=cls.name,
@@ -41,7 +41,7 @@ class LraTextTask(sequence.SequenceTask):
 
 @registry.register
 class LraRetrievalTask(sequence.SequenceTask):
-    """Whether one paper cites the other, both read byte by byte and apart (AAN).
+    """Does one paper cite the other? Each is encoded on its own, one token a byte (AAN).
 
     --input_dir has new_aan_pairs.train.tsv, .eval.tsv and .test.tsv.
     """
@@ -54,7 +54,7 @@ class LraRetrievalTask(sequence.SequenceTask):
 
     @classmethod
     def experiment(cls):
-        """The settings of Treeformer's table 8, whose 8192 tokens are two papers of 4096."""
+        """Returns the settings of Treeformer's table 8: two papers of 4096 tokens each."""
         return lra_settings.experiment(
             sequence.SequenceTaskConfig(
                 name=cls.name,
@@ -78,7 +78,7 @@ class LraRetrievalTask(sequence.SequenceTask):
 
 @registry.register
 class LraImageTask(sequence.SequenceTask):
-    """Objects on images, pixel by pixel (CIFAR-10); --input_dir is cifar-10-batches-py."""
+    """Objects in images, one token a pixel (CIFAR-10). --input_dir is cifar-10-batches-py."""
 
     name = "LRA_IMAGE"
     class_names = files.IMAGE_CLASSES
@@ -89,7 +89,7 @@ class LraImageTask(sequence.SequenceTask):
 
     @classmethod
     def experiment(cls):
-        """The settings of Treeformer's table 8; [CLS] comes before the 1024 pixels."""
+        """Returns the settings of Treeformer's table 8. [CLS] comes before the 1024 pixels."""
         return lra_settings.experiment(
             sequence.SequenceTaskConfig(
                 name=cls.name,

@@ -1,8 +1,8 @@
-"""How Long Range Arena (Tay et al., 2021) trains, with the settings of Treeformer's table 8.
+"""Settings of Long Range Arena (Tay et al., 2021), with the values of Treeformer's table 8.
 
-What the table leaves open is as in Long Range Arena's configurations: Adam with weight decay on all
-variables, the learning rates, a classifier with a hidden layer as wide as the feed-forward
-networks'.
+Settings that the table does not give are those of Long Range Arena's configurations: Adam with
+weight decay on all variables, the learning rates, and a classifier with a hidden layer of the width
+of the feed-forward networks.
 """
 
 from mate_tf.tasks import configs, sequence
@@ -10,18 +10,23 @@ from mate_tf.tasks.trainer_config import TrainerConfig
 
 
 def conversion(max_seq_length: int, kind: str) -> sequence.SequenceConversionConfig:
-    """Of sequences of so many tokens; `kind` is what `conversion.tokens` says."""
+    """Returns the conversion of sequences.
+
+    Args:
+        max_seq_length: tokens per example.
+        kind: kind of tokens, see `SequenceConversionConfig.tokens`.
+    """
     return sequence.SequenceConversionConfig(max_seq_length=max_seq_length, tokens=kind)
 
 
 def classifier(num_labels: int, *, hidden_layers=1, num_towers=1, dropout=(0.1, 0.1), **encoder):
-    """A classifier as Long Range Arena's.
+    """Returns the config of a classifier like those of Long Range Arena.
 
     Args:
-        num_labels: classes.
-        hidden_layers: of the classifier; each is half as wide as the one before.
-        num_towers: see ClassifierConfig.
-        dropout: of layers, and of attention probabilities.
+        num_labels: number of classes.
+        hidden_layers: hidden layers of the classifier; each is half as wide as the previous one.
+        num_towers: see `ClassifierConfig`.
+        dropout: rates of the hidden layers and of the attention probabilities.
         **encoder: fields of the EncoderConfig.
     """
     width = encoder["intermediate_size"]
@@ -49,19 +54,19 @@ def experiment(
     weight_decay: float = 0.1,
     cosine: bool = False,
 ) -> configs.TableExperiment:
-    """An experiment as Long Range Arena trains.
+    """Returns an experiment with Long Range Arena's optimizer and learning rate.
 
-    The learning rate at step t is `learning_rate` times min(1, t / w) / sqrt(max(t, w)), with w the
-    steps of warm-up; or, with `cosine`, times min(1, t / w), and half a cosine down to 0.
+    The learning rate at step t is `learning_rate` * min(1, t / w) / sqrt(max(t, w)). With `cosine`
+    it rises to `learning_rate` in w steps and then follows half a cosine down to 0.
 
     Args:
-        task: what to learn.
-        train_steps: steps of `batch_size` examples.
-        warmup_steps: w.
-        batch_size: as above.
-        learning_rate: as above.
-        weight_decay: of all variables.
-        cosine: see above.
+        task: config of the task.
+        train_steps: number of steps.
+        warmup_steps: w, steps of the warm-up.
+        batch_size: examples per step.
+        learning_rate: see above.
+        weight_decay: weight decay of all variables.
+        cosine: whether the learning rate follows a cosine.
     """
     task.train_data.override({"is_training": True, "global_batch_size": batch_size})
     task.validation_data.override({"global_batch_size": batch_size})

@@ -1,4 +1,4 @@
-"""PRETRAIN: masked words and random tables, from the texts and tables of other tasks."""
+"""PRETRAIN: masked words and swapped tables, with the texts and tables of other tasks."""
 
 import dataclasses
 
@@ -13,14 +13,14 @@ from mate_tf.tasks import configs, pretraining_task, registry
 
 @dataclasses.dataclass
 class PretrainTaskConfig(configs.TableTaskConfig):
-    """Pre-training of a table encoder.
+    """Config of the pre-training of a table encoder.
 
     Attributes:
         model: the encoder.
-        masking: how much is masked.
-        text_sources: kinds of texts about a table that are read (`TEXT_SOURCES`).
-        random_table_prob: share of the texts that get another text's table.
-        random_table_seed: seed of that choice.
+        masking: shares of masked words.
+        text_sources: kinds of texts about a table to read (`TEXT_SOURCES`).
+        random_table_prob: share of the texts that get the table of another text.
+        random_table_seed: seed of the choice of these texts and tables.
     """
 
     model: PretrainerConfig = dataclasses.field(default_factory=PretrainerConfig)
@@ -34,10 +34,10 @@ class PretrainTaskConfig(configs.TableTaskConfig):
 
 @registry.register
 class TablePretrainTask(pretraining_task.PretrainTask):
-    """Pre-training as TAPAS's (Herzig et al., 2020) with MATE's attention (paper, appendix A.1).
+    """TAPAS's pre-training (Herzig et al., 2020) with MATE's attention (paper, appendix A.1).
 
-    Reads the interactions that create_data of other tasks wrote: --input_dir is the output folder
-    of one of them, or a folder of such folders.
+    Reads interactions that create_data wrote for other tasks. --input_dir is the output folder of
+    one of these tasks, or a folder of such folders.
     """
 
     name = "PRETRAIN"
@@ -57,7 +57,7 @@ class TablePretrainTask(pretraining_task.PretrainTask):
 
     @classmethod
     def experiment(cls):
-        """The paper's settings; the learning rate is that of the reference's script."""
+        """Returns the paper's settings, with the learning rate of the reference's script."""
         return configs.fine_tuning(
             PretrainTaskConfig(
                 name=cls.name,

@@ -1,4 +1,4 @@
-"""Base class of pre-training tasks: masked words, and whether two texts belong together."""
+"""Base class of pre-training tasks: masked words and next sentences."""
 
 import tensorflow as tf
 
@@ -18,10 +18,11 @@ METRICS = (
 
 
 class PretrainTask(base.Task):
-    """Learns to predict masked words, and whether the second part of an input is the right one.
+    """Learns to predict masked words, and whether the second part of an input is the true one.
 
-    Words are masked anew whenever an example is read, but always alike in evaluation. The config
-    has a `PretrainerConfig` as `model` and a `MaskingConfig` as `masking`.
+    In training, other words are masked each time an example is read. In evaluation the masks are
+    always the same. The config has a `PretrainerConfig` as `model` and a `MaskingConfig` as
+    `masking`.
     """
 
     capabilities = base.Capabilities(answers_questions=False, reads_tables=False)
@@ -31,14 +32,16 @@ class PretrainTask(base.Task):
         return [CLASS]
 
     def global_batches(self, params, multiple_of=1):
-        """Returns batches of the model's inputs with words masked, and the masked words."""
+        """Returns batches of the model's inputs with masked words, and the words as labels."""
         vocab_file = self.task_config.conversion.bert_vocab_file
         if not vocab_file:
-            raise InputError("task.conversion.bert_vocab_file is empty: which piece is [MASK]?")
+            raise InputError(
+                "task.conversion.bert_vocab_file is empty: the id of [MASK] is unknown"
+            )
         masking = Masking(vocab_file, self.task_config.masking)
         seed = params.seed
         if seed is None:
-            # Evaluation must not change from one time to the next.
+            # All evaluations must have the same masks.
             seed = int(tf.random.uniform([], 0, 2**31 - 1, tf.int32)) if params.is_training else 0
 
         def mask(batch, number):
@@ -50,13 +53,13 @@ class PretrainTask(base.Task):
         return numbered.map(mask, num_parallel_calls=tf.data.AUTOTUNE)
 
     def build_metrics(self, training=True):
-        """Returns accuracy and loss of each head."""
+        """Returns a `Mean` for the accuracy and the loss of each head."""
         del training
         heads = METRICS if self.task_config.model.next_sentence else METRICS[:2]
         return [keras.metrics.Mean(name, dtype=tf.float32) for name in heads]
 
     def process_metrics(self, metrics, labels, model_outputs, **kwargs):
-        """Adds to means over masked words and over examples that do not only fill up a batch."""
+        """Updates the means over masked words and over examples that are not padding."""
         del kwargs
         weights = {
             "masked_lm": labels["masked_lm_weights"],
@@ -68,7 +71,7 @@ class PretrainTask(base.Task):
         }
         for metric in metrics:
             if metric.name not in METRICS:
-                continue  # of a layer, which keeps it itself
+                continue  # a layer's metric; the layer updates it
             head, _, what = metric.name.rpartition("_")
             if what == "loss":
                 values = model_outputs[f"{head}_example_loss"]

@@ -1,4 +1,4 @@
-"""Which tasks there are, by their names in google-research/tapas."""
+"""Registry of tasks by name. Names of TAPAS's tasks are those of google-research/tapas."""
 
 from official.core import exp_factory
 
@@ -10,7 +10,7 @@ _TASKS: dict[str, type[Task]] = {}
 
 
 def register(task_class):
-    """Class decorator: makes a task known here and to tf-models' experiment factory."""
+    """Class decorator that registers a task here and in tf-models' experiment factory."""
     name = task_class.name
     if name in _TASKS:
         raise ValueError(f"task {name!r} is registered twice")
@@ -20,26 +20,26 @@ def register(task_class):
 
 
 def names() -> list[str]:
-    """All registered tasks."""
+    """Returns the names of all registered tasks, sorted."""
     return sorted(_TASKS)
 
 
 def get(name: str) -> type[Task]:
-    """The task of that name, in upper or lower case.
+    """Returns the task class of a name, in upper or lower case.
 
     Raises:
-        InputError: if there is none.
+        InputError: if there is no task of that name.
     """
     if name.upper() not in _TASKS:
-        raise InputError(f"task {name!r} is none of {', '.join(names())}")
+        raise InputError(f"task {name!r} is not one of {', '.join(names())}")
     return _TASKS[name.upper()]
 
 
 def experiment(name: str) -> TableExperiment:
-    """The default hyper-parameters of a task."""
+    """Returns the default hyper-parameters of a task."""
     return get(name).experiment()
 
 
 def create(config: TableTaskConfig) -> Task:
-    """The task that a config describes."""
+    """Builds the task that a config describes."""
     return get(config.name)(config)

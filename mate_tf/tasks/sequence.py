@@ -18,12 +18,12 @@ from mate_tf.tasks import base, configs
 
 @dataclasses.dataclass
 class SequenceConversionConfig(base_config.Config):
-    """How sequences become examples: arguments of `SequenceConverter`.
+    """Conversion of sequences to examples: arguments of `SequenceConverter`.
 
     Attributes:
-        bert_vocab_file: vocabulary, one piece a line; tasks over bytes or symbols make their own.
-        max_seq_length: tokens per example, of both sequences together in a pair and of all choices
-            together where there are some.
+        bert_vocab_file: vocabulary, one piece a line. Tasks over bytes or symbols make their own.
+        max_seq_length: tokens per example. Both sequences of a pair count together, and so do all
+            choices of multiple choice.
         tokens: "word_pieces", "bytes", or "symbols" between spaces.
     """
 
@@ -32,13 +32,13 @@ class SequenceConversionConfig(base_config.Config):
     tokens: str = tokens.WORD_PIECES
 
     def converter_options(self):
-        """Keyword arguments of `SequenceConverter` besides the vocabulary."""
+        """Returns the keyword arguments of `SequenceConverter` besides the vocabulary."""
         return {"max_seq_length": self.max_seq_length, "tokens": self.tokens}
 
 
 @dataclasses.dataclass
 class SequenceTaskConfig(configs.TableTaskConfig):
-    """A task over sequences: the fields of a table's task with another conversion."""
+    """Config of a task over sequences: the fields of a table task with another conversion."""
 
     conversion: SequenceConversionConfig = dataclasses.field(
         default_factory=SequenceConversionConfig
@@ -46,9 +46,9 @@ class SequenceTaskConfig(configs.TableTaskConfig):
 
 
 class SequenceTask(base.Task):
-    """Puts a sequence or a pair of them into a class, or says a number about it.
+    """Classifies a sequence or a pair of sequences, or predicts a number.
 
-    Encoder, attention, training and predictions are those of tables; row and column ids are 0.
+    Encoder, attention, training and predictions are those of table tasks. Row and column ids are 0.
 
     Attributes:
         symbols: the vocabulary, in tasks over symbols.
@@ -62,7 +62,7 @@ class SequenceTask(base.Task):
 
     def __init__(self, params, *args, **kwargs):
         super().__init__(params, *args, **kwargs)
-        # Vocabularies of word pieces are files; those of bytes and symbols are made.
+        # A vocabulary of word pieces is a given file; one of bytes or symbols is generated.
         self.capabilities = dataclasses.replace(
             type(self).capabilities,
             makes_vocabulary=params.conversion.tokens != tokens.WORD_PIECES,
@@ -81,10 +81,10 @@ class SequenceTask(base.Task):
         )
 
     def build_model(self):
-        """As of every task.
+        """Builds the model, see `Task.build_model`.
 
         Raises:
-            InputError: also if the model has another number of classes than the task.
+            InputError: also if the model and the task differ in the number of classes.
         """
         labels = self.task_config.model.num_classification_labels
         if self.class_names and labels != len(self.class_names):
@@ -106,10 +106,11 @@ class SequenceTask(base.Task):
             )
 
     def build_inputs(self, params, input_context=None):
-        """As of every task; with towers or choices all batches have the same length.
+        """Returns batches, see `Task.build_inputs`. With towers all batches have the same length.
 
         Raises:
-            InputError: buckets would cut between them.
+            InputError: also if there are buckets and the model has two towers or several choices:
+                the model splits sequences of `max_seq_length` into equal parts.
         """
         if params.buckets and self.task_config.model.towers().num_parts > 1:
             raise InputError(
@@ -118,7 +119,7 @@ class SequenceTask(base.Task):
         return super().build_inputs(params, input_context)
 
     def measure(self, interactions, predicted):
-        """Metrics of all questions whose answer is known."""
+        """Computes the metrics over all questions with a gold answer."""
         if self.task_config.model.num_classification_labels == 1:
             found = sequence_metrics.regression_metrics(interactions, predicted)
         else:
@@ -129,12 +130,12 @@ class SequenceTask(base.Task):
 
 
 def classifier(num_labels: int, *, segments: bool = False, **options) -> ClassifierConfig:
-    """A model of whole sequences, with full attention and nothing of tables.
+    """Returns the config of a sequence classifier: full attention, no embeddings of tables.
 
     Args:
-        num_labels: classes, or 1 for a number.
-        segments: whether segment ids are embedded, which tell the texts of a pair apart.
-        **options: fields of the ClassifierConfig; those of the encoder in a dict `encoder`.
+        num_labels: number of classes, or 1 for regression.
+        segments: whether segment ids are embedded. They distinguish the two texts of a pair.
+        **options: fields of the ClassifierConfig. `encoder` is a dict of EncoderConfig's fields.
     """
     encoder = options.pop("encoder", {})
     defaults = {
@@ -145,7 +146,7 @@ def classifier(num_labels: int, *, segments: bool = False, **options) -> Classif
         encoder=EncoderConfig(**defaults | encoder),
         num_classification_labels=num_labels,
         disable_per_token_loss=True,
-        # There are no cells to tell apart.
+        # All tokens have row 0 and column 0.
         max_num_rows=2,
         max_num_columns=2,
         **options,

@@ -1,4 +1,4 @@
-"""SQA: sequences of questions about one table, each of which may refer to the last answer."""
+"""SQA: sequences of questions about a table. A question may refer to the previous answer."""
 
 import dataclasses
 
@@ -13,10 +13,10 @@ from mate_tf.tasks import configs, registry, table
 
 @dataclasses.dataclass
 class SqaTaskConfig(configs.TableTaskConfig):
-    """SQA with a dev set split off the training questions.
+    """Config of SQA, with a dev set split off the training questions.
 
     Attributes:
-        random_split: which of the five official divisions of train into train and dev.
+        random_split: number of the official division of train into train and dev, from 1 to 5.
     """
 
     random_split: int = 1
@@ -37,12 +37,12 @@ class SqaTask(table.TableTask):
         return sqa.read(input_dir, stems[split])
 
     def measure(self, interactions, predicted):
-        """ALL, SEQ and accuracy by position, as the SQA paper reports them."""
+        """Computes ALL, SEQ and accuracy by position, as in the SQA paper."""
         return {"SQA": metrics.sqa_metrics(interactions, predicted)}
 
     @classmethod
     def experiment(cls):
-        """TAPAS's hyper-parameters for SQA with MATE's attention (paper, appendix A)."""
+        """Returns TAPAS's hyper-parameters for SQA with MATE's attention (paper, appendix A)."""
         return configs.fine_tuning(
             SqaTaskConfig(
                 name=cls.name,

@@ -1,4 +1,4 @@
-"""SQUAD: which words of a paragraph answer the question, or none.
+"""SQUAD: select the span of a paragraph that answers the question, or no span.
 
 The settings are those of SparseBERT's appendix C (Shi et al., 2021).
 """
@@ -22,13 +22,13 @@ _EPOCHS, _BATCH_SIZE = 3, 32
 
 @dataclasses.dataclass
 class WindowConversionConfig(base_config.Config):
-    """How questions about texts become examples: arguments of `WindowConverter`.
+    """Conversion of questions about texts to examples: arguments of `WindowConverter`.
 
     Attributes:
         bert_vocab_file: vocabulary, one piece a line.
         max_seq_length: tokens per example.
-        doc_stride: tokens from the beginning of one window of a long text to that of the next.
-        max_question_length: tokens of a question; further ones are cut.
+        doc_stride: tokens between the starts of two neighbouring windows of a long text.
+        max_question_length: longest question in tokens; longer ones are truncated.
     """
 
     bert_vocab_file: str = ""
@@ -37,7 +37,7 @@ class WindowConversionConfig(base_config.Config):
     max_question_length: int = 64
 
     def converter_options(self):
-        """Keyword arguments of `WindowConverter` besides the vocabulary."""
+        """Returns the keyword arguments of `WindowConverter` besides the vocabulary."""
         options = self.as_dict()
         del options["bert_vocab_file"]
         return options
@@ -45,12 +45,12 @@ class WindowConversionConfig(base_config.Config):
 
 @dataclasses.dataclass
 class SquadTaskConfig(configs.TableTaskConfig):
-    """SQuAD.
+    """Config of SQuAD.
 
     Attributes:
-        version: "v1.1", where all questions have an answer, or "v2.0", where some have none.
-        null_score_diff_threshold: in version 2.0, no answer is given if the logarithm of its
-            probability is by more than this above that of the best span.
+        version: "v1.1", in which all questions have an answer, or "v2.0", in which some have none.
+        null_score_diff_threshold: for version 2.0. The answer is empty if the log probability of
+            the empty span exceeds that of the best span by more than this.
     """
 
     conversion: WindowConversionConfig = dataclasses.field(default_factory=WindowConversionConfig)
@@ -60,10 +60,10 @@ class SquadTaskConfig(configs.TableTaskConfig):
 
 @registry.register
 class SquadTask(base.Task):
-    """Reads the answers of SQuAD in paragraphs of Wikipedia. --input_dir has its JSON files.
+    """Reads the answers of SQuAD in paragraphs of Wikipedia. --input_dir has SQuAD's JSON files.
 
-    A paragraph is read as the only cell of a table, by the heads of POINTR's second stage; too long
-    a one in several windows. The predictions are of windows, the scores of questions.
+    A paragraph is the only cell of a table. The heads are those of POINTR's second stage. A long
+    paragraph is split into several windows. Predictions are per window, scores per question.
     """
 
     name = "SQUAD"
@@ -78,10 +78,10 @@ class SquadTask(base.Task):
         return windows.WindowConverter(vocab_file, **options)
 
     def build_model(self):
-        """As of every task.
+        """Builds the model, see `Task.build_model`.
 
         Raises:
-            InputError: also if the model has no spans, or not the empty one.
+            InputError: also if the model predicts no spans, or cannot predict the empty span.
         """
         model = self.task_config.model
         if model.span_prediction == NO_SPANS or not model.allow_empty_span:
@@ -92,13 +92,13 @@ class SquadTask(base.Task):
         return super().build_model()
 
     def measure(self, interactions, predicted):
-        """Exact match and F1 as the official script has them; see `evaluation.squad`."""
+        """Computes exact match and F1 as the official script does; see `evaluation.squad`."""
         answers = self._answers(interactions, predicted)
         title = f"SQuAD {self.task_config.version}"
         return {title: evaluation.evaluate(interactions, answers, self._threshold)}
 
     def write_answers(self, interactions, predicted, target):
-        """<target>.predictions.json and, in version 2.0, <target>.na_probs.json."""
+        """Writes <target>.predictions.json and, for version 2.0, <target>.na_probs.json."""
         answers = self._answers(interactions, predicted)
         return evaluation.write_predictions(answers, target, self._threshold)
 
@@ -108,13 +108,13 @@ class SquadTask(base.Task):
 
     @property
     def _threshold(self):
-        """None in version 1.1, where there is always an answer."""
+        """Threshold of the empty answer; None for version 1.1, which has no empty answers."""
         config = self.task_config
         return config.null_score_diff_threshold if config.version == squad.V2 else None
 
     @classmethod
     def experiment(cls):
-        """Appendix C's settings for version 1.1 with a BERT of base size and full attention."""
+        """Returns appendix C's settings for version 1.1 with BERT-base and full attention."""
         return configs.fine_tuning(
             SquadTaskConfig(
                 name=cls.name,

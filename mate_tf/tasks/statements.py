@@ -1,4 +1,4 @@
-"""STATEMENTS: intermediate pre-training on statements made from tables."""
+"""STATEMENTS: intermediate pre-training on generated statements about tables."""
 
 from typing import ClassVar
 
@@ -9,9 +9,9 @@ from mate_tf.tasks.tabfact import TabFactTask
 
 @registry.register
 class StatementsTask(TabFactTask):
-    """Intermediate pre-training (Eisenschlos et al., 2020): statements made from tables.
+    """Intermediate pre-training (Eisenschlos et al., 2020) on generated statements about tables.
 
-    Reads the interactions that the create_data of other tasks wrote.
+    Reads interactions that create_data wrote for other tasks.
     """
 
     name = "STATEMENTS"

@@ -1,4 +1,4 @@
-"""SWAG: which of four endings follows? Multiple choice.
+"""SWAG: choose the ending of a text from four. Multiple choice.
 
 The settings are those of SparseBERT's appendix C (Shi et al., 2021).
 """
@@ -14,8 +14,9 @@ _EPOCHS, _BATCH_SIZE = 3, 16
 class SwagTask(sequence.SequenceTask):
     """Situations With Adversarial Generations (Zellers et al., 2018); --input_dir has its files.
 
-    Each ending is a pair with the first sentence, which the model encodes for itself; all of them
-    have one number each, and share a softmax. The test set has no labels: it is predicted only.
+    The model encodes each ending in a pair with the first sentence and computes one logit for it. A
+    softmax over the four logits gives the probabilities. The test set has no labels, so it is
+    predicted but not scored.
     """
 
     name = "SWAG"
@@ -26,7 +27,7 @@ class SwagTask(sequence.SequenceTask):
 
     @classmethod
     def experiment(cls):
-        """Appendix C's settings with a BERT of base size and full attention."""
+        """Returns appendix C's settings with BERT-base and full attention."""
         choices = len(cls.class_names)
         return configs.fine_tuning(
             sequence.SequenceTaskConfig(

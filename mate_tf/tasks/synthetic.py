@@ -1,4 +1,4 @@
-"""SYNTHETIC: generated tables and questions; what the quickstart learns."""
+"""SYNTHETIC: generated tables and questions, the task of the quickstart."""
 
 import dataclasses
 
@@ -19,7 +19,7 @@ class GenerationConfig(base_config.Config):
     """Number and size of the generated tables.
 
     Attributes:
-        seed: of all three splits.
+        seed: seed of all three splits.
         num_train_tables, num_dev_tables, num_test_tables: tables in the split.
         min_rows: rows of the smallest table.
         max_rows: rows of the largest table.
@@ -37,7 +37,7 @@ class GenerationConfig(base_config.Config):
 
 @dataclasses.dataclass
 class SyntheticTaskConfig(configs.TableTaskConfig):
-    """A task that generates its tables.
+    """Config of a task that generates its tables.
 
     Attributes:
         generation: number and size of the tables.
@@ -67,7 +67,7 @@ class SyntheticTask(table.TableTask):
         )
 
     def measure(self, interactions, predicted):
-        """Accuracy over all questions, by type of question and by number of rows."""
+        """Computes accuracy in total, by type of question and by number of rows."""
         graded = metrics.grade(interactions, predicted)
         by_type = metrics.breakdown(graded, lambda item: synthetic.question_type(item.question.id))
         return {
@@ -80,7 +80,7 @@ class SyntheticTask(table.TableTask):
 
     @classmethod
     def experiment(cls):
-        """A small model that learns from scratch (see `CellSoftmaxHead` for the loss)."""
+        """Returns settings of a small model, trained from scratch (loss: `CellSoftmaxHead`)."""
         experiment = configs.TableExperiment()
         experiment.task = SyntheticTaskConfig(
             name=cls.name,

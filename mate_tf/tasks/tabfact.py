@@ -28,14 +28,14 @@ class TabFactTask(table.TableTask):
         return tabfact.read(input_dir, split)
 
     def measure(self, interactions, predicted):
-        """Accuracy with its 95 % confidence interval, in all and by class."""
+        """Computes accuracy with its 95 % confidence interval, in total and by class."""
         return {
             self.name: metrics.classification_metrics(interactions, predicted, self.class_names)
         }
 
     @classmethod
     def experiment(cls):
-        """TAPAS's hyper-parameters for TabFact with MATE's attention."""
+        """Returns TAPAS's hyper-parameters for TabFact with MATE's attention."""
         return configs.fine_tuning(
             configs.TableTaskConfig(name=cls.name, model=truth_classifier()),
             train_steps=80_000,
@@ -46,7 +46,7 @@ class TabFactTask(table.TableTask):
 
 
 def truth_classifier() -> ClassifierConfig:
-    """A model with two classes and nothing else to learn."""
+    """Returns the config of a model with a classification head of two classes only."""
     return ClassifierConfig(
         encoder=EncoderConfig(
             attention=AttentionConfig(name="mate_efficient"),

@@ -1,4 +1,4 @@
-"""TEXT_PRETRAIN: masked words and next sentences, from plain text."""
+"""TEXT_PRETRAIN: masked words and next sentences, on plain text."""
 
 import dataclasses
 
@@ -17,17 +17,17 @@ from mate_tf.tasks import configs, pretraining_task, registry, sequence
 
 @dataclasses.dataclass
 class TextPretrainTaskConfig(sequence.SequenceTaskConfig):
-    """Pre-training on plain text. `model.next_sentence` says whether examples are pairs.
+    """Config of pre-training on plain text. Examples are pairs if `model.next_sentence` is true.
 
     Attributes:
-        model: the encoder, and whether there are next sentences.
-        masking: how much is masked.
-        random_next_prob: share of the pairs whose second segment is from another document.
-        short_seq_prob: share of the examples that are shorter than they might be.
-        dupe_factor: how often the training text is made into examples, each time into others.
-        packing_seed: of these choices.
-        dev_share: of the documents that are for evaluation, where no folder says it.
-        tables: of interactions, whether to read tables, not only passages.
+        model: the encoder, and whether it has the next sentence head.
+        masking: shares of masked words.
+        random_next_prob: share of the pairs with a second segment from another document.
+        short_seq_prob: share of the examples with a random shorter length.
+        dupe_factor: number of passes over the training text, each with other random choices.
+        packing_seed: seed of these choices.
+        dev_share: share of the documents for evaluation, if the folders have no dev split.
+        tables: whether to read the tables of interactions too, or only their passages.
     """
 
     model: PretrainerConfig = dataclasses.field(default_factory=PretrainerConfig)
@@ -42,11 +42,12 @@ class TextPretrainTaskConfig(sequence.SequenceTaskConfig):
 
 @registry.register
 class TextPretrainTask(pretraining_task.PretrainTask):
-    """BERT's pre-training (Devlin et al., 2019), as SparseBERT's (section 3.1.1).
+    """BERT's pre-training (Devlin et al., 2019), as in SparseBERT (section 3.1.1).
 
-    --input_dir is any folder with text, see `data.pretraining.documents`. Words are masked
-    anew whenever an example is read, but always alike in evaluation. Unlike in BERT's first
-    release, words are masked as a whole. Segments are embedded as in GLUE, and nothing of tables.
+    --input_dir is any folder with text, see `data.pretraining.documents`. In training, other words
+    are masked each time an example is read; in evaluation the masks are always the same. Words are
+    masked as a whole, unlike in BERT's first release. Segment ids are embedded as in GLUE; no other
+    token types are.
     """
 
     name = "TEXT_PRETRAIN"
@@ -61,7 +62,7 @@ class TextPretrainTask(pretraining_task.PretrainTask):
 
     @classmethod
     def experiment(cls):
-        """BERT's settings for sequences of 128 tokens, with full attention."""
+        """Returns BERT's settings for sequences of 128 tokens, with full attention."""
         return configs.fine_tuning(
             TextPretrainTaskConfig(
                 name=cls.name,
@@ -82,10 +83,10 @@ class TextPretrainTask(pretraining_task.PretrainTask):
 
 
 class _Interactions:
-    """One for each pair of segments, or segment, with `class_index` 1 for a random next one.
+    """Interactions, one for each segment or pair; `class_index` is 1 for a random second segment.
 
     Attributes:
-        defects: as of `Documents`.
+        defects: defects of the files, see `Documents`.
     """
 
     def __init__(self, config: TextPretrainTaskConfig, input_dir, split: str):

@@ -1,6 +1,6 @@
-"""Settings of the trainer: tf-models' own, with BERT's optimizer and learning rate beside them.
+"""Settings of the trainer: tf-models' own, with BERT's optimizer and learning rate added.
 
-A YAML file may name them like the types of tf-models:
+A YAML file names them like the types of tf-models:
 
     trainer:
       optimizer_config:
@@ -27,10 +27,10 @@ class BertAdamWConfig(optimizer_config.AdamWeightDecayConfig):
         name: name of the optimizer.
         gradient_accumulation_steps: batches over which gradients are averaged before a step.
         bias_correction: correct the moments' bias towards 0, as Adam does and BERT does not.
-        pattern_learning_rate_factor: how many times the learning rate the variables of attention
-            patterns get, such as alpha of `learned_mask`.
-        epsilon: added to the root of the second moment.
-        weight_decay_rate: share of a variable that a step takes off, times the learning rate.
+        pattern_learning_rate_factor: factor of the learning rate for the variables of attention
+            patterns, such as alpha of `learned_mask`.
+        epsilon: number added to the root of the second moment.
+        weight_decay_rate: a step subtracts this times the learning rate times the variable.
         exclude_from_weight_decay: regular expressions; variables with a match in their names do
             not decay.
     """
@@ -51,11 +51,11 @@ class BertLearningRateConfig(base_config.Config):
     """Settings of `LinearDecayWithWarmup`.
 
     Attributes:
-        initial_learning_rate: rate that the warm-up rises to, and that the decay, which counts
-            from step 0, begins with.
+        initial_learning_rate: target of the warm-up, and start of the decay. Both count from step
+            0.
         decay_steps: step at which the rate is 0; 0: `trainer.train_steps`.
         warmup_ratio: share of `decay_steps` in which the rate rises.
-        warmup_steps: steps in which the rate rises; negative: `warmup_ratio` decides.
+        warmup_steps: steps in which the rate rises; negative: `warmup_ratio` applies.
     """
 
     initial_learning_rate: float = 5e-5
@@ -69,8 +69,8 @@ class OptimizerConfig(optimization_config.OptimizerConfig):
     """tf-models' optimizers and `bert_adamw`.
 
     Attributes:
-        type: name of the key below whose optimizer trains.
-        bert_adamw: AdamW as BERT and TAPAS train with it.
+        type: key of the optimizer to use.
+        bert_adamw: AdamW of BERT and TAPAS.
     """
 
     type: str | None = "bert_adamw"
@@ -82,8 +82,8 @@ class LearningRateConfig(optimization_config.LrConfig):
     """tf-models' learning rates and `bert`.
 
     Attributes:
-        type: name of the key below whose schedule is followed.
-        bert: linear warm-up and linear decay, as BERT and TAPAS have it.
+        type: key of the schedule to use.
+        bert: linear warm-up and linear decay, as in BERT and TAPAS.
     """
 
     type: str | None = "bert"
@@ -92,7 +92,7 @@ class LearningRateConfig(optimization_config.LrConfig):
 
 @dataclasses.dataclass
 class OptimizationConfig(optimization.OptimizationConfig):
-    """tf-models' optimization config with BERT's as default."""
+    """tf-models' optimization config with BERT's optimizer and learning rate as defaults."""
 
     optimizer: OptimizerConfig = dataclasses.field(default_factory=OptimizerConfig)
     learning_rate: LearningRateConfig = dataclasses.field(default_factory=LearningRateConfig)
@@ -100,12 +100,12 @@ class OptimizationConfig(optimization.OptimizationConfig):
 
 @dataclasses.dataclass
 class TrainerConfig(config_definitions.TrainerConfig):
-    """tf-models' trainer config with that optimization.
+    """tf-models' trainer config with this `OptimizationConfig`.
 
     Attributes:
-        continue_steps: go on at the step that `task.init_checkpoint` was saved at, in the schedule
-            of the learning rate too, and with its optimizer's moments; False: at step 0.
-        layer_log_interval: steps between lines of layers.jsonl (`training.layer_log`); 0: none.
+        continue_steps: begin at the step of `task.init_checkpoint`, with its optimizer's moments,
+            also in the schedule of the learning rate. False: begin at step 0.
+        layer_log_interval: steps between lines of layers.jsonl (`training.layer_log`); 0: no file.
         worker_timeout: seconds to wait for the other workers (`training.workers`) at the start.
     """
 

@@ -13,7 +13,7 @@ from mate_tf.tasks.wtq import (
 
 @registry.register
 class WikiSqlTask(table.TableTask):
-    """WikiSQL (Zhong et al., 2017), learnt from the answers that the queries give."""
+    """WikiSQL (Zhong et al., 2017), trained on the answers of the queries."""
 
     name = "WIKISQL"
     baselines = (*table.TableTask.baselines, *COUNTING_BASELINES)
@@ -23,12 +23,12 @@ class WikiSqlTask(table.TableTask):
         return wikisql.read(input_dir, split, supervised=self.supervised)
 
     def measure(self, interactions, predicted):
-        """Denotation accuracy by the rules of WikiTableQuestions."""
+        """Computes denotation accuracy by the rules of WikiTableQuestions."""
         return {self.name: metrics.denotation_metrics(interactions, predicted)}
 
     @classmethod
     def experiment(cls):
-        """TAPAS's hyper-parameters for WikiSQL with MATE's attention."""
+        """Returns TAPAS's hyper-parameters for WikiSQL with MATE's attention."""
         return configs.fine_tuning(
             configs.TableTaskConfig(
                 name=cls.name,
@@ -48,14 +48,14 @@ class WikiSqlTask(table.TableTask):
 
 @registry.register
 class SupervisedWikiSqlTask(WikiSqlTask):
-    """The same with the cells and the aggregation of the query as labels."""
+    """WikiSQL, trained on the cells and the aggregation of the queries."""
 
     name = "WIKISQL_SUPERVISED"
     supervised = True
 
     @classmethod
     def experiment(cls):
-        """TAPAS's hyper-parameters for supervised WikiSQL with MATE's attention."""
+        """Returns TAPAS's hyper-parameters for supervised WikiSQL with MATE's attention."""
         return configs.fine_tuning(
             configs.TableTaskConfig(
                 name=cls.name,

@@ -1,4 +1,4 @@
-"""WTQ: questions whose answers are known as texts only, some of them computed from cells."""
+"""WTQ: questions with answers given as texts only, some of them computed from cells."""
 
 import dataclasses
 
@@ -13,7 +13,7 @@ NUM_AGGREGATIONS = 4
 """NONE, SUM, AVERAGE, COUNT."""
 
 COUNTING_BASELINES = ("lexical match, counted", "row and column match, counted")
-"""Those that answer "how many" with a number."""
+"""Baselines that answer "how many" with a number."""
 
 NUM_TRAIN_STEPS = 50_000
 BATCH_SIZE = 512
@@ -21,10 +21,10 @@ BATCH_SIZE = 512
 
 @dataclasses.dataclass
 class WtqTaskConfig(configs.TableTaskConfig):
-    """WikiTableQuestions with the official divisions of its training questions.
+    """Config of WikiTableQuestions, with a dev set split off the training questions.
 
     Attributes:
-        random_split: which of the five.
+        random_split: number of the official division of train into train and dev, from 1 to 5.
     """
 
     random_split: int = 1
@@ -32,7 +32,7 @@ class WtqTaskConfig(configs.TableTaskConfig):
 
 @registry.register
 class WtqTask(table.TableTask):
-    """WikiTableQuestions (Pasupat and Liang, 2015), learnt from the answers alone."""
+    """WikiTableQuestions (Pasupat and Liang, 2015), trained on the answers alone."""
 
     name = "WTQ"
     baselines = (*table.TableTask.baselines, *COUNTING_BASELINES)
@@ -41,12 +41,12 @@ class WtqTask(table.TableTask):
         return wikitq.read(input_dir, split, random_split=self.task_config.random_split)
 
     def measure(self, interactions, predicted):
-        """Denotation accuracy by the official evaluator's rules."""
+        """Computes denotation accuracy by the official evaluator's rules."""
         return {"WTQ": metrics.denotation_metrics(interactions, predicted)}
 
     @classmethod
     def experiment(cls):
-        """TAPAS's hyper-parameters for WikiTableQuestions with MATE's attention."""
+        """Returns TAPAS's hyper-parameters for WikiTableQuestions with MATE's attention."""
         return configs.fine_tuning(
             WtqTaskConfig(
                 name=cls.name,
@@ -66,7 +66,7 @@ class WtqTask(table.TableTask):
 
 
 def weakly_supervised(**options) -> ClassifierConfig:
-    """A model that chooses cells of one column and an operation over them.
+    """Returns the config of a model that selects cells of one column and an operation.
 
     Args:
         **options: further fields of the `ClassifierConfig`.

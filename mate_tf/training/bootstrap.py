@@ -1,12 +1,13 @@
-"""Treeformer's 2-D bootstrapping: trees come into more and more layers, and grow in each.
+"""Treeformer's 2-D bootstrapping: more and more layers get decision trees, and the trees grow.
 
-Trained at once in all layers, trees get stuck at a high loss (Treeformer, section 3.3). Algorithm 1
-puts them into the last layers first. There they grow level by level, each time starting from what
-has been learnt; then the layers before get theirs, while those that are finished keep their height.
+If all layers get trees at once, training stops at a high loss (Treeformer, section 3.3).
+Algorithm 1 therefore works in stages. The last layers get trees first. Their trees grow level by
+level, and each stage starts from the weights of the previous one. Then the layers below get trees,
+while the finished layers keep their height.
 
 An experiment with `bootstrap.layer_width` trains in such stages. Its `task.model.encoder.attention`
-is what comes out in the end. Steps, learning rate and the optimizer's moments run through all
-stages as in one training.
+is the attention of the final model. Steps, learning rate and the optimizer's moments continue from
+stage to stage as in a single training.
 """
 
 import dataclasses
@@ -25,13 +26,13 @@ _FOLDER = "stage_{}"
 
 @dataclasses.dataclass(frozen=True)
 class Stage:
-    """Training with the same trees.
+    """A part of the training in which the trees do not change.
 
     Attributes:
-        number: from 1.
-        first_step: where it begins.
-        experiment: what is trained, up to its `trainer.train_steps`. `task.init_checkpoint` is
-            still to be set to the last checkpoint of the stage before.
+        number: number of the stage, from 1.
+        first_step: global step at which it begins.
+        experiment: the experiment to train up to its `trainer.train_steps`. `train` sets its
+            `task.init_checkpoint` to the last checkpoint of the previous stage.
     """
 
     number: int
@@ -40,7 +41,7 @@ class Stage:
 
     @property
     def last_step(self) -> int:
-        """Where it ends."""
+        """Global step at which the stage ends."""
         return self.experiment.trainer.train_steps
 
     def __str__(self):
@@ -53,11 +54,11 @@ class Stage:
 
 
 def train(experiment: TableExperiment, model_dir: str) -> dict:
-    """Trains as `trainer.train`, in stages if the experiment has `bootstrap.layer_width`.
+    """Trains like `trainer.train`, in stages if the experiment has `bootstrap.layer_width`.
 
-    Stage n works in model_dir/stage_n, the last one in `model_dir` itself, which then holds an
-    ordinary training of the target model. Killed at any moment, it goes on in the same stage, and
-    there from the last checkpoint.
+    Stage n writes to model_dir/stage_n. The last stage writes to `model_dir` itself, which then
+    looks like an ordinary training of the target model. An interrupted training resumes in the same
+    stage, from its last checkpoint.
 
     Args:
         experiment: a `TableExperiment`.
@@ -67,7 +68,8 @@ def train(experiment: TableExperiment, model_dir: str) -> dict:
         dict of floats: the last metrics, and global_step.
 
     Raises:
-        InputError: as `stages` and `trainer.train`; also if a stage there is of another schedule.
+        InputError: see `stages` and `trainer.train`; also if `model_dir` has a stage of another
+            schedule.
     """
     if not experiment.bootstrap.layer_width:
         return trainer.train(experiment, model_dir)
@@ -78,8 +80,8 @@ def train(experiment: TableExperiment, model_dir: str) -> dict:
         experiments.check_same_model(stage.experiment, folder)
         if step > stage.last_step:
             raise InputError(
-                f"{folder}: was trained for {step} steps, but this stage ends after "
-                f"{stage.last_step} now; give another --model_dir"
+                f"{folder}: was trained for {step} steps, but this stage now ends after "
+                f"{stage.last_step}; give another --model_dir"
             )
     begun = max((index for index, step in enumerate(steps) if step), default=0)
     for stage, folder in list(zip(planned, folders, strict=True))[begun:]:
@@ -94,12 +96,12 @@ def train(experiment: TableExperiment, model_dir: str) -> dict:
 
 
 def stages(experiment: TableExperiment) -> list[Stage]:
-    """The schedule: Algorithm 1 of the paper, for the layers that have trees in the end.
+    """Returns the stages of Algorithm 1 of the paper, for the layers that have trees in the end.
 
-    Layers with trees of different heights in one group stop growing at their own.
+    If layers of one group have trees of different heights, each grows up to its own height.
 
     Raises:
-        InputError: if there are no trees, they cannot grow from `start_height`, or there are more
+        InputError: if no layer has trees, they cannot grow from `start_height`, or there are more
             stages than steps.
     """
     experiment = experiments.resolve(experiment)
@@ -126,7 +128,7 @@ def stages(experiment: TableExperiment) -> list[Stage]:
 
 
 def read_log(model_dir: str) -> list[dict]:
-    """The lines of layers.jsonl of all stages in their order, each with `stage`, from 1."""
+    """Returns the lines of layers.jsonl of all stages in order, with a key `stage`, from 1."""
     folders, number = [], 1
     while os.path.isdir(folder := os.path.join(model_dir, _FOLDER.format(number))):
         folders.append(folder)
@@ -139,17 +141,17 @@ def read_log(model_dir: str) -> list[dict]:
 
 
 def has_trees(config: AttentionConfig) -> bool:
-    """Returns whether a layer of this attention has decision trees."""
+    """Returns whether a layer with this attention has decision trees."""
     return tree_height(config) is not None
 
 
 def tree_height(config: AttentionConfig) -> int | None:
-    """Returns the levels of decisions in the trees of such a layer; None: it has no trees."""
+    """Returns the height of the decision trees of a layer with this attention; None: no trees."""
     return attention.get(config.name).attention.tree_height(config)
 
 
 def _patterns(config, target):
-    """The attention of all layers, for one stage after the other."""
+    """Yields for each stage the list of all layers' attention configs."""
     of_trees = [layer for layer, config_of in enumerate(target) if has_trees(config_of)]
     if not of_trees:
         raise InputError(
@@ -181,7 +183,7 @@ def _of_height(config, height):
 
 
 def _last_steps(config, train_steps, number):
-    """The step at which each of so many stages ends; the last one at `train_steps`."""
+    """Returns the last step of each of `number` stages. The last stage ends at `train_steps`."""
     before = config.steps_before
     count = number - bool(before)
     if config.steps_per_stage:

@@ -1,8 +1,8 @@
-"""Training steps that XLA compiles, as `runtime.enable_xla` asks for.
+"""Training steps compiled by XLA, for `runtime.enable_xla`.
 
-tf-models compiles whole steps, only where it is told of GPUs, and fails where the optimizer's
-replicas meet. Here the forward and the backward pass are compiled, on any device, and the optimizer
-is left outside.
+tf-models compiles whole steps, only with `num_gpus` set, and fails in the optimizer where the
+gradients of the replicas are aggregated. This module compiles the forward and the backward pass on
+any device, without the optimizer.
 """
 
 import tensorflow as tf
@@ -11,22 +11,24 @@ from mate_tf.errors import InputError
 
 
 class _Recorder:
-    """Takes the optimizer's place in a step, and keeps the gradients instead of applying them."""
+    """Stands in for the optimizer in a step: keeps the gradients instead of applying them."""
 
     def apply_gradients(self, pairs):
+        """Keeps the gradients of pairs (gradient, variable)."""
         self.gradients = [gradient for gradient, _ in pairs]
 
 
 def compile_train_step(task, runtime, strategy: tf.distribute.Strategy) -> None:
-    """Has XLA compile the steps of a task, whose batches need static shapes.
+    """Replaces `task.train_step` by one that XLA compiles. Batches need static shapes.
 
     Args:
-        task: a tf-models task.
-        runtime: the experiment's RuntimeConfig; tf-models will not compile by itself.
-        strategy: what it is trained under.
+        task: a tf-models task; changed in place.
+        runtime: the experiment's RuntimeConfig. `enable_xla` is set to False in it, so that
+            tf-models does not compile the step again.
+        strategy: the strategy of the training.
 
     Raises:
-        InputError: several replicas, whose losses are taken together within a step; float16.
+        InputError: for several replicas, because a step aggregates their losses, or for float16.
     """
     if strategy.num_replicas_in_sync > 1:
         raise InputError(

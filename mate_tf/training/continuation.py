@@ -1,7 +1,7 @@
-"""Training that goes on with another model: the steps and moments of a checkpoint are kept.
+"""Training that continues with another model: keeps the step and the moments of a checkpoint.
 
-A plain `init_checkpoint` gives weights only: steps are counted from 0, the learning rate warms up
-again, and Adam's first steps are as rough as those of a new model.
+A plain `init_checkpoint` gives weights only: steps count from 0, the learning rate warms up again,
+and Adam's moments start at 0.
 """
 
 import tensorflow as tf
@@ -15,9 +15,10 @@ GLOBAL_STEP = "global_step"
 
 
 class ContinuingTrainer(accumulation.AccumulatingTrainer):
-    """The trainer that takes over what `trainer.continue_steps` asks for when it begins."""
+    """Trainer that begins at a checkpoint's step if `trainer.continue_steps` is set."""
 
     def initialize(self):
+        """Loads `task.init_checkpoint`; with `trainer.continue_steps` also moments and step."""
         super().initialize()
         step = first_step(self.config)
         if step:
@@ -28,18 +29,18 @@ class ContinuingTrainer(accumulation.AccumulatingTrainer):
 
 
 def first_step(experiment) -> int:
-    """The step at which a new training begins.
+    """Returns the step at which a new training begins.
 
     Raises:
-        InputError: with `trainer.continue_steps`, if `task.init_checkpoint` has no step.
+        InputError: if `trainer.continue_steps` is set and `task.init_checkpoint` has no step.
     """
     if not experiment.trainer.continue_steps:
         return 0
     path = experiment.task.init_checkpoint
     if not path:
-        raise InputError("trainer.continue_steps, but task.init_checkpoint is empty")
+        raise InputError("trainer.continue_steps is set, but task.init_checkpoint is empty")
     path = bundle.prefix(path)
     tensors, _ = bundle.read(path)
     if GLOBAL_STEP not in tensors:
-        raise InputError(f"{path}: says no step to go on from, as trainer.continue_steps asks")
+        raise InputError(f"{path}: has no global step, which trainer.continue_steps needs")
     return int(tf.cast(tensors[GLOBAL_STEP].read(), tf.int64))

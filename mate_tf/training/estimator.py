@@ -1,11 +1,12 @@
 """Training, evaluation and prediction with TPUEstimator, which TensorFlow has up to 2.15.
 
-`requirements-estimator.txt` lists an environment that has it. Model, losses, metrics, optimizer
-and data are those of `training.trainer`, and so are the checkpoints: TPUEstimator saves and
-restores its variables by the paths of attributes of the same objects, not by their names. Each of
-the two trainers goes on with, evaluates and exports what the other has trained.
+`requirements-estimator.txt` lists an environment with it. Model, losses, metrics, optimizer and
+data are those of `training.trainer`. The checkpoints are compatible too: both save variables by
+their object paths, not by their names. So each of the two trainers can continue, evaluate and
+export a training of the other.
 
-Training runs on a TPU's cores if it is to; evaluation and prediction always run on its host.
+Training runs on the cores of a TPU if `Options.use_tpu` is set. Evaluation and prediction always
+run on its host.
 """
 
 import collections
@@ -27,14 +28,14 @@ _WITHOUT_ESTIMATOR = (2, 16)
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """Where TPUEstimator runs; google-research/tapas's flags of the same names.
+    """Devices of TPUEstimator, named like the flags of google-research/tapas.
 
     Attributes:
         use_tpu: train on a TPU.
-        tpu_name, tpu_zone, gcp_project: which one; None finds what can be found.
-        master: address of the session instead of a name; "" for this process.
-        num_tpu_cores: the TPU's; a training batch is divided among them.
-        iterations_per_loop: steps on a TPU before the host looks at it again.
+        tpu_name, tpu_zone, gcp_project: the TPU on Google Cloud; None: found automatically.
+        master: address of the session instead of a TPU's name; "": this process.
+        num_tpu_cores: cores of the TPU. A training batch is divided among them.
+        iterations_per_loop: steps on the TPU between two returns to the host.
     """
 
     use_tpu: bool = False
@@ -60,19 +61,19 @@ def check_available() -> None:
 def train(experiment: TableExperiment, model_dir: str, options: Options = Options()) -> dict:
     """Trains up to `trainer.train_steps`, from the last checkpoint in `model_dir` if there is one.
 
-    Leaves there what `trainer.train` does, but for its summaries, which are Estimator's, and
+    Writes the same files as `trainer.train`, except that summaries are Estimator's and there is no
     layers.jsonl.
 
     Args:
         experiment: a `TableExperiment`.
         model_dir: folder to write to.
-        options: where it runs.
+        options: devices to train on.
 
     Returns:
         dict of floats: the last metrics, and global_step.
 
     Raises:
-        InputError: as `trainer.train`; also for what this trainer cannot do.
+        InputError: see `trainer.train`; also for settings that this trainer does not support.
     """
     check_available()
     given, experiment = experiments.resolve(experiment), _supported(experiment)
@@ -97,7 +98,7 @@ def train(experiment: TableExperiment, model_dir: str, options: Options = Option
 
 
 def evaluate(experiment: TableExperiment, model_dir: str) -> dict:
-    """Loss and metrics of the last checkpoint on `task.validation_data`; see `trainer.evaluate`."""
+    """Evaluates the last checkpoint on `task.validation_data`; see `trainer.evaluate`."""
     check_available()
     experiment = _supported(experiment)
     data = experiment.task.validation_data
@@ -130,7 +131,7 @@ def predict(
     def run(batches):
         sent = collections.deque()
 
-        def inputs():  # read in a thread of TensorFlow's, some batches ahead
+        def inputs():  # a TensorFlow thread reads this, some batches ahead
             for batch in batches:
                 sent.append(batch)
                 yield {name: batch[name] for name in prediction.INPUTS}
@@ -145,7 +146,7 @@ def predict(
 
 
 class _ProgressHook(tf.compat.v1.train.SessionRunHook):
-    """Prints how far the training is, about every `interval` steps and at the end."""
+    """Prints the progress of the training, about every `interval` steps and at the end."""
 
     def __init__(self, progress, step, interval):
         self._progress, self._last, self._interval = progress, step, interval
@@ -174,10 +175,10 @@ class _ProgressHook(tf.compat.v1.train.SessionRunHook):
 
 
 def _supported(experiment):
-    """A copy for one replica; raises InputError for what only the other trainer can do."""
+    """Returns a copy for one replica. Raises InputError for settings without support here."""
     experiment = experiments.resolve(experiment)
     optimization = experiment.trainer.optimizer_config
-    for key, asked in {
+    for key, is_set in {
         "bootstrap.layer_width": experiment.bootstrap.layer_width,
         "trainer.layer_log_interval": experiment.trainer.layer_log_interval,
         "trainer.optimizer_config.ema": optimization.ema,
@@ -185,7 +186,7 @@ def _supported(experiment):
             experiment.runtime.mixed_precision_dtype == "float16"
         ),
     }.items():
-        if asked:
+        if is_set:
             raise InputError(f"{key}: not with --trainer=tpu_estimator; use --trainer=strategy")
     experiment.runtime.distribution_strategy = "off"
     return experiment
@@ -202,7 +203,7 @@ def _train_until(end, experiment, model_dir, options, progress):
         batches = tasks.create(running.task).build_inputs(data)
         shapes = [spec.shape for spec in batches.element_spec.values()]
         if options.use_tpu and not all(shape.is_fully_defined() for shape in shapes):
-            raise InputError("task.train_data.buckets: on a TPU all batches have one length")
+            raise InputError("task.train_data.buckets: on a TPU all batches must have one length")
         _estimator(running, model_dir, options).train(
             _input_fn(batches.as_numpy_iterator, batches.element_spec),
             hooks=[_ProgressHook(progress, step, running.trainer.steps_per_loop)],
@@ -211,7 +212,7 @@ def _train_until(end, experiment, model_dir, options, progress):
 
 
 def _input_fn(generate, spec):
-    """Makes Estimator's graph read what is generated outside of it, where it has been checked."""
+    """Returns an input function that reads batches of an eager dataset, which checks its files."""
 
     def input_fn(params):
         del params
@@ -221,10 +222,10 @@ def _input_fn(generate, spec):
 
 
 def _estimator(experiment, model_dir, options):
-    """The TPUEstimator that goes on with the last checkpoint in `model_dir`."""
+    """Returns a TPUEstimator that continues from the last checkpoint in `model_dir`."""
     path = trainer.latest_checkpoint(model_dir)
     for tensor in bundle.read(path)[0].values():
-        tensor.read()  # says what it is that cannot be read, where Estimator would not
+        tensor.read()  # raises an error that names the damaged file; Estimator's does not
     api, config = tf.compat.v1.estimator.tpu, experiment.trainer
     resolver = None
     if options.use_tpu and not options.master:
@@ -257,7 +258,7 @@ def _estimator(experiment, model_dir, options):
 
 
 def _model_fn(experiment, path, options):
-    """Makes what Estimator calls in a new graph: features and mode to a TPUEstimatorSpec."""
+    """Returns Estimator's model function: from features and mode to a TPUEstimatorSpec."""
     modes = tf.compat.v1.estimator.ModeKeys
     specification = tf.compat.v1.estimator.tpu.TPUEstimatorSpec
 
@@ -299,7 +300,7 @@ def _model_fn(experiment, path, options):
             )
         applied = optimizer.apply_gradients(zip(ran, model.trainable_variables, strict=True))
         with tf.control_dependencies([applied]):
-            # The optimizer counts steps, each of which may take several batches.
+            # The optimizer counts updates; an update may take several batches.
             train_op = step.assign(optimizer.iterations.read_value(), read_value=False)
         return specification(mode, loss=loss, train_op=train_op, scaffold_fn=_scaffold_fn(saved))
 
@@ -308,9 +309,10 @@ def _model_fn(experiment, path, options):
 
 @contextlib.contextmanager
 def _comparing_values():
-    """`==` and `!=` of tensors; below a session's graph they would tell if these are one object.
+    """Makes `==` and `!=` of tensors compare values, as they do in TensorFlow 2.
 
-    For what is in a tf.function only: how graphs of sessions are built relies on the other meaning.
+    In a graph of TensorFlow 1 they compare the identity of the objects. Only for code in a
+    tf.function: Estimator itself relies on the comparison of identities.
     """
     operators = {"__eq__": tf.equal, "__ne__": tf.not_equal}
     before = {name: getattr(tf.Tensor, name) for name in operators}
@@ -324,12 +326,12 @@ def _comparing_values():
 
 
 def _scaffold_fn(saved):
-    """Makes Estimator save and restore objects as `tf.train.Checkpoint` does."""
+    """Returns a function for a Scaffold that saves and restores as `tf.train.Checkpoint` does."""
     return lambda: tf.compat.v1.train.Scaffold(saver=tf.train.Checkpoint(**saved))
 
 
 def _eval_metrics(task, features, outputs):
-    """The task's metrics as TPUEstimatorSpec takes them: a function and its tensors."""
+    """Returns the task's metrics for TPUEstimatorSpec: a function and its tensors."""
     tensors = features, outputs
 
     def metrics(*flat):
@@ -343,7 +345,7 @@ def _eval_metrics(task, features, outputs):
 
 
 def _mean_over_cores(num_cores, grads_and_vars):
-    """What the optimizer's own aggregation is with tf.distribute, in a TPUEstimator's graph."""
+    """Averages gradients over the cores of a TPU, as the optimizer does with tf.distribute."""
     return [
         (tf.compat.v1.tpu.cross_replica_sum(tf.convert_to_tensor(gradient) / num_cores), variable)
         for gradient, variable in grads_and_vars

@@ -1,4 +1,4 @@
-"""Experiments from YAML files: read, checked, overridden, saved."""
+"""Reads, checks, overrides and saves experiments as YAML files."""
 
 import difflib
 import os
@@ -25,11 +25,11 @@ _CHOICES = {
         *("multi_worker_mirrored", "parameter_server", "tpu"),
     ),
 }
-"""What tf-models takes where it would fail on other texts only when it trains."""
+"""Keys with a fixed set of values. tf-models would raise only when it begins to train."""
 
 
 def load(config_file=None, params_override=(), task=None) -> TableExperiment:
-    """The defaults of a task, overridden by a file and then by single values.
+    """Returns the defaults of a task, overridden by a file and then by single values.
 
     Args:
         config_file: YAML file with any part of a `TableExperiment`.
@@ -37,15 +37,15 @@ def load(config_file=None, params_override=(), task=None) -> TableExperiment:
         task: name of the task; by default the file's `task.name`.
 
     Returns:
-        the experiment; `decay_steps` and such are filled in when it runs (see `resolve`).
+        the experiment. `resolve` fills in derived values, such as `decay_steps`, when it runs.
 
     Raises:
-        InputError: for a file that cannot be read, an unknown key or a value of another type; the
-            message names the key and where it was given.
+        InputError: for an unreadable file, an unknown key or a value of a wrong type. The message
+            names the key and the file or flag.
     """
     given = read_yaml(config_file) if config_file else {}
     section = given.get("task")
-    # Whatever else may be there is found wrong when it is compared with the defaults.
+    # `override` below checks the types of all values.
     named = section.get("name") if isinstance(section, dict) else None
     named = None if named is None else str(named)
     name = task or named
@@ -70,7 +70,7 @@ def override(config, values, source):
         source: file or flag, for messages.
 
     Raises:
-        InputError: for an unknown key or a value of another type; nothing is changed then.
+        InputError: for an unknown key or a value of a wrong type; then nothing is changed.
     """
     _check(config, values, source, "")
     try:
@@ -86,10 +86,10 @@ def read_override(text):
         text: a YAML file, a YAML mapping or "task.a.b=1,trainer.c=2".
 
     Returns:
-        (dict, source), as `override` takes them.
+        (values, source), two arguments of `override`.
 
     Raises:
-        InputError: if it is none of these.
+        InputError: if `text` has none of these formats.
     """
     if re.match(r"\s*[\w.]+(\[\d+\])?\s*=", text):
         try:
@@ -102,7 +102,7 @@ def read_override(text):
 
 
 def resolve(experiment: TableExperiment) -> TableExperiment:
-    """A copy in which values that follow from others are filled in."""
+    """Returns a copy in which values that derive from others are filled in."""
     experiment = experiment.replace()
     rate = experiment.trainer.optimizer_config.learning_rate
     if rate.type == "bert" and not rate.bert.decay_steps:
@@ -116,7 +116,7 @@ def resolve(experiment: TableExperiment) -> TableExperiment:
 
 
 def save(experiment: TableExperiment, model_dir: str) -> str:
-    """Writes params.yaml into the model folder; `load` reads it back. Returns its path."""
+    """Writes params.yaml into the model folder and returns its path. `load` reads it back."""
     path = os.path.join(model_dir, PARAMS_FILE)
     with atomic_path(path) as temporary:
         hyperparams.save_params_dict_to_yaml(experiment, temporary)
@@ -124,19 +124,19 @@ def save(experiment: TableExperiment, model_dir: str) -> str:
 
 
 def check_same_model(experiment: TableExperiment, model_dir: str, part: str = "") -> None:
-    """Compares the model of an experiment with the one that was trained in a folder.
+    """Checks that an experiment has the model that was trained in a folder.
 
-    Weights fit models that compute something else with them, for example with another attention;
-    nothing but the configuration that was saved tells them apart. Whether examples are packed makes
-    no difference to what is computed.
+    Models can have the same variables and compute different outputs, for example with another
+    attention. So this compares the saved configuration. It ignores `encoder.pack`, which does not
+    change the outputs.
 
     Args:
-        experiment: what is to be run now.
-        model_dir: folder of the training; there need not be any.
-        part: compare this key of `task.model` only, "" for all.
+        experiment: the experiment to run now.
+        model_dir: folder of the training. It may be empty or missing.
+        part: key of `task.model` to compare; "": all keys.
 
     Raises:
-        InputError: naming the first key that differs, with both values.
+        InputError: if a key differs. The message has the first such key and both values.
     """
     path = os.path.join(model_dir, PARAMS_FILE)
     if not os.path.exists(path):
@@ -155,7 +155,7 @@ def check_same_model(experiment: TableExperiment, model_dir: str, part: str = ""
 
 
 def _first_difference(before, now, key):
-    """(key, value, other value), or None if both are equal."""
+    """Returns (key, value, other value) of the first difference, or None if both are equal."""
     if isinstance(before, dict) and isinstance(now, dict):
         for name in before | now:
             inner = before.get(name), now.get(name)
@@ -168,6 +168,7 @@ def _first_difference(before, now, key):
 
 
 def read_yaml(path):
+    """Reads a YAML file as a dict. Raises InputError if it cannot be read or parsed."""
     try:
         with open(path, encoding="utf-8") as file:
             return _parse_yaml(file.read(), path)
@@ -177,7 +178,7 @@ def read_yaml(path):
 
 def _parse_yaml(text, source):
     try:
-        # This loader takes 1e-3 for a number, which YAML 1.1 alone does not.
+        # This loader reads 1e-3 as a number. YAML 1.1 reads it as text.
         values = yaml.load(text, Loader=params_dict._LOADER)
     except yaml.YAMLError as error:
         raise InputError(f"{source}: is not YAML: {error}") from error
@@ -214,7 +215,7 @@ def _check(config, values, source, prefix):
 
 
 def _check_attention(current, value, source, path):
-    """Which keys there are depends on the variant, so the config itself has to be tried."""
+    """Checks keys of an AttentionConfig, which depend on the variant, by making a config."""
     try:
         current.replace(**value)
     except InputError as error:
@@ -225,7 +226,7 @@ def _same_type(current, value):
     if current is None or value is None:
         return True
     if isinstance(current, base_config.Config):
-        # One config may stand for a list of them, as `attention` does.
+        # A key may have one config or a list of configs, as `attention` has.
         return isinstance(value, list) and all(isinstance(each, dict) for each in value)
     if isinstance(current, (list, tuple)):
         return isinstance(value, (list, tuple))

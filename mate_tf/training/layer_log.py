@@ -1,20 +1,20 @@
-"""layers.jsonl: how training goes in each layer, as in figures 2 to 5 of the Treeformer paper.
+"""layers.jsonl: progress of each layer in training, as in figures 2 to 5 of the Treeformer paper.
 
-Each line is a JSON object. `step` says when; `training` has the means over the steps of the last
-loop, such as training_loss and accuracies, and the learning_rate (none in the first line of a
-training); `validation` has the metrics of an evaluation. Lines of training have besides what one
-batch, always the same, shows:
+Each line is a JSON object with the `step`. `training` has the means over the steps of the last
+loop, such as training_loss and accuracies, and the learning_rate; the first line of a training has
+no `training`. `validation` has the metrics of an evaluation. All lines but those of evaluations
+also have values of a fixed batch, the probe:
 
-    probe_loss: its loss.
+    probe_loss: loss of the probe.
     layers: for each layer, from the bottom,
         attention: the variant.
-        gradient_norm: of all its variables together.
-    and, where it has decision trees,
-        tree_height: of them.
-        tree_gradient_norm: of their variables; missing if they are not trained.
-        leaf_shares: of the keys that are in each leaf, the fullest first; the mean over heads.
-        leaf_entropy: 1 if all leaves are as full, 0 if one has all keys; the mean over heads.
-        empty_leaves: share of leaves without a key.
+        gradient_norm: global norm of the gradients of all its variables.
+    and, if it has decision trees,
+        tree_height: their height.
+        tree_gradient_norm: global norm of their gradients; missing if they are not trained.
+        leaf_shares: share of the keys in each leaf, in descending order; mean over heads.
+        leaf_entropy: 1 if all leaves have equal shares, 0 if one has all keys; mean over heads.
+        empty_leaves: share of the leaves without a key.
 """
 
 import json
@@ -32,10 +32,10 @@ FILE = "layers.jsonl"
 
 
 def read(model_dir: str) -> list[dict]:
-    """The lines in a model folder; [] if there are none.
+    """Reads the lines of layers.jsonl in a model folder; [] without that file.
 
     Raises:
-        InputError: if they cannot be read.
+        InputError: if the file cannot be read.
     """
     path = os.path.join(model_dir, FILE)
     return [line for _, line in read_json_lines(path)] if os.path.exists(path) else []
@@ -44,12 +44,13 @@ def read(model_dir: str) -> list[dict]:
 class LayerLog:
     """Orbit action that writes layers.jsonl.
 
-    What was written after the checkpoint that training goes on from is dropped.
+    A resumed training first drops the lines of steps after its checkpoint.
 
     Args:
         model_dir: folder to write to.
         interval: steps between lines; 0: nothing is written.
-        writes: False: only takes part in the computations, as all workers must.
+        writes: whether to write the file. With False it only takes part in the computations,
+            which all workers must do.
     """
 
     def __init__(self, model_dir: str, interval: int, writes: bool = True):
@@ -57,7 +58,7 @@ class LayerLog:
         self._interval = interval
 
     def start(self, trainer):
-        """Begins, where `trainer`, a `base_trainer.Trainer`, is now."""
+        """Begins the log at the current step of `trainer`, a `base_trainer.Trainer`."""
         if not self._interval:
             return
         self._step = trainer.global_step
@@ -90,10 +91,10 @@ class LayerLog:
 
 
 class Probe:
-    """What one batch shows of a model in training, without training it.
+    """Computes loss and gradient norms of a model on a fixed batch, without training it.
 
     Args:
-        trainer: tf-models' trainer. The batch is the first of its training data, unshuffled.
+        trainer: tf-models' trainer. The batch is the first of its training data, not shuffled.
     """
 
     def __init__(self, trainer):
@@ -105,7 +106,7 @@ class Probe:
         self._measure = tf.function(lambda batch: strategy.run(self._of_replica, args=(batch,)))
 
     def __call__(self) -> dict:
-        """`probe_loss` and `layers`, of the first replica."""
+        """Returns `probe_loss` and `layers` of the first replica."""
         measured = tf.nest.map_structure(
             lambda value: self._replicas(value)[0].numpy(), self._measure(self._batch)
         )
@@ -145,13 +146,13 @@ class Probe:
 
 
 def _norm(gradients):
-    """<float32>[], of all gradients together; 0 without any."""
+    """Returns the global norm of the gradients, <float32>[]; 0 without gradients."""
     present = [tf.cast(gradient, tf.float32) for gradient in gradients if gradient is not None]
     return tf.linalg.global_norm([tf.zeros([]), *present])
 
 
 def _kept_lines(path: str, step: int) -> list[str]:
-    """Lines up to a step; one that a kill cut short is none."""
+    """Returns the lines up to a step. A last line without an end is dropped."""
     if not os.path.exists(path):
         return []
     with open(path, encoding="utf-8") as file:
@@ -164,7 +165,7 @@ def _floats(output) -> dict:
 
 
 def _rounded(value):
-    """Numbers short enough for a file; None for those that JSON has not."""
+    """Rounds numbers, also in nested lists, to five digits; None for infinity and NaN."""
     if isinstance(value, list):
         return [_rounded(each) for each in value]
     if isinstance(value, (str, int)):

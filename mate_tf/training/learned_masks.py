@@ -1,4 +1,4 @@
-"""Files of the masks that a training has learned (SparseBERT, Algorithm 1)."""
+"""Files of the masks that a training learned (SparseBERT, Algorithm 1)."""
 
 import os
 
@@ -13,14 +13,14 @@ def save(experiment, model_dir: str) -> list[str]:
     """Writes the final mask of each pattern that learns one, from the last checkpoint.
 
     Args:
-        experiment: what was trained.
-        model_dir: folder of the training; masks go to masks/patterns_<number>.npz in it.
+        experiment: the trained experiment.
+        model_dir: folder of the training. Masks are written to masks/patterns_<number>.npz in it.
 
     Returns:
-        the paths, in the order of the patterns; [] if no pattern learns a mask.
+        paths of the files, in the order of the patterns; [] if no pattern learns a mask.
 
     Raises:
-        InputError: the checkpoint cannot be read.
+        InputError: if the checkpoint cannot be read.
     """
     learning = {
         index: config

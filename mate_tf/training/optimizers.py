@@ -1,7 +1,7 @@
 """BERT's optimizer and learning rate, for tf-models' trainer.
 
-Importing this module registers them under the types `bert_adamw` and `bert`, whose settings are in
-`tasks.trainer_config`. The configs can be imported from here too.
+Importing this module registers them under the types `bert_adamw` and `bert`. Their configs are in
+`tasks.trainer_config` and can be imported from here too.
 """
 
 import functools
@@ -38,36 +38,39 @@ _SUM = "gradient_sum"  # slot
 
 
 class BertAdamW(legacy_adamw.AdamWeightDecay):
-    """AdamW as BERT trains with it: without bias correction of the moments.
+    """BERT's AdamW: without bias correction of the moments.
 
-    A step is `var -= lr * (m / (sqrt(v) + epsilon) + weight_decay_rate * var)`, in this order:
+    An update is `var -= lr * (m / (sqrt(v) + epsilon) + weight_decay_rate * var)`. The gradients
+    are processed in this order:
 
-    1. The mean over the replicas is taken.
-    2. The gradients of that batch together are clipped to `gradient_clip_norm`; those of what
-       attention patterns learn (`PATTERNS`) for themselves, or the price of a mask would decide how
-       much is left of all others.
+    1. They are averaged over the replicas.
+    2. Their global norm over all variables is clipped to `gradient_clip_norm`. The variables of
+       attention patterns (`PATTERNS`) are clipped as a group of their own. Otherwise the gradient
+       of a mask's price would scale down all other gradients.
     3. Each element is clipped to `clipvalue`, if that is given.
-    4. With `gradient_accumulation_steps` n, only every n-th call of `apply_gradients` steps, with
-       the mean over its n calls. `iterations`, and so the learning rate, counts these steps. As in
-       the reference, an element of one call is clipped to n times `clipvalue` (in 3) and the mean
-       to `clipvalue`.
+    4. With `gradient_accumulation_steps` n, every n-th call of `apply_gradients` updates the
+       variables, with the mean gradient of n calls. `iterations`, and so the learning rate, counts
+       updates. As in the reference, an element of one call is clipped to n times `clipvalue`
+       (in 3) and the mean to `clipvalue`.
 
-    So training does not depend on the number of replicas that a batch is spread over; the reference
-    clips on each core of a TPU what that core has found. (tf-models' `AdamWeightDecay` compares
-    with the norm of the gradient divided by the number of replicas, so that it clips the less the
-    more there are, and not at all under loss scaling.) As in Keras, gradients are those of the loss
-    divided by the number of replicas.
+    So training does not depend on the number of replicas that a batch is spread over. The reference
+    clips the gradients of each TPU core on their own. (tf-models' `AdamWeightDecay` clips gradients
+    that are divided by the number of replicas, so with more replicas it clips less, and with loss
+    scaling it does not clip at all.) As in Keras, gradients are those of the loss divided by the
+    number of replicas.
 
-    The gradient of an embedding is clipped look-up by look-up, before those of one row are added:
-    so does the reference outside of TPUs. Variables without a gradient are left alone.
+    The gradient of an embedding is clipped before the gradients of equal rows are added, as in the
+    reference outside of TPUs. Variables without a gradient do not change.
 
     Args:
-        gradient_clip_norm: see 2; 0: not at all.
-        gradient_accumulation_steps: see 4. What is summed up is saved in checkpoints.
-        bias_correction: multiply m and v as Adam does. Without it the first steps are up to 3.2
-            times as large (still 1.6 times after 500), which fine-tuning at small rates survives
-            and learning from scratch does not.
-        **kwargs: as `AdamWeightDecay`.
+        gradient_clip_norm: see 2; 0: no clipping.
+        gradient_accumulation_steps: see 4. Checkpoints contain the accumulated gradients.
+        bias_correction: correct the bias of m and v as Adam does. Without it the first updates are
+            up to 3.2 times as large, and 1.6 times after 500 updates. That is harmless in
+            fine-tuning at small rates, but training from scratch fails.
+        pattern_learning_rate_factor: factor of the learning rate for variables of attention
+            patterns.
+        **kwargs: arguments of `AdamWeightDecay`.
     """
 
     def __init__(
@@ -84,7 +87,7 @@ class BertAdamW(legacy_adamw.AdamWeightDecay):
             raise InputError(
                 f"gradient_accumulation_steps={gradient_accumulation_steps}: must be 1 or more"
             )
-        # Clipped here, not by the parent.
+        # Clipping happens in this class, not in the parent class.
         super().__init__(*args, gradient_clip_norm=0.0, name=name, **kwargs)
         self._clip_norm = gradient_clip_norm
         self._accumulation_steps = gradient_accumulation_steps
@@ -93,6 +96,7 @@ class BertAdamW(legacy_adamw.AdamWeightDecay):
         self._pattern_factor = pattern_learning_rate_factor
 
     def get_config(self):
+        """Returns the constructor's arguments for Keras's serialization."""
         return {
             **super().get_config(),
             "exclude_from_weight_decay": self._exclude_from_weight_decay,
@@ -138,11 +142,12 @@ class BertAdamW(legacy_adamw.AdamWeightDecay):
     def _resource_apply_sparse_duplicate_indices(self, grad, handle, indices, **kwargs):
         if not within_xla():
             return super()._resource_apply_sparse_duplicate_indices(grad, handle, indices, **kwargs)
-        # How many rows there are, a program of XLA must know beforehand.
+        # XLA needs static shapes, so the number of distinct rows must not be computed.
         dense = tf.math.unsorted_segment_sum(grad, indices, handle.shape[0])
         return self._resource_apply_dense(dense, handle, **kwargs)
 
     def apply_gradients(self, grads_and_vars, **kwargs):
+        """Applies gradients, or accumulates them; variables without a gradient are skipped."""
         present = [(gradient, var) for gradient, var in grads_and_vars if gradient is not None]
         return super().apply_gradients(present, **kwargs)
 
@@ -165,7 +170,7 @@ class BertAdamW(legacy_adamw.AdamWeightDecay):
         return clipped
 
     def _distributed_apply(self, distribution, grads_and_vars, apply_state, name):
-        """Called outside of the replicas where they cannot branch, so `tf.cond` may be used."""
+        """Accumulates gradients. Runs in cross-replica context, where `tf.cond` is possible."""
         if self._accumulation_steps == 1:
             return super()._distributed_apply(distribution, grads_and_vars, apply_state, name)
         update = functools.partial(distribution.extended.update, group=True)
@@ -193,7 +198,7 @@ class BertAdamW(legacy_adamw.AdamWeightDecay):
 
 
 def _groups(grads_and_vars):
-    """Those of attention patterns and all others, as far as there are some."""
+    """Splits pairs into those of attention patterns and all others; no group is empty."""
     groups = {}
     for gradient, var in grads_and_vars:
         of_pattern = bool(re.search(PATTERNS, var.name))
@@ -216,16 +221,16 @@ def _clear(total):
 
 
 class LinearDecayWithWarmup(keras.optimizers.schedules.LearningRateSchedule):
-    """Rises from 0 over the warm-up, then falls on the line from the initial rate to 0.
+    """Linear warm-up from 0, then linear decay to 0.
 
     The decay counts from step 0, not from the end of the warm-up: after `warmup_steps` the rate is
     `initial * (1 - warmup_steps / decay_steps)`.
 
     Args:
-        initial_learning_rate: where both lines start from.
+        initial_learning_rate: target of the warm-up, and value of the decay at step 0.
         decay_steps: step at which the rate is 0.
         warmup_ratio: share of `decay_steps` that is warm-up.
-        warmup_steps: its length in steps instead, if not negative.
+        warmup_steps: length of the warm-up in steps; negative: `warmup_ratio` applies.
     """
 
     def __init__(self, initial_learning_rate, decay_steps, warmup_ratio=0.0, warmup_steps=-1):
@@ -244,6 +249,7 @@ class LinearDecayWithWarmup(keras.optimizers.schedules.LearningRateSchedule):
         return tf.where(step < self._warmup_steps, rising, decayed)
 
     def get_config(self):
+        """Returns the constructor's arguments for Keras's serialization."""
         return {
             "initial_learning_rate": self._initial,
             "decay_steps": self._decay_steps,

@@ -1,4 +1,4 @@
-"""A trained model's outputs, example by example."""
+"""Predictions: runs a trained model over files of examples."""
 
 import numpy as np
 import tensorflow as tf
@@ -13,7 +13,7 @@ INPUTS = {
     name: tf.TensorSpec([None, None], tf.int32)
     for name in feature_names.names(feature_names.MODEL_INPUTS)
 }
-"""What a model reads, <int32>[batch, seq] each."""
+"""Inputs of a model: name -> spec of <int32>[batch, seq]."""
 
 _PER_TOKEN = (*INPUTS, "label_ids")
 _IDENTIFIERS = ("question_id", "table_id")
@@ -22,7 +22,7 @@ _COPIED = (*_IDENTIFIERS, *_LABELS, "input_ids", "row_ids", "column_ids", "label
 _OF_SPANS = ("pred_span", "span_log_prob", "empty_span_log_prob")
 _PER_EXAMPLE = ("pred_aggr", "logits_cls", "probs_cls", "pred_cls", *_OF_SPANS)
 OUTPUTS = ("probs", "selected_tokens", *_PER_EXAMPLE)
-"""What of a model's outputs is predicted, as far as its heads give it."""
+"""Outputs of a model that are predicted. Which of them it has depends on its heads."""
 
 
 def predict(experiment, model_dir: str, records_path: str, sequential: bool = False):
@@ -32,9 +32,9 @@ def predict(experiment, model_dir: str, records_path: str, sequential: bool = Fa
         experiment: the `TableExperiment` that trained it.
         model_dir: folder with checkpoints.
         records_path: TFRecord files of examples, a path or pattern.
-        sequential: the questions of an interaction are asked one after the other, and
-            `prev_label_ids` of each are the cells the model chose for the one before, instead of
-            the gold ones in the examples (see `evaluation.sequential`).
+        sequential: run the questions of an interaction in order. `prev_label_ids` of a question
+            are then the cells that the model selected for the previous question, not the gold
+            cells of the examples (see `evaluation.sequential`).
 
     Returns:
         iterator over dicts, in any order:
@@ -42,14 +42,17 @@ def predict(experiment, model_dir: str, records_path: str, sequential: bool = Fa
             input_ids, row_ids, column_ids, label_ids, selected_tokens: <int32>[tokens], without
                 padding.
             probs: <float32>[tokens].
-            aggregation_function_id, classification_class_index: int, the gold ones.
-            pred_aggr, pred_cls: int; logits_cls, probs_cls: <float32>[classes]; pred_span:
-                <int32>[2], first and last token of the best span, and span_log_prob: float, the
-                logarithm of its probability, and empty_span_log_prob that of no span; of the heads
-                that the model has.
+            aggregation_function_id, classification_class_index: int, the labels.
+          and, if the model has the head:
+            pred_aggr, pred_cls: int.
+            logits_cls, probs_cls: <float32>[classes].
+            pred_span: <int32>[2], first and last token of the best span.
+            span_log_prob: float, log probability of the best span.
+            empty_span_log_prob: float, log probability of the empty span.
 
     Raises:
-        InputError: if there is no checkpoint, or it is of another model, or no such file.
+        InputError: if there is no checkpoint, the checkpoint is of another model, or there are no
+            such files.
     """
     model = trainer.load_model(experiment, model_dir)
     compiled = tf.function(lambda inputs: model(inputs, training=False), input_signature=[INPUTS])
@@ -63,12 +66,12 @@ def predict(experiment, model_dir: str, records_path: str, sequential: bool = Fa
 
 
 def predict_with(run, experiment, records_path: str, sequential: bool = False):
-    """As `predict`, with a model that is run elsewhere.
+    """Returns predictions like `predict`, with a given function that runs the model.
 
     Args:
-        run: from an iterator over batches, dicts of arrays with `INPUTS` and more, to one over
-            pairs of a batch and the `OUTPUTS` for it, in the same order.
-        experiment, records_path, sequential: as of `predict`.
+        run: function that takes an iterator over batches (dicts of arrays, with `INPUTS` and
+            more) and returns an iterator over pairs (batch, its `OUTPUTS`), in the same order.
+        experiment, records_path, sequential: see `predict`.
     """
     predictor = _Predictor(experiment, run)
     if sequential:
@@ -78,7 +81,7 @@ def predict_with(run, experiment, records_path: str, sequential: bool = False):
 
 
 class _Predictor:
-    """Batches of examples in, one dict of arrays per example out."""
+    """Reads batches of examples and yields one dict of arrays per example."""
 
     def __init__(self, experiment, run):
         data = experiment.task.validation_data
@@ -88,13 +91,13 @@ class _Predictor:
         self._run_batches = run
 
     def streamed(self, records_path):
-        """Outputs for all examples of a file, one batch in memory at a time."""
+        """Yields the outputs for all examples of a file, with one batch in memory at a time."""
         for output in self._run(self._batches(records_path)):
             if output["question_id"] != PADDING_QUESTION_ID:
                 yield output
 
     def examples(self, records_path):
-        """The examples of a file, without padding."""
+        """Yields the examples of a file, without padding."""
         for batch in self._batches(records_path):
             for index in range(len(batch["input_mask"])):
                 example = _example(batch, index)
@@ -102,7 +105,7 @@ class _Predictor:
                     yield example
 
     def in_batches(self, examples):
-        """Outputs for single examples; those of similar length are run together."""
+        """Yields the outputs for single examples. Batches have examples of similar length."""
         return self._run(self._grouped(examples))
 
     def _grouped(self, examples):
@@ -135,7 +138,7 @@ class _Predictor:
 
 
 def _example(batch, index):
-    """One example of a batch, without padding."""
+    """Returns one example of a batch, without padding."""
     tokens = int(batch["input_mask"][index].sum())
     example = {name: batch[name][index][:tokens] for name in _PER_TOKEN}
     example.update((name, int(np.ravel(batch[name][index])[0])) for name in _LABELS)
@@ -148,5 +151,5 @@ def _padded(values, length):
 
 
 def _text(value):
-    """A string feature: text, or bytes in an array of one."""
+    """Returns a string feature as str. It is a str or an array with one bytes object."""
     return value if isinstance(value, str) else value[0].decode("utf-8")

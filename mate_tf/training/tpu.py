@@ -1,4 +1,4 @@
-"""The TPU that `runtime` names: found, or said at once not to be there (tf.distribute)."""
+"""TPUs for tf.distribute: finds the TPU that `runtime` names, or fails within seconds."""
 
 import contextlib
 import glob
@@ -14,13 +14,13 @@ STRATEGY = "tpu"
 """Value of runtime.distribution_strategy."""
 
 LOCAL = "local"
-"""Value of runtime.tpu for the TPU of this machine, as on a TPU VM; None is the same."""
+"""Value of runtime.tpu for the TPU of this machine, as on a TPU VM; None means the same."""
 
 DEVICE_FILES = ("/dev/accel*", "/dev/vfio/[0-9]*")
-"""What a machine with a TPU has. libtpu itself would look for minutes."""
+"""Device files of a machine with a TPU. libtpu itself would search for minutes."""
 
 TIMEOUT = 10
-"""Seconds to wait for an answer of a TPU or of what knows where it is."""
+"""Seconds to wait for an answer of a TPU or of Google Cloud."""
 
 _PORT = 8470
 _GRPC = "grpc://"
@@ -28,13 +28,13 @@ _LOOKUP_FAILS = (OSError, RuntimeError, ValueError, ImportError)
 
 
 def strategy(config) -> tf.distribute.Strategy:
-    """TPUStrategy over all cores of the TPU that a config names.
+    """Returns a TPUStrategy over all cores of the TPU that a config names.
 
     Args:
         config: a `tasks.configs.RuntimeConfig`.
 
     Raises:
-        InputError: it is not there, does not answer, or this TensorFlow cannot use it.
+        InputError: if the TPU is not found, does not answer, or this TensorFlow cannot use it.
     """
     found = address(config)
     try:
@@ -48,18 +48,18 @@ def strategy(config) -> tf.distribute.Strategy:
 
 
 def address(config) -> str:
-    """Where the TPU is that a config names, looked for without touching it.
+    """Returns the address of the TPU that a config names, without initializing the TPU.
 
     Args:
-        config: as of `strategy`. Its `tpu` is a name, for which Google Cloud is asked in
-            `tpu_zone` and `gcp_project` (None: this machine's), or grpc:// addresses with commas
-            between them, or LOCAL.
+        config: a `tasks.configs.RuntimeConfig`. Its `tpu` is LOCAL, or grpc:// addresses separated
+            by commas, or a name to look up on Google Cloud, in `tpu_zone` and `gcp_project`
+            (None: this machine's).
 
     Returns:
-        LOCAL, or the addresses of its hosts: grpc://host:port, with commas between them.
+        LOCAL, or the addresses of its hosts: grpc://host:port, separated by commas.
 
     Raises:
-        InputError: it is not there or does not answer.
+        InputError: if the TPU is not found or does not answer.
     """
     name = config.tpu or LOCAL
     if name == LOCAL:
@@ -76,7 +76,7 @@ def address(config) -> str:
 
 
 def _look_up(name: str, config) -> list[str]:
-    """host:port of each host, as Google Cloud knows them."""
+    """Returns host:port of each host of a TPU on Google Cloud."""
     from oauth2client import client
 
     try:
@@ -105,7 +105,7 @@ def _check_answers(name: str, host: str) -> None:
 
 @contextlib.contextmanager
 def _timeout():
-    """Look-ups in the network end after TIMEOUT seconds; most libraries wait for ever."""
+    """Ends network look-ups after TIMEOUT seconds. Most libraries set no timeout."""
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(TIMEOUT)
     try:

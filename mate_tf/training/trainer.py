@@ -32,11 +32,11 @@ _GLOBAL_STEP = "global_step/.ATTRIBUTES/VARIABLE_VALUE"
 def train(experiment, model_dir: str) -> dict:
     """Trains up to `trainer.train_steps`, from the last checkpoint in `model_dir` if there is one.
 
-    Leaves in `model_dir`: checkpoints, params.yaml with the whole configuration, summaries for
-    TensorBoard in train/ and validation/, layers.jsonl if that is asked for, and what masks were
-    learnt (`learned_masks`). Killed at any moment, it goes on from the last checkpoint when called
-    again. Evaluates on `task.validation_data` every `trainer.validation_interval` steps and at the
-    end, or not at all if that has no input_path.
+    Writes to `model_dir`: checkpoints, params.yaml with the whole configuration, summaries for
+    TensorBoard in train/ and validation/, layers.jsonl if `trainer.layer_log_interval` is set, and
+    learned masks (`learned_masks`). Evaluates on `task.validation_data`, if that has an input_path,
+    every `trainer.validation_interval` steps and at the end. An interrupted training resumes from
+    the last checkpoint when this is called again.
 
     Args:
         experiment: a `TableExperiment`.
@@ -46,7 +46,7 @@ def train(experiment, model_dir: str) -> dict:
         dict of floats: the last metrics, and global_step.
 
     Raises:
-        InputError: if there is no training data, or what is in `model_dir` is of another model.
+        InputError: if there are no training data, or `model_dir` has a training of another model.
     """
     experiment = experiments.resolve(experiment)
     if not experiment.task.train_data.input_path:
@@ -84,13 +84,13 @@ def _train(experiment, model_dir, group):
 
 
 def evaluate(experiment, model_dir: str) -> dict:
-    """Loss and metrics of the last checkpoint on `task.validation_data`.
+    """Computes loss and metrics of the last checkpoint on `task.validation_data`.
 
     Returns:
-        dict of floats, global_step among them.
+        dict of floats, with global_step.
 
     Raises:
-        InputError: if there is no data, no checkpoint, or one of another model.
+        InputError: if there are no data, no checkpoint, or a checkpoint of another model.
     """
     experiment = experiments.resolve(experiment)
     if not experiment.task.validation_data.input_path:
@@ -108,7 +108,7 @@ def evaluate(experiment, model_dir: str) -> dict:
 
 
 def load_model(experiment, model_dir: str):
-    """The model with the weights of the last checkpoint, without its optimizer.
+    """Loads the model with the weights of the last checkpoint, without its optimizer.
 
     Returns:
         a `TableClassifier`.
@@ -119,7 +119,7 @@ def load_model(experiment, model_dir: str):
     path = latest_checkpoint(model_dir)
     experiments.check_same_model(experiment, model_dir, "encoder")
     if experiment.runtime.distribution_strategy in (workers.STRATEGY, tpu.STRATEGY):
-        # To use a model takes one process, whoever trained it.
+        # Inference runs in one process, however the model was trained.
         experiment = experiment.replace()
         experiment.runtime.distribution_strategy = "mirrored"
     with runtime(experiment):
@@ -131,17 +131,17 @@ def load_model(experiment, model_dir: str):
 
 
 def save_start(experiment, model_dir: str) -> None:
-    """Leaves in `model_dir` the checkpoint that a training begins with, for another trainer.
+    """Saves the initial checkpoint of a training, for another trainer to start from.
 
-    It has all that later ones have: `task.init_checkpoint` has been read, the optimizer's moments
-    are there, and the step is 0 or what `trainer.continue_steps` says.
+    It has the same contents as later checkpoints: the weights of `task.init_checkpoint`, the
+    optimizer's moments, and the first step (0, or that of `trainer.continue_steps`).
 
     Args:
         experiment: a resolved `TableExperiment` without bootstrapping.
-        model_dir: folder without a checkpoint.
+        model_dir: folder to write to; it has no checkpoint yet.
 
     Raises:
-        InputError: as `train`.
+        InputError: see `train`.
     """
     with runtime(experiment) as strategy:
         runner = _runner(strategy, experiment, "train", model_dir, model_dir)
@@ -149,7 +149,7 @@ def save_start(experiment, model_dir: str) -> None:
 
 
 def global_step(model_dir: str) -> int:
-    """Steps trained so far, as the last checkpoint says; 0 without one."""
+    """Returns the step of the last checkpoint in `model_dir`; 0 without a checkpoint."""
     path = tf.train.latest_checkpoint(model_dir)
     if path is None:
         return 0
@@ -158,10 +158,10 @@ def global_step(model_dir: str) -> int:
 
 
 def latest_checkpoint(model_dir: str) -> str:
-    """Path of the last checkpoint.
+    """Returns the path of the last checkpoint in `model_dir`.
 
     Raises:
-        InputError: if there is none.
+        InputError: if there is no checkpoint.
     """
     path = tf.train.latest_checkpoint(model_dir)
     if path is None:
@@ -170,7 +170,7 @@ def latest_checkpoint(model_dir: str) -> str:
 
 
 class Progress:
-    """Orbit action: prints how far the training is and how long it will take.
+    """Orbit action that prints the progress, the speed and the remaining time of the training.
 
     Args:
         train_steps: step at which the training ends.
@@ -180,12 +180,12 @@ class Progress:
         self._train_steps = train_steps
 
     def start(self, global_step):
-        """Starts the clock; `global_step` is read at each call from then on."""
+        """Starts the clock. Each later call reads the variable `global_step`."""
         self._step = global_step
         self.begin(int(global_step.numpy()))
 
     def begin(self, step: int):
-        """Starts the clock where there is no variable to read."""
+        """Starts the clock at a step, for callers without a variable of the step."""
         self._first_step, self._first_time = step, time.monotonic()
 
     def __call__(self, output):
@@ -193,7 +193,7 @@ class Progress:
         self.show(int(self._step.numpy()))
 
     def show(self, step: int):
-        """Prints that the training is at this step."""
+        """Prints the progress at `step`."""
         rate = (step - self._first_step) / (time.monotonic() - self._first_time)
         left = datetime.timedelta(seconds=round((self._train_steps - step) / rate))
         print(
@@ -204,7 +204,7 @@ class Progress:
 
 @contextlib.contextmanager
 def runtime(experiment):
-    """Seed, precision policy and strategy of an experiment; the policy is put back afterwards."""
+    """Sets seed, precision policy and strategy of an experiment; restores the policy at exit."""
     config = experiment.runtime
     before = keras.mixed_precision.global_policy()
     if experiment.tf_random_seed is not None:
@@ -224,13 +224,13 @@ def runtime(experiment):
 
 
 def strategy(experiment) -> tf.distribute.Strategy:
-    """The strategy that `runtime` of an experiment asks for.
+    """Returns the strategy that `runtime` of an experiment sets.
 
-    Two of them over the same devices would mix up each other's messages, so there is one in a
-    process, however often it is asked for.
+    Two strategies over the same devices would mix up each other's collective operations. So there
+    is one strategy per process and setting, and later calls return the same object.
 
     Raises:
-        ValueError: the devices are not there.
+        ValueError: if the devices do not exist.
     """
     config = experiment.runtime
     if config.distribution_strategy == workers.STRATEGY:
@@ -244,7 +244,7 @@ def strategy(experiment) -> tf.distribute.Strategy:
 @functools.cache
 def _local_strategy(name, all_reduce_alg, num_gpus):
     if name == "mirrored" and not num_gpus:
-        # There are several if someone has split the processor.
+        # A caller may have split the CPU into several logical devices.
         devices = tf.config.list_logical_devices("CPU")
         return tf.distribute.MirroredStrategy([device.name for device in devices])
     return distribute_utils.get_distribution_strategy(
@@ -253,12 +253,12 @@ def _local_strategy(name, all_reduce_alg, num_gpus):
 
 
 class _Runner(train_lib.OrbitExperimentRunner):
-    """tf-models' runner, which looks at a checkpoint before it restores it.
+    """tf-models' runner with a check of the checkpoint before it is restored.
 
     Args:
-        model_dir: where checkpoints are read.
-        folder: where this process writes.
-        **kwargs: as of tf-models'.
+        model_dir: folder to read checkpoints from.
+        folder: folder to which this process writes.
+        **kwargs: arguments of tf-models' runner.
     """
 
     def __init__(self, model_dir, folder, **kwargs):
@@ -280,7 +280,7 @@ class _Runner(train_lib.OrbitExperimentRunner):
                 trainer_cls=continuation.ContinuingTrainer,
             )
             if train and hasattr(trainer.optimizer, "_create_all_weights"):
-                # A training loop that creates variables would be traced twice.
+                # If the training loop created variables, tf.function would trace it twice.
                 trainer.optimizer._create_all_weights(trainer.model.trainable_variables)
         return trainer
 
@@ -299,21 +299,21 @@ class _Runner(train_lib.OrbitExperimentRunner):
                 checkpoint_interval=self.params.trainer.checkpoint_interval,
                 init_fn=self.trainer.initialize,
             )
-            manager._latest_checkpoint = path  # the chief's, to begin with
+            manager._latest_checkpoint = path  # start from the chief's checkpoint
             return manager
-        # Orbit would warn about the optimizer's slots, which evaluation has no use for.
+        # Orbit would warn about the optimizer's slots, which evaluation does not restore.
         with reading(path):
             self.trainer.checkpoint.restore(path).expect_partial()
         return None
 
     def _build_controller(self, *args, **kwargs):
-        # This is where Orbit restores the checkpoint for training.
+        # Orbit restores the checkpoint for training in this call.
         with reading(self._shared_dir):
             return super()._build_controller(*args, **kwargs)
 
 
 def _runner(strategy, experiment, mode, model_dir, folder, train_actions=None, eval_actions=None):
-    """Model, optimizer, data and Orbit controller, restored from the last checkpoint."""
+    """Returns a runner (model, optimizer, data, controller) restored from the last checkpoint."""
     return _Runner(
         distribution_strategy=strategy,
         task=tasks.create(experiment.task),
@@ -327,9 +327,10 @@ def _runner(strategy, experiment, mode, model_dir, folder, train_actions=None, e
 
 
 def continued(experiment, step: int):
-    """A copy that goes on at `step`: in the curriculum, and with seeds of this step.
+    """Returns a copy of the experiment for a training that resumes at `step`.
 
-    The seeds of the start would shuffle the data, mask words and drop units as they did then.
+    It has the rest of the curriculum, and `step` is added to its seeds. With the seeds of step 0
+    shuffling, masked words and dropout would repeat.
     """
     experiment = experiment.replace()
     data = experiment.task.train_data
@@ -342,7 +343,7 @@ def continued(experiment, step: int):
 
 
 def _run_training(controller, config, evaluating):
-    """Returns the metrics of the last evaluation."""
+    """Trains, and returns the metrics of the last evaluation; {} without evaluation."""
     if not evaluating:
         controller.train(steps=config.train_steps)
         return {}
@@ -364,13 +365,13 @@ def check_size(model, path):
     strange = [f"{name} {shape}" for name, shape in sorted(saved.items()) if shape not in expected]
     raise InputError(
         f"{path}: is a checkpoint of a model of another size: {len(saved)} variables, this one has "
-        f"{len(model.variables)}; of a shape it has not: {', '.join(strange[:3]) or 'none'}"
+        f"{len(model.variables)}; shapes not in this model: {', '.join(strange[:3]) or 'none'}"
     )
 
 
 @contextlib.contextmanager
 def reading(path):
-    """Says which checkpoint it is that TensorFlow finds damaged or of another program."""
+    """Turns TensorFlow's errors about an unreadable checkpoint into InputErrors with its path."""
     try:
         yield
     except (tf.errors.OpError, IndexError) as error:  # IndexError: the file ends too early

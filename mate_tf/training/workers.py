@@ -1,13 +1,14 @@
-"""Several processes, on one machine or many, that train one model: MultiWorkerMirroredStrategy.
+"""Training of one model by several processes (workers): MultiWorkerMirroredStrategy.
 
-The same command runs on each of them, and the environment variable TF_CONFIG says who they are:
+The same command runs in each process. The environment variable TF_CONFIG lists all workers and
+identifies this one:
 
     {"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", "index": 0}}
 
-Each takes a part of each batch. Checkpoints, summaries and logs are of the chief, the first worker;
-all read them, so the model folder must be one that all of them see. What the others save, because
-all must take part in saving, goes to a temporary folder. When a worker is lost, the others end, and
-the same commands go on from the last checkpoint.
+Each worker takes a part of each batch. The chief, which is the first worker, writes checkpoints,
+summaries and logs. All workers read them, so the model folder must be visible to all. TensorFlow
+requires all workers to take part in saving; the others save to a temporary folder. When a worker is
+lost, the others end. The same commands then resume from the last checkpoint.
 """
 
 import contextlib
@@ -52,13 +53,14 @@ _LOST = (
 
 @contextlib.contextmanager
 def joined(experiment):
-    """Gives the `Workers` that run this experiment together, of which this process is one.
+    """Connects to the other processes of this experiment and yields the `Workers`.
 
-    Must come before all of TensorFlow, the first time in a process. Without TF_CONFIG, or with
-    another strategy, the process is alone.
+    The first call in a process must come before any other use of TensorFlow. Without TF_CONFIG, or
+    with another strategy, this process is the only worker.
 
     Raises:
-        InputError: TF_CONFIG cannot be used, a worker is not there in time, or one is lost later.
+        InputError: if TF_CONFIG cannot be used, or a worker does not connect in time.
+        LostWorkerError: if a worker is lost later.
     """
     runtime = experiment.runtime
     together = runtime.distribution_strategy == STRATEGY
@@ -73,13 +75,13 @@ def joined(experiment):
             raise
         raise LostWorkerError(
             f"another worker is lost ({_reason(error)}); run the same command on all workers "
-            "again to go on from the last checkpoint"
+            "again to resume from the last checkpoint"
         ) from error
 
 
 @contextlib.contextmanager
 def _quiet_threads():
-    """TensorFlow's own threads say nothing of an error that the main one gets as well."""
+    """Silences errors in TensorFlow's own threads that the main thread raises too."""
     before = threading.excepthook
 
     def hook(args):
@@ -95,38 +97,38 @@ def _quiet_threads():
 
 @functools.cache
 def strategy(all_reduce_alg: str | None, timeout: int) -> tf.distribute.Strategy:
-    """The strategy of this process, of which there can be only one.
+    """Returns the strategy of this process. There can be only one.
 
     Args:
-        all_reduce_alg: "ring", "nccl" or None for what fits.
+        all_reduce_alg: "ring" or "nccl"; None: TensorFlow chooses.
         timeout: seconds to wait for the other workers.
 
     Raises:
-        InputError: as `joined`.
+        InputError: see `joined`.
     """
     addresses = read_cluster()
     if not addresses:
         return _create(all_reduce_alg)
     try:
-        _meet(_all_addresses(addresses), _own_place(addresses), timeout)
+        _wait_for_all(_all_addresses(addresses), _own_index(addresses), timeout)
         _configure(addresses, timeout)
         return _create(all_reduce_alg)
     except (tf.errors.OpError, RuntimeError, OSError) as error:
         names = ", ".join(_all_addresses(addresses))
         raise InputError(
-            f"{_VARIABLE}: the workers {names} did not come together: {_reason(error)}"
+            f"{_VARIABLE}: the workers {names} did not connect: {_reason(error)}"
         ) from error
 
 
 class Workers:
-    """All processes of a training, as one of them sees them.
+    """The processes of a training, from the view of one of them.
 
     Args:
-        strategy: what unites them; None: this process is alone.
+        strategy: their common strategy; None: this process is the only one.
 
     Attributes:
-        several: whether there are others.
-        is_chief: whether this is the process that writes, as one that is alone does.
+        several: whether there are other processes.
+        is_chief: whether this process writes checkpoints and logs; true for a single process.
     """
 
     def __init__(self, strategy: tf.distribute.Strategy | None):
@@ -138,7 +140,7 @@ class Workers:
 
     @contextlib.contextmanager
     def own_folder(self, model_dir: str):
-        """Where this process may write: the model folder, or one that is deleted at the end."""
+        """Yields the folder to write to: the model folder, or a temporary one if not chief."""
         if self.is_chief:
             yield model_dir
         else:
@@ -146,18 +148,18 @@ class Workers:
                 yield folder
 
     def agree(self, experiment, step: int):
-        """A copy of the experiment with one seed for all, who must be about to do the same.
+        """Returns a copy of the experiment with a common seed, after comparing all workers.
 
         Raises:
-            InputError: they have different configurations, or see different checkpoints.
+            InputError: if the workers have different configurations or different checkpoints.
         """
         experiment = experiment.replace()
         if not self.several:
             return experiment
         text = json.dumps(experiment.as_dict(), sort_keys=True, default=str)
         drawn = int.from_bytes(os.urandom(4), "big") % _SEEDS
-        told = self._all_gather([step, zlib.crc32(text.encode()), drawn])
-        steps, configurations, seeds = zip(*told, strict=True)
+        gathered = self._all_gather([step, zlib.crc32(text.encode()), drawn])
+        steps, configurations, seeds = zip(*gathered, strict=True)
         if len(set(configurations)) > 1:
             raise InputError("the workers' configurations differ: run the same command on each")
         if len(set(steps)) > 1:
@@ -170,12 +172,12 @@ class Workers:
         return experiment
 
     def wait(self) -> None:
-        """Returns when all have come here: what the chief wrote before is there."""
+        """Waits for all workers. Afterwards all files that the chief wrote before are visible."""
         if self.several:
             self._all_gather([0])
 
     def _all_gather(self, numbers: list[int]) -> list[list[int]]:
-        """What each replica has, in their order."""
+        """Returns the numbers of each replica, in the order of the replicas."""
 
         @tf.function
         def gather():
@@ -189,7 +191,7 @@ class Workers:
 
 
 def is_of_collectives(error: tf.errors.OpError) -> bool:
-    """Whether an operation failed because another worker is lost."""
+    """Returns whether an operation failed because another worker was lost."""
     return "Collective ops is aborted" in str(error)
 
 
@@ -203,14 +205,19 @@ def _create(all_reduce_alg):
     return tf.distribute.MultiWorkerMirroredStrategy(communication_options=options)
 
 
-def _meet(addresses: list[str], own: int, timeout: float) -> None:
-    """Returns when all workers are there, which come to the first one's address.
+def _wait_for_all(addresses: list[str], own: int, timeout: float) -> None:
+    """Waits until all workers have connected to the address of the first worker.
 
-    TensorFlow waits for a worker that does not come without an end, whatever timeout it is given,
-    and nothing else runs in the process meanwhile.
+    TensorFlow itself would wait without end for a missing worker, whatever timeout it is given, and
+    would block the whole process.
+
+    Args:
+        addresses: addresses of all workers.
+        own: index of this process's address.
+        timeout: seconds to wait.
 
     Raises:
-        OSError: not all are there in time, or the address cannot be used.
+        OSError: if a worker does not connect in time, or the address cannot be used.
     """
     deadline = time.monotonic() + timeout
     host, _, port = addresses[0].rpartition(":")
@@ -218,19 +225,19 @@ def _meet(addresses: list[str], own: int, timeout: float) -> None:
     def left() -> float:
         seconds = deadline - time.monotonic()
         if seconds <= 0:
-            raise TimeoutError(f"not all were there within {timeout} seconds")
+            raise TimeoutError(f"not all workers connected within {timeout} seconds")
         return seconds
 
     with contextlib.ExitStack() as stack:
         if own == 0:
             server = stack.enter_context(socket.create_server(("", int(port))))
-            come = {}
-            while len(come) < len(addresses) - 1:
+            connections = {}
+            while len(connections) < len(addresses) - 1:
                 server.settimeout(left())
                 connection = stack.enter_context(server.accept()[0])
                 connection.settimeout(left())
-                come[connection.recv(_GREETING)] = connection
-            for connection in come.values():
+                connections[connection.recv(_GREETING)] = connection
+            for connection in connections.values():
                 connection.sendall(_ALL_THERE)
             return
         while True:
@@ -245,14 +252,14 @@ def _meet(addresses: list[str], own: int, timeout: float) -> None:
             time.sleep(min(_PAUSE, left()))
 
 
-def _own_place(cluster) -> int:
-    """Which of `_all_addresses` is this process's."""
+def _own_index(cluster) -> int:
+    """Returns the index of this process in `_all_addresses`."""
     task = json.loads(os.environ[_VARIABLE])["task"]
     return _all_addresses(cluster).index(cluster[task["type"]][task["index"]])
 
 
 def _configure(cluster, timeout):
-    """TensorFlow itself would wait for an hour; there is no public name for saying so."""
+    """Sets timeouts of the coordination service. There is no public API; the default is an hour."""
     jobs = [
         coordination_config_pb2.CoordinatedJob(name=job, num_tasks=len(cluster[job]))
         for job in _JOBS
@@ -268,10 +275,10 @@ def _configure(cluster, timeout):
 
 
 def read_cluster() -> dict[str, list[str]]:
-    """Job -> addresses, as TF_CONFIG has them; empty without it.
+    """Returns job -> addresses of TF_CONFIG; empty without TF_CONFIG.
 
     Raises:
-        InputError: saying what is wrong with TF_CONFIG.
+        InputError: if TF_CONFIG is not valid.
     """
     text = os.environ.get(_VARIABLE, "")
     if not text.strip():
@@ -286,7 +293,7 @@ def read_cluster() -> dict[str, list[str]]:
     for job, addresses in cluster.items():
         if job not in _JOBS:
             raise InputError(
-                f"{_VARIABLE}: job {job!r} in the cluster, only chief and worker can be"
+                f"{_VARIABLE}: job {job!r} in the cluster, expected only chief and worker"
             )
         if not isinstance(addresses, list) or not addresses:
             raise InputError(f"{_VARIABLE}: cluster.{job} is not a list of addresses")
@@ -314,7 +321,7 @@ def _all_addresses(cluster) -> list[str]:
 
 
 def _reason(error) -> str:
-    """The task that an error names with its address, or what TensorFlow says in its first line."""
+    """Returns the worker that an error names, with its address, or the error's first line."""
     text = str(error)
     found = _TASK.search(text)
     if found:

@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf import attention
-from mate_tf.analysis.cost import encoder_layers, profile, workers
+from mate_tf.analysis.cost import encoder_layers, measuring_process, profile
 from mate_tf.attention import base
 from mate_tf.attention import config as options
 from mate_tf.layers.keras_namespace import keras
@@ -79,7 +79,7 @@ def test_measures_in_a_process_of_its_own(settings):
         assert worked >= 0
         assert worker.ask("flops", variant="full", length=64)["products"] > 0
         assert worker.ask("rates")["bandwidth"] > 0
-        with pytest.raises(workers.MeasurementFailed, match="depends on the content"):
+        with pytest.raises(measuring_process.MeasurementFailed, match="depends on the content"):
             worker.ask("flops", variant="tree_fine", length=64)
 
 
@@ -126,7 +126,7 @@ def test_the_listing_equals_mate(settings, length, global_length, radius):
 def test_hugging_face_on_request(benchmark, interpreter):
     python = interpreter("PEERS", "torch and transformers")
     of_peer = json.dumps({"config": EncoderConfig(**SMALL).as_dict(), "threads": 1})
-    with workers.Worker([python, str(benchmark.HUGGING_FACE), of_peer]) as worker:
+    with measuring_process.Worker([python, str(benchmark.HUGGING_FACE), of_peer]) as worker:
         for training in (False, True):
             case = encoder_layers.Case("hugging_face_tapas", 64, training=training)
             peak = worker.ask("prepare", **dataclasses.asdict(case))
@@ -135,5 +135,5 @@ def test_hugging_face_on_request(benchmark, interpreter):
             assert clock > 0
             assert worked >= 0
         half = dataclasses.asdict(encoder_layers.Case("x", 64, "bfloat16"))
-        with pytest.raises(workers.MeasurementFailed, match="float32 without XLA only"):
+        with pytest.raises(measuring_process.MeasurementFailed, match="float32 without XLA only"):
             worker.ask("prepare", **half)

@@ -112,7 +112,7 @@ def test_encoders_and_variables_without_counterpart(tmp_path):
     with pytest.raises(InputError, match="pooling=max"):
         checkpoints.save_huggingface(classifier(CELLS, pooling="max"), tmp_path)
     pretrainer = TablePretrainer(PretrainerConfig(encoder=EncoderConfig(**SIZES)))
-    with pytest.raises(InputError, match="TablePretrainer has no counterpart there; save its enc"):
+    with pytest.raises(InputError, match=r"TablePretrainer has no counterpart .*; save its enc"):
         checkpoints.save_huggingface(pretrainer, tmp_path)
     encoder = TableEncoder(EncoderConfig(**SIZES))
     encoder.extra = keras.layers.Dense(3)

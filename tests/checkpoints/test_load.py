@@ -214,7 +214,7 @@ def test_missing_empty_foreign_and_broken_checkpoints(tmp_path):
     with pytest.raises(InputError, match="no checkpoint in this directory"):
         checkpoints.load(encoder, tmp_path)
     foreign = write_tf1({"w": np.zeros(3, np.float32)}, tmp_path / "foreign.ckpt")
-    with pytest.raises(InputError, match="none of the model's variables"):
+    with pytest.raises(InputError, match="has none of the model's variables"):
         checkpoints.load(encoder, foreign)
     (tmp_path / "broken.ckpt.index").write_bytes(b"no checkpoint")
     with pytest.raises(InputError, match="cannot be read"):

@@ -166,7 +166,7 @@ def test_other_things_of_torch_are_refused(torch, tmp_path):
         (6, 0, (2,), (-1,), "do not lie within"),
         (6, 0, (-2,), (1,), "do not lie within"),
         (9, 0, (2,), (1,), "do not lie within"),
-        (6, 0, (2, 3), (1,), "makes a tensor of what is none"),
+        (6, 0, (2, 3), (1,), "has a tensor without a valid storage or shape"),
         (6, 0, ("a",), (1,), "cannot be read as weights"),
     ],
 )

@@ -120,7 +120,7 @@ def test_beam_options(refused, config_file, tmp_path):
     flags = create_data(config_file, tmp_path / "out")
     assert "DIRECT|DATAFLOW" in refused(*flags, "--runner_type=SPORK")
     message = refused(*flags, "--beam_options=--region=x")
-    assert message == "--beam_options=--region=x: of which --runner_type?"
+    assert message == "--beam_options=--region=x: needs --runner_type"
     message = refused(*flags, "--runner_type=FLINK", "--beam_options=--name='x")
     assert message == "--beam_options=--name='x: No closing quotation"
     assert not (tmp_path / "out").exists()

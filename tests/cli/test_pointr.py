@@ -311,10 +311,10 @@ def test_configurations(project, name):
     [
         (
             ["--num_train_steps=3"],
-            "--num_train_steps: of which stage? Say --params_override=point.",
+            "--num_train_steps: for which stage? Use --params_override=point.",
         ),
         (["--params_override=task.policy=best"], "task.policy is 'best', expected one of first,"),
-        (["--params_override=task.num_cells=0"], "task.num_cells=0 leaves no cell"),
+        (["--params_override=task.num_cells=0"], "task.num_cells=0 must be 1 or more"),
         (["--params_override=point.task.nodel.x=1"], "unknown key 'task.nodel'"),
         (["--params_override=raed.task.name=1"], "unknown key 'raed'; did you mean 'read'?"),
         (["--attention=nowhere"], "nowhere"),

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from mate_tf.analysis.cost import encoder_worker, profile, workers
+from mate_tf.analysis.cost import encoder_worker, measuring_process, profile
 from mate_tf.models.encoder_config import EncoderConfig
 
 FIND = importlib.util.find_spec
@@ -19,7 +19,7 @@ def asked(monkeypatch):
     return seen
 
 
-class WorkerInThisProcess(workers.Worker):
+class WorkerInThisProcess(measuring_process.Worker):
     """Saves the 10 s that a process takes to import TensorFlow.
 
     tests/analysis/test_profile.py measures in a process of its own.
@@ -102,9 +102,9 @@ def test_measures(command, config_file, tmp_path, monkeypatch):
     [
         (["--lengths=12,x"], "--lengths=12,x: not numbers of tokens"),
         (["--variants=full,fast"], "unknown attention 'fast'; known are bigbird, "),
-        (["--precisions=half"], "precisions: 'half' is none of float32, bfloat16"),
-        (["--passes=backward"], "passes: 'backward' is none of forward, training"),
-        (["--lengths=-5"], "lengths: -5 tokens leave no table"),
+        (["--precisions=half"], "precisions: 'half' is not one of float32, bfloat16"),
+        (["--passes=backward"], "passes: 'backward' is not one of forward, training"),
+        (["--lengths=-5"], "lengths: -5 tokens leave no room for a table"),
         (["--task=POINTR"], "task POINTR has no --mode=profile"),
     ],
 )

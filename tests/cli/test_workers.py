@@ -89,7 +89,7 @@ def test_a_worker_that_does_not_come(worker, arguments):
     process = worker(free_ports(2), 0, *arguments, "--params_override=trainer.worker_timeout=5")
     (line,) = said(process)
     assert "TF_CONFIG: the workers 127.0.0.1:" in line
-    assert "did not come together" in line
+    assert "did not connect" in line
     assert process.returncode == 2
 
 
@@ -136,7 +136,7 @@ def test_a_worker_is_killed(worker, arguments, tmp_path, killed):
     (line,) = said(other, timeout=120)
     assert other.returncode == 2
     assert "another worker is lost" in line
-    assert "again to go on from the last checkpoint" in line
+    assert "again to resume from the last checkpoint" in line
     before = trainer.global_step(str(model_dir))
     assert 0 < before < 100000
     last = before + 3

@@ -129,5 +129,5 @@ def test_timings(demo, asked):
 
 
 def test_variants_with_other_weights(demo, asked):
-    with pytest.raises(InputError, match="'tree_fine' has weights that this model has not"):
+    with pytest.raises(InputError, match="'tree_fine' has weights that this model lacks"):
         list(demo.compare(asked, ["tree_fine"]))

@@ -14,7 +14,7 @@ CLASSES = {"num_classification_labels": 2, "disable_per_token_loss": True}
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"disable_per_token_loss": True}, "nothing to learn"),
+        ({"disable_per_token_loss": True}, "the model has no loss"),
         ({"num_classification_labels": -1}, "classification: -1 classes"),
         ({"num_aggregation_labels": -1}, "aggregation: -1 classes"),
         ({**WEAK, "num_aggregation_labels": 3}, "num_aggregation_labels: 3"),

@@ -84,7 +84,7 @@ def test_bert_and_fields_to_set_otherwise():
     [
         ({"model_type": "roberta"}, "model_type 'roberta': only tapas and bert"),
         ({"model_type": None}, "model_type None"),
-        ({"hidden_act": "silu"}, "hidden_act 'silu' is none of gelu, gelu_new"),
+        ({"hidden_act": "silu"}, "hidden_act 'silu' is not one of gelu, gelu_new"),
         ({"position_embedding_type": "relative_key"}, "position_embedding_type 'relative_key'"),
     ],
 )

@@ -127,12 +127,12 @@ def test_choices():
 def test_choices_that_make_no_sense():
     with pytest.raises(InputError, match="num_towers=2 and multiple_choice exclude each other"):
         TableClassifier(config(num_classification_labels=2, num_towers=2, multiple_choice=True))
-    with pytest.raises(InputError, match="0 classes leave nothing to choose"):
+    with pytest.raises(InputError, match="0 classes, must be 2 or more"):
         TableClassifier(config(multiple_choice=True))
 
 
 def test_other_numbers_of_towers():
-    with pytest.raises(InputError, match="num_towers=3: there are 1 or 2"):
+    with pytest.raises(InputError, match="num_towers=3: must be 1 or 2"):
         TableClassifier(config(num_classification_labels=2, num_towers=3))
 
 

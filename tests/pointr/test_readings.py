@@ -22,7 +22,7 @@ def test_policies():
     assert readings.choose(READINGS * 2, "product") is READINGS[1]  # the first of equal ones
     for policy in readings.POLICIES:
         assert readings.choose([], policy) is None
-    with pytest.raises(InputError, match="'last' is none of first, product"):
+    with pytest.raises(InputError, match="'last' is not one of first, product"):
         readings.choose(READINGS, "last")
 
 

@@ -15,7 +15,9 @@ def test_names():
     assert tasks.names() == sorted(tasks.names())
     assert {"SQA", "SYNTHETIC", "WTQ", "TABFACT", "CUSTOM", "PRETRAIN"} <= set(tasks.names())
     assert tasks.get("sqa") is tasks.get("SQA")
-    with pytest.raises(InputError, match=r"'HAL' is none of ASSOCIATIVE_RECALL, .*CUSTOM, .*SQA"):
+    with pytest.raises(
+        InputError, match=r"'HAL' is not one of ASSOCIATIVE_RECALL, .*CUSTOM, .*SQA"
+    ):
         tasks.get("HAL")
 
 

@@ -122,7 +122,7 @@ def test_split_batches(toy_experiment):
     data = accumulation.split_batches(experiment).task.train_data
     assert (data.global_batch_size, data.max_batch_tokens, data.curriculum_steps) == (8, 256, 20)
     assert experiment.task.train_data.global_batch_size == 32
-    with pytest.raises(InputError, match="global_batch_size=30 cannot be split"):
+    with pytest.raises(InputError, match="global_batch_size=30 is not a multiple of"):
         accumulation.split_batches(toy_experiment(ACCUMULATE % (4, 30)))
     other = toy_experiment("trainer.optimizer_config.optimizer.type=lamb")
     assert accumulation.batches_per_step(other) == 1

@@ -1,1 +1,1 @@
-"""Analyses of trained models: flow of attention, learned masks, settings of MATE."""
+"""Analyses of trained models: attention flow, learned masks, settings of MATE."""

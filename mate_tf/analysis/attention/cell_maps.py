@@ -1,7 +1,8 @@
-"""Attention and masks between the cells of a table, for drawing them over it.
+"""Attention and masks between the cells of a table, for pictures of the table.
 
-A place is a cell of those shown, or all of the question at once; numbers are means over the
-tokens of a place and over heads of one type.
+Tokens are grouped into sources: each shown cell is one, and the whole question is one. Numbers are
+means over the tokens of a source and over heads of one type. Sources are numbered: the cells of the
+header, the data cells row by row, then the question.
 """
 
 import dataclasses
@@ -17,25 +18,26 @@ from mate_tf.tables import html
 from mate_tf.tables.table import Table
 
 ATTENTION, MASK = "attention", "mask"
-"""What there is to see: where attention goes, and who may attend to whom."""
+"""Views: attention probabilities, and the attention mask."""
 
 OTHER_HEADS = "other heads"
-"""Those of no type of their own, beside others that have one."""
+"""Heads without a type, in a model that also has heads with a type."""
 
 MAX_CELLS = 160
-"""Cells shown, the header's with them: a page has a number for each pair of these."""
+"""Largest number of shown cells, header included. A page has a number for each pair of cells."""
 
 
 class HeadMap(NamedTuple):
-    """What heads of one type do in one layer.
+    """Attention or mask of the heads of one type in one layer.
 
     Attributes:
-        layer: its number, from 1.
-        heads: which ones: a name of `attention_flow.head_groups`, or OTHER_HEADS.
-        count: how many these are.
-        shares: <float32>[places, targets]. Of attention: what of a place's goes to each target;
-            adds up to 1, or less where tokens see none. Of a mask: which share of the pairs of
-            their tokens there is. Targets are the places and, behind them, all cells not shown.
+        layer: number of the layer, from 1.
+        heads: type of the heads: a name of `attention_flow.head_groups`, or OTHER_HEADS.
+        count: number of these heads.
+        shares: <float32>[sources, targets]. Attention: share of a source's attention to each
+            target; the sum is 1, or less if tokens attend to no key. Mask: share of the pairs of
+            tokens that are allowed. Targets are the sources and, last, all cells that are not
+            shown.
     """
 
     layer: int
@@ -46,15 +48,15 @@ class HeadMap(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class CellMaps:
-    """An example with what each of its places attends to.
+    """Attention and masks between the sources of one example.
 
     Attributes:
-        table: the table, in the words that the model reads.
-        question: what else it reads, in words.
-        rows: data rows shown, the first ones.
-        columns: columns shown, the first ones.
-        views: MASK and, if the model has probabilities of pairs of tokens, ATTENTION, each to its
-            maps, layer by layer.
+        table: the table, decoded from the model's input.
+        question: the question and other text before the table, decoded from the model's input.
+        rows: number of shown data rows, from the first.
+        columns: number of shown columns, from the first.
+        views: view -> maps, layer by layer. The views are MASK and, if the model has probabilities
+            for pairs of tokens, ATTENTION.
     """
 
     table: Table
@@ -64,53 +66,64 @@ class CellMaps:
     views: dict[str, list[HeadMap]]
 
     @property
-    def question_place(self) -> int:
-        """The number of the question; before it, the header's cells and then row after row."""
+    def question_index(self) -> int:
+        """Index of the question among the sources: the number of shown cells."""
         return (self.rows + 1) * self.columns
 
     @property
     def best_view(self) -> str:
-        """ATTENTION if it is there."""
+        """ATTENTION if the model has it, else MASK."""
         return ATTENTION if ATTENTION in self.views else MASK
 
     @property
     def heads(self) -> list[str]:
-        """Types of heads."""
+        """Names of the types of heads."""
         return list(dict.fromkeys(part.heads for part in self.views[MASK]))
 
     @property
     def layers(self) -> int:
-        """How many layers there are."""
+        """Number of layers."""
         return self.views[MASK][-1].layer
 
-    def shares(self, view: str, place: int, layer: int | None = None, heads: str | None = None):
-        """From one place to each target, the mean over heads; None: over all layers, all types.
+    def shares(self, view: str, source: int, layer: int | None = None, heads: str | None = None):
+        """Returns the shares from one source to each target, as a mean over heads.
+
+        Args:
+            view: ATTENTION or MASK.
+            source: index of the source.
+            layer: number of the layer, from 1; None: all layers.
+            heads: type of the heads; None: all types.
 
         Returns:
             <float32>[targets]; zeros if the layer has no such heads.
         """
-        total, count = np.zeros(self.question_place + 2, np.float32), 0
+        total, count = np.zeros(self.question_index + 2, np.float32), 0
         for part in self.views[view]:
             if layer in (None, part.layer) and heads in (None, part.heads):
-                total += part.count * part.shares[place]
+                total += part.count * part.shares[source]
                 count += part.count
         return total / max(count, 1)
 
     def in_cells(self, shares: np.ndarray) -> np.ndarray:
-        """What of these goes to cells that are shown: <float>[rows + 1, columns]."""
-        return shares[: self.question_place].reshape(self.rows + 1, self.columns)
-
-    def data_cell(self, rows: int, columns: int) -> int | None:
-        """The place of the data cell that the question attends to most, of the first ones.
+        """Returns the shares of the shown cells, <float>[rows + 1, columns].
 
         Args:
-            rows: how many data rows are looked at.
-            columns: how many columns.
+            shares: <float>[targets].
+        """
+        # [targets] -> [rows + 1, columns]
+        return shares[: self.question_index].reshape(self.rows + 1, self.columns)
+
+    def data_cell(self, rows: int, columns: int) -> int | None:
+        """Returns the index of the data cell that the question attends to most.
+
+        Args:
+            rows: number of data rows to search, from the first.
+            columns: number of columns to search, from the first.
 
         Returns:
-            None if there is no data cell.
+            index of the source, or None if there is no data cell.
         """
-        cells = self.in_cells(self.shares(self.best_view, self.question_place))
+        cells = self.in_cells(self.shares(self.best_view, self.question_index))
         cells = cells[1 : rows + 1, :columns]
         if not cells.size:
             return None
@@ -119,18 +132,19 @@ class CellMaps:
 
 
 def measure(encoder, features: dict, pieces: Sequence[str]) -> CellMaps:
-    """The maps of one example.
+    """Computes the maps of one example.
 
-    Where a variant has no probabilities of pairs of tokens (`attention_flow.probabilities`), there
-    is the mask alone, and a line that says so.
+    If a variant has no probabilities for pairs of tokens (`attention_flow.probabilities`), it
+    prints a line and returns the mask only.
 
     Args:
         encoder: a `TableEncoder`.
-        features: <int32>[1, seq] each, its inputs without padding, with tokens in cells.
+        features: inputs of the encoder without padding: name -> <int32>[1, seq]. Some tokens must
+            be in cells.
         pieces: the vocabulary.
 
     Raises:
-        InputError: the encoder does not take the example.
+        InputError: if the encoder cannot process the example.
     """
     table, question = words(features, pieces)
     columns = min(table.num_columns, html.MAX_COLUMNS)
@@ -138,8 +152,9 @@ def measure(encoder, features: dict, pieces: Sequence[str]) -> CellMaps:
     num_cells = (rows + 1) * columns
     row, column = features["row_ids"][0], features["column_ids"][0] - 1
     shown = np.where((row <= rows) & (column < columns), row * columns + column, num_cells + 1)
-    place = np.where(attention_flow.table_tokens(features), shown, num_cells)
-    targets = np.eye(num_cells + 2, dtype=np.float32)[place]
+    target = np.where(attention_flow.table_tokens(features), shown, num_cells)
+    # [seq, targets], one-hot
+    targets = np.eye(num_cells + 2, dtype=np.float32)[target]
     means = targets / np.maximum(targets.sum(0), 1)
     groups = _head_types(encoder)
 
@@ -149,6 +164,7 @@ def measure(encoder, features: dict, pieces: Sequence[str]) -> CellMaps:
             for name, used in groups.items():
                 if used[number].any():
                     mean = np.asarray(layer)[used[number]].mean(0, dtype=np.float32)
+                    # [sources, seq], [seq, seq], [seq, targets] -> [sources, targets]
                     shares = means[:, : num_cells + 1].T @ mean @ targets
                     found.append(HeadMap(number + 1, name, int(used[number].sum()), shares))
         return found
@@ -163,25 +179,28 @@ def measure(encoder, features: dict, pieces: Sequence[str]) -> CellMaps:
 
 
 def words(features: dict, pieces: Sequence[str]) -> tuple[Table, str]:
-    """The table and what stands before it, as the model reads them.
+    """Decodes the table and the text before it from the model's inputs.
 
     Args:
-        features: <int32>[1, seq] each, without padding, with tokens in cells.
+        features: inputs without padding: name -> <int32>[1, seq]. Some tokens must be in cells.
         pieces: the vocabulary.
+
+    Returns:
+        the table, and the question.
     """
     in_table = attention_flow.table_tokens(features)
     ids, row, column = (features[name][0] for name in ("input_ids", "row_ids", "column_ids"))
     cells = [[[] for _ in range(column[in_table].max())] for _ in range(row[in_table].max() + 1)]
     question = []
-    for place, number in enumerate(ids):
-        of_cell = cells[row[place]][column[place] - 1] if in_table[place] else question
-        of_cell.append(pieces[number] if number < len(pieces) else UNK)
+    for position, number in enumerate(ids):
+        text = cells[row[position]][column[position] - 1] if in_table[position] else question
+        text.append(pieces[number] if number < len(pieces) else UNK)
     header, *rows = [[_join(of_cell) for of_cell in of_row] for of_row in cells]
     return Table.from_rows(header, rows), _join(question)
 
 
 def _join(pieces: Sequence[str]) -> str:
-    """Word pieces as text; BERT's vocabulary has an unused piece for an empty text."""
+    """Joins word pieces to a text, without special and unused pieces."""
     text = ""
     for piece in pieces:
         if piece.startswith(CONTINUATION):
@@ -192,7 +211,7 @@ def _join(pieces: Sequence[str]) -> str:
 
 
 def _head_types(encoder) -> dict[str, np.ndarray]:
-    """Which heads are of which type, each of one only: name -> <bool>[layers, heads]."""
+    """Returns name of a type -> its heads, <bool>[layers, heads]. Each head has one type."""
     groups = attention_flow.head_groups(encoder)
     if len(groups) == 1:
         return groups

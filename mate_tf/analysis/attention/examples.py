@@ -1,4 +1,4 @@
-"""Reports of what a model attends to in examples: masks, flow of attention, maps, coverage."""
+"""Reports on a model's attention in examples: masks, attention flow, maps, coverage."""
 
 import itertools
 
@@ -23,17 +23,19 @@ from mate_tf.files.atomic import atomic_path
 from mate_tf.models.encoder_config import EncoderConfig
 
 MAX_FLOW_EXAMPLES, MAX_COVERAGE_EXAMPLES = 200, 500
-"""Examples for the attention flow, all of whose probabilities are written out; for coverage."""
+"""Largest number of examples for attention flow (quadratic memory), and for coverage."""
 
 COVERAGES = (0.9, 0.95, 0.99, 1.0)
-"""Shares of the pairs of `mate_exact` for which the cheapest settings are looked for."""
+"""Coverages of `mate_exact` for which the cheapest settings are computed."""
 
 
 def example_masks(trained: Trained) -> dict:
-    """Returns who attends to whom in an example, the first one of the evaluation data.
+    """Plots the masks of each head in the first example of the evaluation data.
 
-    Variants that learn importance are left out (`learned`), and those in which every token attends
-    to every other one: there is nothing to show.
+    It skips variants that learn importance (see `learned`) and masks that allow all pairs.
+
+    Returns:
+        name of the plot -> variant, number of tokens, sparsity of each head.
     """
     numbers = {
         config: index
@@ -105,7 +107,7 @@ def attention_flow(trained: Trained) -> dict:
 
 
 def table_maps(trained: Trained) -> dict:
-    """Attention and masks drawn over a table, the first one of the evaluation data."""
+    """Draws attention and masks over the table of the first example, as a plot and a page."""
     examples = trained.examples_with_tables() if trained.has_examples else ()
     example = next((each for each in examples if table_tokens(each).any()), None)
     if example is None:

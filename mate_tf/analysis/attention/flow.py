@@ -1,4 +1,4 @@
-"""How much the tokens of an example attend to each other, and from that to each cell."""
+"""Attention flow: attention probabilities between the tokens of an example, and to its cells."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -10,21 +10,22 @@ from mate_tf.data import features as feature_names
 from mate_tf.errors import InputError
 from mate_tf.models.inspection import InspectedLayer
 
-_TOLERANCE = 0.05  # of an output's norm: bfloat16 needs it, another kind of attention is far off
+# Share of the output's norm. Errors of bfloat16 are below it, other kinds of attention far above.
+_TOLERANCE = 0.05
 
 HEAD_TYPES = {"row_ids": "row heads", "column_ids": "column heads"}
-"""What MATE's types of heads are called (MATE paper, section 3)."""
+"""Feature by which heads of a type group tokens -> name of the type (MATE paper, section 3)."""
 
 ALL_HEADS = "all heads"
 
 
 class CellAttention(NamedTuple):
-    """Where the attention of some tokens goes, their mean; each head's shares add up to 1.
+    """Mean attention of a group of tokens to the cells and the question; it sums to 1 per head.
 
     Attributes:
-        cells: <float32>[layers, heads, rows + 1, columns], the tokens of a cell added up; the
-            header comes first.
-        question: <float32>[layers, heads], what goes to the question.
+        cells: <float32>[layers, heads, rows + 1, columns], sums over the tokens of each cell. Row 0
+            is the header.
+        question: <float32>[layers, heads], sum over the tokens of the question.
     """
 
     cells: np.ndarray
@@ -32,7 +33,7 @@ class CellAttention(NamedTuple):
 
 
 def example_features(example: tf.train.Example) -> dict[str, np.ndarray]:
-    """The model's inputs of an example, without padding: <int32>[1, seq] each."""
+    """Returns the model's inputs of an example, without padding: name -> <int32>[1, seq]."""
     stored = example.features.feature
     length = sum(stored["input_mask"].int64_list.value)
     return {
@@ -42,49 +43,50 @@ def example_features(example: tf.train.Example) -> dict[str, np.ndarray]:
 
 
 def probabilities(encoder, features: dict) -> Iterator[tf.Tensor]:
-    """The attention probabilities of one layer after the other, without dropout.
+    """Yields the attention probabilities of each layer, without dropout.
 
-    They are written out under each variant's own mask, in quadratic time and memory, and compared
-    with what the layer itself computes: what is given here is what the model does.
+    They are computed as full matrices with the variant's mask, in quadratic time and memory. The
+    output that follows from them is compared with the layer's own output, to make sure that they
+    are the probabilities that the model uses.
 
     Args:
         encoder: a `TableEncoder`.
-        features: <int32>[batch, seq] each, as the encoder takes them.
+        features: inputs of the encoder: name -> <int32>[batch, seq].
 
     Yields:
         <float>[batch, heads, queries, keys]; zero for a query without keys.
 
     Raises:
-        InputError: a layer's attention is no softmax over pairs of tokens, or the variant adds
-            tokens of its own.
+        InputError: if a layer's attention is not a softmax over pairs of tokens, or the variant
+            adds tokens of its own.
     """
     for number, layer in enumerate(encoder.inspect(features), start=1):
         weights = _weights(layer)
         if weights is None or not _is_what_it_computes(weights, layer):
             raise InputError(
                 f"attention {layer.pattern.config.name!r} of layer {number} has no probabilities "
-                "of pairs of tokens to show"
+                "for pairs of tokens"
             )
         yield weights
 
 
 def _weights(layer: InspectedLayer) -> tf.Tensor | None:
-    """Returns <float>[batch, heads, queries, keys]; None for layers without them."""
+    """Returns probabilities <float>[batch, heads, queries, keys]; None for layers without them."""
     if not layer.attention.has_pair_probabilities:
         return None
     return layer.attention.scores(layer.x, layer.mask)
 
 
 def masks(encoder, features: dict) -> Iterator[np.ndarray]:
-    """Who may attend to whom in one layer after the other.
+    """Yields the attention mask of each layer for one example.
 
     Args:
         encoder: a `TableEncoder`.
-        features: <int32>[1, seq] each, of one example.
+        features: inputs of the encoder: name -> <int32>[1, seq].
 
     Yields:
-        <bool>[heads, seq, seq], query before key. Tokens that the variant adds are left out, so
-        that what is seen through these only does not count as seen.
+        <bool>[heads, queries, keys], without the tokens that the variant adds. Pairs that are
+        connected only through an added token are False.
     """
     for layer in encoder.inspect(features):
         seq = layer.x.shape[1]
@@ -97,6 +99,8 @@ def masks(encoder, features: dict) -> Iterator[np.ndarray]:
 
 def _is_what_it_computes(weights: tf.Tensor, layer: InspectedLayer) -> bool:
     attention = layer.attention
+    # [batch, heads, queries, keys], [batch, keys, heads, head_size]
+    #   -> [batch, queries, heads, head_size]
     (value,) = attention.project(layer.x, attention.value)
     expected = attention.project_back(tf.einsum("bhqk,bkhd->bqhd", weights, value))
     output = attention(layer.x, layer.state, training=False)
@@ -105,13 +109,13 @@ def _is_what_it_computes(weights: tf.Tensor, layer: InspectedLayer) -> bool:
 
 
 def to_cells(encoder, features: dict, sources: dict[str, np.ndarray], shape) -> dict:
-    """Where the attention of groups of tokens goes, layer by layer and head by head.
+    """Computes the mean attention of groups of tokens to each cell, by layer and head.
 
     Args:
         encoder: a `TableEncoder`.
-        features: <int32>[1, seq] each, of one example.
-        sources: name of a group -> <bool>[seq], the queries in it.
-        shape: rows, without the header, and columns of the table.
+        features: inputs of one example: name -> <int32>[1, seq].
+        sources: name of a group -> its queries, <bool>[seq].
+        shape: (rows without the header, columns) of the table.
 
     Returns:
         name -> `CellAttention`, for each group that is not empty.
@@ -122,15 +126,18 @@ def to_cells(encoder, features: dict, sources: dict[str, np.ndarray], shape) -> 
     rows, columns = shape
     row, column = features["row_ids"][0], features["column_ids"][0]
     in_table = table_tokens(features)
-    # Which cell each key is in; behind all cells, the question.
-    place = np.where(in_table, row * columns + column - 1, (rows + 1) * columns)
-    to_place = tf.one_hot(place, (rows + 1) * columns + 1)
+    # [seq]: index of each key's cell; the index after the last cell is the question
+    cell = np.where(in_table, row * columns + column - 1, (rows + 1) * columns)
+    # [seq, cells + 1]
+    to_cell = tf.one_hot(cell, (rows + 1) * columns + 1)
     queries = {name: np.flatnonzero(group) for name, group in sources.items() if group.any()}
     found = {name: [] for name in queries}
     for weights in probabilities(encoder, features):
         for name, group in queries.items():
+            # [heads, queries, keys] -> [heads, keys]
             mean = tf.reduce_mean(tf.gather(weights[0], group, axis=1), axis=1)
-            found[name].append((tf.cast(mean, tf.float32) @ to_place).numpy())
+            # [heads, keys], [keys, cells + 1] -> [heads, cells + 1]
+            found[name].append((tf.cast(mean, tf.float32) @ to_cell).numpy())
     stacked = {name: np.stack(layers) for name, layers in found.items()}
     return {
         name: CellAttention(
@@ -141,14 +148,18 @@ def to_cells(encoder, features: dict, sources: dict[str, np.ndarray], shape) -> 
 
 
 def table_tokens(features: dict) -> np.ndarray:
-    """The tokens in cells, <bool>[seq], of <int32>[1, seq] each; the others are the question."""
+    """Returns the tokens in cells, <bool>[seq]. All other tokens are the question.
+
+    Args:
+        features: inputs of one example: name -> <int32>[1, seq].
+    """
     return (features["segment_ids"][0] == 1) & (features["column_ids"][0] > 0)
 
 
 def head_groups(encoder) -> dict[str, np.ndarray]:
-    """Which heads are of which type: name -> <bool>[layers, heads], all heads first.
+    """Returns name of a type -> its heads, <bool>[layers, heads]. ALL_HEADS is first.
 
-    Row heads and column heads are there if the encoder's attention has them.
+    Row heads and column heads follow if the encoder's attention has them.
     """
     heads = encoder.config.num_attention_heads
     groups = {ALL_HEADS: np.ones([len(encoder.blocks), heads], bool)}

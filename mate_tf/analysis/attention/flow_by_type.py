@@ -1,8 +1,8 @@
-"""Where the attention of table tokens goes, by the type of the token that is attended to.
+"""Attention of table tokens by the type of the key (MATE paper, table 7).
 
-Table 7 of the MATE paper: the attention that flows from the tokens of data cells to [CLS], the
-question, the header and the table, in the same column or row or not; mean over tokens, heads,
-layers and examples, beside the same of a uniform attention without padding.
+The table has the attention from the tokens of data cells to [CLS], the question, the header and the
+table, in the same or in other columns and rows. It is the mean over tokens, heads, layers and
+examples. For comparison it has the same shares of a uniform attention without padding.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ from mate_tf.errors import InputError, on_one_line
 
 
 class TokenType(NamedTuple):
-    """A row of Table 7; None where the paper does not tell them apart."""
+    """A row of table 7. `same_column` and `same_row` are None if the row includes both cases."""
 
     name: str
     same_column: bool | None = None
@@ -41,22 +41,22 @@ TYPES = (
     TokenType("table", same_column=True, same_row=False),
     TokenType("table", same_column=True, same_row=True),
 )
-"""Of the tokens that are attended to, in the paper's order."""
+"""Types of keys, in the paper's order."""
 
 ROW, COLUMN, NEITHER = "row", "column", "neither"
-"""What a head may be like."""
+"""Kinds of head behaviour."""
 
-_LEAST = 2  # times what a uniform attention gives to a row or column
+_LEAST = 2  # smallest ratio to uniform attention for a row or column head
 
 
 def token_types(context: TableContext) -> np.ndarray:
-    """The type of each token as data cells see it: <bool>[8, sources, seq].
+    """Returns the type of each key for each query in a data cell: <bool>[types, queries, keys].
 
-    The sources are the tokens of data cells, in their order. [SEP] and what else stands in the
-    first segment belong to the question.
+    The queries are the tokens of data cells, in their order. All tokens of the first segment but
+    [CLS] are of type question.
 
     Args:
-        context: of one example, <int>[seq] each.
+        context: TableContext of one example, <int>[seq] each.
     """
     segment, row, column, mask = map(np.asarray, context[:4])
     real, table = mask > 0, segment > 0
@@ -74,20 +74,24 @@ def token_types(context: TableContext) -> np.ndarray:
 
 
 def data_tokens(context: TableContext) -> np.ndarray:
-    """The tokens of data cells, <bool>[seq]."""
+    """Returns the tokens of data cells, <bool>[seq].
+
+    Args:
+        context: TableContext of one example, <int>[seq] each.
+    """
     segment, row, _, mask = map(np.asarray, context[:4])
     return (mask > 0) & (segment > 0) & (row > 0)
 
 
 class FlowByType:
-    """Sums up attention by the type of the token that it goes to, example by example.
-
-    Attributes:
-        examples: with data cells, so far.
+    """Accumulates attention by the type of the key, over examples.
 
     Args:
-        num_layers: of the encoder; 0 for the uniform attention alone.
-        num_heads: of each layer.
+        num_layers: layers of the encoder; 0: uniform attention only.
+        num_heads: heads of each layer.
+
+    Attributes:
+        examples: number of added examples with data cells.
     """
 
     def __init__(self, num_layers: int = 0, num_heads: int = 1):
@@ -97,11 +101,11 @@ class FlowByType:
         self._attention = np.zeros([num_layers, num_heads, len(TYPES)])
 
     def add(self, context: TableContext, probabilities: Sequence = ()) -> None:
-        """Adds an example; one without data cells counts for nothing.
+        """Adds an example. Examples without data cells are ignored.
 
         Args:
-            context: <int>[seq] each.
-            probabilities: of each layer <float>[heads, seq, seq], query before key.
+            context: TableContext of the example, <int>[seq] each.
+            probabilities: for each layer, <float>[heads, queries, keys].
         """
         types = token_types(context).astype(np.float32)
         data = data_tokens(context)
@@ -110,6 +114,7 @@ class FlowByType:
         num_keys = padding.real_tokens(np.asarray(context.input_mask)).sum()
         self._uniform += types.sum((1, 2)) / num_keys
         for number, layer in enumerate(probabilities):
+            # [heads, sources, keys], [types, sources, keys] -> [heads, types]
             flow = np.asarray(layer, np.float32)[:, data]
             self._attention[number] += np.einsum("hst,cst->hc", flow, types, optimize=True)
         self._sources += int(data.sum())
@@ -117,41 +122,41 @@ class FlowByType:
 
     @property
     def uniform(self) -> np.ndarray:
-        """Share of a uniform attention by type, <float>[8]."""
+        """Share of a uniform attention by type of key, <float>[types]."""
         return self._uniform / max(self._sources, 1)
 
     @property
     def by_head(self) -> np.ndarray:
-        """Share of the attention by type, <float>[layers, heads, 8]."""
+        """Share of the attention by type of key, <float>[layers, heads, types]."""
         return self._attention / max(self._sources, 1)
 
     @property
     def attention(self) -> np.ndarray:
-        """The mean of `by_head` over layers and heads, <float>[8]."""
+        """Mean of `by_head` over layers and heads, <float>[types]."""
         return self.by_head.mean((0, 1))
 
     def head_likeness(self) -> list[list[str]]:
-        """What each head of each layer behaves like: `ROW`, `COLUMN` or `NEITHER`.
+        """Returns for each layer the kind of each head: `ROW`, `COLUMN` or `NEITHER`.
 
-        A head behaves like a row head if what it gives to the data cells of the own row (the own
-        cell aside, which is in both) is at least twice what a uniform attention gives, and more
-        times as much than what it gives to those of the own column; and the other way round.
+        A head is like a row head if its attention to the other data cells of the query's row is at
+        least twice a uniform attention, and this ratio is larger than that of the query's column.
+        Column heads are defined in the same way.
         """
         row, column = map(self.times_uniform, (ROW, COLUMN))
         like = np.where(row > column, ROW, COLUMN)
         return np.where(np.maximum(row, column) < _LEAST, NEITHER, like).tolist()
 
     def times_uniform(self, kind: str) -> np.ndarray:
-        """Attention to the data cells of the own `ROW` or `COLUMN`, the own cell aside.
+        """Returns the attention to other data cells of the query's `ROW` or `COLUMN`.
 
         Returns:
-            <float>[layers, heads], as a multiple of what a uniform attention gives.
+            <float>[layers, heads], as a multiple of uniform attention.
         """
         index = TYPES.index(TokenType("table", same_column=kind == COLUMN, same_row=kind == ROW))
         return self.by_head[..., index] / max(self.uniform[index], 1e-9)
 
     def table(self) -> dict[str, dict[str, object]]:
-        """Table 7, column by column: its name -> type -> share (float) or ratio (text)."""
+        """Returns table 7: name of the column -> type -> share (float) or ratio (text)."""
         names = list(map(str, TYPES))
         columns = {"uniform": dict(zip(names, map(float, self.uniform), strict=True))}
         if self.by_head.size:
@@ -163,19 +168,19 @@ class FlowByType:
 
 
 def measure(encoder, examples: Iterable[dict], most: int) -> tuple[FlowByType, FlowByType]:
-    """The attention of an encoder on examples.
+    """Measures the attention of an encoder on examples.
 
-    Where a variant has no probabilities of pairs of tokens (`attention_flow.probabilities`), only
-    the uniform attention is measured.
+    If a variant has no probabilities for pairs of tokens (`attention_flow.probabilities`), only
+    uniform attention is measured.
 
     Args:
         encoder: a `TableEncoder`.
-        examples: <int32>[1, seq] each, the encoder's inputs, without padding.
-        most: examples whose probabilities are looked at, since this takes quadratic memory.
+        examples: inputs without padding, each name -> <int32>[1, seq].
+        most: largest number of examples with probabilities, which take quadratic memory.
 
     Returns:
-        what flows in the first `most` examples that have data cells, and the uniform attention in
-        all of them.
+        attention in the first `most` examples with data cells, and uniform attention in all
+        examples.
     """
     config = encoder.config
     flow = FlowByType(config.num_hidden_layers, config.num_attention_heads)
@@ -188,6 +193,6 @@ def measure(encoder, examples: Iterable[dict], most: int) -> tuple[FlowByType, F
         try:
             flow.add(context, [layer[0] for layer in probabilities(encoder, example)])
         except InputError as error:
-            print(f"attention | {on_one_line(error)}: only a uniform one is measured")
+            print(f"attention | {on_one_line(error)}: only uniform attention is measured")
             flow, most = FlowByType(), 0
     return flow, overall

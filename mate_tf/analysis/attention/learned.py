@@ -1,4 +1,4 @@
-"""Reports of what attention patterns have learned: importance of positions and of relations."""
+"""Reports on learned attention patterns: importance of positions and of relations."""
 
 import numpy as np
 from official.modeling import hyperparams
@@ -15,13 +15,13 @@ from mate_tf.evaluation.metrics import comparison
 from mate_tf.files.atomic import atomic_path
 
 MAX_EXAMPLES = 2000
-"""Examples of the evaluation data that learned relations are fitted to; more change little."""
+"""Largest number of examples for the settings of MATE. More examples change little."""
 
 
 def learned_masks(trained: Trained) -> dict:
-    """`learned_mask`: importance of positions and, with "dam", the mask of each head.
+    """Reports `learned_mask`: importance of positions and, with "dam", the mask of each head.
 
-    SparseBERT's figures 2, 5 and 6.
+    The plots are those of SparseBERT's figures 2, 5 and 6.
     """
     results = {}
     for name, pattern in trained.learned(LearnedMaskPattern).items():
@@ -56,7 +56,7 @@ def learned_masks(trained: Trained) -> dict:
 
 
 def relation_masks(trained: Trained) -> dict:
-    """`relation_mask`: importance of relations, and settings of MATE like it, also as YAML."""
+    """Reports `relation_mask`: importance of relations, and similar settings of MATE, as YAML."""
     learned = trained.learned(RelationMaskPattern)
     if not learned:
         return {}
@@ -86,7 +86,7 @@ def relation_masks(trained: Trained) -> dict:
 
 
 def _relations(importance, settings: mate_from_relations.MateSettings) -> dict:
-    """Prints what each head attends to and MATE's settings; returns it for the JSON file."""
+    """Prints the importance by head and MATE's settings; returns them for the JSON file."""
     like = ["row" if is_row else "column" for is_row in settings.row_heads]
     heads = [dict(zip(RELATIONS, map(float, head), strict=True)) for head in importance]
     columns = {name: {n: head[name] for n, head in enumerate(heads, 1)} for name in RELATIONS}
@@ -96,7 +96,8 @@ def _relations(importance, settings: mate_from_relations.MateSettings) -> dict:
     print(f"mate_efficient | {', '.join(f'{key}: {value}' for key, value in options.items())}")
     reached = [f"{share:.1%} of what {kind} heads keep" for kind, share in settings.reached.items()]
     print(
-        f"reached | {', '.join(reached)}; MATE's heads see {settings.seen:.1%} of all that is kept"
+        f"reached | {', '.join(reached)}; "
+        f"MATE's heads attend to {settings.seen:.1%} of all kept pairs"
     )
     return {
         "importance of each head": heads,
@@ -109,9 +110,9 @@ def _relations(importance, settings: mate_from_relations.MateSettings) -> dict:
 
 
 def _context(trained: Trained) -> attention.TableContext:
-    """The tables that settings are fitted to; InputError if there is none."""
+    """Returns the tables for the settings of MATE; raises InputError if there are none."""
     context = trained.context(MAX_EXAMPLES)
     if context is None:
         path = trained.job.experiment.task.validation_data.input_path
-        raise InputError(f"{path}: has no example with a table, whose relations these are")
+        raise InputError(f"{path}: has no example with a table, which relations need")
     return context

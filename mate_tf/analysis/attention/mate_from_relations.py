@@ -1,8 +1,8 @@
-"""From masks learned by relation to the settings of MATE that come closest to them.
+"""Settings of MATE that are most similar to masks learned by relation.
 
-Heads that `relation_mask` has learned see rows or columns; `mate_efficient` has heads for either,
-and buckets that reach only so far. What share of row heads, what radii and what global length the
-learned heads ask for, follows from their alpha and from the tables of a data set.
+Heads of `relation_mask` learn to attend to rows or columns. `mate_efficient` has row heads and
+column heads, with buckets of limited reach. Share of row heads, radii and global length are
+computed from the learned alpha and the tables of a data set.
 """
 
 from typing import NamedTuple
@@ -29,15 +29,16 @@ _AT_A_TIME = 32
 
 
 class MateSettings(NamedTuple):
-    """What `suggest` says.
+    """Result of `suggest`.
 
     Attributes:
-        row_heads: <bool>[heads], which of the learned heads are like row heads.
-        kept: <bool>[heads, relations], what they keep.
+        row_heads: <bool>[heads], the learned heads that are like row heads.
+        kept: <bool>[heads, relations], the relations that each head keeps.
         attention: config of `mate_efficient`.
-        reached: "row" and "column", those that there are of -> share that the radius reaches of
-            what such heads keep and MATE's can see, pairs with the question included.
-        seen: share of all kept pairs that MATE's heads see, whatever the radius.
+        reached: "row" and "column", if there are such heads -> share of the kept pairs within the
+            radius, among the pairs that MATE's heads of this type can attend to. Pairs with the
+            question are included.
+        seen: share of all kept pairs that MATE's heads can attend to with an unlimited radius.
     """
 
     row_heads: np.ndarray
@@ -48,18 +49,18 @@ class MateSettings(NamedTuple):
 
 
 def suggest(alpha, context: TableContext, share: float = 0.99) -> MateSettings:
-    """The settings of MATE for learned heads on the tables of a data set.
+    """Computes settings of MATE for learned heads on the tables of a data set.
 
-    A head is a row head if its alpha of "same row" is above that of "same column". Each type gets
-    the smallest radius with which `share` of what its heads keep is reached: all of a row or a
-    column or, if none of them keeps these, of a cell. It is found by bisection, as if larger radii
-    never reached less; where the borders of buckets fall makes that almost so. The global length is
-    that of the longest question.
+    A head is a row head if its alpha of "same row" is larger than that of "same column". Each type
+    gets the smallest radius that covers `share` of the pairs its heads keep: pairs within a row or
+    column or, if no head keeps those, within a cell. The radius is found by bisection. Coverage
+    almost never decreases with the radius; only the borders of buckets can make it do so. The
+    global length is that of the longest question.
 
     Args:
-        alpha: <float>[heads, relations]; what is above 0 is kept.
-        context: the data set, <int>[examples, seq] each, with at least one table.
-        share: of the kept pairs, between 0 and 1.
+        alpha: <float>[heads, relations]; relations above 0 are kept.
+        context: TableContext of the data set, <int>[examples, seq] each, with at least one table.
+        share: share of the kept pairs to cover, between 0 and 1.
     """
     alpha = np.asarray(alpha)
     context = context.map(np.asarray)
@@ -92,13 +93,17 @@ def suggest(alpha, context: TableContext, share: float = 0.99) -> MateSettings:
 
 
 def ratio(num_row_heads: int, num_heads: int) -> float:
-    """The `row_heads_ratio` that gives so many row heads, which is rounded down in MATE."""
+    """Returns the `row_heads_ratio` for a number of row heads, which MATE rounds down."""
     short = round(num_row_heads / num_heads, 4)
     return short if int(num_heads * short) == num_row_heads else (num_row_heads + 0.5) / num_heads
 
 
 def count_pairs(context: TableContext) -> np.ndarray:
-    """Pairs of real tokens by relation, over all examples: <int>[relations]."""
+    """Counts pairs of real tokens by relation, over all examples: <int>[relations].
+
+    Args:
+        context: TableContext of the data set, <int>[examples, seq] each.
+    """
     total = np.zeros(len(RELATIONS), np.int64)
     for start in range(0, len(context.input_mask), _AT_A_TIME):
         part = TableContext(
@@ -113,10 +118,10 @@ def count_pairs(context: TableContext) -> np.ndarray:
 
 
 def _grouped(context, kind: str, by_cell: bool) -> dict:
-    """Features for `coverage`: what heads of a kind keep is what has the same id.
+    """Returns features for `coverage`, in which kept pairs have equal ids.
 
-    Ids of cells are in the order of the rows or columns that they are in, so that heads which keep
-    cells only are measured in the order in which MATE has the tokens.
+    For heads that keep cells only, ids are numbers of cells, sorted by row or column as MATE sorts
+    the tokens.
     """
     features = context.tensors
     if by_cell:
@@ -126,7 +131,7 @@ def _grouped(context, kind: str, by_cell: bool) -> dict:
 
 
 def _seen(kept, row_heads, context) -> float:
-    """Share of the kept pairs whose relation is one that the head's type of MATE sees."""
+    """Returns the share of kept pairs with a relation that MATE's heads of the type attend to."""
     by_type = np.zeros([2, len(RELATIONS)], bool)
     by_type[0, list(SEEN_BY_COLUMN_HEADS)] = by_type[1, list(SEEN_BY_ROW_HEADS)] = True
     seen, pairs = kept & by_type[row_heads.astype(int)], count_pairs(context)

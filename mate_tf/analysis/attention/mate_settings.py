@@ -1,4 +1,4 @@
-"""The cheapest global length and radii of MATE that reach a wanted coverage on a data set."""
+"""Computes the cheapest global length and radii of MATE for a coverage on a data set."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -11,21 +11,21 @@ from mate_tf.data import padding
 from mate_tf.errors import InputError
 
 MIN_RADIUS = 8
-"""Smaller buckets save nothing."""
+"""Smallest radius; smaller buckets are not faster."""
 
 _GLOBAL_LENGTHS = (1.0, 1.5, 2.0, 3.0)  # times the longest question
 
 
 class GlobalAndRadii(NamedTuple):
-    """What `cheapest` finds.
+    """Result of `cheapest`.
 
     Attributes:
         global_length: G.
         row_radius: R of the row heads.
         column_radius: R of the column heads.
-        reached: "row" and "column" -> share of the pairs that such heads of `mate_exact` see.
-        compared: pairs that `mate_efficient` compares, as a share of those of full attention, with
-            half of the heads of either type.
+        reached: "row" and "column" -> coverage of the pairs of these heads in `mate_exact`.
+        compared: pairs that `mate_efficient` computes, as a share of those of full attention, with
+            as many row heads as column heads.
     """
 
     global_length: int
@@ -36,18 +36,18 @@ class GlobalAndRadii(NamedTuple):
 
 
 def cheapest(context: TableContext, share: float) -> GlobalAndRadii:
-    """The settings of `mate_efficient` with a coverage of `share` that compare the fewest pairs.
+    """Computes the settings of `mate_efficient` with a given coverage and the fewest pairs.
 
-    The global section holds the longest question; larger ones, with the tokens that come first in
-    the order of rows or columns, are tried too: they can make up for a smaller radius.
+    The global part is at least as long as the longest question. Longer ones are tried too, because
+    they can allow smaller radii.
 
     Args:
-        context: the data set, <int>[examples, seq] each, with at least one table; seq is the
-            length that the model is run with.
-        share: of the pairs that each type of heads sees in `mate_exact`; above 0, at most 1.
+        context: TableContext of the data set, <int>[examples, seq] each, with at least one table.
+            seq is the model's sequence length.
+        share: coverage of the pairs of each type of heads in `mate_exact`; above 0, at most 1.
 
     Raises:
-        InputError: a share out of range.
+        InputError: if `share` is out of range.
     """
     if not 0 < share <= 1:
         raise InputError(f"share must be above 0 and at most 1, not {share}")
@@ -71,35 +71,35 @@ def cheapest(context: TableContext, share: float) -> GlobalAndRadii:
 
 
 def longest_question(context: TableContext) -> int:
-    """Tokens of the longest question, at least 1."""
+    """Returns the number of tokens of the longest question, at least 1."""
     question = (context.segment_ids == 0) & padding.real_tokens(context.input_mask)
     return max(int(question.sum(1).max()), 1)
 
 
 def smallest_radius(features, kind: str, global_length: int, share: float) -> tuple[int, float]:
-    """The smallest radius whose coverage is `share`, and what share it reaches.
+    """Returns the smallest radius with a coverage of `share`, and its coverage.
 
-    It is found by bisection, as if larger radii never reached less; where the borders of buckets
-    fall makes that almost so.
+    The radius is found by bisection. Coverage almost never decreases with the radius; only the
+    borders of buckets can make it do so.
 
     Args:
-        features: what `coverage` takes.
+        features: features for `coverage`: name -> <int>[examples, seq].
         kind: "row" or "column", the type of heads.
         global_length: G.
-        share: between 0 and 1.
+        share: coverage, between 0 and 1.
     """
 
     def reach(radius: int) -> float:
         return coverage(features, global_length, radius, radius, head_type=kind)
 
-    # a window of that many tokens holds any row and any column
+    # A window of that many tokens contains every row and every column.
     longest = int(padding.real_tokens(features["input_mask"]).sum(1).max())
     radius = _bisect(lambda radius: reach(radius) >= share, MIN_RADIUS, max(longest, MIN_RADIUS))
     return radius, reach(radius)
 
 
 def _bisect(enough: Callable[[int], bool], low: int, high: int) -> int:
-    """The smallest number that is enough, between one that may be and one that is."""
+    """Returns the smallest number from `low` to `high` with `enough(number)`; `high` has it."""
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle + 1, high)

@@ -13,20 +13,25 @@ ANALYSES = {
     "table": examples.table_maps,
     "coverage": examples.coverage,
 }
-"""Each takes a `Trained`, writes its plots, and returns what goes into analysis.json: empty where
-the model has nothing of the kind."""
+"""Name -> function of a `Trained`. It writes plots and returns results for analysis.json, which are
+empty if the analysis does not apply to the model."""
 
 
 def analyze(*jobs) -> list[dict[str, dict]]:
-    """Prints what is found, and writes it to <model_dir>/analysis: plots and analysis.json.
+    """Prints the results of all analyses, and writes plots and analysis.json.
+
+    The files are written to <model_dir>/analysis of each job.
+
+    Args:
+        *jobs: the jobs, see `Trained`.
 
     Returns:
-        of each job: name of the analysis -> what it found, as in the JSON file; empty where there
-        is nothing to analyze.
+        for each job: name of the analysis -> results, as in the JSON file. Empty if no analysis
+        applies to the model.
 
     Raises:
-        InputError: there is no checkpoint, or one of another model; the examples that are needed
-            are not there; or there is nothing to analyze in any of the jobs.
+        InputError: if there is no checkpoint, the checkpoint is of another model, examples are
+            missing, or no analysis applies to any job.
     """
     all_found = []
     for trained in map(Trained, jobs):
@@ -39,7 +44,7 @@ def analyze(*jobs) -> list[dict[str, dict]]:
     if not any(all_found):
         names = ", ".join(dict.fromkeys(config.name for config in trained.configs))
         raise InputError(
-            f"{trained.checkpoint}: nothing to analyze: with attention {names}, every token sees "
-            "every other one"
+            f"{trained.checkpoint}: nothing to analyze: with attention {names}, every token "
+            "attends to all tokens"
         )
     return all_found

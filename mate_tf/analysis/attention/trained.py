@@ -1,4 +1,4 @@
-"""A trained model and its evaluation data, for the modes that look into them."""
+"""A trained model and its evaluation data, for analyses."""
 
 import dataclasses
 import functools
@@ -18,22 +18,22 @@ from mate_tf.models.encoder_config import EncoderConfig
 from mate_tf.training import experiments, trainer
 
 FOLDER = "analysis"
-"""In the model folder."""
+"""Folder of the results, in the model folder."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Trained:
-    """The model of a job with the weights of a checkpoint.
+    """The model of a job with the weights of its last checkpoint.
 
     Attributes:
-        job: what has `experiment`, `task`, `model_dir` and `vocab_file`, as `cli.job.Job` does.
+        job: object with `experiment`, `task`, `model_dir` and `vocab_file`, such as `cli.job.Job`.
     """
 
     job: Any
 
     @functools.cached_property
     def checkpoint(self) -> str:
-        """The last one in the model folder, or `init_checkpoint` if there is none."""
+        """Path of the last checkpoint in the model folder, or `init_checkpoint` without one."""
         folder, initial = self.job.model_dir, self.job.experiment.task.init_checkpoint
         if initial and not tf.train.latest_checkpoint(folder):
             return initial
@@ -47,7 +47,7 @@ class Trained:
 
     @functools.cached_property
     def model(self):
-        """The whole model, for what depends on more than the patterns."""
+        """The model with its weights."""
         if self.checkpoint != self.job.experiment.task.init_checkpoint:
             return trainer.load_model(self.job.experiment, self.job.model_dir)
         model = self.job.task.build_model()
@@ -55,10 +55,10 @@ class Trained:
         return model
 
     def learned(self, pattern_type) -> dict[str, attention.AttentionPattern]:
-        """What of one type of patterns was learned: "patterns_<number>" -> pattern.
+        """Returns "patterns_<number>" -> pattern of a type, with its learned variables.
 
         Raises:
-            InputError: the checkpoint is of a model that learned none.
+            InputError: if the checkpoint lacks the variables of such a pattern.
         """
         wanted = {
             index: config
@@ -79,25 +79,32 @@ class Trained:
 
     @property
     def has_examples(self) -> bool:
-        """Whether the evaluation data is there."""
+        """True if the evaluation data exist."""
         return bool(tf.io.gfile.glob(self.job.experiment.task.validation_data.input_path))
 
     def examples(self) -> tf.data.Dataset:
-        """Batches of the evaluation data; InputError if it is not there."""
+        """Returns batches of the evaluation data; raises InputError if they do not exist."""
         data = self.job.experiment.task.validation_data
         if not self.has_examples:
             raise InputError(f"{data.input_path}: no such file; run --mode=create_data first")
         return self.job.task.build_inputs(data)
 
     def examples_with_tables(self) -> Iterator[dict[str, np.ndarray]]:
-        """Inputs of the model for one example after the other, without padding, [1, seq] each."""
+        """Yields the model's inputs for each example: name -> [1, seq], without padding."""
         for batch in self._batches_with_tables():
             for example in range(len(batch["input_mask"])):
                 length = int(padding.real_tokens(batch["input_mask"][example]).sum())
                 yield {name: batch[name][example : example + 1, :length] for name in batch}
 
     def context(self, most: int) -> attention.TableContext | None:
-        """Where tokens stand in the evaluation data's tables, <int>[up to `most`, seq] each."""
+        """Returns the TableContext of the evaluation data's examples with tables.
+
+        Args:
+            most: largest number of examples, up to the batch size more are read.
+
+        Returns:
+            <int>[examples, seq] each; None if no example has a table.
+        """
         length = self.job.experiment.task.conversion.max_seq_length
         found = {name: [] for name in attention.TableContext.FEATURES}
         for batch in self._batches_with_tables():
@@ -110,7 +117,7 @@ class Trained:
         return attention.TableContext(*(np.concatenate(rows)[:most] for rows in found.values()))
 
     def _batches_with_tables(self) -> Iterator[dict[str, np.ndarray]]:
-        """The model's inputs for the examples of each batch that have a table."""
+        """Yields the model's inputs for the examples with a table, batch by batch."""
         for batch in self.examples().as_numpy_iterator():
             if "column_ids" not in batch:
                 return
@@ -119,11 +126,11 @@ class Trained:
                 yield {name: batch[name][with_table] for name in model_inputs(batch)}
 
     def path(self, name: str) -> str:
-        """Of a file in the folder of the analysis."""
+        """Returns the path of a file in the folder of the analysis."""
         return os.path.join(self.job.model_dir, FOLDER, name)
 
     def save_plot(self, figure, name: str) -> str:
-        """Writes a figure, and says so; returns its path."""
+        """Writes a figure, prints its path and returns it."""
         with atomic_path(self.path(name)) as temporary:
             figure.savefig(temporary, format="png", dpi=120)
         print(f"plotted | {self.path(name)}")
@@ -131,5 +138,5 @@ class Trained:
 
 
 def model_inputs(batch) -> list[str]:
-    """Names of what of a batch the model reads."""
+    """Returns the names of the features in a batch that the model reads."""
     return [name for name in feature_names.names(feature_names.MODEL_INPUTS) if name in batch]

@@ -1,6 +1,6 @@
-"""The layers of an encoder alone, as a function to measure: no embeddings, no pooler.
+"""The layers of an encoder, without embeddings and pooler, as a function to measure.
 
-In all variants these are the same but for the attention, and so are the weights.
+All variants have the same layers and weights, except for the attention.
 """
 
 import contextlib
@@ -23,14 +23,14 @@ POLICIES = {"float32": "float32", "bfloat16": "mixed_bfloat16"}
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """What is measured.
+    """A case to measure.
 
     Attributes:
-        variant: name of the attention.
-        length: tokens.
+        variant: name of the attention variant.
+        length: number of tokens.
         precision: a key of POLICIES.
-        xla: whether it is compiled by XLA.
-        training: whether it is a training step, forward and backward, instead of a forward pass.
+        xla: whether XLA compiles it.
+        training: measure a forward and backward pass instead of a forward pass.
     """
 
     variant: str
@@ -41,12 +41,12 @@ class Case:
 
 
 def of_variant(config: EncoderConfig, name: str, length: int = 0) -> EncoderConfig:
-    """The config with another attention in all layers; options that both have stay.
+    """Returns the config with another attention in all layers. Common options are kept.
 
-    A variant that is tied to a length (an option `length`) is made for this one, if that is longer.
+    A variant with an option `length` gets at least this length.
 
     Raises:
-        InputError: unknown name.
+        InputError: for an unknown name.
     """
     options = attention.AttentionConfig(config.attention_per_layer()[0])
     options.override({"name": name})
@@ -56,25 +56,25 @@ def of_variant(config: EncoderConfig, name: str, length: int = 0) -> EncoderConf
 
 
 def table_context(length: int) -> attention.TableContext:
-    """One question and a table of `COLUMNS` columns with `CELL` tokens in each cell."""
-    place = np.arange(length) - QUESTION
-    row = np.where(place < 0, 0, place // (COLUMNS * CELL))
-    column = np.where(place < 0, 0, place // CELL % COLUMNS + 1)
-    arrays = (place >= 0, row, column, np.ones(length))
+    """Returns the context of a question and a table of `COLUMNS` columns, `CELL` tokens a cell."""
+    position = np.arange(length) - QUESTION  # in the table
+    row = np.where(position < 0, 0, position // (COLUMNS * CELL))
+    column = np.where(position < 0, 0, position // CELL % COLUMNS + 1)
+    arrays = (position >= 0, row, column, np.ones(length))
     return attention.TableContext(*(tf.constant(array[None], tf.int32) for array in arrays))
 
 
 def inputs(config: EncoderConfig, length: int, precision: str = "float32"):
-    """(x, context): <float>[1, length, hidden] at random, and a table."""
+    """Returns (x, context): random <float>[1, length, hidden], and `table_context`."""
     x = tf.random.stateless_normal([1, length, config.hidden_size], [1, length])
     return tf.cast(x, precision), table_context(length)
 
 
 def forward(config: EncoderConfig, precision: str = "float32", training: bool = False):
-    """(x, context) -> <float>[batch, seq, hidden], through layers made here.
+    """Builds layers and returns a function: (x, context) -> <float>[batch, seq, hidden].
 
     Raises:
-        InputError: an option of the attention out of range.
+        InputError: if an option of the attention is out of range.
     """
     with _policy(precision):
         options = config.attention_per_layer()[0]
@@ -99,7 +99,7 @@ def forward(config: EncoderConfig, precision: str = "float32", training: bool = 
 
 
 def function(config: EncoderConfig, case: Case):
-    """A tf.function of (x, context): the output or, for training, the gradients of all weights."""
+    """Returns a tf.function of (x, context) that returns the output or, in training, gradients."""
     call = forward(config, case.precision, case.training)
     variables = [v for layer in call.layers for v in layer.trainable_variables]
 
@@ -115,7 +115,7 @@ def function(config: EncoderConfig, case: Case):
 
 @contextlib.contextmanager
 def _policy(precision: str):
-    """Layers made in the block compute in this precision."""
+    """Sets the precision of layers that are created in the block."""
     before = keras.mixed_precision.global_policy()
     keras.mixed_precision.set_global_policy(POLICIES[precision])
     try:

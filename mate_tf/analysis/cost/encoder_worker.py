@@ -1,8 +1,8 @@
-"""A process that measures encoder layers on request (`workers.serve`).
+"""A process that measures encoder layers on request (`measuring_process.serve`).
 
     python -m mate_tf.analysis.cost.encoder_worker '{"config": {…}, "threads": 2, "variants": []}'
 
-`config` is an EncoderConfig as a dict, `variants` are Python files that register further ones.
+`config` is an EncoderConfig as a dict. `variants` are Python files that register more variants.
 """
 
 import dataclasses
@@ -12,11 +12,11 @@ import json
 import pathlib
 import sys
 
-from mate_tf.analysis.cost import memory, speed, workers
+from mate_tf.analysis.cost import measuring_process, memory, speed
 
 
 class Measurements:
-    """What is asked for, by the names of the requests.
+    """Handlers of the requests, one method each.
 
     Args:
         config: EncoderConfig.
@@ -27,14 +27,18 @@ class Measurements:
         self._calls = {}
 
     def flops(self, variant: str, length: int) -> dict:
-        """Of a forward pass, a `flops.Count` as a dict."""
+        """Counts the FLOPs of a forward pass. Returns a `flops.Count` as a dict."""
         from mate_tf.analysis.cost import encoder_layers, flops
 
         config = encoder_layers.of_variant(self._config, variant, length)
         return dataclasses.asdict(flops.of_layers(config, length))
 
     def prepare(self, **case) -> dict:
-        """Makes the layers of an `encoder_layers.Case` and calls them twice; its memory.Peak."""
+        """Builds the layers of an `encoder_layers.Case` and calls them twice.
+
+        Returns:
+            the `memory.Peak` of these calls as a dict, in bytes.
+        """
         from mate_tf.analysis.cost import encoder_layers
 
         of_case = encoder_layers.Case(**case)
@@ -48,13 +52,13 @@ class Measurements:
         return peak()._asdict()
 
     def run(self, **case) -> tuple[float, float]:
-        """What `speed.seconds` gives for a case that is prepared."""
+        """Returns `speed.seconds` of a prepared case."""
         from mate_tf.analysis.cost import encoder_layers
 
         return speed.seconds(self._calls[encoder_layers.Case(**case)])
 
     def rates(self) -> dict[str, float]:
-        """What the machine can do, see `speed.Machine`."""
+        """Returns the rates of the machine, see `speed.Machine`."""
         return self._machine.rates()
 
     @functools.cached_property
@@ -69,7 +73,7 @@ class Measurements:
 
 
 def load(path: str):
-    """The module in a Python file, which may register variants."""
+    """Imports a Python file, which may register variants, and returns the module."""
     spec = importlib.util.spec_from_file_location(pathlib.Path(path).stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -77,6 +81,7 @@ def load(path: str):
 
 
 def main() -> None:
+    """Serves requests with the settings in the first command line argument, in JSON."""
     settings = json.loads(sys.argv[1])
     import tensorflow as tf
 
@@ -88,7 +93,7 @@ def main() -> None:
         load(path)
     measurements = Measurements(EncoderConfig(settings["config"]))
     names = ("flops", "prepare", "run", "rates")
-    workers.serve({name: getattr(measurements, name) for name in names})
+    measuring_process.serve({name: getattr(measurements, name) for name in names})
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""Floating point operations of an encoder's layers: from the graph, and by formula.
+"""Floating point operations (FLOPs) of an encoder's layers: from the graph, and by formula.
 
-A multiplication and an addition are two. By formula: the matrix products of a forward pass, which
-are nearly all there is; what is compared with a machine's rate. From the graph: each operation as
-TensorFlow's profiler counts it, which is what the MATE paper's figure 5 shows. The profiler alone
-would miss what is inside branches, and every `Einsum`; both are counted here. Not counted, as the
-profiler has no figures for it: exp, tanh and the like (softmax it has), gathering, sorting, sums
-over segments. Operations are those before anything is fused, by grappler or XLA.
+A multiplication and an addition count as two. The formula counts the matrix products of a forward
+pass, which are nearly all FLOPs; they are compared with the machine's rate. The count from the
+graph uses the numbers of TensorFlow's profiler for each operation, as in the MATE paper's figure 5.
+It adds branches and `Einsum`, which the profiler omits. The profiler has no numbers for
+element-wise functions such as exp and tanh (it has one for softmax), gathers, sorts and segment
+sums; these are not counted. The graph is that before fusion by grappler or XLA.
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ from mate_tf.analysis.cost import encoder_layers
 from mate_tf.models.encoder_config import EncoderConfig
 
 _PRODUCTS = {"MatMul": "transpose_a", "BatchMatMulV2": "adj_x", "BatchMatMulV3": "adj_x"}
-"""Matrix products, and what says that the first factor is transposed."""
+"""Type of a matrix product -> attribute that tells whether the first factor is transposed."""
 
 _BRANCHES = ("If", "StatelessIf", "Case", "StatelessCase")
 _LOOPS = ("While", "StatelessWhile")
@@ -30,12 +30,12 @@ _NO_TRAFFIC += ("Squeeze", "Shape", "NoOp", "StopGradient", *_BRANCHES)
 
 @dataclasses.dataclass
 class Count:
-    """What a graph asks for.
+    """Cost of a graph.
 
     Attributes:
         products: FLOPs of matrix products.
-        everything: these and all others that are known.
-        bytes: what its operations read and write, if none were fused and nothing came from a cache.
+        everything: FLOPs of all operations with a known number.
+        bytes: bytes that the operations read and write, without fusion and caches.
     """
 
     products: float = 0
@@ -44,14 +44,14 @@ class Count:
 
 
 class Uncountable(Exception):
-    """The graph does not say how much is computed: sizes or branches depend on the content."""
+    """Raised if sizes or branches of a graph depend on values, so that FLOPs are unknown."""
 
 
 def of_layers(config: EncoderConfig, length: int) -> Count:
-    """Of a forward pass for one example of `encoder_layers.table_context`; nothing is computed.
+    """Counts a forward pass for one example of `encoder_layers.table_context`, without running it.
 
     Raises:
-        Uncountable: as in `tree_fine`, whose blocks are as large as leaves are.
+        Uncountable: if shapes depend on values, as the blocks of `tree_fine` do on its leaves.
     """
     forward = encoder_layers.forward(config)
     x, context = encoder_layers.inputs(config, length)
@@ -64,7 +64,7 @@ def of_layers(config: EncoderConfig, length: int) -> Count:
     wrapped = tf.compat.v1.wrap_function(call, specs)
 
     def branch(predicate):
-        """Which branch of the outermost graph these ids take."""
+        """Computes a predicate of the outermost graph from the ids of the context."""
         try:
             return wrapped.prune(wrapped.inputs[1 : len(specs)], predicate)(
                 *context.tensors.values()
@@ -76,20 +76,21 @@ def of_layers(config: EncoderConfig, length: int) -> Count:
 
 
 def of_graph(graph: tf.Graph, branch=None) -> Count:
-    """Of a graph with static shapes.
+    """Counts a graph with static shapes.
 
     Args:
         graph: the graph.
-        branch: tensor of the graph that chooses a branch -> its value; None: there are none.
+        branch: function that returns the value of a tensor that selects a branch; None: the graph
+            must have no branches.
 
     Raises:
-        Uncountable: shapes are unknown, there is a loop or a branch that nobody can tell.
+        Uncountable: if shapes or branches are unknown, or there is a loop.
     """
     count = Count()
     for operation in graph.get_operations():
         kind = operation.type
         if kind in _LOOPS or (kind in _BRANCHES and branch is None):
-            raise Uncountable(f"{operation.name}: how often is not known before")
+            raise Uncountable(f"{operation.name}: the number of executions is unknown")
         if kind in _BRANCHES:
             of_branch = of_graph(_taken(operation, branch(operation.inputs[0])))
             count.products += of_branch.products
@@ -109,7 +110,7 @@ def of_graph(graph: tf.Graph, branch=None) -> Count:
 def _taken(operation, value) -> tf.Graph:
     graphs = cond_v2.get_func_graphs(operation)
     value = value.numpy()
-    # of If the first one is for True, of Case they are numbered
+    # The first branch of an If is for True; branches of a Case are numbered.
     index = int(value) if operation.type.endswith("Case") else int(not value)
     return graphs[index]
 
@@ -117,18 +118,18 @@ def _taken(operation, value) -> tf.Graph:
 def _of_product(operation) -> int:
     a, output = operation.inputs[0].shape, operation.outputs[0].shape
     if not (a.is_fully_defined() and output.is_fully_defined()):
-        raise Uncountable(f"{operation.name}: the shape is not known before")
+        raise Uncountable(f"{operation.name}: the shape is unknown")
     transposed = operation.get_attr(_PRODUCTS[operation.type])
     return 2 * output.num_elements() * a[-2 if transposed else -1]
 
 
 def _of_einsum(operation) -> int:
-    """Two for each combination of the axes, if one of them is summed over; else one."""
+    """Returns the product of all axes' sizes, times two if an axis is summed over."""
     inputs, output = operation.get_attr("equation").decode().split("->")
     sizes = {}
     for labels, tensor in zip(inputs.split(","), operation.inputs, strict=True):
         if not tensor.shape.is_fully_defined():
-            raise Uncountable(f"{operation.name}: the shape is not known before")
+            raise Uncountable(f"{operation.name}: the shape is unknown")
         sizes |= dict(zip(labels, tensor.shape, strict=True))
     return math.prod(sizes.values()) * (2 if set(sizes) - set(output) else 1)
 
@@ -136,7 +137,7 @@ def _of_einsum(operation) -> int:
 def _of_others(graph, operation) -> int:
     try:
         return int(ops.get_stats_for_node_def(graph, operation.node_def, "flops").value or 0)
-    except ValueError:  # a shape that is not known; what is large has one, or a product has none
+    except ValueError:  # unknown shape: small, or a product of the same graph raises Uncountable
         return 0
 
 
@@ -146,14 +147,14 @@ def _size(tensor) -> int:
 
 
 def formula(config: EncoderConfig, length: int) -> float | None:
-    """Returns the FLOPs of the matrix products of the layers in a forward pass, by formula.
+    """Returns the FLOPs of the layers' matrix products in a forward pass, by formula.
 
-    Per layer and token 4 hidden^2 + 2 hidden intermediate multiplications and additions, and those
-    of the variant's attention (`TableAttention.flops`). Padding of blocks is not counted.
+    A layer has 4 hidden^2 + 2 hidden * intermediate multiplications and additions per token, and
+    those of the variant's attention (`TableAttention.flops`). Padding of blocks is not counted.
 
     Args:
         config: sizes, and one attention for all layers.
-        length: tokens of the one example.
+        length: tokens of the example.
 
     Returns:
         None if the variant has no formula.

@@ -1,7 +1,7 @@
-"""Peak memory of a call, from Linux's account of this process. Imports the standard library only.
+"""Peak memory of a call, from Linux's /proc/self. Imports the standard library only.
 
-What the system gave to a process once, it often keeps: a peak means something only in a process
-that has done nothing else before.
+A process often keeps memory that it has freed. So a peak is meaningful only in a process that has
+done nothing else before.
 """
 
 import contextlib
@@ -13,9 +13,8 @@ class Peak(NamedTuple):
     """Memory in bytes.
 
     Attributes:
-        increment: how much more there was at the most than before the call, which is when weights
-            and inputs are there already.
-        peak: of the whole process.
+        increment: peak minus the memory before the call, when weights and inputs already exist.
+        peak: peak of the whole process.
     """
 
     increment: int
@@ -23,16 +22,16 @@ class Peak(NamedTuple):
 
 
 def status(field: str) -> int:
-    """A field of /proc/self/status such as VmRSS, in bytes."""
+    """Returns a field of /proc/self/status, such as VmRSS, in bytes."""
     text = pathlib.Path("/proc/self/status").read_text(encoding="utf-8")
     return int(text.split(field + ":")[1].split()[0]) * 1024
 
 
 @contextlib.contextmanager
 def peak_of_block():
-    """Gives a function that tells, after the block, the `Peak` within it."""
+    """Yields a function that returns the `Peak` within the block, once the block has ended."""
     before = status("VmRSS")
-    pathlib.Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+    pathlib.Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     found = []
     yield lambda: found[0]
     peak = status("VmHWM")

@@ -1,8 +1,8 @@
-"""Time, FLOPs and peak memory of attention variants, side by side (MATE paper, figures 4 to 6).
+"""Compares time, FLOPs and peak memory of attention variants (MATE paper, figures 4 to 6).
 
-Only the layers of the encoder, batch 1. Variants take turns within each repetition and medians are
-compared, so that a busy machine slows all of them alike; what the machine could do at best is
-measured in the same turns. Memory is that of a process which has done nothing else.
+It measures the layers of the encoder only, with batch size 1. In each repetition all variants run
+in turn, and medians are compared, so that a busy machine slows all variants equally. The rates of
+the machine are measured in the same repetitions. Memory is measured in a new process.
 """
 
 import contextlib
@@ -19,41 +19,41 @@ from collections.abc import Callable, Iterator
 from mate_tf import attention
 from mate_tf.analysis.cost import encoder_layers, flops, profile_report
 from mate_tf.analysis.cost.encoder_layers import Case
-from mate_tf.analysis.cost.workers import MeasurementFailed, Worker
+from mate_tf.analysis.cost.measuring_process import MeasurementFailed, Worker
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import atomic_path, write_json
 from mate_tf.models.encoder_config import EncoderConfig
 
 LENGTHS = (128, 256, 512, 1024, 2048, 4096, 8192, 16384)
 VARIANTS = ("full", "mate_efficient", "linformer", "table_etc")
-"""Those of figure 4 that differ in what is computed; the others cost what `full` does."""
+"""Variants of figure 4 with different costs. The other variants cost as much as `full`."""
 
 PASSES = ("forward", "training")
 COMPILED = {"plain": (False,), "xla": (True,), "both": (False, True)}
 
 TRAINING_PRODUCTS = 3
-"""A backward pass takes two products for each one of the forward pass."""
+"""FLOPs of a training step relative to a forward pass: the backward pass has twice its products."""
 
-_PAUSE = 0.05  # seconds between turns, in which threads of the one before stop waiting for work
+_PAUSE = 0.05  # seconds between runs, in which threads of the previous process go to sleep
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """What is measured.
+    """Settings of the measurements.
 
     Attributes:
         config: sizes of the layers, and options of the attention.
-        lengths: tokens.
+        lengths: sequence lengths in tokens.
         variants: names of attention variants.
-        precisions: of "float32" and "bfloat16".
+        precisions: "float32", "bfloat16" or both.
         compiled: a key of COMPILED.
-        passes: of PASSES.
+        passes: values of PASSES.
         time: whether to measure time.
-        memory: whether to measure peak memory, which takes a process for each length and variant.
-        threads: of each process.
-        repeats: turns, after two calls that are not counted.
-        peers: name -> command of a process that answers "prepare" and "run" as `encoder_worker`
-            does; in float32 without XLA only.
+        memory: whether to measure peak memory, in a new process for each length and variant.
+        threads: threads of each process.
+        repeats: repetitions, after two calls that are not counted.
+        peers: name -> command of a process that handles "prepare" and "run" like
+            `encoder_worker`. Peers are measured in float32 without XLA only.
         variant_files: Python files that register some of `variants`.
     """
 
@@ -73,7 +73,7 @@ class Settings:
     variant_files: tuple[str, ...] = ()
 
     def check(self) -> None:
-        """Raises InputError for what cannot be measured, before anything is."""
+        """Raises InputError for settings that cannot be measured."""
         self.config.check()
         for name in self.variants:
             options = encoder_layers.of_variant(self.config, name).attention
@@ -85,23 +85,23 @@ class Settings:
         ):
             for value in values:
                 if value not in known:
-                    raise InputError(f"{what}: {value!r} is none of {', '.join(known)}")
+                    raise InputError(f"{what}: {value!r} is not one of {', '.join(known)}")
         for what in ("lengths", "variants", "precisions", "passes"):
             if not getattr(self, what):
                 raise InputError(f"{what}: nothing to measure")
         if min(self.lengths) <= encoder_layers.QUESTION:
             raise InputError(
-                f"lengths: {min(self.lengths)} tokens leave no table behind the "
-                f"{encoder_layers.QUESTION} of the question"
+                f"lengths: {min(self.lengths)} tokens leave no room for a table after the "
+                f"{encoder_layers.QUESTION} tokens of the question"
             )
 
     def cases(self, length: int, training: bool) -> list[Case]:
-        """Those of one length that take turns, without the peers'."""
+        """Returns the cases of one length and pass, without those of peers."""
         kinds = itertools.product(self.precisions, COMPILED[self.compiled], self.variants)
         return [Case(variant, length, kind, xla, training) for kind, xla, variant in kinds]
 
     def command(self) -> list[str]:
-        """The process that measures variants."""
+        """Returns the command of the process that measures variants."""
         settings = {
             "config": self.config.as_dict(),
             "threads": self.threads,
@@ -114,19 +114,22 @@ class Settings:
 def measure(
     settings: Settings, say: Callable[[str], None] = lambda text: None
 ) -> Iterator[list[dict]]:
-    """The rows of one length and pass after the other; what failed has a row that says why.
+    """Measures and yields the rows of each length and pass. Failed cases have a row too.
 
-    Rows are those of a `Case` and, where they are known: of a forward pass formula_flops, products,
-    everything and bytes (`flops`); seconds and processor_seconds, the medians; of the same turns
-    matmul_rate in the precision of the case, bandwidth, and the shares of both; memory_increment,
-    above weights, and memory_peak; error.
+    A row has the fields of a `Case` and, if they are known:
+        formula_flops, products, everything, bytes: cost of a forward pass (`flops`).
+        seconds, processor_seconds: medians.
+        matmul_rate, bandwidth: rates of the machine, in FLOP/s for the case's precision and in
+            bytes/s, with share_of_matmul_rate and share_of_bandwidth.
+        memory_increment, memory_peak: bytes above weights and inputs, and bytes of the process.
+        error: message of a failed case.
 
     Args:
-        settings: what is measured.
-        say: is told what is going on.
+        settings: settings of the measurements.
+        say: function that is called with messages about the progress.
 
     Raises:
-        InputError: settings that cannot be measured.
+        InputError: for settings that cannot be measured.
     """
     settings.check()
     for length in settings.lengths:
@@ -149,7 +152,7 @@ def _of_length(settings, length, training, counts, say) -> list[dict]:
         for case, row in rows.items():
             say(f"memory of {profile_report.name_of(row)}")
             with start(commands[case]) as worker:
-                found = _asked(worker, "prepare", case, row) or {}
+                found = _request(worker, "prepare", case, row) or {}
             row |= {f"memory_{name}": value for name, value in found.items()}
     if settings.time:
         _time(settings, rows, commands, say)
@@ -157,7 +160,7 @@ def _of_length(settings, length, training, counts, say) -> list[dict]:
 
 
 def _counts(settings, length) -> dict[str, dict]:
-    """FLOPs and bytes of each variant, as far as they are known."""
+    """Returns name of a variant -> its FLOPs and bytes, if they are known."""
     counts, worker = {}, None
     with contextlib.ExitStack() as stack:
         for name in settings.variants:
@@ -165,20 +168,20 @@ def _counts(settings, length) -> dict[str, dict]:
             counts[name] = {"formula_flops": flops.formula(config, length)}
             if worker is None or not worker.alive:
                 worker = stack.enter_context(start(settings.command()))
-            with contextlib.suppress(MeasurementFailed):  # a graph that does not tell
+            with contextlib.suppress(MeasurementFailed):  # a graph with unknown FLOPs
                 counts[name] |= worker.ask("flops", variant=name, length=length)
     return counts
 
 
 def start(command) -> Worker:
-    """A worker that finds this package, wherever it was started from."""
+    """Starts a worker that can import this package from any working directory."""
     package = str(pathlib.Path(__file__).parents[3])
     path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
     return Worker(list(command), {"PYTHONPATH": path})
 
 
 def _time(settings, rows, commands, say) -> None:
-    """Adds to the rows what the turns give; those with an error take no part."""
+    """Measures times and adds them to the rows; rows with an error are skipped."""
     own_command = tuple(settings.command())
     cases_of = {own_command: []}
     for case, row in rows.items():
@@ -192,13 +195,13 @@ def _time(settings, rows, commands, say) -> None:
         times, rates = {case: [] for case in rows}, []
         for turn in range(settings.repeats):
             say(f"turn {turn + 1} of {settings.repeats}")
-            with contextlib.suppress(MeasurementFailed):  # which the cases in it tell
+            with contextlib.suppress(MeasurementFailed):  # its cases raise the error again below
                 rates.append(worker_of[own_command].ask("rates"))
             for command, cases in cases_of.items():
                 for case in cases:
                     if "error" not in rows[case]:
                         time.sleep(_PAUSE)
-                        times[case].append(_asked(worker_of[command], "run", case, rows[case]))
+                        times[case].append(_request(worker_of[command], "run", case, rows[case]))
     for case, row in rows.items():
         if "error" not in row:
             row["seconds"], row["processor_seconds"] = map(
@@ -211,21 +214,21 @@ def _time(settings, rows, commands, say) -> None:
 
 
 def _prepared(command, cases, rows) -> Worker:
-    """A worker in which all cases are prepared that can be; the others get an error."""
+    """Returns a worker with all cases prepared. Rows of cases that fail get an error."""
     while True:
         worker = start(command)
         for case in cases:
-            if "error" not in rows[case] and not _asked(worker, "prepare", case, rows[case]):
+            if "error" not in rows[case] and not _request(worker, "prepare", case, rows[case]):
                 if worker.alive:
                     continue
-                break  # another process, for the others
+                break  # start another process for the other cases
         else:
             return worker
         worker.close()
 
 
-def _asked(worker, request, case, row):
-    """The reply about a case; None, and an error in its row, if there is none."""
+def _request(worker, request, case, row):
+    """Returns the reply to a request; None if it fails, with the error in the case's row."""
     try:
         return worker.ask(request, **dataclasses.asdict(case))
     except MeasurementFailed as error:
@@ -242,15 +245,16 @@ def _add_shares(case, row) -> None:
 
 
 def run(settings: Settings, folder: str, name: str = "profile") -> dict:
-    """Measures, prints a table of each length, and writes <folder>/<name>.json and plots.
+    """Measures, prints a table for each length, and writes <folder>/<name>.json and plots.
 
-    The file is written anew after each length, so that what is measured is never lost.
+    The file is written again after each length, so that no result is lost.
 
     Returns:
-        what the file says: settings, rows (see `measure`) and growth.
+        contents of the file: settings, rows (see `measure`) and growth.
 
     Raises:
-        InputError: settings that cannot be measured; no matplotlib; a folder that cannot be made.
+        InputError: for settings that cannot be measured, without matplotlib, or if the folder
+            cannot be created.
     """
     profile_report.require_matplotlib()
     settings.check()
@@ -275,7 +279,7 @@ def run(settings: Settings, folder: str, name: str = "profile") -> dict:
 
 
 def _once(rows) -> list[dict]:
-    """One row for each variant and length: FLOPs are those of all its cases."""
+    """Returns one row for each variant and length, because all its cases have the same FLOPs."""
     plain = {"precision": "float32", "xla": False, "training": False}
     return [*{(row["variant"], row["length"]): row | plain for row in rows}.values()]
 

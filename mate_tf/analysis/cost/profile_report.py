@@ -1,4 +1,4 @@
-"""What `profile` measured, as text, as growth with the length, and as plots like figures 4 to 6."""
+"""Reports of `profile`: tables, growth with the length, and plots like figures 4 to 6 of MATE."""
 
 from collections.abc import Iterable
 
@@ -6,31 +6,31 @@ from mate_tf.analysis.cost import speed
 from mate_tf.errors import InputError
 
 BASELINE, REFERENCE = "full", "mate_efficient"
-"""Ratios tell how many times as fast as the one a variant is, and how many times as fast as a
-variant the other."""
+"""Variants that times are compared with: tables have speed relative to BASELINE, and time relative
+to REFERENCE."""
 
 COSTS = {
     "seconds": "seconds",
     "everything": "floating point operations",
     "memory_increment": "bytes above the weights",
 }
-"""What is fitted and plotted, with its unit."""
+"""Key of a row that is fitted and plotted -> its unit."""
 
 
 def series(row: dict) -> tuple:
-    """What makes a line in a plot: all of a case but its length."""
+    """Returns the key of a row's line in plots: all of its case but the length."""
     return row["training"], row["precision"], row["xla"], row["variant"]
 
 
 def name_of(row: dict) -> str:
-    """A variant with what differs from float32 without XLA."""
+    """Returns the variant's name, with precision and XLA if they are not the defaults."""
     parts = [row["precision"] if row["precision"] != "float32" else "", "XLA" if row["xla"] else ""]
     parts = [part for part in parts if part]
     return row["variant"] + (f" ({', '.join(parts)})" if parts else "")
 
 
 def table(rows: list[dict]) -> str:
-    """The rows of one length and pass, a line each, below what the machine could do at best."""
+    """Returns a text table of the rows of one length and pass, below the machine's rates."""
     first = rows[0]
     lines = [f"{first['length']} tokens, {'training step' if first['training'] else 'forward'}"]
     rates = {row["precision"]: row["matmul_rate"] for row in rows if "matmul_rate" in row}
@@ -74,7 +74,7 @@ def _cell(value, factor, form) -> str:
 
 
 def growth(rows: Iterable[dict]) -> list[dict]:
-    """Of each series the exponents p of cost = c length^p, by the names of COSTS."""
+    """Fits cost = c length^p for each series. Returns one dict per series with p for each cost."""
     of_series = {}
     for row in rows:
         of_series.setdefault(series(row), []).append(row)
@@ -90,7 +90,7 @@ def growth(rows: Iterable[dict]) -> list[dict]:
 
 
 def growth_table(found: list[dict]) -> str:
-    """What `growth` found, a line for each series."""
+    """Returns a text table of `growth`, one line for each series."""
     width = max(len(name_of(row)) for row in found)
     head = f"exponents of growth from {speed.GROWTH_FROM} tokens on, if two lengths are that long"
     lines = [head, " " * (width + 12) + "".join(f"{x:>11}" for x in ("time", "FLOP", "memory"))]
@@ -102,16 +102,19 @@ def growth_table(found: list[dict]) -> str:
 
 
 def plot(rows: list[dict], cost: str, label: str):
-    """A figure with a line for each series, both axes logarithmic; None if there are no values.
+    """Plots a line for each series, with logarithmic axes.
 
     Args:
-        rows: each with length, variant and, where it was measured, `cost`; optionally the rest of a
-            `Case`.
+        rows: rows with length, variant and, if it was measured, `cost`; optionally the other fields
+            of a `Case`.
         cost: key of the value.
-        label: what the value is.
+        label: label of the value's axis.
+
+    Returns:
+        the figure, or None if no row has the value.
 
     Raises:
-        InputError: there is no matplotlib.
+        InputError: if matplotlib is not installed.
     """
     require_matplotlib()
     import matplotlib.ticker
@@ -146,7 +149,7 @@ def plot(rows: list[dict], cost: str, label: str):
 
 
 def require_matplotlib() -> None:
-    """Raises InputError if there is none."""
+    """Raises InputError if matplotlib is not installed."""
     import importlib.util
 
     if importlib.util.find_spec("matplotlib") is None:

@@ -1,4 +1,4 @@
-"""Times, what a machine can do at best, and how cost grows. Imports TensorFlow when needed only."""
+"""Times of calls, rates of the machine, and growth of costs. Imports TensorFlow on use only."""
 
 import math
 import statistics
@@ -6,21 +6,25 @@ import time
 from collections.abc import Mapping
 
 MATMUL = (2048, 768, 3072)
-"""Rows, inner size, columns of the product whose rate is measured: BERT-base's feed-forward."""
+"""Rows, inner size and columns of the measured matrix product: BERT-base's feed-forward layer."""
 
 STREAM_BYTES = 2**27
-"""Size of each of the two arrays that the bandwidth is measured with, far beyond any cache."""
+"""Size of each of the two arrays of the measured addition, much larger than any cache."""
 
 GROWTH_FROM = 2048
-"""Tokens from which on growth is fitted, if two lengths are that long: below, fixed costs count."""
+"""Smallest length for fits of growth, if two lengths are as long. Fixed costs dominate below."""
 
 
 def seconds(function, *inputs) -> tuple[float, float]:
-    """Time on the clock, and time the processors spent: it tells more when others use them too.
+    """Measures a call.
 
     Args:
-        function: gives a tensor, or a list of some of which the first one is waited for.
-        *inputs: its arguments.
+        function: returns a tensor or a list of tensors; the call ends when the (first) tensor is
+            computed.
+        *inputs: arguments of the function.
+
+    Returns:
+        wall-clock seconds, and processor seconds, which depend less on other processes.
     """
     start, worked = time.perf_counter(), time.process_time()
     result = function(*inputs)
@@ -29,7 +33,7 @@ def seconds(function, *inputs) -> tuple[float, float]:
 
 
 class Machine:
-    """What this machine could do at best, measured anew each time it is asked.
+    """Measures the best rates of this machine, again at each call of `rates`.
 
     Args:
         matmul: rows, inner size and columns of the matrix product.
@@ -48,17 +52,17 @@ class Machine:
             self._products[precision.name] = tf.function(lambda a=a, b=b: tf.matmul(a, b))
         total = tf.Variable(tf.zeros([stream_bytes // 4]), trainable=False)
         addend = tf.ones([stream_bytes // 4])
-        # in place: no new memory is asked for, which would take longer than the addition
+        # In place, because the allocation of new memory would take longer than the addition.
         self._add = tf.function(lambda: total.assign_add(addend)[:1])
-        self._total = total  # tf.function keeps no variable alive
+        self._total = total  # keeps the variable alive; tf.function does not
         for call in (*self._products.values(), self._add):
-            seconds(call)  # traced
+            seconds(call)  # traces the function
 
     def rates(self) -> dict[str, float]:
-        """FLOP/s of a matrix product in "float32" and "bfloat16", and "bandwidth" in bytes/s.
+        """Returns FLOP/s of a matrix product in "float32" and "bfloat16", and "bandwidth".
 
-        Medians of a few calls. Two arrays are read and one is written by the addition that tells
-        the bandwidth.
+        The rates are medians of a few calls. The bandwidth, in bytes/s, is that of an addition that
+        reads two arrays and writes one.
         """
         rates = {}
         for precision, product in self._products.items():
@@ -71,14 +75,14 @@ class Machine:
 
 
 def growth_exponent(cost: Mapping[int, float]) -> float | None:
-    """p of the cost = c length^p that fits best: least squares of the logarithms.
+    """Fits cost = c length^p by least squares of the logarithms, and returns p.
 
     Args:
-        cost: length in tokens -> seconds or bytes. Only lengths from GROWTH_FROM on count, unless
-            these are fewer than two; none that cost nothing.
+        cost: length in tokens -> seconds or bytes. Lengths below GROWTH_FROM are used only if there
+            are fewer than two longer ones. Costs of 0 are ignored.
 
     Returns:
-        None for fewer than two lengths.
+        p, or None for fewer than two lengths.
     """
     cost = {length: value for length, value in cost.items() if value > 0}
     long = {length: value for length, value in cost.items() if length >= GROWTH_FROM}

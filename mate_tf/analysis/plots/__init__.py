@@ -1,4 +1,4 @@
-"""Figures: cells of a table, masks, flow of attention, training. matplotlib is imported on use."""
+"""Figures: cells of a table, masks, attention flow, training. matplotlib is imported on use."""
 
 from mate_tf.analysis.plots.cells import cell_heat_map
 

@@ -1,7 +1,7 @@
-"""Plots of what a model says about a table. matplotlib is imported when the first is drawn.
+"""Heat maps of a table. matplotlib is imported when the first is drawn.
 
-Figures belong to no window and to no global state: save one with `figure.savefig("cells.png")`;
-a notebook shows it after `%matplotlib inline`.
+Figures are independent of windows and of pyplot. Save one with `figure.savefig("cells.png")`. A
+notebook shows it after `%matplotlib inline`.
 """
 
 from collections.abc import Collection
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MAX_ROWS_WITH_TEXT = 40
-"""Larger tables are drawn without the words in them, since nobody could read these."""
+"""Largest number of rows with text. In larger tables the text would be too small to read."""
 
 _INCHES_PER_CHARACTER, _INCHES_PER_ROW, _MAX_HEIGHT = 0.085, 0.42, 16.0
-_MIN_CHARACTERS = 7  # of a column, so that the number below the text has room
-_DARK = 0.55  # share of the largest value from which on text is white
+_MIN_CHARACTERS = 7  # smallest width of a column; the number below the text needs it
+_DARK = 0.55  # text is white for values above this share of the largest value
 
 
 def cell_heat_map(
@@ -33,26 +33,26 @@ def cell_heat_map(
     max_value: float | None = None,
     max_width: int = 24,
 ) -> "Figure":
-    """The table, each of its cells as dark as its value is large.
+    """Draws a table with cells coloured by values: the larger, the darker.
 
         figure = cell_heat_map(table, answer.probabilities, answer.coordinates)
 
-    Cells show their text and below it their value; those of a table of more than
-    `MAX_ROWS_WITH_TEXT` rows only their colour, beside the numbers of the rows.
+    A cell has its text and its value. Tables of more than `MAX_ROWS_WITH_TEXT` rows have colours
+    and row numbers only.
 
     Args:
         table: the table.
-        values: <float>[rows, columns], one of each data cell, such as the probabilities of POINTR's
-            first stage (MATE paper, section 4.1). None below 0.
-        marked_cells: (row, column) of cells that get a frame, 0-based without the header.
+        values: <float>[rows, columns], values of the data cells, 0 or larger, such as the
+            probabilities of POINTR's first stage (MATE paper, section 4.1).
+        marked_cells: (row, column) of cells with a frame, 0-based without the header.
         title: text above the plot.
-        label: what the values are.
-        max_value: value of the darkest colour; the largest one if None.
-        max_width: characters shown of a cell.
+        label: name of the values.
+        max_value: value of the darkest colour; None: the largest value.
+        max_width: characters of a cell that are shown.
 
     Raises:
-        InputError: `values` are not one finite number of at least 0 for each cell, the table has no
-            rows, or a marked cell is not in it.
+        InputError: if `values` are not one finite number of at least 0 for each cell, the table has
+            no rows, or a marked cell is not in it.
     """
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
@@ -71,7 +71,7 @@ def cell_heat_map(
     cells = axes.pcolormesh(right, below, values, cmap="Blues", vmin=0, vmax=max_value, **lines)
     figure.colorbar(cells, label=label)
     middle = (right[:-1] + right[1:]) / 2
-    # Without parse_math, what stands between two dollar signs would be taken for a formula.
+    # With parse_math, text between two dollar signs would be drawn as a formula.
     axes.set_xticks(middle, texts[0], parse_math=False)
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
@@ -117,6 +117,6 @@ def _checked(table: Table, values, marked_cells) -> np.ndarray:
 
 
 def shorten(text: str, max_width: int) -> str:
-    """One line of at most `max_width` characters."""
+    """Returns the text in one line of at most `max_width` characters."""
     text = " ".join(text.split())
     return text if len(text) <= max_width else text[: max_width - 1] + "…"

@@ -1,4 +1,4 @@
-"""Which heads look along rows and which along columns."""
+"""Figure of heads that attend along rows and along columns."""
 
 from typing import TYPE_CHECKING
 
@@ -9,17 +9,17 @@ from mate_tf.analysis.attention.flow_by_type import COLUMN, ROW, FlowByType
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_FARTHEST = 3  # powers of two from uniform; what is farther has the same colour
+_FARTHEST = 3  # limits of the colours: 2^-3 to 2^3 times uniform attention
 
 
 def row_and_column_heads(flow: FlowByType, title: str = "") -> "Figure":
-    """For each layer and head: attention to the own row, and to the own column, over uniform.
+    """Plots each head's attention to the query's row and column, relative to uniform attention.
 
-    White is as much as a uniform attention gives, a shade darker twice as much; heads that behave
-    like row or column heads (`FlowByType.head_likeness`) have a dot.
+    White is uniform attention; the colours are on a logarithmic scale. Heads that behave like row
+    or column heads (`FlowByType.head_likeness`) have a dot.
 
     Args:
-        flow: with layers.
+        flow: accumulated attention of at least one layer.
         title: text above the plot.
     """
     from matplotlib.figure import Figure

@@ -1,4 +1,4 @@
-"""Importance and learned masks: figures 2, 5 and 6 of the SparseBERT paper, and of relations.
+"""Figures of importance and learned masks: SparseBERT's figures 2, 5 and 6, and relations.
 
 Matplotlib is imported when a figure is drawn.
 """
@@ -20,17 +20,17 @@ _MOST_DISTANCES = 16
 
 
 def importance_map(importance, title: str = "") -> "Figure":
-    """Importance averaged over the heads, normalised (figure 2a), and its mean by distance.
+    """Plots normalized importance, averaged over the heads (figure 2a), and its mean by distance.
 
-    The bars to the right are what section 3.1.2 reads off the map: the diagonal is distance 0, and
-    "special" are the pairs with the first or the last token, which the other bars leave out.
+    The bars show the groups of section 3.1.2. Distance 0 is the diagonal. "special" are the pairs
+    with the first or the last token, which are not in the other bars.
 
     Args:
         importance: <float>[heads, n, n].
         title: text above the plot.
 
     Raises:
-        InputError: not of that shape.
+        InputError: if `importance` has another shape.
     """
     from matplotlib.figure import Figure
 
@@ -49,25 +49,31 @@ def importance_map(importance, title: str = "") -> "Figure":
 
 
 def importance_by_distance(importance) -> dict[str, float]:
-    """Mean of an <float>[n, n] by distance, "0" to "15" and "more", and of "special" pairs.
+    """Computes mean importance by distance, "0" to "15" and "more", and of "special" pairs.
 
-    Groups that have no pairs are left out.
+    Groups without pairs are omitted.
+
+    Args:
+        importance: <float>[n, n].
     """
     importance = np.asarray(importance)
     special, distance = _special(len(importance))
     groups = {str(d): ~special & (distance == d) for d in range(_MOST_DISTANCES)}
     groups |= {"more": ~special & (distance >= _MOST_DISTANCES)}
-    # of the special pairs too, not those of a token with itself
+    # The diagonal is not part of the special pairs either.
     groups |= {"special": special & (distance > 0)}
     return {name: float(importance[group].mean()) for name, group in groups.items() if group.any()}
 
 
 def importance_by_position(importance) -> dict[str, float]:
-    """Mean of an <float>[n, n] over what section 3.1.2 tells apart.
+    """Computes mean importance over the groups of section 3.1.2.
 
-    "diagonal", "neighbours" (distance 1) and "elsewhere" are between tokens that are neither the
-    first nor the last, "special" are pairs with one of these two, which are [CLS] and [SEP] in
-    inputs that fill the length. Groups that have no pairs are left out.
+    "diagonal", "neighbours" (distance 1) and "elsewhere" are pairs without the first and the last
+    token. "special" are pairs with one of these two, which are [CLS] and [SEP] in inputs of full
+    length. Groups without pairs are omitted.
+
+    Args:
+        importance: <float>[n, n].
     """
     importance = np.asarray(importance)
     special, distance = _special(len(importance))
@@ -81,14 +87,14 @@ def importance_by_position(importance) -> dict[str, float]:
 
 
 def head_importance(importance, title: str = "") -> "Figure":
-    """Importance of each head, normalised, as `importance_map` shows the mean over the heads.
+    """Plots the normalized importance of each head; see `importance_map`.
 
     Args:
         importance: <float>[heads, n, n].
         title: text above the plot.
 
     Raises:
-        InputError: not of that shape.
+        InputError: if `importance` has another shape.
     """
     _check(importance, "importance")
     figure, panels = _panels(len(importance), title)
@@ -103,16 +109,16 @@ def head_importance(importance, title: str = "") -> "Figure":
 def relation_importance(
     importance, relations: Sequence[str], kept=None, title: str = ""
 ) -> "Figure":
-    """How much each head attends to each relation, as numbers on a heat map.
+    """Plots the importance of each relation for each head, as a heat map with numbers.
 
     Args:
         importance: <float>[heads, relations], P, between 0 and 1.
-        relations: their names.
-        kept: <bool>[heads, relations], which get a frame; None: none do.
+        relations: names of the relations.
+        kept: <bool>[heads, relations], True for cells with a frame; None: no frames.
         title: text above the plot.
 
     Raises:
-        InputError: not of that shape.
+        InputError: if `importance` has another shape.
     """
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
@@ -141,14 +147,14 @@ def relation_importance(
 
 
 def head_masks(mask, title: str = "") -> "Figure":
-    """The mask of each head, white where there is attention (figures 5 and 6), with its sparsity.
+    """Plots the mask of each head, allowed pairs in white (figures 5 and 6), with its sparsity.
 
     Args:
-        mask: <bool>[heads, n, n], as `mask_files.load` gives it.
+        mask: <bool>[heads, n, n], as `mask_files.load` returns it.
         title: text above the plot.
 
     Raises:
-        InputError: not of that shape.
+        InputError: if `mask` has another shape.
     """
     _check(mask, "a mask")
     figure, panels = _panels(len(mask), title)
@@ -159,7 +165,7 @@ def head_masks(mask, title: str = "") -> "Figure":
 
 
 def _panels(count: int, title: str):
-    """A figure with a panel for each head, without ticks."""
+    """Returns a figure with a panel for each head, without ticks, and its panels."""
     from matplotlib.figure import Figure
 
     columns = min(count, _PANELS_PER_ROW)
@@ -176,10 +182,10 @@ def _panels(count: int, title: str):
 
 
 def _special(n: int):
-    """Pairs with the first or the last token, <bool>[n, n], and the distances, <int>[n, n]."""
-    place = np.arange(n)
-    ends = (place == 0) | (place == n - 1)
-    return ends[:, None] | ends[None, :], abs(place[:, None] - place[None, :])
+    """Returns the pairs with the first or last token, <bool>[n, n], and distances <int>[n, n]."""
+    position = np.arange(n)
+    ends = (position == 0) | (position == n - 1)
+    return ends[:, None] | ends[None, :], abs(position[:, None] - position[None, :])
 
 
 def _check(values, what: str) -> None:

@@ -1,8 +1,8 @@
-"""Scores and how sparse attention is: figures 3, 4 and 7 and table 4 of the SparseBERT paper.
+"""Figures of scores over sparsity: figures 3, 4 and 7 and table 4 of the SparseBERT paper.
 
 A point is (sparsity, mean, standard deviation): the share of pairs that are not in the mask, the
-score over some seeds, and its deviation, None where there was one seed. What JSON makes of them,
-lists, will do. Matplotlib is imported when a figure is drawn.
+mean score over seeds, and its standard deviation, None for one seed. Points may be lists, as JSON
+has them. Matplotlib is imported when a figure is drawn.
 """
 
 import math
@@ -22,19 +22,19 @@ _MARKERS = "osD^vP*X<>"
 
 
 def score_against_sparsity(panels: Mapping[str, Series], score: str = "score") -> "Figure":
-    """A curve for each series, a panel for each task (figures 3, 4 and 7).
+    """Plots a curve for each series, in a panel for each task (figures 3, 4 and 7).
 
         score_against_sparsity({"RTE": {"importance": [(0.1, 0.69, 0.01), …], "random": […]}})
 
-    A series of one point, such as a mask made by hand among learned ones (figure 4), is a marker
-    without a line. Points are drawn by sparsity, with their deviations as bars.
+    A series with one point, such as a static mask among learned ones (figure 4), is a marker
+    without a line. Points are sorted by sparsity. Error bars show the deviations.
 
     Args:
         panels: title -> series -> points.
-        score: what the means are.
+        score: name of the score.
 
     Raises:
-        InputError: there are no points, or one is none.
+        InputError: if there are no points, or one is not valid.
     """
     from matplotlib.figure import Figure
 
@@ -47,7 +47,7 @@ def score_against_sparsity(panels: Mapping[str, Series], score: str = "score") -
     rows = math.ceil(len(panels) / columns)
     figure = Figure(figsize=(4 * columns + 0.6, 3.4 * rows + 0.3), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    # one name, one look, in whichever panels it is
+    # A series has the same colour and marker in all panels.
     names = list(dict.fromkeys(name for series in panels.values() for name in series))
     for panel, (title, series) in zip(axes, panels.items(), strict=False):
         for name, points in series.items():
@@ -74,7 +74,7 @@ def score_against_sparsity(panels: Mapping[str, Series], score: str = "score") -
 
 
 def _columns(points):
-    """Sparsities, means, and deviations, 0 for those that are not known."""
+    """Returns lists of sparsities, means and deviations; 0 for unknown deviations."""
     sparsity, mean, deviation = zip(*points, strict=True)
     return list(sparsity), list(mean), [each or 0.0 for each in deviation]
 

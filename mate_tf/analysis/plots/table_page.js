@@ -4,13 +4,13 @@ const chosen = id => document.getElementById(id).value;
 const cells = [...document.querySelectorAll("[data-cell]")];
 let source = data.question;
 
-function place(cell) {
+function index(cell) {
   const [row, column] = cell.dataset.cell.split(",").map(Number);
   return row * data.columns + column;
 }
 
-// From the source to each cell, the question and the cells not shown: the mean over the heads
-// that are chosen; null if there are none.
+// Shares from the source to each cell, the question and the cells not shown: means over the chosen
+// heads; null if the layer has no such heads.
 function shares() {
   let sums = null, count = 0;
   for (const map of data.views[chosen("view")]) {
@@ -32,9 +32,9 @@ function draw() {
   const values = found || new Array(data.question + 2).fill(0);
   const largest = Math.max(...values.slice(0, data.question)) || 1;
   for (const cell of cells) {
-    const value = values[place(cell)];
+    const value = values[index(cell)];
     cell.style.setProperty("--share", (value / largest).toFixed(3));
-    cell.classList.toggle("chosen", place(cell) === source);
+    cell.classList.toggle("chosen", index(cell) === source);
     let number = cell.querySelector(".share");
     if (!number) {
       number = cell.appendChild(document.createElement("span"));
@@ -51,12 +51,12 @@ function draw() {
   const from = source === data.question ? "the question"
     : row ? `row ${row}, column ${column}` : `the name of column ${column}`;
   legend.firstChild.textContent =
-    `${isMask ? "share of a cell that is seen from" : "attention from"} ${from} 0`;
+    `${isMask ? "share of a cell's tokens attended to from" : "attention from"} ${from} 0`;
   legend.lastChild.textContent = percent(largest);
   const [toQuestion, toHidden] = values.slice(data.question);
   document.querySelector(".mate-below p").textContent = !found
     ? `${document.getElementById("layer").selectedOptions[0].text} has no ${chosen("heads")}`
-    : `${isMask ? "It sees" : "It gives"} ${percent(toQuestion)} ${isMask ? "of" : "to"} the question`
+    : `${isMask ? "It attends to" : "It gives"} ${percent(toQuestion)} ${isMask ? "of" : "to"} the question`
       + (data.hidden ? `, ${percent(toHidden)} ${isMask ? "of" : "to"} the cells not shown` : "");
 }
 
@@ -65,7 +65,7 @@ function look(from) {
   draw();
 }
 
-for (const cell of cells) cell.addEventListener("click", () => look(place(cell)));
+for (const cell of cells) cell.addEventListener("click", () => look(index(cell)));
 document.getElementById("question").addEventListener("click", () => look(data.question));
 for (const id of ["view", "layer", "heads"]) {
   document.getElementById(id).addEventListener("change", draw);

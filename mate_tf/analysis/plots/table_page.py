@@ -1,4 +1,4 @@
-"""Attention and masks over a table as a page for a browser: one file that needs nothing else."""
+"""Attention and masks over a table as a web page in a single file."""
 
 import json
 from html import escape
@@ -10,9 +10,9 @@ from mate_tf.analysis.attention.cell_maps import ATTENTION, MASK, CellMaps
 from mate_tf.tables import html
 
 UNIT = 10_000
-"""Shares are written in the page as whole numbers, rounded, that 1 is so much of."""
+"""Shares are written to the page as integers, in units of 1 / UNIT."""
 
-_VIEWS = {ATTENTION: "where attention goes", MASK: "who may attend to whom"}
+_VIEWS = {ATTENTION: "attention", MASK: "attention mask"}
 _STYLE = """
 :root { --body-background-fill: #fff; }
 body { font: 15px/1.4 system-ui, sans-serif; margin: 1rem auto; max-width: 82rem; padding: 0 1rem; }
@@ -26,14 +26,14 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inl
 
 
 def table_page(maps: CellMaps, title: str) -> str:
-    """The table with colours, and what to choose by: view, layer, heads, and a cell to look from.
+    """Returns the page: a coloured table with choices of view, layer, heads and source cell.
 
-    It begins with what the question attends to, over all layers and heads. The numbers of all
-    pairs of cells shown are in it, equal maps once.
+    It first shows the attention of the question, over all layers and heads. It contains the numbers
+    of all pairs of shown cells; equal maps are stored once.
 
     Args:
-        maps: what is shown.
-        title: of the page.
+        maps: the maps to show.
+        title: title of the page.
     """
     views = [_option(name, _VIEWS[name]) for name in _VIEWS if name in maps.views]
     layers = [_option(number, f"layer {number}") for number in range(1, maps.layers + 1)]
@@ -44,7 +44,7 @@ def table_page(maps: CellMaps, title: str) -> str:
         heads.insert(0, _option("", "all heads"))
     script = (resources.files("mate_tf.analysis.plots") / "table_page.js").read_text("utf-8")
     table = html.table_html(maps.table, (), _shading(maps), maps.rows, maps.columns)
-    # In a script, entities are not read; without "<", nothing ends it.
+    # HTML entities are not decoded within a script, so "<" is escaped as in JSON.
     data = json.dumps(_data(maps), separators=(",", ":")).replace("<", "\\u003c")
     return (
         f"<!doctype html><html lang=en><head><meta charset=utf-8><title>{escape(title)}</title>"
@@ -66,23 +66,23 @@ def _option(value, text: str) -> str:
 
 
 def _shading(maps: CellMaps) -> html.Shading:
-    """What the page begins with; the script draws the same."""
+    """Returns the shading that the page first shows; the script computes the same one."""
     view = maps.best_view
     values = np.full([maps.table.num_rows + 1, maps.table.num_columns], np.nan)
-    shares = maps.shares(view, maps.question_place)
+    shares = maps.shares(view, maps.question_index)
     cells = maps.in_cells(shares)
     values[: maps.rows + 1, : maps.columns] = cells
     kind, label = (
         ("attention", "attention from the question")
         if view == ATTENTION
-        else ("answer", "share of a cell that is seen from the question")
+        else ("answer", "share of a cell's tokens attended to from the question")
     )
-    note = f"The question itself: {html.percent(shares[maps.question_place])}"
+    note = f"The question itself: {html.percent(shares[maps.question_index])}"
     return html.Shading(kind, values, float(cells.max()) or 1.0, label, note)
 
 
 def _data(maps: CellMaps) -> dict:
-    """What the script reads: rows of numbers as text, in which zeros are left out."""
+    """Returns the data for the script: rows of numbers as text, with zeros as empty strings."""
     stored, views = {}, {}
     for view, parts in maps.views.items():
         views[view] = []
@@ -94,7 +94,7 @@ def _data(maps: CellMaps) -> dict:
     return {
         "unit": UNIT,
         "columns": maps.columns,
-        "question": maps.question_place,
+        "question": maps.question_index,
         "hidden": (maps.rows, maps.columns) != (maps.table.num_rows, maps.table.num_columns),
         "views": views,
         "stored": list(stored),

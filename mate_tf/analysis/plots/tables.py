@@ -1,4 +1,4 @@
-"""Attention and masks over a table as a picture. matplotlib is imported when it is drawn."""
+"""Attention and masks over a table as a figure. matplotlib is imported when it is drawn."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MAX_ROWS, MAX_COLUMNS, MAX_CHARACTERS = 10, 6, 11
-"""What is drawn of a table, beside its header, and of a cell."""
+"""Largest number of drawn data rows and columns, and of characters per cell."""
 
 SOURCES = ("question", "cell")
-"""Whose masks and attention are drawn."""
+"""Sources of the attention and masks that are drawn."""
 
 _COLOURS = {ATTENTION: "Blues", MASK: "Greens"}
 _DARK = 0.6  # share of the largest value from which on text is white
@@ -30,18 +30,18 @@ def table_maps(
     sources: Sequence[str] = SOURCES,
     by_layer: bool = True,
 ) -> "Figure":
-    """The table again and again, with a line below its header, its cells coloured.
+    """Draws the table in several panels, with cells coloured by attention or mask.
 
-    From left to right: what the question and a data cell (the one to which the question attends
-    most; it has a frame) attend to, by types of heads. From top to bottom: their masks, their
-    attention over all layers, and that of each layer, small and without words. Each panel says
-    which share its darkest colour is.
+    Columns of panels are the sources, for each type of heads: the question, and the data cell that
+    the question attends to most, which has a frame. Rows of panels are the mask, the attention over
+    all layers and, small and without text, the attention of each layer. The title of a panel has
+    the share of its darkest colour.
 
     Args:
-        maps: what is drawn.
-        title: text above it.
-        sources: which of SOURCES are drawn.
-        by_layer: whether each layer is drawn too.
+        maps: the maps to draw.
+        title: text above the figure.
+        sources: the sources to draw, of SOURCES.
+        by_layer: whether to draw each layer too.
     """
     from matplotlib.figure import Figure
 
@@ -51,11 +51,11 @@ def table_maps(
     lines = [(view, None) for view in (MASK, ATTENTION) if view in maps.views]
     if by_layer and maps.layers > 1:
         lines += [(ATTENTION, layer + 1) for layer in range(maps.layers if lines[1:] else 0)]
-    places = dict(zip(SOURCES, (maps.question_place, maps.data_cell(rows, width)), strict=True))
+    indices = dict(zip(SOURCES, (maps.question_index, maps.data_cell(rows, width)), strict=True))
     columns = [
-        (name, place, heads)
-        for name, place in places.items()
-        if name in sources and place is not None
+        (name, index, heads)
+        for name, index in indices.items()
+        if name in sources and index is not None
         for heads in maps.heads
     ]
     heights = [len(texts) * (_SMALL_ROW if layer else _ROW) + 0.35 for _, layer in lines]
@@ -65,15 +65,15 @@ def table_maps(
     panels = figure.subplots(len(lines), len(columns), squeeze=False, height_ratios=heights)
     for (view, layer), of_line in zip(lines, panels, strict=True):
         where = f"layer {layer}" if layer else "all layers"
-        for (name, place, heads), axes in zip(columns, of_line, strict=True):
-            values = maps.in_cells(maps.shares(view, place, layer, heads))[: len(texts), :width]
+        for (name, index, heads), axes in zip(columns, of_line, strict=True):
+            values = maps.in_cells(maps.shares(view, index, layer, heads))[: len(texts), :width]
             _draw(axes, values, [] if layer else texts, _COLOURS[view])
             largest = html.percent(float(values.max()))
             axes.set_title(
                 f"{view} of the {name}, {where}, {heads}: up to {largest}", fontsize="xx-small"
             )
-            if place < maps.question_place:
-                _frame(axes, *divmod(place, maps.columns))
+            if index < maps.question_index:
+                _frame(axes, *divmod(index, maps.columns))
     if (rows, width) != (maps.table.num_rows, maps.table.num_columns):
         drawn = f"{html.counted(rows, 'row')} and {html.counted(width, 'column')}"
         title = f"{title} (the first {drawn})"
@@ -100,7 +100,8 @@ def _draw(axes, values: np.ndarray, texts, colours: str) -> None:
                 fontweight="normal" if row else "bold",
                 parse_math=False,
             )
-            drawn.set_in_layout(False)  # it is within its cell; measuring all of them takes long
+            # The text is within its cell. Measuring all texts for the layout would be slow.
+            drawn.set_in_layout(False)
 
 
 def _frame(axes, row: int, column: int) -> None:

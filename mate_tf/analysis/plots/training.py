@@ -1,7 +1,7 @@
-"""How training went, layer by layer: figures 2 to 5 of the Treeformer paper.
+"""Figures of training by layer: figures 2 to 5 of the Treeformer paper.
 
-They are drawn from the lines that `training.layer_log` or, for all stages, `training.bootstrap`
-reads. Matplotlib is imported when a figure is drawn.
+The data are lines of layers.jsonl, read by `training.layer_log` or, for all stages of a
+bootstrapping, by `training.bootstrap`. Matplotlib is imported when a figure is drawn.
 """
 
 import itertools
@@ -17,17 +17,17 @@ _PANELS_PER_ROW = 4
 
 
 def loss_curves(runs: dict[str, list[dict]], metric: str | None = None) -> "Figure":
-    """Loss over steps, and beside it a metric; each stage begins with a dotted line (figures 2, 3).
+    """Plots loss and a metric over steps (figures 2, 3). Dotted lines are starts of stages.
 
-    The loss is that of one and the same batch, at the beginning of a stage too, so that what a
-    stage costs at first can be seen.
+    The loss is that of a fixed batch, also at the start of each stage, so that the plot shows the
+    rise of the loss there.
 
     Args:
         runs: title -> lines.
-        metric: name of a metric in `training` or, if it is not there, in `validation`.
+        metric: name of a metric in `training` or, if it is missing there, in `validation`.
 
     Raises:
-        InputError: there are no lines.
+        InputError: if there are no lines.
     """
     from matplotlib.figure import Figure
 
@@ -50,12 +50,12 @@ def loss_curves(runs: dict[str, list[dict]], metric: str | None = None) -> "Figu
 
 
 def leaf_distribution(lines: list[dict]) -> "Figure":
-    """Which share of the keys the leaves of each layer have in the end (figure 4).
+    """Plots the share of the keys in each leaf at the end of the training, by layer (figure 4).
 
-    Leaves are in the order of their shares, the fullest first.
+    Leaves are sorted by their shares, in descending order.
 
     Raises:
-        InputError: no layer has trees.
+        InputError: if no layer has trees.
     """
     with_layers = [line for line in lines if "layers" in line]
     layers = with_layers[-1]["layers"] if with_layers else []
@@ -77,15 +77,16 @@ def leaf_distribution(lines: list[dict]) -> "Figure":
 def gradient_norms(
     runs: dict[str, list[dict]], layers: list[int] | None = None, of_trees: bool = False
 ) -> "Figure":
-    """Gradient norms over steps, a panel for each layer (figure 5).
+    """Plots gradient norms over steps, in a panel for each layer (figure 5).
 
     Args:
         runs: title -> lines.
-        layers: which, from 1; None: all.
-        of_trees: those of the trees alone, from where a layer has some.
+        layers: numbers of layers, from 1; None: all layers.
+        of_trees: plot the norms of the trees' gradients only, for the steps in which the layer has
+            trees.
 
     Raises:
-        InputError: there are no lines, or no such layers.
+        InputError: if there are no lines, or a layer does not exist.
     """
     _check(runs)
     key = "tree_gradient_norm" if of_trees else "gradient_norm"
@@ -111,7 +112,7 @@ def gradient_norms(
 
 
 def _panels(numbers):
-    """A figure with a panel for each number."""
+    """Returns a figure with a panel for each number, and its panels."""
     from matplotlib.figure import Figure
 
     columns = min(len(numbers), _PANELS_PER_ROW)
@@ -134,7 +135,7 @@ def _values(lines, metric):
 
 
 def _columns(curve):
-    """Steps and values, a gap where there is none."""
+    """Returns steps and values, with NaN for missing values."""
     return (
         [step for step, _ in curve],
         [float("nan") if value is None else value for _, value in curve],
@@ -142,7 +143,7 @@ def _columns(curve):
 
 
 def _stage_begins(lines):
-    """Steps at which another stage than the one before begins."""
+    """Returns the steps at which a new stage begins."""
     pairs = itertools.pairwise(lines)
     return [after["step"] for before, after in pairs if before.get("stage") != after.get("stage")]
 

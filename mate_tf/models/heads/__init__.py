@@ -1,4 +1,4 @@
-"""Heads: what a model predicts from the outputs of its encoder, one kind in a module."""
+"""Heads: predictions from the outputs of the encoder, one kind per module."""
 
 from mate_tf.models.heads.aggregation import AggregationHead, AnswerSupervisedAggregationHead
 from mate_tf.models.heads.base import Head, PooledHead

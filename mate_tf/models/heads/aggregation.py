@@ -1,7 +1,7 @@
-"""The head that says what to compute from the chosen cells (TAPAS, Herzig et al., 2020).
+"""Heads that predict the operation over the selected cells (TAPAS, Herzig et al., 2020).
 
 Operations are NONE (the cells are the answer), SUM, AVERAGE and COUNT, in this order. They are
-learnt from labels, or from nothing but the number that comes out in the end.
+learned from labels, or from the resulting number only.
 """
 
 import tensorflow as tf
@@ -15,12 +15,12 @@ AVERAGES = (RATIO, FIRST_ORDER, SECOND_ORDER)
 NUM_OPERATIONS = 4
 
 _EPSILON = 1e-10
-# Beyond it, products that occur in gradients leave the range of float32 and become NaN.
+# Products of larger numbers would overflow float32 in gradients and become NaN.
 _LARGEST_NUMBER = 1e18
 
 
 def aggregation_head(config):
-    """The head that a ClassifierConfig asks for.
+    """Returns the aggregation head of a ClassifierConfig.
 
     Raises:
         InputError: if the options contradict each other.
@@ -31,13 +31,13 @@ def aggregation_head(config):
 
 
 class AggregationHead(PooledHead):
-    """Chooses an operation; learns it from its label by cross entropy.
+    """Predicts an operation. The loss is the cross entropy of the label.
 
     Args:
         config: a ClassifierConfig.
 
     Raises:
-        InputError: fewer than two operations.
+        InputError: for fewer than two operations.
     """
 
     labels = ("aggregation_function_id",)
@@ -64,7 +64,16 @@ class AggregationHead(PooledHead):
         }
 
     def loss(self, outputs, *, cells, features):
-        """Cross entropy times `aggregation_loss_importance`; reads aggregation_function_id."""
+        """Computes the cross entropy times `aggregation_loss_importance`.
+
+        Args:
+            outputs: reads logits_aggregation <float32>[batch, operations].
+            cells: unused.
+            features: reads aggregation_function_id <int32>[batch, 1].
+
+        Returns:
+            <float32>[batch], and a dict with it.
+        """
         del cells
         per_example = self._config.aggregation_loss_importance * (
             tf.nn.sparse_softmax_cross_entropy_with_logits(
@@ -76,23 +85,24 @@ class AggregationHead(PooledHead):
 
 
 class AnswerSupervisedAggregationHead(AggregationHead):
-    """Chooses an operation; learns it from the number that is the answer (`weak supervision`).
+    """Predicts an operation, learned from the number that is the answer (weak supervision).
 
-    An answer counts as computed if it is a number, unless it stands in a cell and the model finds
-    NONE likely (`cell_select_pref`). Of a computed answer the loss is -log of the probability of
-    any operation, plus the Huber loss of what the model expects to compute: the mean over
-    operations of their expected results over cells, each of which is chosen independently with its
-    probability. Of the others the loss is -log P(NONE), and they learn from labelled cells.
+    An answer counts as computed if it is a number, except if a cell contains it and the model
+    predicts NONE with a high probability (`cell_select_pref`). The loss of a computed answer is
+    -log(1 - P(NONE)) plus the Huber loss of the expected result. The expected result is the mean
+    over SUM, AVERAGE and COUNT, weighted by their probabilities, of the operation's expectation
+    over cells that are selected independently with their probabilities. The loss of other answers
+    is -log P(NONE); their cells are learned from label_ids (`heads.cell_selection`).
 
     The expectation of an average has no closed form. "ratio" divides the expected sum by the
-    expected count; "first_order" and "second_order" expand E[1 / count] of each chosen cell around
-    the expected number of the other ones.
+    expected count. "first_order" and "second_order" are Taylor expansions of E[1 / count], given
+    that a cell is selected, around the expected number of the other selected cells.
 
     Args:
         config: a ClassifierConfig.
 
     Raises:
-        InputError: if its options contradict each other.
+        InputError: if options of the config contradict each other.
     """
 
     labels = ("label_ids", "answer", "numeric_values", "numeric_values_scale")
@@ -107,31 +117,32 @@ class AnswerSupervisedAggregationHead(AggregationHead):
         if config.average_approximation_function not in AVERAGES:
             raise InputError(
                 f"average_approximation_function: {config.average_approximation_function!r} is "
-                f"none of {', '.join(AVERAGES)}"
+                f"not one of {', '.join(AVERAGES)}"
             )
         if config.cell_cross_entropy:
             raise InputError(
-                "cell_cross_entropy and use_answer_as_supervision exclude each other: of cells "
-                "that share one distribution the expected number is 1"
+                "cell_cross_entropy and use_answer_as_supervision exclude each other: the cells "
+                "share one distribution, so the expected number of selected cells is always 1"
             )
 
     def loss(self, outputs, *, cells, features):
-        """Loss of the operation and of the result.
+        """Computes the loss of the operation and of the result.
 
         Args:
-            outputs: logits_aggregation, and logits and probs of the tokens.
+            outputs: reads logits_aggregation <float32>[batch, operations], logits and probs
+                <float32>[batch, seq].
             cells: unused.
             features: reads label_ids, row_ids <int32>[batch, seq]; answer <float32>[batch, 1], NaN
-                if it is no number; numeric_values <float32>[batch, seq], NaN where a cell has no
-                number; numeric_values_scale <float32>[batch, seq], the number of its cell's tokens.
+                if it is not a number; numeric_values <float32>[batch, seq], NaN for cells without a
+                number; numeric_values_scale <float32>[batch, seq], number of tokens of the cell.
 
         Returns:
-            <float32>[batch], and these <float32>[batch]:
-            aggregate_mask: 1 if the answer is to be computed.
-            expected_result: what the model expects to compute.
+            <float32>[batch], and a dict of <float32>[batch]:
+            aggregate_mask: 1 if the answer counts as computed.
+            expected_result: expected result of the operations.
             aggregation_loss_per_example, answer_loss_per_example_scaled: the two losses, times
                 their importance.
-            large_answer_loss_mask: 0 if the loss of the result is beyond `answer_loss_cutoff`.
+            large_answer_loss_mask: 0 if the loss of the result is above `answer_loss_cutoff`.
                 Such an example adds neither loss.
         """
         del cells
@@ -183,10 +194,13 @@ class AnswerSupervisedAggregationHead(AggregationHead):
         return tf.reduce_sum(results * weights, axis=1)
 
     def _chosen(self, outputs, features):
-        """Computes each token's share of a chosen cell: <float32>[batch, seq]."""
+        """Returns the token's probability divided by the tokens of its cell, <float32>[batch, seq].
+
+        The sum over the tokens of a cell is the probability that the cell is selected.
+        """
         probs = outputs["probs"]
         if self._config.use_gumbel_for_cells:
-            # The logits are divided by the temperature already.
+            # The head has already divided the logits by the temperature.
             uniform = _uniform(probs)
             noise = tf.math.log(uniform) - tf.math.log1p(-uniform)
             probs = tf.sigmoid(outputs["logits"] + noise / self._config.temperature)
@@ -196,11 +210,11 @@ class AnswerSupervisedAggregationHead(AggregationHead):
 
 
 def expected_results(probs, numbers, average=RATIO):
-    """Sum, average and count over cells that are chosen independently, in expectation.
+    """Computes the expected sum, average and count over independently selected items.
 
     Args:
-        probs: <float32>[batch, items], of each item to be chosen.
-        numbers: <float32>[batch, items]; those that are not finite count as 0.
+        probs: <float32>[batch, items], probabilities of selection.
+        numbers: <float32>[batch, items]. Numbers that are not finite count as 0.
         average: one of AVERAGES.
 
     Returns:
@@ -211,7 +225,7 @@ def expected_results(probs, numbers, average=RATIO):
     total = tf.reduce_sum(probs * numbers, axis=1)
     if average == RATIO:
         return tf.stack([total, total / (count + _EPSILON), count], axis=1)
-    # Given that an item is chosen, the count is 1 plus what is chosen of the others.
+    # Expected count given that the item is selected: 1 plus the expected number of others.
     count_if_chosen = 1.0 + count[:, tf.newaxis] - probs
     inverse = 1.0 / count_if_chosen
     if average == SECOND_ORDER:
@@ -223,7 +237,12 @@ def expected_results(probs, numbers, average=RATIO):
 
 
 def _minus_log_share(part, logits):
-    """-log of the probability of the classes with the logits `part`: <float32>[batch]."""
+    """Returns -log of the probability of some classes, <float32>[batch].
+
+    Args:
+        part: <float32>[batch, some classes], their logits.
+        logits: <float32>[batch, classes], all logits.
+    """
     return tf.reduce_logsumexp(logits, axis=1) - tf.reduce_logsumexp(part, axis=1)
 
 
@@ -239,5 +258,5 @@ def _finite_or_zero(numbers):
 
 
 def _uniform(like):
-    """Random numbers between 0 and 1, without both."""
+    """Returns uniform random numbers in the open interval from 0 to 1, with the shape of `like`."""
     return tf.random.uniform(tf.shape(like), minval=1e-7)

@@ -1,4 +1,4 @@
-"""Base classes of heads: outputs from the encoder's, a loss from outputs and labels."""
+"""Base classes of heads."""
 
 import tensorflow as tf
 
@@ -8,18 +8,18 @@ from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.shapes import build_child
 
 LOG_ZERO = -10_000.0
-"""Logit of what must not be chosen, or added to it; exp of it is 0 in float32."""
+"""Logit, or addend to a logit, of impossible choices; its exp is 0 in float32."""
 
 
 class Head(keras.layers.Layer):
-    """One thing that a `TableClassifier` predicts. A subclass has two methods:
+    """A prediction of a `TableClassifier`. A subclass has two methods:
 
         head(x, cells=cells, features=features) -> dict of outputs
         head.loss(outputs, cells=cells, features=features) -> (<float32>[batch], dict of outputs)
 
-    where x is the encoder's output that the head `reads` and `outputs` are those of all heads. A
-    head computes in float32 whatever the mixed precision policy is, and its variables carry the
-    names of the reference's checkpoints (`checkpoint_variables`).
+    x is the encoder's output that the head `reads`. `outputs` are the outputs of all heads so far.
+    A head computes in float32 under every mixed precision policy. `checkpoint_variables` gives its
+    variables the names of the reference's checkpoints.
 
     Args:
         config: a ClassifierConfig.
@@ -27,8 +27,7 @@ class Head(keras.layers.Layer):
     Attributes:
         reads: "sequence_output" <float>[batch, seq, hidden] or "pooled_output"
             <float>[batch, hidden].
-        labels: features that the loss reads (data/features.py). Without any there is no loss:
-            the head predicts and something else learns.
+        labels: features that the loss reads (data/features.py); empty: the head has no loss.
     """
 
     reads = "sequence_output"
@@ -39,11 +38,11 @@ class Head(keras.layers.Layer):
         self._config = config
 
     def checkpoint_variables(self):
-        """The variables by their names in the reference's checkpoints."""
+        """Returns name in the reference's checkpoints -> variable."""
         raise NotImplementedError
 
     def _linear(self, prefix, shape, zeros=False):
-        """Weights <float32>[shape] and one bias for each of their rows, or a scalar for one row."""
+        """Creates weights <float32>[shape] and biases <float32>[shape without the last axis]."""
         if zeros:
             initializer = keras.initializers.Zeros()
         else:
@@ -57,18 +56,18 @@ class Head(keras.layers.Layer):
 
 
 class PooledHead(Head):
-    """Numbers for the whole example, such as logits of classes, from the encoder's pooled output.
+    """Base class of heads on the encoder's pooled output, for example for logits of classes.
 
-    They come from a linear layer, which may have hidden layers with ReLU before it.
+    It has a linear layer, optionally after hidden layers with ReLU.
 
     Args:
         config: a ClassifierConfig.
-        num_labels: how many numbers.
-        suffix: of the variables' names in the reference: output_weights_<suffix>.
+        num_labels: number of outputs.
+        suffix: suffix of the variables' names in the reference: output_weights_<suffix>.
         hidden_sizes: widths of the hidden layers.
 
     Raises:
-        InputError: fewer than `min_labels`.
+        InputError: if `num_labels` is below `min_labels`.
     """
 
     reads = "pooled_output"
@@ -77,7 +76,9 @@ class PooledHead(Head):
     def __init__(self, config, num_labels, suffix, hidden_sizes=(), **kwargs):
         super().__init__(config, **kwargs)
         if num_labels < self.min_labels:
-            raise InputError(f"{self.name}: {num_labels} classes leave nothing to choose")
+            raise InputError(
+                f"{self.name}: {num_labels} classes, must be {self.min_labels} or more"
+            )
         self.num_labels = self._num_outputs = num_labels
         self._suffix = suffix
         self.hidden = [
@@ -86,6 +87,7 @@ class PooledHead(Head):
         ]
 
     def build(self, input_shape):
+        """Creates the variables for inputs of `input_shape`, [batch, width]."""
         width = input_shape[-1]
         for layer in self.hidden:
             build_child(layer, [None, width])
@@ -94,7 +96,10 @@ class PooledHead(Head):
         super().build(input_shape)
 
     def checkpoint_variables(self):
-        """Hidden layers, which the reference has not, are hidden_<index>_weights_<suffix>."""
+        """Returns name in the reference's checkpoints -> variable.
+
+        The reference has no hidden layers. Their names are hidden_<index>_weights_<suffix>.
+        """
         variables = {"output_weights": self.output_weights, "output_bias": self.output_bias}
         for index, layer in enumerate(self.hidden):
             variables[f"hidden_{index}_weights"] = layer.kernel
@@ -102,13 +107,18 @@ class PooledHead(Head):
         return {f"{name}_{self._suffix}": variable for name, variable in variables.items()}
 
     def _logits(self, x):
-        """<float32>[..., width] -> <float32>[..., outputs]"""
+        """Applies all layers: <float32>[..., width] -> <float32>[..., outputs]."""
         for layer in self.hidden:
             x = layer(x)
+        # [..., width], [outputs, width] -> [..., outputs]
         return tf.matmul(x, self.output_weights, transpose_b=True) + self.output_bias
 
 
 def has_labels(features):
-    """<float32>[batch]: 1 where the example has a labelled token."""
+    """Returns <float32>[batch], 1 for examples with a labelled token.
+
+    Args:
+        features: reads label_ids and input_mask, <int32>[batch, seq].
+    """
     labelled = (features["label_ids"] > 0) & padding.real_tokens(features["input_mask"])
     return tf.cast(tf.reduce_any(labelled, axis=1), tf.float32)

@@ -1,4 +1,4 @@
-"""Heads that select cells: one class for each way of scoring a selection."""
+"""Heads that select cells, one class for each loss."""
 
 import tensorflow as tf
 
@@ -11,14 +11,14 @@ CELL_TARGETS = (SOFT_EM, HARD_EM, UNIFORM)
 
 
 def cell_selection_head(config, **kwargs):
-    """The head that a ClassifierConfig asks for.
+    """Returns the cell selection head of a ClassifierConfig.
 
     Raises:
         InputError: if the options contradict each other.
     """
     if config.cell_cross_entropy_target not in CELL_TARGETS:
         raise InputError(
-            f"cell_cross_entropy_target: {config.cell_cross_entropy_target!r} is none of "
+            f"cell_cross_entropy_target: {config.cell_cross_entropy_target!r} is not one of "
             f"{', '.join(CELL_TARGETS)}"
         )
     if config.cell_cross_entropy and config.select_one_column:
@@ -31,10 +31,10 @@ def cell_selection_head(config, **kwargs):
 
 
 class _SelectionHead(Head):
-    """Scores tokens by one linear layer and chooses cells by a threshold.
+    """Scores tokens by a linear layer and selects cells by a threshold.
 
-    Its loss leaves out examples that something else is learnt from: those whose answer is computed
-    (`aggregate_mask`), or those without a labelled token if `mask_examples_without_labels`.
+    The loss is 0 for examples with a computed answer (`aggregate_mask`) and, with
+    `mask_examples_without_labels`, for examples without a labelled token.
 
     Args:
         config: a ClassifierConfig.
@@ -46,12 +46,14 @@ class _SelectionHead(Head):
             self.labels = ("label_ids",)
 
     def checkpoint_variables(self):
+        """Returns name in the reference's checkpoints -> variable."""
         return {name: getattr(self, name) for name in self._scorer_names()}
 
     def _scorer_names(self):
         return ["output_weights", "output_bias"]
 
     def build(self, input_shape):
+        """Creates the scorer of tokens for inputs of `input_shape`, [batch, seq, hidden]."""
         self.output_weights, self.output_bias = self._scorer("output", input_shape[-1])
         super().build(input_shape)
 
@@ -60,11 +62,15 @@ class _SelectionHead(Head):
         return self._linear(name, [hidden_size], zeros=zeros)
 
     def _token_logits(self, x):
+        # [batch, seq, hidden], [hidden] -> [batch, seq]
         logits = tf.linalg.matvec(x, self.output_weights) + self.output_bias
         return logits / self._config.temperature
 
     def _bernoulli_outputs(self, token_logits, logits, cells, features):
-        """Probabilities of independent tokens, and the cells whose mean passes the threshold."""
+        """Returns outputs with independent probabilities of tokens.
+
+        A cell is selected if the mean probability of its tokens is above the threshold.
+        """
         probs = tf.sigmoid(logits) * tf.cast(features["input_mask"], tf.float32)
         means = cells.mean(probs)
         chosen = means > self._config.cell_classification_threshold
@@ -81,7 +87,7 @@ class _SelectionHead(Head):
         }
 
     def _counted(self, per_example, outputs, features):
-        """The losses <float32>[batch] with 0 for examples that are left out."""
+        """Returns the losses <float32>[batch], with 0 for examples that do not count."""
         if self._config.mask_examples_without_labels:
             return per_example * has_labels(features)
         if "aggregate_mask" in outputs:
@@ -90,13 +96,13 @@ class _SelectionHead(Head):
 
 
 class TokenHead(_SelectionHead):
-    """Each token on its own: Bernoulli loss, averaged over the tokens that are not padding.
+    """Scores tokens independently. The loss is the mean Bernoulli loss of all real tokens.
 
-    With `average_logits_per_cell` all tokens of a cell share the mean of their logits.
+    With `average_logits_per_cell` all tokens of a cell have the mean of their logits.
 
-    `positive_weight` multiplies the loss of every token by default. That is what the public
-    reference computes (there, comparing the labels with zero compares object identity, and every
-    token passes for positive). `positive_weight_for_labelled_only` gives the weight its meaning.
+    By default `positive_weight` multiplies the loss of every token. The public reference does so
+    because it compares labels with zero by object identity, so that every token counts as positive.
+    With `positive_weight_for_labelled_only` it multiplies the loss of labelled tokens only.
     """
 
     def call(self, x, *, cells, features):
@@ -105,11 +111,11 @@ class TokenHead(_SelectionHead):
         Args:
             x: <float>[batch, seq, hidden], the encoder's sequence output.
             cells: `Cells` of the batch.
-            features: the batch; reads input_mask.
+            features: reads input_mask <int32>[batch, seq].
 
         Returns:
-            token_logits, logits and probs <float32>[batch, seq]; selected_tokens
-            <int32>[batch, seq], 1 on the tokens of the chosen cells.
+            dict with token_logits, logits and probs <float32>[batch, seq]; selected_tokens
+            <int32>[batch, seq], 1 for the tokens of the selected cells.
         """
         token_logits = self._token_logits(x)
         logits = token_logits
@@ -118,7 +124,16 @@ class TokenHead(_SelectionHead):
         return self._bernoulli_outputs(token_logits, logits, cells, features)
 
     def loss(self, outputs, *, cells, features):
-        """Token loss; reads label_ids. See `Head`."""
+        """Computes the token loss.
+
+        Args:
+            outputs: reads logits <float32>[batch, seq].
+            cells: unused.
+            features: reads label_ids, input_mask <int32>[batch, seq].
+
+        Returns:
+            <float32>[batch], and a dict of losses <float32>[batch].
+        """
         del cells
         labels = tf.cast(features["label_ids"], tf.float32)
         mask = tf.cast(features["input_mask"], tf.float32)
@@ -135,15 +150,16 @@ class TokenHead(_SelectionHead):
 
 
 class ColumnAndCellHead(_SelectionHead):
-    """First one column, then cells in it (`select_one_column`).
+    """Selects a column, then cells in it (`select_one_column`).
 
-    A column's logit is the mean over its cells of a second linear layer. Column 0 stands for "no
-    cell at all"; without `allow_empty_column_selection` it is never chosen. The loss is the cross
-    entropy of the column with most labelled tokens plus the mean Bernoulli loss of the cells of
-    that column.
+    A column's logit is the mean over its cells of a second linear layer. Column 0 means that no
+    cell is selected; without `allow_empty_column_selection` it is never predicted. The loss is the
+    cross entropy of the column with the most labelled tokens plus the mean Bernoulli loss of the
+    cells of that column.
     """
 
     def build(self, input_shape):
+        """Creates the scorers of tokens and columns for inputs [batch, seq, hidden]."""
         super().build(input_shape)
         self.column_output_weights, self.column_output_bias = self._scorer(
             "column_output", input_shape[-1]
@@ -153,9 +169,16 @@ class ColumnAndCellHead(_SelectionHead):
         return [*super()._scorer_names(), "column_output_weights", "column_output_bias"]
 
     def call(self, x, *, cells, features):
-        """Scores cells like `TokenHead.call`; also returns column_logits <float32>[batch, columns].
+        """Scores columns and cells.
 
-        `logits` are means per cell with -10000 added outside the predicted column.
+        Args:
+            x: <float>[batch, seq, hidden], the encoder's sequence output.
+            cells: `Cells` of the batch.
+            features: reads input_mask <int32>[batch, seq].
+
+        Returns:
+            dict with the outputs of `TokenHead.call` and column_logits <float32>[batch, columns].
+            `logits` are the means per cell, with -10000 added outside the predicted column.
         """
         column_logits = self._column_logits(x, cells)
         token_logits = self._token_logits(x)
@@ -168,25 +191,39 @@ class ColumnAndCellHead(_SelectionHead):
         return {**outputs, "column_logits": column_logits}
 
     def _column_logits(self, x, cells):
+        # [batch, seq, hidden], [hidden] -> [batch, seq]
         token_scores = tf.linalg.matvec(x, self.column_output_weights) + self.column_output_bias
-        logits = cells.column_mean(cells.mean(token_scores))  # [batch, columns]
+        # [batch, seq] -> [batch, columns]
+        logits = cells.column_mean(cells.mean(token_scores))
         logits += LOG_ZERO * _without_column_0(1.0 - tf.cast(cells.column_present, tf.float32))
         if not self._config.allow_empty_column_selection:
-            # Out of reach, and so without a score of its own that would enter the loss.
+            # A constant for column 0, so that its score has no part in the loss.
             never = tf.one_hot(0, self._config.max_num_columns)
             logits = _without_column_0(logits) + LOG_ZERO * never
         return logits
 
     def loss(self, outputs, *, cells, features):
-        """Column loss plus cell loss; reads label_ids."""
+        """Computes the column loss plus the cell loss.
+
+        Args:
+            outputs: reads token_logits <float32>[batch, seq], column_logits
+                <float32>[batch, columns].
+            cells: `Cells` of the batch.
+            features: reads label_ids, input_mask <int32>[batch, seq].
+
+        Returns:
+            <float32>[batch], and a dict of losses <float32>[batch].
+        """
         labels = tf.cast(features["label_ids"], tf.float32)
-        tokens_per_column = tf.reduce_sum(cells.sum(labels), axis=1)  # [batch, columns]
+        # [batch, rows, columns] -> [batch, columns]
+        tokens_per_column = tf.reduce_sum(cells.sum(labels), axis=1)
         column = tf.argmax(tokens_per_column, axis=1)
         column_loss = tf.nn.sparse_softmax_cross_entropy_with_logits(
             labels=column, logits=outputs["column_logits"]
         )
         in_column = tf.one_hot(column, self._config.max_num_columns)[:, tf.newaxis, :]
-        weight = cells.present * in_column  # [batch, rows, columns]
+        # [batch, rows, columns]
+        weight = cells.present * in_column
         cell_loss = _bernoulli_loss(cells.mean(outputs["token_logits"]), cells.labelled(labels))
         cell_loss = tf.math.divide_no_nan(
             tf.reduce_sum(cell_loss * weight, axis=[1, 2]), tf.reduce_sum(weight, axis=[1, 2])
@@ -200,22 +237,33 @@ class ColumnAndCellHead(_SelectionHead):
 class CellSoftmaxHead(_SelectionHead):
     """A distribution over the data cells (MATE paper, section 4.1): `cell_cross_entropy`.
 
-    S(c) is the mean of the token logits of cell c and P(c) its softmax over all cells below the
-    header. The loss is -sum_c q(c) log P(c). What q is, `cell_cross_entropy_target` says:
+    S(c) is the mean of the token logits of cell c. P(c) is its softmax over all cells below the
+    header. The loss is -sum_c q(c) log P(c). `cell_cross_entropy_target` defines q:
 
-        soft_em: P restricted to the gold cells, without gradient. Maximum marginal likelihood,
-            as in the paper: of several candidates the model settles on the plausible ones.
-        hard_em: all on the most probable gold cell.
-        uniform: the same for each gold cell. Right where all of them belong to the answer.
+        soft_em: P restricted to the gold cells, without gradient. This is maximum marginal
+            likelihood, as in the paper, for gold cells that are candidates.
+        hard_em: 1 for the most probable gold cell.
+        uniform: equal for all gold cells. For data in which all gold cells belong to the answer.
 
-    A cell is chosen if its probability is at least `cell_selection_ratio` times the largest.
+    A cell is selected if its probability is at least `cell_selection_ratio` times the largest.
     """
 
     def call(self, x, *, cells, features):
-        """Scores cells; `probs` is P(c) and `logits` S(c) of the cell that the token is in."""
+        """Scores cells.
+
+        Args:
+            x: <float>[batch, seq, hidden], the encoder's sequence output.
+            cells: `Cells` of the batch.
+            features: reads input_mask <int32>[batch, seq].
+
+        Returns:
+            dict with the outputs of `TokenHead.call`. `probs` is P(c) and `logits` is S(c) of the
+            token's cell.
+        """
         token_logits = self._token_logits(x)
         scores = cells.mean(token_logits) + LOG_ZERO * (1.0 - cells.in_table)
-        probs = tf.exp(_log_softmax(scores)) * cells.in_table  # [batch, rows, columns]
+        # [batch, rows, columns]
+        probs = tf.exp(_log_softmax(scores)) * cells.in_table
         best = tf.reduce_max(probs, axis=[1, 2], keepdims=True)
         chosen = probs >= self._config.cell_selection_ratio * best
         mask = tf.cast(features["input_mask"], tf.float32)
@@ -227,7 +275,16 @@ class CellSoftmaxHead(_SelectionHead):
         }
 
     def loss(self, outputs, *, cells, features):
-        """Cell cross entropy; reads label_ids. An example without gold cells contributes 0."""
+        """Computes the cell cross entropy; 0 for examples without gold cells.
+
+        Args:
+            outputs: reads token_logits <float32>[batch, seq].
+            cells: `Cells` of the batch.
+            features: reads label_ids, input_mask <int32>[batch, seq].
+
+        Returns:
+            <float32>[batch], and a dict of losses <float32>[batch].
+        """
         config = self._config
         per_example = cell_cross_entropy(
             cells.mean(outputs["token_logits"]),
@@ -241,13 +298,13 @@ class CellSoftmaxHead(_SelectionHead):
 
 
 def cell_cross_entropy(scores, candidates, gold, target=SOFT_EM):
-    """-sum_c q(c) log P(c) (see `CellSoftmaxHead`).
+    """Computes -sum_c q(c) log P(c) (see `CellSoftmaxHead`).
 
     Args:
         scores: <float32>[batch, rows, columns], S(c).
-        candidates: <float32>[batch, rows, columns], 1 for the cells that share the distribution P.
+        candidates: <float32>[batch, rows, columns], 1 for the cells of the distribution P.
         gold: <float32>[batch, rows, columns], 1 for gold cells, which must be candidates.
-        target: one of CELL_TARGETS, what q is.
+        target: definition of q, one of CELL_TARGETS.
 
     Returns:
         <float32>[batch], 0 without gold cells.
@@ -258,23 +315,25 @@ def cell_cross_entropy(scores, candidates, gold, target=SOFT_EM):
 
 
 def _target(log_probs, gold, target):
-    """q: <float32>[batch, rows, columns], sums to 1, or to 0 where there is no gold cell."""
+    """Returns q, <float32>[batch, rows, columns]. Its sum is 1, or 0 without gold cells."""
     if target == UNIFORM:
         return tf.math.divide_no_nan(gold, tf.reduce_sum(gold, axis=[1, 2], keepdims=True))
     gold_log_probs = log_probs + LOG_ZERO * (1.0 - gold)
     if target == HARD_EM:
+        # [batch, rows * columns]
         best = tf.one_hot(tf.argmax(_flat(gold_log_probs), axis=1), _flat(gold).shape[1])
+        # [batch, rows * columns] -> [batch, rows, columns]
         return tf.reshape(best, tf.shape(gold)) * gold
     return tf.exp(_log_softmax(gold_log_probs)) * gold
 
 
 def _flat(values):
-    """[batch, rows, columns] -> [batch, rows * columns]."""
+    """Reshapes [batch, rows, columns] -> [batch, rows * columns]."""
     return tf.reshape(values, [-1, values.shape[1] * values.shape[2]])
 
 
 def _log_softmax(scores):
-    """Over all cells: [batch, rows, columns] -> the same shape."""
+    """Returns the log-softmax over all cells: [batch, rows, columns] -> [batch, rows, columns]."""
     return tf.reshape(tf.nn.log_softmax(_flat(scores)), tf.shape(scores))
 
 
@@ -283,11 +342,17 @@ def _bernoulli_loss(logits, labels):
 
 
 def _without_column_0(columns):
-    """<float32>[batch, columns] with column 0 set to zero."""
+    """Returns <float32>[batch, columns] with column 0 set to zero."""
     return tf.concat([tf.zeros_like(columns[:, :1]), columns[:, 1:]], axis=1)
 
 
 def _tokens_of(chosen, cells, features):
-    """<bool>[batch, rows, columns] -> <int32>[batch, seq]: the tokens of chosen data cells."""
+    """Returns the tokens of selected data cells, <int32>[batch, seq].
+
+    Args:
+        chosen: <bool>[batch, rows, columns], the selected cells.
+        cells: `Cells` of the batch.
+        features: reads input_mask <int32>[batch, seq].
+    """
     chosen = tf.cast(chosen, tf.float32) * cells.in_table
     return tf.cast(cells.to_tokens(chosen), tf.int32) * tf.cast(features["input_mask"], tf.int32)

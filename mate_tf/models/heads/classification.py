@@ -1,4 +1,4 @@
-"""Heads for the whole example: a class, or a number."""
+"""Heads that predict a class or a number for the whole example."""
 
 import tensorflow as tf
 
@@ -7,15 +7,15 @@ from mate_tf.models.heads.base import PooledHead
 
 
 class ClassificationHead(PooledHead):
-    """A class for the whole example, such as refuted or entailed.
+    """Predicts a class for the whole example, such as refuted or entailed.
 
-    The loss is the cross entropy, times the weight of the right class (`label_weights`).
+    The loss is the cross entropy times the weight of the gold class (`label_weights`).
 
     Args:
         config: a ClassifierConfig.
 
     Raises:
-        InputError: if `num_classification_labels` or `classification_label_weight` make no sense.
+        InputError: if `num_classification_labels` or `classification_label_weight` is not valid.
     """
 
     labels = ("classification_class_index",)
@@ -51,7 +51,16 @@ class ClassificationHead(PooledHead):
         }
 
     def loss(self, outputs, *, cells, features):
-        """Weighted cross entropy; reads classification_class_index."""
+        """Computes the weighted cross entropy.
+
+        Args:
+            outputs: reads logits_cls <float32>[batch, classes].
+            cells: unused.
+            features: reads classification_class_index <int32>[batch, 1].
+
+        Returns:
+            <float32>[batch], and a dict with it.
+        """
         del cells
         classes = tf.reshape(features["classification_class_index"], [-1])
         per_example = tf.nn.sparse_softmax_cross_entropy_with_logits(
@@ -62,16 +71,16 @@ class ClassificationHead(PooledHead):
 
 
 class ChoiceHead(ClassificationHead):
-    """One of several choices, such as the most plausible of four endings of a story.
+    """Predicts one of several choices, such as the most plausible of four endings of a text.
 
-    Each is scored by the same number from its own pooled output <float>[batch, choices, width];
-    the classes are the choices. The loss is that of classes.
+    The input is the pooled output of each choice, <float>[batch, choices, width]. One linear layer
+    computes a logit for each choice. The loss is that of `ClassificationHead` over the choices.
 
     Args:
         config: a ClassifierConfig.
 
     Raises:
-        InputError: as of classes.
+        InputError: see `ClassificationHead`.
     """
 
     def __init__(self, config, **kwargs):
@@ -79,15 +88,15 @@ class ChoiceHead(ClassificationHead):
         self._num_outputs = 1
 
     def _logits(self, x):
-        """<float32>[batch, choices, width] -> <float32>[batch, choices]"""
+        """Scores choices: <float32>[batch, choices, width] -> <float32>[batch, choices]."""
+        # [batch, choices, 1] -> [batch, choices]
         return tf.squeeze(super()._logits(x), axis=-1)
 
 
 class RegressionHead(PooledHead):
-    """A number for the whole example, such as how similar two texts are.
+    """Predicts a number for the whole example, such as the similarity of two texts.
 
-    The loss is the squared error. An example without a number, such as those that fill up a batch,
-    has none.
+    The loss is the squared error. It is 0 for examples without a number, such as padding examples.
 
     Args:
         config: a ClassifierConfig.
@@ -107,7 +116,7 @@ class RegressionHead(PooledHead):
         )
 
     def call(self, x, *, cells, features):
-        """Estimates the number.
+        """Predicts the number.
 
         Args:
             x: <float>[batch, width], the encoder's pooled output.
@@ -121,21 +130,39 @@ class RegressionHead(PooledHead):
         return {"logits_cls": self._logits(x)}
 
     def loss(self, outputs, *, cells, features):
-        """Squared error; reads answer."""
+        """Computes the squared error.
+
+        Args:
+            outputs: reads logits_cls <float32>[batch, 1].
+            cells: unused.
+            features: reads answer <float32>[batch, 1].
+
+        Returns:
+            <float32>[batch], and a dict with it.
+        """
         del cells
         per_example = squared_error(outputs["logits_cls"], features["answer"])
         return per_example, {"regression_loss_per_example": per_example}
 
 
 def squared_error(predicted, gold):
-    """<float32>[batch, 1] both -> <float32>[batch]; 0 where the gold number is NaN."""
+    """Computes the squared error of each example.
+
+    Args:
+        predicted: <float32>[batch, 1].
+        gold: <float32>[batch, 1].
+
+    Returns:
+        <float32>[batch], 0 for examples with NaN as gold number.
+    """
+    # [batch, 1] -> [batch]
     gold = tf.reshape(gold, [-1])
     known = ~tf.math.is_nan(gold)
     return tf.square(tf.where(known, tf.reshape(predicted, [-1]) - tf.where(known, gold, 0.0), 0.0))
 
 
 def class_head(config):
-    """The head that `num_classification_labels` asks for: of 1 label it is a number."""
+    """Returns the head for classes, choices or, with one label, a number."""
     if config.multiple_choice:
         return ChoiceHead(config)
     one = config.num_classification_labels == 1
@@ -143,10 +170,10 @@ def class_head(config):
 
 
 def label_weights(text: str, num_labels: int) -> list[float]:
-    """Weights of classes from text such as "0:1.0,1:2.0"; 1 for those it leaves out.
+    """Parses weights of classes, such as "0:1.0,1:2.0". Classes without a weight get 1.
 
     Raises:
-        InputError: the text is of another form or names a class that is not there.
+        InputError: if the text has another format or names an unknown class.
     """
     weights = [1.0] * num_labels
     for part in filter(None, text.split(",")):
@@ -155,7 +182,7 @@ def label_weights(text: str, num_labels: int) -> list[float]:
             label, weight = int(label), float(weight)
         except ValueError as error:
             raise InputError(
-                f"classification_label_weight: {part!r} is no class and weight like 0:1.0"
+                f"classification_label_weight: {part!r} is not a class and a weight like 0:1.0"
             ) from error
         if not 0 <= label < num_labels:
             raise InputError(

@@ -1,4 +1,4 @@
-"""Heads of pre-training: masked words, and whether a text and a table belong together."""
+"""Heads for pre-training: masked words, and random tables (next sentences in BERT)."""
 
 import tensorflow as tf
 
@@ -9,9 +9,9 @@ from mate_tf.models.encoder_block import ACTIVATIONS
 
 
 class MaskedWordHead(keras.layers.Layer):
-    """BERT's head for masked words, whose output weights are the word embeddings.
+    """BERT's head for masked words. Its output weights are the word embeddings.
 
-    Computes in float32 whatever the mixed precision policy is.
+    It computes in float32 under every mixed precision policy.
 
     Args:
         config: the EncoderConfig.
@@ -30,6 +30,7 @@ class MaskedWordHead(keras.layers.Layer):
         self.LayerNorm = LayerNorm(config.layer_norm_epsilon, name="LayerNorm", dtype="float32")
 
     def build(self, input_shape):
+        """Creates the variables for inputs of `input_shape`, [masked, hidden]."""
         build_child(self.transform, input_shape)
         build_child(self.LayerNorm, input_shape)
         self.output_bias = self.add_weight(
@@ -38,12 +39,21 @@ class MaskedWordHead(keras.layers.Layer):
         super().build(input_shape)
 
     def call(self, x, word_embeddings):
-        """<float>[masked, hidden] and <float32>[vocab, hidden] -> <float32>[masked, vocab]"""
+        """Computes the logits of words.
+
+        Args:
+            x: <float>[masked, hidden], encoder outputs of the masked tokens.
+            word_embeddings: <float32>[vocab, hidden].
+
+        Returns:
+            <float32>[masked, vocab].
+        """
         x = self.LayerNorm(self.transform(x))
+        # [masked, hidden], [vocab, hidden] -> [masked, vocab]
         return tf.matmul(x, word_embeddings, transpose_b=True) + self.output_bias
 
     def checkpoint_variables(self):
-        """The variables by their names in the reference's checkpoints."""
+        """Returns name in the reference's checkpoints -> variable."""
         return {
             "cls/predictions/transform/dense/kernel": self.transform.kernel,
             "cls/predictions/transform/dense/bias": self.transform.bias,
@@ -54,9 +64,9 @@ class MaskedWordHead(keras.layers.Layer):
 
 
 class RandomTableHead(keras.layers.Layer):
-    """Classifies the pooled output: a random table (1) or the text's own (0).
+    """Classifies the pooled output: 1 for a random table, 0 for the text's own table.
 
-    BERT's head for the next sentence. Computes in float32.
+    This is BERT's next sentence head. It computes in float32.
 
     Args:
         config: the EncoderConfig.
@@ -67,6 +77,7 @@ class RandomTableHead(keras.layers.Layer):
         self.config = config
 
     def build(self, input_shape):
+        """Creates the variables for inputs of `input_shape`, [batch, hidden]."""
         self.output_weights = self.add_weight(
             "output_weights",
             [2, input_shape[-1]],
@@ -76,11 +87,12 @@ class RandomTableHead(keras.layers.Layer):
         super().build(input_shape)
 
     def call(self, pooled_output):
-        """<float>[batch, hidden] -> <float32>[batch, 2]"""
+        """Computes logits: <float>[batch, hidden] -> <float32>[batch, 2]."""
+        # [batch, hidden], [2, hidden] -> [batch, 2]
         return tf.matmul(pooled_output, self.output_weights, transpose_b=True) + self.output_bias
 
     def checkpoint_variables(self):
-        """The variables by their names in the reference's checkpoints."""
+        """Returns name in the reference's checkpoints -> variable."""
         return {
             "cls/seq_relationship/output_weights": self.output_weights,
             "cls/seq_relationship/output_bias": self.output_bias,

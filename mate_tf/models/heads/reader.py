@@ -1,4 +1,4 @@
-"""POINTR's reader (MATE paper, section 4.2): an MLP scores every span of a cell's text."""
+"""POINTR's reader (MATE paper, section 4.2): an MLP that scores every span of a cell's text."""
 
 import tensorflow as tf
 
@@ -11,25 +11,25 @@ from mate_tf.models.heads import spans
 
 
 def span_head(config, **kwargs):
-    """The head that a ClassifierConfig asks for.
+    """Returns the span head of a ClassifierConfig.
 
     Raises:
-        InputError: if it asks for something else.
+        InputError: for an unknown `span_prediction`.
     """
     if config.span_prediction not in _HEADS:
         known = ", ".join((spans.NO_SPANS, *_HEADS))
-        raise InputError(f"span_prediction: {config.span_prediction!r} is none of {known}")
+        raise InputError(f"span_prediction: {config.span_prediction!r} is not one of {known}")
     return _HEADS[config.span_prediction](config, **kwargs)
 
 
 def first_labelled(label_ids):
-    """First and last token of the first run of labelled tokens.
+    """Finds the first and the last token of the first run of labelled tokens.
 
     Args:
         label_ids: <int32>[batch, seq], not 0 for labelled tokens.
 
     Returns:
-        <int32>[batch, 2], -1 where nothing is labelled.
+        <int32>[batch, 2], -1 for examples without labelled tokens.
     """
     found = [tf.argmax(each, 1, tf.int32) for each in spans.gold_boundaries(label_ids)]
     anything = tf.reduce_any(label_ids > 0, axis=1, keepdims=True)
@@ -37,37 +37,38 @@ def first_labelled(label_ids):
 
 
 class ReaderHead(spans.SpansHead):
-    """A distribution over the spans within cells, each scored by an MLP over [start; end].
+    """A distribution over the spans within cells, scored by an MLP over [start; end].
 
-    The first layer's kernel consists of a half for the start and one for the end, so that each
-    token goes through both once, and a pair of tokens costs an addition, the activation and the
-    product with the output's weights. Spans of one length are scored together: of their
-    `span_hidden_size` values per span nothing is copied, but training remembers them, 4 bytes times
-    batch times tokens times lengths times width: 5.2 MB for each example of 512 tokens with 10
-    lengths and a width of 256.
+    The first layer's kernel has one half for the start and one for the end. Each token is
+    multiplied by both halves once; a span then costs an addition, the activation and the product
+    with the output weights. Spans of one length are scored together, from slices without copies.
+    Training keeps the hidden values for the backward pass: 4 bytes * batch * tokens * lengths *
+    `span_hidden_size`, or 5.2 MB per example with 512 tokens, 10 lengths and a width of 256.
 
-    The gold span is the first run of labelled tokens ("first appearance"), if it is a span at all:
-    no longer than `max_span_length` and within one data cell, or the empty one. The loss is the
-    mean over the examples with a gold span; the others add nothing and do not count.
+    The gold span is the first run of labelled tokens (first appearance), if it is a candidate: no
+    longer than `max_span_length` and within one data cell, or the empty span. The loss is the mean
+    over examples with a gold span.
 
     Args:
         config: a ClassifierConfig.
 
     Raises:
-        InputError: the width or the activation makes no layer.
+        InputError: if the width or the activation is not valid.
     """
 
     def __init__(self, config, **kwargs):
         super().__init__(config, **kwargs)
         if config.span_hidden_size < 1:
-            raise InputError(f"span_hidden_size: {config.span_hidden_size} units make no layer")
+            raise InputError(f"span_hidden_size: {config.span_hidden_size}, must be 1 or more")
         if config.span_activation not in ACTIVATIONS:
             raise InputError(
-                f"span_activation: {config.span_activation!r} is none of {', '.join(ACTIVATIONS)}"
+                f"span_activation: {config.span_activation!r} is not one of "
+                f"{', '.join(ACTIVATIONS)}"
             )
         self._activation = ACTIVATIONS[config.span_activation]
 
     def build(self, input_shape):
+        """Creates the variables for inputs of `input_shape`, [batch, seq, hidden]."""
         hidden_size, width = input_shape[-1], self._config.span_hidden_size
         self.span_hidden_kernel = self.add_weight(
             "span_hidden_kernel",
@@ -81,14 +82,24 @@ class ReaderHead(spans.SpansHead):
         super().build(input_shape)
 
     def checkpoint_variables(self):
-        """None: the reference scores spans without a hidden layer."""
+        """Returns {}: the reference has no such layers."""
         return {}
 
     def call(self, x, *, cells, features):
-        """Scores spans; see `SpanHead.call`."""
+        """Scores spans.
+
+        Args:
+            x: <float>[batch, seq, hidden], the encoder's sequence output.
+            cells: unused.
+            features: reads row_ids and column_ids <int32>[batch, seq].
+
+        Returns:
+            dict with the outputs of `SpanHead.call`.
+        """
         del cells
+        # [2 * hidden, width] -> two of [hidden, width]
         of_start, of_end = tf.split(self.span_hidden_kernel, 2)
-        # b: batch, s: tokens, h: hidden units of the encoder, w: of the MLP
+        # [batch, seq, hidden], [hidden, width] -> [batch, seq, width]
         starts = tf.einsum("bsh,hw->bsw", x, of_start) + self.span_hidden_bias
         ends = tf.einsum("bsh,hw->bsw", x, of_end)
         by_length = zip(
@@ -96,17 +107,30 @@ class ReaderHead(spans.SpansHead):
             spans.ends_by_length(ends, self._max_length),
             strict=True,
         )
+        # [batch, spans of a length, width], [width] -> [batch, spans of a length]
         logits = [
             tf.linalg.matvec(self._activation(start + end), self.span_output_weights)
             for start, end in by_length
         ]
+        # [batch, spans]
         return self._outputs(tf.concat(logits, axis=1) + self.span_output_bias, features)
 
     def loss(self, outputs, *, cells, features):
-        """Cross entropy of the gold span; reads label_ids."""
+        """Computes the cross entropy of the gold span.
+
+        Args:
+            outputs: reads span_logits <float32>[batch, spans], span_indexes <int32>[spans, 2].
+            cells: unused.
+            features: reads label_ids, row_ids, column_ids <int32>[batch, seq].
+
+        Returns:
+            <float32>[batch], and a dict of losses.
+        """
         del cells
-        gold = first_labelled(features["label_ids"])[:, tf.newaxis]  # [batch, 1, 2]
-        is_gold = tf.reduce_all(outputs["span_indexes"] == gold, axis=-1)  # [batch, spans]
+        # [batch, 1, 2]
+        gold = first_labelled(features["label_ids"])[:, tf.newaxis]
+        # [spans, 2], [batch, 1, 2] -> [batch, spans]
+        is_gold = tf.reduce_all(outputs["span_indexes"] == gold, axis=-1)
         is_gold &= self._candidates(
             spans.within_cells(features["row_ids"], features["column_ids"], self._max_length)
         )

@@ -1,8 +1,8 @@
-"""Spans of tokens: their enumeration, scores, and the heads that choose one.
+"""Spans of tokens: their enumeration and scores, and the heads that select a span.
 
-All spans of up to `max_length` tokens are ordered by length first and by start second, as in the
-reference. A score that is made of a part for the first token and a part for the last one needs no
-more memory than its result: `of_starts` and `of_ends` are slices of the sequence.
+Spans of up to `max_length` tokens are sorted by length, then by start, as in the reference. The
+values of first and last tokens, `of_starts` and `of_ends`, are slices of the sequence, so a score
+that is a sum of both needs no gather.
 """
 
 import tensorflow as tf
@@ -23,30 +23,46 @@ def of_starts(values, max_length):
         max_length: tokens of the longest span.
 
     Returns:
-        [batch, spans, ...], all spans of 1 token, then those of 2, ... in the order of their
-        starts; of a sequence shorter than `max_length` those there are.
+        [batch, spans, ...]: first all spans of 1 token in the order of their starts, then all spans
+        of 2 tokens, and so on. A sequence shorter than `max_length` has no longer spans.
     """
     return tf.concat(starts_by_length(values, max_length), axis=1)
 
 
 def of_ends(values, max_length):
-    """Gathers the values of the last token of each span; see `of_starts`."""
+    """Gathers the values of the last token of each span; see `of_starts`.
+
+    Args:
+        values: [batch, seq, ...].
+        max_length: tokens of the longest span.
+
+    Returns:
+        [batch, spans, ...].
+    """
     return tf.concat(ends_by_length(values, max_length), axis=1)
 
 
 def starts_by_length(values, max_length):
-    """The parts of `of_starts`, a slice of `values` for each length from 1 to `max_length`."""
-    # The last `size - 1` tokens start no span of `size` tokens.
+    """Returns the parts of `of_starts`, one slice for each length from 1 to `max_length`.
+
+    Args:
+        values: [batch, seq, ...].
+        max_length: tokens of the longest span.
+
+    Returns:
+        list of [batch, spans of a length, ...].
+    """
+    # No span of `size` tokens starts in the last `size - 1` tokens.
     return [values[:, : (1 - size) or None] for size in range(1, max_length + 1)]
 
 
 def ends_by_length(values, max_length):
-    """The parts of `of_ends`; see `starts_by_length`."""
+    """Returns the parts of `of_ends`, [batch, spans of a length, ...]; see `starts_by_length`."""
     return [values[:, size - 1 :] for size in range(1, max_length + 1)]
 
 
 def indexes(length, max_length):
-    """First and last token of each span: <int32>[spans, 2].
+    """Returns the first and the last token of each span, <int32>[spans, 2].
 
     Args:
         length: tokens of the sequence, an int or <int32>[].
@@ -87,15 +103,15 @@ def gold_boundaries(label_ids):
 
 
 class SpansHead(Head):
-    """Chooses one of the spans that are part of a data cell. A subclass scores all of them.
+    """Base class of heads that select a span within a data cell. A subclass scores all spans.
 
-    With `allow_empty_span` the first token, [CLS], is one more span, and stands for none of them.
+    With `allow_empty_span` the first token, [CLS], represents the empty span.
 
     Args:
         config: a ClassifierConfig.
 
     Raises:
-        InputError: spans have no length.
+        InputError: if `max_span_length` is below 1.
     """
 
     labels = ("label_ids",)
@@ -105,10 +121,10 @@ class SpansHead(Head):
         self._max_length = config.max_span_length
         self._allow_empty = config.allow_empty_span
         if self._max_length < 1:
-            raise InputError(f"max_span_length: {self._max_length} leaves no span")
+            raise InputError(f"max_span_length: {self._max_length}, must be 1 or more")
 
     def _outputs(self, logits, features):
-        """Makes the outputs of `SpanHead.call` from scores <float32>[batch, spans]."""
+        """Returns the outputs of `SpanHead.call` for scores <float32>[batch, spans]."""
         in_cells = within_cells(features["row_ids"], features["column_ids"], self._max_length)
         every = indexes(shape_list(features["row_ids"])[1], self._max_length)
         logits = tf.where(self._candidates(in_cells), logits, LOG_ZERO)
@@ -125,13 +141,18 @@ class SpansHead(Head):
         return outputs
 
     def _candidates(self, in_cells):
-        """<bool>[batch, spans] of spans in cells -> the same with the empty one, the first."""
+        """Returns <bool>[batch, spans]: spans in cells and, if allowed, the empty span, index 0."""
         if not self._allow_empty:
             return in_cells
         return in_cells | (tf.range(shape_list(in_cells)[1]) == 0)[tf.newaxis]
 
     def _of_boundaries(self, starts, ends):
-        """Spans score what their boundaries, <float32>[batch, seq], score together."""
+        """Returns scores of spans, <float32>[batch, spans]: sums of start and end scores.
+
+        Args:
+            starts: <float32>[batch, seq], scores of tokens as the first of a span.
+            ends: <float32>[batch, seq], scores of tokens as the last of a span.
+        """
         return of_starts(starts, self._max_length) + of_ends(ends, self._max_length)
 
     def _named(self, per_example):
@@ -142,24 +163,26 @@ class SpansHead(Head):
 
 
 class SpanHead(SpansHead):
-    """A distribution over all spans, each scored by a linear layer over both its ends.
+    """A distribution over all spans, scored by a linear layer over [start; end].
 
-    Every pair of the beginning of a labelled run and the end of one that is a span is gold, and
-    the losses of several are added up, as in the reference: of two runs in different cells also
-    the span from one into the other, which no cell contains. An example without gold spans adds
-    nothing, yet counts in the mean.
+    A span is gold if it begins where a labelled run begins and ends where a labelled run ends. The
+    losses of all gold spans of an example are added, as in the reference. If there are labelled
+    runs in two cells, this includes the span from one cell into the other. An example without gold
+    spans has loss 0 and counts in the mean.
 
     Args:
         config: a ClassifierConfig.
     """
 
     def build(self, input_shape):
+        """Creates the variables for inputs of `input_shape`, [batch, seq, hidden]."""
         self.span_output_weights, self.span_output_bias = self._linear(
             "span_output", [2 * input_shape[-1]]
         )
         super().build(input_shape)
 
     def checkpoint_variables(self):
+        """Returns name in the reference's checkpoints -> variable."""
         return {
             "loss/span_output_weights": self.span_output_weights,
             "loss/span_output_bias": self.span_output_bias,
@@ -171,23 +194,37 @@ class SpanHead(SpansHead):
         Args:
             x: <float>[batch, seq, hidden], the encoder's sequence output.
             cells: unused.
-            features: reads row_ids and column_ids.
+            features: reads row_ids and column_ids <int32>[batch, seq].
 
         Returns:
-            span_logits <float32>[batch, spans], -10000 outside of cells; span_indexes
-            <int32>[spans, 2], the first and last token of each; of the best one pred_span
-            <int32>[batch, 2], its first and last token, and span_log_prob <float32>[batch], the
-            logarithm of its probability, -10000 if no span is in a cell. With `allow_empty_span`
-            also empty_span_log_prob <float32>[batch]; the best span is never the empty one.
+            dict with
+            span_logits: <float32>[batch, spans], -10000 for spans that are not within a cell.
+            span_indexes: <int32>[spans, 2], first and last token of each span.
+            pred_span: <int32>[batch, 2], first and last token of the best span, which is never the
+                empty one.
+            span_log_prob: <float32>[batch], log probability of the best span; -10000 if no span is
+                within a cell.
+            empty_span_log_prob: <float32>[batch], with `allow_empty_span` only.
         """
         del cells
+        # [2 * hidden] -> two of [hidden]
         of_start, of_end = tf.split(self.span_output_weights, 2)
+        # [batch, seq, hidden], [hidden] -> [batch, seq]
         starts = tf.linalg.matvec(x, of_start) + self.span_output_bias
         logits = self._of_boundaries(starts, tf.linalg.matvec(x, of_end))
         return self._outputs(logits, features)
 
     def loss(self, outputs, *, cells, features):
-        """Cross entropy of the gold spans; reads label_ids."""
+        """Computes the summed cross entropy of the gold spans.
+
+        Args:
+            outputs: reads span_logits <float32>[batch, spans].
+            cells: unused.
+            features: reads label_ids <int32>[batch, seq].
+
+        Returns:
+            <float32>[batch], and a dict of losses.
+        """
         del cells
         starts, ends = gold_boundaries(features["label_ids"])
         gold = of_starts(starts, self._max_length) * of_ends(ends, self._max_length)
@@ -195,16 +232,17 @@ class SpanHead(SpansHead):
 
 
 class BoundaryHead(SpansHead):
-    """Two distributions over all tokens, for the first and for the last one of a span.
+    """Two distributions over all tokens, for the first and for the last token of a span.
 
-    A span scores the sum of the logits of both. (The reference leaves the start's out.) The loss
-    is the cross entropy of all beginnings of labelled runs plus that of all ends.
+    The score of a span is the sum of both logits. (The reference omits the start's.) The loss is
+    the cross entropy of the first tokens of labelled runs plus that of the last tokens.
 
     Args:
         config: a ClassifierConfig.
     """
 
     def build(self, input_shape):
+        """Creates the variables for inputs of `input_shape`, [batch, seq, hidden]."""
         self.start_output_weights, self.start_output_bias = self._linear(
             "start_output", [input_shape[-1]]
         )
@@ -214,13 +252,25 @@ class BoundaryHead(SpansHead):
         super().build(input_shape)
 
     def checkpoint_variables(self):
+        """Returns name in the reference's checkpoints -> variable."""
         names = ("start_output_weights", "start_output_bias")
         names += ("end_output_weights", "end_output_bias")
         return {f"loss/{name}": getattr(self, name) for name in names}
 
     def call(self, x, *, cells, features):
-        """Scores spans; adds start_logits, end_logits <float32>[batch, seq] to `SpanHead`."""
+        """Scores spans.
+
+        Args:
+            x: <float>[batch, seq, hidden], the encoder's sequence output.
+            cells: unused.
+            features: reads row_ids and column_ids <int32>[batch, seq].
+
+        Returns:
+            dict with the outputs of `SpanHead.call`, and start_logits and end_logits
+            <float32>[batch, seq].
+        """
         del cells
+        # [batch, seq, hidden], [hidden] -> [batch, seq]
         starts = tf.linalg.matvec(x, self.start_output_weights) + self.start_output_bias
         ends = tf.linalg.matvec(x, self.end_output_weights) + self.end_output_bias
         return {
@@ -230,7 +280,16 @@ class BoundaryHead(SpansHead):
         }
 
     def loss(self, outputs, *, cells, features):
-        """Cross entropy of the gold boundaries; reads label_ids."""
+        """Computes the cross entropy of the gold boundaries.
+
+        Args:
+            outputs: reads start_logits, end_logits <float32>[batch, seq].
+            cells: unused.
+            features: reads label_ids <int32>[batch, seq].
+
+        Returns:
+            <float32>[batch], and a dict of losses.
+        """
         del cells
         starts, ends = gold_boundaries(features["label_ids"])
         return self._named(
@@ -240,5 +299,10 @@ class BoundaryHead(SpansHead):
 
 
 def summed_cross_entropy(gold, logits):
-    """-log P added up over all that is gold: [batch, n] twice -> <float32>[batch]."""
+    """Returns the sum of -log P over all gold classes, <float32>[batch].
+
+    Args:
+        gold: <float32>[batch, classes], 1 for gold classes.
+        logits: <float32>[batch, classes].
+    """
     return -tf.reduce_sum(gold * tf.nn.log_softmax(logits), axis=1)

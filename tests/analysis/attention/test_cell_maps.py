@@ -28,7 +28,7 @@ def test_known_numbers(looking_alike, small_example, pieces):
     """One row head and one column head in each layer, which attend alike to all they see."""
     maps = cell_maps.measure(looking_alike("mate_exact"), small_example, pieces)
     assert (maps.rows, maps.columns, maps.layers) == (2, 2, 2)
-    assert maps.question_place == QUESTION
+    assert maps.question_index == QUESTION
     assert maps.heads == ["row heads", "column heads"]
     assert [part[:3] for part in maps.views[ATTENTION]] == [
         (layer, heads, 1) for layer in (1, 2) for heads in maps.heads
@@ -65,7 +65,7 @@ def test_shares_of_a_place_add_up(name, looking_alike, small_example, pieces, mo
         # in a tree, a leaf may have no keys
         most = part.shares.sum(1).max() if part.heads == "other heads" else part.shares.sum(1)
         np.testing.assert_allclose(most, 1, atol=1e-6)
-    assert maps.shares(ATTENTION, maps.question_place)[-1] > 0
+    assert maps.shares(ATTENTION, maps.question_index)[-1] > 0
     for part in maps.views[MASK]:
         assert part.shares.min() >= 0
         assert part.shares.max() == pytest.approx(1)

@@ -132,4 +132,4 @@ def test_without_probabilities_there_is_the_uniform_attention(capsys):
     flow, overall = flow_by_type.measure(encoder, [inputs(encoder, small_table())] * 2, most=2)
     assert (flow.examples, overall.examples) == (0, 2)
     assert list(flow.table() | overall.table()) == ["uniform"]
-    assert capsys.readouterr().out.count("only a uniform one is measured") == 1
+    assert capsys.readouterr().out.count("only uniform attention is measured") == 1

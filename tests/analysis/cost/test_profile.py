@@ -9,10 +9,10 @@ from mate_tf.analysis.cost import (
     encoder_layers,
     encoder_worker,
     flops,
+    measuring_process,
     profile,
     profile_report,
     speed,
-    workers,
 )
 from mate_tf.errors import InputError
 from mate_tf.models.encoder_config import EncoderConfig
@@ -61,7 +61,7 @@ def in_process(monkeypatch, made_once):
         rates=lambda: {"float32": 1e9, "bfloat16": 2e9, "bandwidth": 1e9}
     )
 
-    class InProcess(workers.Worker):
+    class InProcess(measuring_process.Worker):
         def __init__(self, command, environment=None):
             seen.started += 1
             self.measurements = encoder_worker.Measurements(config())
@@ -76,12 +76,14 @@ def in_process(monkeypatch, made_once):
             if (request, arguments.get("variant")) in seen.deadly:
                 self.living = False
             if not self.living:
-                raise workers.MeasurementFailed("killed")
+                raise measuring_process.MeasurementFailed("killed")
             try:
                 reply = getattr(self.measurements, request)(**arguments)
                 return json.loads(json.dumps(reply))  # as in a process of its own
             except Exception as error:
-                raise workers.MeasurementFailed(workers.first_line(error)) from error
+                raise measuring_process.MeasurementFailed(
+                    measuring_process.first_line(error)
+                ) from error
 
         def close(self):
             self.living = False
@@ -197,9 +199,9 @@ def test_training_has_no_formula_of_its_own(in_process):
     ("fields", "words"),
     [
         ({"variants": ("full", "fast")}, "unknown attention 'fast'"),
-        ({"precisions": ("float16",)}, "precisions: 'float16' is none of float32, bfloat16"),
-        ({"passes": ("backward",)}, "passes: 'backward' is none of forward, training"),
-        ({"lengths": (20, 64)}, "lengths: 20 tokens leave no table"),
+        ({"precisions": ("float16",)}, "precisions: 'float16' is not one of float32, bfloat16"),
+        ({"passes": ("backward",)}, "passes: 'backward' is not one of forward, training"),
+        ({"lengths": (20, 64)}, "lengths: 20 tokens leave no room for a table"),
         ({"variants": ()}, "variants: nothing to measure"),
     ],
 )

@@ -55,7 +55,7 @@ def test_begins_with_the_question(maps):
     assert "The question itself: 30 %" in page
     options = re.findall(r"<option[^>]*>([^<]*)", page)
     assert options == [
-        *("where attention goes", "who may attend to whom"),
+        *("attention", "attention mask"),
         *("all layers", "layer 1", "layer 2"),
         *("all heads", "row heads", "column heads"),
     ]
@@ -107,7 +107,7 @@ def test_clicks(maps, tmp_path):
         assert shown() == ["", "", "", "", "17 %", "33 %"]
         one("#view [value=mask]").click()
         assert shown() == ["", "", "", "", "100 %", "100 %"]
-        assert one(".mate-below p").text == "It sees 100 % of the question"
+        assert one(".mate-below p").text == "It attends to 100 % of the question"
         one("#question").click()
         assert shown() == ["100 %"] * 6
         script = "return performance.getEntriesByType('resource').length"
@@ -119,7 +119,7 @@ def test_masks_alone(looking_alike, small_example, pieces):
     maps = cell_maps.measure(looking_alike("table_etc", layers=1), small_example, pieces)
     page = table_page.table_page(maps, "a title")
     assert re.findall(r"<option[^>]*>([^<]*)", page) == [
-        *("who may attend to whom", "layer 1", "all heads")
+        *("attention mask", "layer 1", "all heads")
     ]
     assert Parsed(page).with_class("answer")
 

@@ -1,8 +1,8 @@
-"""Processes that measure on request: JSON, a line for each request and for each reply.
+"""Processes that measure on request. Requests and replies are JSON, one a line.
 
-So what is compared can take turns while each lives in a process, or an environment, of its own; and
-if one is killed because the memory is not enough, the others go on. Imports the standard library
-only, as peers run in environments without TensorFlow.
+The compared implementations run in turn, each in its own process or environment. If the system
+kills one because memory is short, the others continue. This module imports the standard library
+only, because peers run in environments without TensorFlow.
 """
 
 import contextlib
@@ -17,18 +17,18 @@ from collections.abc import Callable
 
 
 class MeasurementFailed(Exception):
-    """What was asked for could not be measured; the message says why, in one line."""
+    """A measurement failed. The message has the reason in one line."""
 
 
 class Worker:
-    """A process started by `command`, which answers requests as `serve` does.
+    """A process started by `command` that answers requests with `serve`.
 
         with Worker([sys.executable, "-m", "mate_tf.analysis.cost.encoder_worker"]) as worker:
             worker.ask("rates")
 
     Args:
         command: program and arguments.
-        environment: variables beside those of this process.
+        environment: environment variables in addition to those of this process.
     """
 
     def __init__(self, command: list[str], environment: dict[str, str] | None = None):
@@ -43,10 +43,10 @@ class Worker:
         )
 
     def ask(self, request: str, **arguments):
-        """The result of a request.
+        """Sends a request and returns its result.
 
         Raises:
-            MeasurementFailed: the request failed, or the process is gone.
+            MeasurementFailed: if the request failed or the process has ended.
         """
         line = ""
         with contextlib.suppress(BrokenPipeError):
@@ -62,7 +62,7 @@ class Worker:
 
     @property
     def alive(self) -> bool:
-        """Whether the process still runs."""
+        """True while the process runs."""
         return self._process.poll() is None
 
     def _why(self) -> str:
@@ -90,13 +90,13 @@ class Worker:
 
 
 def serve(handlers: dict[str, Callable]) -> None:
-    """Answers requests on standard input until it ends.
+    """Answers requests on standard input until its end.
 
-    Whatever else the process prints goes to standard error. An exception is a reply; if the
-    memory is not enough for all processes, this one is to be killed, not one that does not measure.
+    Other output of the process goes to standard error. Exceptions are sent as replies. If memory is
+    short, the system kills this process first, and not one that does not measure.
 
     Args:
-        handlers: name of a request -> function of its arguments, which gives what JSON can hold.
+        handlers: name of a request -> function of its arguments, with a result for JSON.
     """
     with contextlib.suppress(OSError):
         pathlib.Path("/proc/self/oom_score_adj").write_text("1000", encoding="utf-8")
@@ -106,13 +106,13 @@ def serve(handlers: dict[str, Callable]) -> None:
             request, arguments = json.loads(line)
             try:
                 reply = json.dumps({"result": handlers[request](**arguments)})
-            except Exception as error:  # whatever it is, it is told to whoever asked
+            except Exception as error:  # any exception is sent as the reply
                 reply = json.dumps({"error": first_line(error)})
             replies.write(reply + "\n")
             replies.flush()
 
 
 def first_line(error: BaseException, length: int = 200) -> str:
-    """What an exception says, in one line of at most `length` characters."""
+    """Returns type and first line of an exception, in at most `length` characters."""
     text = next((line for line in str(error).splitlines() if line.strip()), "")
     return f"{type(error).__name__}: {text}"[:length]

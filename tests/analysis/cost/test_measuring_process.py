@@ -4,12 +4,12 @@ import sys
 
 import pytest
 
-from mate_tf.analysis.cost import workers
+from mate_tf.analysis.cost import measuring_process
 
 SCRIPT = """
 import os, signal, sys
 sys.path.insert(0, sys.argv[1])
-from mate_tf.analysis.cost import workers
+from mate_tf.analysis.cost import measuring_process
 
 def add(a, b):
     print("not a reply")
@@ -24,7 +24,7 @@ def kill():
 def leave():
     sys.exit("no more")
 
-workers.serve({"add": add, "fail": fail, "kill": kill, "leave": leave, "pid": os.getpid})
+measuring_process.serve({"add": add, "fail": fail, "kill": kill, "leave": leave, "pid": os.getpid})
 """
 
 
@@ -32,15 +32,15 @@ workers.serve({"add": add, "fail": fail, "kill": kill, "leave": leave, "pid": os
 def worker(tmp_path, project):
     path = tmp_path / "script.py"
     path.write_text(SCRIPT)
-    with workers.Worker([sys.executable, str(path), str(project)]) as started:
+    with measuring_process.Worker([sys.executable, str(path), str(project)]) as started:
         yield started
 
 
 def test_replies_and_errors(worker):
     assert worker.ask("add", a=1, b=2) == 3
-    with pytest.raises(workers.MeasurementFailed, match=r"^ValueError: this does not$"):
+    with pytest.raises(measuring_process.MeasurementFailed, match=r"^ValueError: this does not$"):
         worker.ask("fail")
-    with pytest.raises(workers.MeasurementFailed, match="KeyError"):
+    with pytest.raises(measuring_process.MeasurementFailed, match="KeyError"):
         worker.ask("unknown")
     assert worker.ask("add", a=[1], b=[2]) == [1, 2]
     assert worker.alive
@@ -54,11 +54,11 @@ def test_is_killed_first(worker):
 
 def test_killed(worker):
     for _ in range(2):
-        with pytest.raises(workers.MeasurementFailed, match="killed, as when the memory"):
+        with pytest.raises(measuring_process.MeasurementFailed, match="killed, as when the memory"):
             worker.ask("kill")
     assert not worker.alive
 
 
 def test_last_words(worker):
-    with pytest.raises(workers.MeasurementFailed, match=r"^no more$"):
+    with pytest.raises(measuring_process.MeasurementFailed, match=r"^no more$"):
         worker.ask("leave")
