@@ -240,7 +240,7 @@ def test_packed_examples_come_out_as_alone(name, reset, features):
     config = encoder_of(name).config.replace(reset_position_index_per_cell=reset)
     packing = config.replace(pack=True)
     if not attention.get(name).pattern.packs:
-        with pytest.raises(InputError, match=f"pack: '{name}' cannot"):
+        with pytest.raises(InputError, match=f"pack: attention '{name}' does not support"):
             TableEncoder(packing)
         return
     short = {key: tf.concat([ids[:2]] * 3, axis=0) for key, ids in features.items()}

@@ -24,8 +24,9 @@ _PRODUCTS = {"MatMul": "transpose_a", "BatchMatMulV2": "adj_x", "BatchMatMulV3":
 
 _BRANCHES = ("If", "StatelessIf", "Case", "StatelessCase")
 _LOOPS = ("While", "StatelessWhile")
+_CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 _NO_TRAFFIC = ("Const", "Placeholder", "Identity", "Reshape", "ReadVariableOp", "ExpandDims")
-_NO_TRAFFIC += ("Squeeze", "Shape", "NoOp", "StopGradient", *_BRANCHES)
+_NO_TRAFFIC += ("Squeeze", "Shape", "NoOp", "StopGradient", *_BRANCHES, *_CALLS)
 
 
 @dataclasses.dataclass
@@ -41,6 +42,12 @@ class Count:
     products: float = 0
     everything: float = 0
     bytes: float = 0
+
+    def add(self, part: "Count") -> None:
+        """Adds the cost of a part of the graph."""
+        self.products += part.products
+        self.everything += part.everything
+        self.bytes += part.bytes
 
 
 class Uncountable(Exception):
@@ -92,10 +99,9 @@ def of_graph(graph: tf.Graph, branch=None) -> Count:
         if kind in _LOOPS or (kind in _BRANCHES and branch is None):
             raise Uncountable(f"{operation.name}: the number of executions is unknown")
         if kind in _BRANCHES:
-            of_branch = of_graph(_taken(operation, branch(operation.inputs[0])))
-            count.products += of_branch.products
-            count.everything += of_branch.everything
-            count.bytes += of_branch.bytes
+            count.add(of_graph(_taken(operation, branch(operation.inputs[0]))))
+        elif kind in _CALLS:
+            count.add(of_graph(*_called(operation, branch)))
         elif kind in _PRODUCTS or kind == "Einsum":
             products = _of_einsum(operation) if kind == "Einsum" else _of_product(operation)
             count.products += products
@@ -113,6 +119,23 @@ def _taken(operation, value) -> tf.Graph:
     # The first branch of an If is for True; branches of a Case are numbered.
     index = int(value) if operation.type.endswith("Case") else int(not value)
     return graphs[index]
+
+
+def _called(operation, branch):
+    """Returns the graph of a called function, and `branch` for the predicates within it."""
+    graph = operation.graph._get_function(operation.get_attr("f").name).graph
+
+    def branch_within(predicate):
+        given = [
+            outer
+            for inner, outer in zip(graph.inputs, operation.inputs, strict=True)
+            if inner is predicate
+        ]
+        if not given:
+            raise Uncountable(f"{predicate.name} is computed within a function")
+        return branch(given[0])
+
+    return graph, branch and branch_within
 
 
 def _of_product(operation) -> int:
