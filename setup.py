@@ -24,10 +24,13 @@ REQUIRED = [
 EXTRAS = {
     "test": [
         *("pytest", "pytest-xdist", "hypothesis", "pandas", "psutil", "matplotlib", "ruff"),
+        "huggingface_hub",
         "grpcio-tools<1.79",
         *("ipykernel", "nbclient", "nbformat"),
     ],
     "plots": ["matplotlib"],
+    # Fetches models by their names on the Hugging Face hub.
+    "hub": ["huggingface_hub"],
     "demo": ["gradio~=6.31"],
     # For what builds on these; listed from the start, so that all are known to fit together.
     "beam": ["apache-beam[tfrecord]~=2.77.0"],

@@ -5,6 +5,12 @@ need it.
 """
 
 import importlib
+import os
+
+# Keeps TensorFlow's start-up notices off the terminal, among them an error for each machine without
+# a GPU. It must be set before TensorFlow is imported; what goes wrong later is raised too.
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
 
 __version__ = "0.1.0"
 

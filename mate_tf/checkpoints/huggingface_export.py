@@ -17,7 +17,7 @@ _OF_TREES = "/self/tree/"
 _SCORERS = ("output_weights", "output_bias", "column_output_weights", "column_output_bias")
 
 
-def save_huggingface(model, folder, vocab_file=None) -> None:
+def save_huggingface(model, folder, vocab_file=None, class_names=()) -> None:
     """Writes config.json, model.safetensors and, with a vocabulary, the tokenizer's files.
 
     A TableEncoder becomes a TapasModel. A TableClassifier with classes becomes a
@@ -30,6 +30,7 @@ def save_huggingface(model, folder, vocab_file=None) -> None:
         model: the model.
         folder: folder to write to; created if it does not exist.
         vocab_file: vocabulary, one word piece a line, or None.
+        class_names: names of the classes, if the model classifies; by default LABEL_0 and so on.
 
     Raises:
         InputError: if Hugging Face's TAPAS lacks a part of the model, or a file cannot be read or
@@ -38,7 +39,8 @@ def save_huggingface(model, folder, vocab_file=None) -> None:
     if not hasattr(model.config, "encoder"):
         encoder, config = model.config, to_huggingface(model.config)
     elif hasattr(model, "heads"):
-        encoder, config = model.config.encoder, to_huggingface(model.config.encoder, model.config)
+        encoder = model.config.encoder
+        config = to_huggingface(encoder, model.config, class_names)
     else:
         raise InputError(
             f"{type(model).__name__} has no counterpart in Hugging Face's TAPAS; save its encoder"

@@ -5,6 +5,7 @@ import pathlib
 import tempfile
 
 from mate_tf.errors import InputError
+from mate_tf.tables.given import read_table
 from mate_tf.tables.table import Table
 
 PASTED = "pasted table"
@@ -38,8 +39,7 @@ def pasted(text: str) -> Table:
 
 
 def _read(path: pathlib.Path, name: str) -> Table:
-    readers = {".tsv": Table.from_tsv, ".json": Table.from_json}
     try:
-        return readers.get(path.suffix.lower(), Table.from_csv)(path)
+        return read_table(path)
     except InputError as error:
         raise InputError(str(error).replace(str(path), name)) from error

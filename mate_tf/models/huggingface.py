@@ -125,12 +125,13 @@ def _renamed(config, names):
     return {ours: config[name] for name, ours in names.items() if config.get(name) is not None}
 
 
-def to_huggingface(encoder, classifier=None) -> dict:
+def to_huggingface(encoder, classifier=None, class_names=()) -> dict:
     """Returns the contents of a config.json.
 
     Args:
         encoder: EncoderConfig.
         classifier: ClassifierConfig, or None for an encoder without heads.
+        class_names: names of its classes; by default LABEL_0 and so on.
 
     Raises:
         InputError: if the model has options without a counterpart in Hugging Face's TAPAS.
@@ -150,10 +151,10 @@ def to_huggingface(encoder, classifier=None) -> dict:
     config |= {name: fields[ours] for name, ours in (_ENCODER_FIELDS | _TAPAS_FIELDS).items()}
     if encoder.attention != AttentionConfig(name="full"):
         config[_ATTENTION] = fields["attention"]
-    return config if classifier is None else config | _heads(classifier)
+    return config if classifier is None else config | _heads(classifier, class_names)
 
 
-def _heads(classifier) -> dict:
+def _heads(classifier, class_names) -> dict:
     if classifier.cell_cross_entropy:
         raise _no_counterpart("cell_cross_entropy")
     if classifier.span_prediction != "none":
@@ -175,7 +176,10 @@ def _heads(classifier) -> dict:
         raise _no_counterpart("a model of classes and aggregation")
     if not classifier.disable_per_token_loss:
         raise _no_counterpart("a model of classes and cells (without disable_per_token_loss)")
-    names = [f"LABEL_{index}" for index in range(classifier.num_classification_labels)]
+    number = classifier.num_classification_labels
+    names = list(class_names or (f"LABEL_{index}" for index in range(number)))
+    if len(names) != number:
+        raise InputError(f"{len(names)} names for {number} classes")
     return config | {
         "architectures": [SEQUENCE_CLASSIFICATION],
         "id2label": dict(enumerate(names)),

@@ -16,7 +16,9 @@ from mate_tf.files.atomic import write_json
 from mate_tf.pointr import conversion
 from mate_tf.pointr.readings import Reading, choose, span_in_text
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
+from mate_tf.serving import requests
 from mate_tf.serving.exported import ExportedModel
+from mate_tf.tables.given import as_table
 from mate_tf.tables.passages import split_sentences
 from mate_tf.tables.table import Table
 
@@ -105,17 +107,17 @@ class PointrPredictor:
         """Answers one question.
 
         Args:
-            table: the table.
+            table: the table, of any of the types that `Predictor` takes.
             question: the question.
             links: (row, column), from 0 and without the header -> identifiers of passages.
             passages: identifier -> text.
 
         Raises:
-            InputError: if a link is of a cell that the table lacks, or question and table do not
-                fit into the model's length.
+            InputError: if the question is empty, a link is of a cell that the table lacks, or
+                question and table do not fit into the model's length.
         """
-        questions = [interactions.Question(id="ask-0_0", text=question)]
-        interaction = interactions.interaction_from_table(table, "ask-0", questions)
+        questions = [interactions.Question(id="ask-0_0", text=requests.question(question))]
+        interaction = interactions.interaction_from_table(as_table(table), "ask-0", questions)
         link(interaction, links or {}, passages or {})
         return self.ask_interaction(interaction)
 

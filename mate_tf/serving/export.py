@@ -58,7 +58,8 @@ def export(
         raise InputError(f"{export_dir}: exists and is no SavedModel; give another --export_dir")
     options, names, reader = dict(converter_options), list(class_names), None
     if reads_tables:
-        config = _fitting(ConversionConfig(**options), model.config)
+        limits = model.config.max_num_rows, model.config.max_num_columns
+        config = ConversionConfig(**options).fitting(*limits)
         options, reader = dataclasses.asdict(config), _reader(vocab_file, config)
     # A killed run leaves its partial folder behind. The next run removes it first.
     partial = f"{export_dir.rstrip('/')}.partial"
@@ -91,21 +92,6 @@ def _reader(vocab_file, config: ConversionConfig) -> table_reader.TableReader | 
         )
         return None
     return table_reader.TableReader(vocab_file, config)
-
-
-def _fitting(config: ConversionConfig, model) -> ConversionConfig:
-    """Returns a config that shortens tables and questions until they fit.
-
-    Rows and columns are limited to those of the model: further ones would share the last id.
-    """
-    return dataclasses.replace(
-        config,
-        max_row_id=min(config.max_row_id, model.max_num_rows),
-        max_column_id=min(config.max_column_id, model.max_num_columns),
-        drop_rows_to_fit=True,
-        drop_columns_to_fit=True,
-        trim_question_to_fit=True,
-    )
 
 
 def is_saved_model(path: str) -> bool:

@@ -3,16 +3,16 @@
 import json
 import os
 
-import numpy as np
 import tensorflow as tf
 
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
 from mate_tf.serving import export
+from mate_tf.serving.served import ServedModel
 from mate_tf.serving.signatures import SERVING_EXAMPLES
 
 
-class ExportedModel:
+class ExportedModel(ServedModel):
     """A SavedModel written by `mate_tf.serving.export`, loaded, with its example converter.
 
     Args:
@@ -37,23 +37,12 @@ class ExportedModel:
             self._model = tf.saved_model.load(saved_model_dir)
         except (OSError, ValueError, tf.errors.OpError) as error:
             raise InputError(f"{saved_model_dir}: not a readable SavedModel ({error})") from error
-        self._signature = self._model.signatures[SERVING_EXAMPLES]
         vocabulary = os.path.join(export.extras_dir(saved_model_dir), export.VOCABULARY_FILE)
-        self.class_names = settings.get("class_names", [])
-        self.converter = ExampleConverter(vocabulary, **settings["converter"])
-
-    def __call__(self, *examples: tf.train.Example) -> list[dict[str, np.ndarray]]:
-        """Runs the model on a batch of examples.
-
-        Returns one dict for each example: the outputs of `ServingModule.serving_examples` by name,
-        without the batch axis.
-        """
-        serialized = tf.constant([example.SerializeToString() for example in examples])
-        outputs = {name: value.numpy() for name, value in self._signature(serialized).items()}
-        return [
-            {name: values[index] for name, values in outputs.items()}
-            for index in range(len(examples))
-        ]
+        super().__init__(
+            self._model.signatures[SERVING_EXAMPLES],
+            ExampleConverter(vocabulary, **settings["converter"]),
+            settings.get("class_names", []),
+        )
 
 
 def _settings(saved_model_dir: str) -> dict:

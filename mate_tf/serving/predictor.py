@@ -1,17 +1,25 @@
-"""Answers questions about tables with an exported model."""
+"""Answers questions about tables with a trained model."""
 
 import dataclasses
+import os
 import re
+from collections.abc import Iterable
 
 import numpy as np
 import tensorflow as tf
 
+from mate_tf import checkpoints
 from mate_tf.answers import execution
 from mate_tf.answers.execution import AGGREGATIONS
+from mate_tf.attention import AttentionConfig
 from mate_tf.data import interactions
 from mate_tf.data.converters.tokenizer import MAX_WORD_CHARACTERS
+from mate_tf.errors import InputError
 from mate_tf.evaluation.denotation import numbers_at
+from mate_tf.serving import export, pretrained, requests, source
 from mate_tf.serving.exported import ExportedModel
+from mate_tf.serving.served import ServedModel
+from mate_tf.tables.given import as_table
 from mate_tf.tables.table import Table
 
 # A run of letters and digits. Ideographs are excluded since each one is a word by itself.
@@ -63,50 +71,201 @@ class Answer:
 
 
 class Predictor:
-    """Answers questions about tables with a SavedModel written by `mate_tf.serving.export`.
+    """Answers questions about tables with a trained model.
 
     Loading takes seconds and an answer takes milliseconds, so make one object and keep it.
 
-        predictor = mate_tf.Predictor("out/quickstart/model/export")
-        answer = predictor.ask(mate_tf.Table.from_csv("my.csv"), "who has the highest score?")
+        predictor = mate_tf.Predictor.from_pretrained("google/tapas-base-finetuned-wtq")
+        answer = predictor.ask("my.csv", "who has the highest score?")
+
+    A table is a `Table`, the path of a CSV, TSV or JSON file, a pandas DataFrame, a dict from the
+    name of each column to its values, or a list of rows, the header first.
 
     Args:
-        saved_model_dir: folder of the SavedModel.
+        saved_model_dir: folder of a SavedModel that `mate_tf.serving.export` wrote.
 
     Raises:
         InputError: if the folder has no SavedModel of mate-tf, or its model reads no tables.
     """
 
     def __init__(self, saved_model_dir: str):
-        self._model = ExportedModel(saved_model_dir)
+        self._set(ExportedModel(saved_model_dir), saved_model_dir)
 
-    def ask(self, table: Table, question: str, previous: Answer | None = None) -> Answer:
-        """Answers one question.
+    def _set(self, model: ServedModel, name: str) -> None:
+        self._model, self._name = model, str(name)
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        folder_or_name: str | os.PathLike,
+        attention: str | dict | AttentionConfig | None = None,
+        precision: str | None = None,
+        max_seq_length: int | None = None,
+        task: str | None = None,
+    ) -> "Predictor":
+        """Loads a trained model as it is.
 
         Args:
-            table: the table.
-            question: the question.
-            previous: the answer to the previous question, if this question refers to it. Cells of
-                it that the model does not read this time are ignored.
+            folder_or_name: one of
 
-        Returns:
-            The answer. Its `cuts` name the parts that were not read.
+                * a folder of Hugging Face's TapasForQuestionAnswering or
+                  TapasForSequenceClassification (config.json, weights, vocabulary);
+                * a folder of a TAPAS checkpoint (bert_config.json, model.ckpt.*, vocab.txt); the
+                  hyper-parameters are those in tapas_config.json or of the task;
+                * a --model_dir or an export of mate-tf;
+                * the name of a model on the Hugging Face hub; needs the extra `hub`.
+            attention: attention variant in place of the model's own: its name, or its
+                `AttentionConfig` with options. It must have the same weights. By default as the
+                model was trained, which for TAPAS is "full".
+            precision: "float32", "bfloat16" or "float16"; by default as it was trained.
+            max_seq_length: tokens of question and table that are read; by default 512, or as it was
+                trained.
+            task: name of the task; by default the one in the name of the folder, such as WTQ in
+                tapas_wtq_wikisql_sqa_inter_masklm_base_reset. There "reset" means that positions
+                restart in each cell.
 
         Raises:
-            InputError: if question and table cannot be shortened to the model's length.
+            InputError: there is no such model, it does not answer questions, or the other arguments
+                do not fit it.
         """
-        interaction, example, notes = self._convert(table, question, previous)
-        (outputs,) = self._model(example)
-        if "class_probabilities" in outputs:
-            return self._class(outputs["class_probabilities"], notes)
-        return _cells(interaction.table, table, outputs, notes)
+        found = source.find(folder_or_name)
+        predictor = cls.__new__(cls)
+        model = pretrained.load(found, attention, precision, max_seq_length, task)
+        predictor._set(model, found.name)
+        return predictor
+
+    @property
+    def model(self):
+        """The Keras model, a `TableClassifier`; None for an export."""
+        return self._model.keras_model
+
+    def __repr__(self) -> str:
+        facts = [repr(self._name)]
+        if self._model.keras_model is not None:
+            config = self._model.keras_model.config
+            variants = (each.name for each in config.encoder.distinct_attention())
+            facts += [
+                f"attention={'+'.join(variants)}",
+                f"layers={config.encoder.num_hidden_layers}",
+                f"hidden_size={config.encoder.hidden_size}",
+            ]
+        facts.append(f"max_seq_length={self._model.converter.max_seq_length}")
+        if self._model.class_names:
+            facts.append(f"classes={'|'.join(self._model.class_names)}")
+        return f"Predictor({', '.join(facts)})"
+
+    def __call__(self, table, query, sequential: bool = False) -> "Answer | list[Answer]":
+        """Answers one question, or each of a list of questions.
+
+        Args:
+            table: the table, of any of the types above.
+            query: the question, or a list of them.
+            sequential: each question of a list refers to the answer of the one before it.
+
+        Raises:
+            InputError: as `ask`.
+        """
+        if isinstance(query, str) or not sequential:
+            return self.ask(table, query)
+        table, answers = as_table(table), []
+        for question in requests.questions(query):
+            answers.append(self.ask(table, question, answers[-1] if answers else None))
+        return answers
+
+    def ask(self, table, question, previous: Answer | None = None) -> "Answer | list[Answer]":
+        """Answers one question, or several that are independent of each other.
+
+        Args:
+            table: the table, of any of the types above.
+            question: the question, or a list of questions.
+            previous: the answer to the question before, if this one refers to it. Its cells that
+                are not read this time are forgotten.
+
+        Returns:
+            The answer, or a list of them; its `cuts` say what was not read.
+
+        Raises:
+            InputError: the question is empty; the table cannot be read; question and table cannot
+                be brought into the model's length.
+        """
+        table = as_table(table)
+        if isinstance(question, str):
+            return self._ask([(table, requests.question(question))], previous)[0]
+        return self._ask([(table, each) for each in requests.questions(question)], previous)
+
+    def ask_batch(self, pairs: Iterable, batch_size: int = 16) -> list[Answer]:
+        """Answers questions about different tables.
+
+        Args:
+            pairs: (table, question) each.
+            batch_size: examples that the model computes at a time.
+
+        Returns:
+            The answers, in the order of the pairs.
+
+        Raises:
+            InputError: as `ask`.
+        """
+        read = [(as_table(table), requests.question(question)) for table, question in pairs]
+        return self._ask(read, batch_size=batch_size)
+
+    def save_pretrained(self, folder: str | os.PathLike) -> None:
+        """Writes a folder that Hugging Face's `from_pretrained` and this class's read.
+
+        Raises:
+            InputError: the model has something that Hugging Face's TAPAS has not, or is an export.
+        """
+        checkpoints.save_huggingface(
+            self._keras_model(), folder, self._model.converter.vocab_file, self._model.class_names
+        )
+
+    def export(self, folder: str | os.PathLike) -> str:
+        """Writes the model as a SavedModel (`mate_tf.serving.export`); returns the folder.
+
+        Raises:
+            InputError: the folder has something else in it, or the model is an export.
+        """
+        return export.export(
+            self._keras_model(),
+            os.fspath(folder),
+            self._model.converter.vocab_file,
+            dataclasses.asdict(self._model.converter.config),
+            self._model.class_names,
+        )
+
+    def _keras_model(self):
+        if self._model.keras_model is None:
+            raise InputError(
+                f"{self._name}: is an export, which is not saved again; give the folder of its "
+                "weights to Predictor.from_pretrained"
+            )
+        return self._model.keras_model
 
     def example(
         self, table: Table, question: str, previous: Answer | None = None
     ) -> tf.train.Example:
         """Returns the model's input for a question; arguments and errors as for `ask`."""
-        _, example, _ = self._convert(table, question, previous)
+        _, example, _ = self._convert(as_table(table), requests.question(question), previous)
         return example
+
+    def _ask(self, pairs, previous=None, batch_size: int = 16) -> list[Answer]:
+        """Answers (table, question) pairs in batches."""
+        converted = [self._convert(table, question, previous) for table, question in pairs]
+        outputs = []
+        for start in range(0, len(converted), batch_size):
+            batch = converted[start : start + batch_size]
+            outputs += self._model(*(example for _, example, _ in batch))
+        return [
+            self._answer(table, interaction, found, notes)
+            for (table, _), (interaction, _, notes), found in zip(
+                pairs, converted, outputs, strict=True
+            )
+        ]
+
+    def _answer(self, table, interaction, outputs, notes) -> Answer:
+        if "class_probabilities" in outputs:
+            return self._class(outputs["class_probabilities"], notes)
+        return _cells(interaction.table, table, outputs, notes)
 
     def _convert(self, table, question, previous):
         """Returns the interaction, its example and descriptions of what the example lacks."""

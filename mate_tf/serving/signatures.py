@@ -169,6 +169,9 @@ class ServingModule(tf.Module):
 
     @tf.function(autograph=False)
     def _answers(self, features):
+        return self.answers(features)
+
+    def answers(self, features):
         """Computes the outputs of `serving_examples` from features, dict of <int32>[batch, seq]."""
         outputs = self._model(features)
         cells = Cells(

@@ -72,3 +72,20 @@ class ConversionConfig:
                 "entity_descriptions_sentence_limit="
                 f"{self.entity_descriptions_sentence_limit} is negative"
             )
+
+    def fitting(self, max_row_id: int, max_column_id: int) -> "ConversionConfig":
+        """Returns a config that reads as much as fits of any table, for questions that are asked.
+
+        Args:
+            max_row_id: rows that the model tells apart, the header's included; those beyond would
+                share the last one.
+            max_column_id: the same for columns, column 0 (the question) included.
+        """
+        return dataclasses.replace(
+            self,
+            max_row_id=min(self.max_row_id, max_row_id),
+            max_column_id=min(self.max_column_id, max_column_id),
+            drop_rows_to_fit=True,
+            drop_columns_to_fit=True,
+            trim_question_to_fit=True,
+        )

@@ -19,6 +19,7 @@ from mate_tf.training import (
     compiled,
     continuation,
     experiments,
+    initial_weights,
     layer_log,
     learned_masks,
     optimizers,  # noqa: F401  registers its types
@@ -110,13 +111,20 @@ def evaluate(experiment, model_dir: str) -> dict:
 def load_model(experiment, model_dir: str):
     """Loads the model with the weights of the last checkpoint, without its optimizer.
 
+    Without a checkpoint in `model_dir` they are those of `task.init_checkpoint`, which must have
+    all of them.
+
     Returns:
         a `TableClassifier`.
 
     Raises:
-        InputError: if there is no checkpoint or it is of another model.
+        InputError: if there is no checkpoint, or it is of another model.
     """
-    path = latest_checkpoint(model_dir)
+    initial = experiment.task.init_checkpoint
+    if initial and not tf.train.latest_checkpoint(model_dir):
+        path = None
+    else:
+        path = latest_checkpoint(model_dir)
     experiments.check_same_model(experiment, model_dir, "encoder")
     if experiment.runtime.distribution_strategy in (workers.STRATEGY, tpu.STRATEGY):
         # Inference runs in one process, however the model was trained.
@@ -124,6 +132,9 @@ def load_model(experiment, model_dir: str):
         experiment.runtime.distribution_strategy = "mirrored"
     with runtime(experiment):
         model = tasks.create(experiment.task).build_model()
+        if path is None:
+            initial_weights.load_all(model, initial)
+            return model
         check_size(model, path)
         with reading(path):
             tf.train.Checkpoint(model=model).restore(path).expect_partial()

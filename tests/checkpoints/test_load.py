@@ -11,6 +11,7 @@ from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
 
+from ..tf1_checkpoint import write_tf1
 from .conftest import SIZES
 
 
@@ -36,19 +37,6 @@ class Model(keras.Model):
         self.encoder = tiny_encoder(**fields)
         self.head = Head()
         self.head.build(None)
-
-
-def write_tf1(variables, prefix, **more):
-    """A checkpoint as TF1's Saver writes it."""
-    with tf.Graph().as_default():
-        values = variables | more
-        stored = {
-            name: tf.compat.v1.get_variable(name, initializer=v) for name, v in values.items()
-        }
-        with tf.compat.v1.Session() as session:
-            session.run(tf.compat.v1.global_variables_initializer())
-            tf.compat.v1.train.Saver(stored).save(session, str(prefix), write_meta_graph=False)
-    return str(prefix)
 
 
 def tf1_values(model, seed=0):

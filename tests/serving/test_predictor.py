@@ -6,6 +6,7 @@ import math
 import pathlib
 
 import numpy as np
+import pandas
 import pytest
 
 from mate_tf import checkpoints
@@ -16,7 +17,7 @@ from mate_tf.serving.exported import ExportedModel
 from mate_tf.serving.predictor import Answer, AnswerCell, Predictor
 from mate_tf.tables.table import Table
 
-from ..tiny_model import MAX_COLUMNS, MAX_ROWS
+from ..tiny_model import LENGTH, MAX_COLUMNS, MAX_ROWS
 
 
 def well_formed(answer, table):
@@ -127,8 +128,65 @@ def test_very_long_question(predictor, table):
     assert any(cut.endswith("question tokens dropped") for cut in answer.cuts)
 
 
-def test_empty_question(predictor, table):
-    assert well_formed(predictor.ask(table, ""), table)
+def test_question_without_words(predictor, table):
+    assert well_formed(predictor.ask(table, "?"), table)
+
+
+@pytest.mark.parametrize("ask", ["ask", "__call__", "example", "ask_batch"])
+def test_no_question(predictor, table, ask):
+    for nothing in ("", "  \n", None, 3, ["who?", ""]):
+        arguments = [[(table, nothing)]] if ask == "ask_batch" else [table, nothing]
+        with pytest.raises(ValueError, match=r"^(the question is empty|a question must be text, )"):
+            getattr(predictor, ask)(*arguments)
+
+
+def test_forms_of_a_table(predictor, table, tmp_path):
+    """All of them are the same table."""
+    expected = predictor.ask(table, "who is 41?")
+    table.to_csv(tmp_path / "table.csv")
+    columns = {name: table.column(index) for index, name in enumerate(table.columns)}
+    rows = [list(table.columns), *table.rows]
+    frame = pandas.DataFrame(columns)
+    for given in (tmp_path / "table.csv", str(tmp_path / "table.csv"), columns, rows, frame):
+        assert predictor.ask(given, "who is 41?") == expected
+        assert predictor(table=given, query="who is 41?") == expected
+    assert predictor.example(columns, "who is 41?") == predictor.example(table, "who is 41?")
+
+
+def test_several_questions(predictor, table):
+    """Independent of each other, or each after the answer of the one before."""
+    questions = ["who is 41?", "where is Cy?", "who is 30?"]
+    single = [predictor.ask(table, question) for question in questions]
+    assert same(predictor.ask(table, questions), single)
+    assert same(predictor(table=table, query=questions), single)
+    talk = predictor(table, questions, sequential=True)
+    assert talk[0] == single[0]
+    assert talk[1] == predictor.ask(table, questions[1], previous=talk[0])
+    assert talk[2] == predictor.ask(table, questions[2], previous=talk[1])
+    assert talk[1].probability != single[1].probability
+    assert predictor.ask(table, []) == []
+
+
+def test_batches_of_tables(predictor, table):
+    """Answers come in the order of the pairs, whatever the batches are."""
+    other = Table.from_rows(["a", "b", "c", "d"], [[n, n + 1, "x y z", n] for n in range(9)])
+    pairs = [(table, "who is 41?"), (other, "which?"), (table, "who is 30?"), (other, "x?")]
+    expected = [predictor.ask(*pair) for pair in pairs]
+    for batch_size in (1, 3, 16):
+        assert same(predictor.ask_batch(pairs, batch_size), expected)
+
+
+def same(answers, expected):
+    """Whether answers are equal up to how batches are rounded."""
+    assert len(answers) == len(expected)
+    for answer, wanted in zip(answers, expected, strict=True):
+        assert (answer.text, answer.coordinates) == (wanted.text, wanted.coordinates)
+        assert answer.probability == pytest.approx(wanted.probability, abs=1e-5)
+    return True
+
+
+def test_repr(predictor, saved_model):
+    assert repr(predictor) == f"Predictor({saved_model!r}, max_seq_length={LENGTH})"
 
 
 def test_what_is_no_saved_model_of_ours(tmp_path):

@@ -1,0 +1,179 @@
+"""What folders of trained models say about their models, for every kind of folder."""
+
+import dataclasses
+import json
+import os
+
+from mate_tf import tasks
+from mate_tf.errors import InputError
+from mate_tf.models import huggingface
+from mate_tf.models.classifier import ClassifierConfig
+from mate_tf.models.encoder import EncoderConfig
+from mate_tf.serving import source as sources
+from mate_tf.serving import vocabulary
+from mate_tf.serving.source import Kind, Source
+from mate_tf.tables.conversion import ConversionConfig
+from mate_tf.training import experiments
+
+MAX_SEQ_LENGTH = 512
+"""Tokens per example of TAPAS's models."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Pretrained:
+    """What a folder says about its model.
+
+    Attributes:
+        source: the folder.
+        task: name of the task that it answers.
+        model: its config.
+        conversion: how its examples are made.
+        vocab_file: WordPiece vocabulary, or a tokenizer.json with one.
+        class_names: names of the classes, if it classifies.
+        precision: dtype to compute with, one of PRECISIONS; "" for float32.
+    """
+
+    source: Source
+    task: str
+    model: ClassifierConfig
+    conversion: ConversionConfig
+    vocab_file: str
+    class_names: tuple[str, ...] = ()
+    precision: str = ""
+
+
+def read(source: Source, task: str | None = None) -> Pretrained:
+    """Reads the configuration of a model, without its weights.
+
+    Args:
+        source: a folder of any kind but an export.
+        task: name of the task; by default as the folder says.
+
+    Raises:
+        InputError: a file cannot be read, or it does not say what is needed.
+    """
+    if task is not None:
+        task = tasks.get(task).name
+    readers = {Kind.HUGGING_FACE: _huggingface, Kind.TAPAS: _tapas, Kind.TRAINED: _trained}
+    return readers[source.kind](source, task)
+
+
+def most_tokens(encoder: EncoderConfig) -> int | None:
+    """Returns the longest sequence that has positions; None if any has."""
+    if encoder.reset_position_index_per_cell or encoder.disable_position_embeddings:
+        return None
+    return encoder.max_position_embeddings
+
+
+def _huggingface(source: Source, task: str | None) -> Pretrained:
+    config = _read_json(source.file(Kind.HUGGING_FACE.value))
+    architecture = (config.get("architectures") or ["model of unknown class"])[0]
+    if architecture not in (huggingface.QUESTION_ANSWERING, huggingface.SEQUENCE_CLASSIFICATION):
+        raise InputError(
+            f"{source.name}: is a {architecture}, which answers no questions; "
+            f"--mode=train --init_checkpoint={source.name} fine-tunes it"
+        )
+    model = ClassifierConfig.from_huggingface(config)
+    task = task or source.task
+    class_names = _class_names(config, model.num_classification_labels, task)
+    task = task or _task_of_heads(model)
+    tokenizer_file = source.file("tokenizer_config.json")
+    tokenizer = _read_json(tokenizer_file) if tokenizer_file else {}
+    if tokenizer.get("do_lower_case") is False:
+        raise InputError(f"{tokenizer_file}: do_lower_case is false: only uncased text is read")
+    length = min(tokenizer.get("model_max_length") or MAX_SEQ_LENGTH, MAX_SEQ_LENGTH)
+    names = ("cell_trim_length", "strip_column_names")
+    options = {name: tokenizer[name] for name in names if tokenizer.get(name) is not None}
+    return Pretrained(
+        source=source,
+        task=task,
+        model=model,
+        conversion=ConversionConfig(max_seq_length=_fitting_length(model, length), **options),
+        vocab_file=vocabulary.text_file(source.file(*sources.VOCABULARY_FILES)),
+        class_names=class_names,
+    )
+
+
+def _tapas(source: Source, task: str | None) -> Pretrained:
+    bert_config = _read_json(source.file(Kind.TAPAS.value))
+    task = task or source.task
+    settings = source.file("tapas_config.json")
+    if settings:
+        model = ClassifierConfig.from_tapas(bert_config, **_read_json(settings))
+        task = task or _task_of_heads(model)
+    elif task:
+        encoder = EncoderConfig.from_tapas(
+            bert_config, reset_position_index_per_cell=source.resets_positions
+        )
+        model = tasks.experiment(task).task.model.replace(encoder=encoder)
+    else:
+        raise InputError(
+            f"{source.name}: has no tapas_config.json, and its name says no task: give task= "
+            f"(--task), one of {', '.join(sorted(sources.TASKS.values()))}"
+        )
+    _check_task(source, task)
+    return Pretrained(
+        source=source,
+        task=task,
+        model=model,
+        conversion=ConversionConfig(max_seq_length=_fitting_length(model, MAX_SEQ_LENGTH)),
+        vocab_file=vocabulary.text_file(source.file(*sources.VOCABULARY_FILES)),
+        class_names=tuple(tasks.get(task).class_names),
+    )
+
+
+def _trained(source: Source, task: str | None) -> Pretrained:
+    path = source.file(Kind.TRAINED.value)
+    experiment = experiments.load(path, task=task)
+    config = experiment.task
+    _check_task(source, config.name)
+    named = config.conversion.bert_vocab_file
+    places = ("vocab.txt", "../vocab.txt", "export/assets.extra/vocab.txt")
+    vocab_file = named if os.path.isfile(named) else source.file(*places)
+    if vocab_file is None:
+        raise InputError(f"{path}: its vocabulary {named!r} is not there, and no vocab.txt here")
+    return Pretrained(
+        source=source,
+        task=config.name,
+        model=config.model,
+        conversion=config.conversion.frozen(),
+        vocab_file=vocab_file,
+        class_names=tuple(tasks.get(config.name).class_names),
+        precision=experiment.runtime.mixed_precision_dtype or "",
+    )
+
+
+def _check_task(source: Source, task: str) -> None:
+    able = tasks.get(task).capabilities
+    if not (able.answers_questions and able.reads_tables):
+        raise InputError(f"{source.name}: task {task} answers no questions about tables")
+
+
+def _task_of_heads(model: ClassifierConfig) -> str:
+    if model.num_classification_labels:
+        return "TABFACT"
+    return "WTQ" if model.num_aggregation_labels else "SQA"
+
+
+def _class_names(config: dict, number: int, task: str | None) -> tuple[str, ...]:
+    """Returns the names in a config.json, or the task's in place of LABEL_0, LABEL_1."""
+    names = config.get("id2label") or {}
+    names = tuple(str(names.get(str(index), f"LABEL_{index}")) for index in range(number))
+    of_task = tuple(tasks.get(task).class_names) if task else ()
+    unnamed = all(name == f"LABEL_{index}" for index, name in enumerate(names))
+    return of_task if unnamed and len(of_task) == number else names
+
+
+def _fitting_length(model: ClassifierConfig, length: int) -> int:
+    return min(length, most_tokens(model.encoder) or length)
+
+
+def _read_json(path: str) -> dict:
+    try:
+        with open(path, encoding="utf-8") as file:
+            content = json.load(file)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: not readable: {error}") from error
+    if not isinstance(content, dict):
+        raise InputError(f"{path}: expected a JSON object")
+    return content

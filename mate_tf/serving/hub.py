@@ -1,0 +1,74 @@
+"""Models by their names on the Hugging Face hub. Imports no TensorFlow."""
+
+import importlib.util
+import os
+import re
+
+from mate_tf.errors import InputError
+
+_NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
+_OF_A_FILE = re.compile(r"\.(ckpt|index|bin|safetensors|json|pt|h5)\b|\bckpt-\d+$")
+_WEIGHTS = (
+    ("model*.safetensors", "model.safetensors.index.json"),
+    ("pytorch_model*.bin", "pytorch_model.bin.index.json"),
+)
+"""Patterns of files with weights. Only one kind is fetched, the first that a model has."""
+
+_OTHERS = ("config.json", "vocab.txt", "tokenizer.json", "tokenizer_config.json")
+
+
+def is_name(text: str) -> bool:
+    """Returns whether a text can name a model, such as "google/tapas-base-finetuned-wtq".
+
+    A path that begins with an existing folder is no name, and neither is one of a file.
+    """
+    is_file = _OF_A_FILE.search(text)
+    return bool(_NAME.fullmatch(text)) and not is_file and not os.path.exists(text.split("/")[0])
+
+
+def fetch(name: str) -> str:
+    """Downloads a model, unless it is in the cache of huggingface_hub.
+
+    The cache, the token for private models and offline use are those of huggingface_hub
+    (HF_HOME, HF_TOKEN, HF_HUB_OFFLINE).
+
+    Args:
+        name: owner and name of a model.
+
+    Returns:
+        the folder with its files in the cache.
+
+    Raises:
+        InputError: huggingface_hub is not installed; there is no such model; the hub cannot be
+            reached and the model is not in the cache.
+    """
+    if importlib.util.find_spec("huggingface_hub") is None:
+        raise InputError(
+            f"{name}: no such folder; to fetch it from the Hugging Face hub: "
+            "pip install 'mate-tf[hub]'"
+        )
+    import huggingface_hub
+
+    for weights in _WEIGHTS:
+        try:
+            folder = huggingface_hub.snapshot_download(name, allow_patterns=[*weights, *_OTHERS])
+        except Exception as error:  # each version of the library has other classes for the network
+            raise InputError(
+                f"{name}: no such folder, and not fetched from the Hugging Face hub: "
+                f"{_reason(error)}"
+            ) from error
+        if any(file.endswith((".safetensors", ".bin")) for file in os.listdir(folder)):
+            return folder
+    raise InputError(f"{name}: this model has no weights as .safetensors or .bin")
+
+
+def _reason(error: Exception) -> str:
+    """Returns why a model was not fetched, in one sentence."""
+    kind = type(error).__name__
+    if kind in ("RepositoryNotFoundError", "GatedRepoError"):
+        return "there is no model of this name, or it needs a token (HF_TOKEN)"
+    if isinstance(error, OSError) and "LocalEntryNotFound" in "".join(
+        each.__name__ for each in type(error).__mro__
+    ):
+        return "it cannot be reached, and the model is not in the cache"
+    return f"{kind}: {' '.join(str(error).split())}"

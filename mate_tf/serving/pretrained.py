@@ -1,0 +1,116 @@
+"""Pretrained weights as a model that answers questions, with no training and no export."""
+
+import contextlib
+import dataclasses
+
+from official.modeling import performance
+
+from mate_tf.attention import AttentionConfig
+from mate_tf.data.converters.examples import ExampleConverter
+from mate_tf.errors import InputError
+from mate_tf.layers.keras_namespace import keras
+from mate_tf.models.classifier import TableClassifier
+from mate_tf.serving import configurations
+from mate_tf.serving.configurations import Pretrained
+from mate_tf.serving.exported import ExportedModel
+from mate_tf.serving.live import LiveModel
+from mate_tf.serving.served import ServedModel
+from mate_tf.serving.source import Kind, Source
+from mate_tf.training import initial_weights
+
+PRECISIONS = ("float32", "bfloat16", "float16")
+
+
+def load(
+    source: Source,
+    attention=None,
+    precision: str | None = None,
+    max_seq_length: int | None = None,
+    task: str | None = None,
+) -> ServedModel:
+    """Loads a trained model of any kind; arguments are those of `Predictor.from_pretrained`.
+
+    Raises:
+        InputError: the model cannot be read, lacks weights, or cannot be used with the arguments.
+    """
+    if source.kind is Kind.EXPORT:
+        given = {"attention": attention, "precision": precision, "max_seq_length": max_seq_length}
+        for name, value in given.items():
+            if value is not None:
+                raise InputError(
+                    f"{source.name}: {name} cannot be changed in an export; give the folder of "
+                    "the weights"
+                )
+        return ExportedModel(source.folder)
+    found = configured(configurations.read(source, task), attention, precision, max_seq_length)
+    return LiveModel(build(found), make_converter(found), found.class_names)
+
+
+def configured(
+    found: Pretrained,
+    attention=None,
+    precision: str | None = None,
+    max_seq_length: int | None = None,
+) -> Pretrained:
+    """Returns the same with what the user wants otherwise, and reading as much as fits of a table.
+
+    Raises:
+        InputError: no such attention or precision; more tokens than the model has positions.
+    """
+    model, conversion = found.model, found.conversion
+    if attention is not None:
+        options = {"name": attention} if isinstance(attention, str) else attention
+        encoder = model.encoder.replace(attention=AttentionConfig(options))
+        model = model.replace(encoder=encoder)
+    if precision not in (None, *PRECISIONS):
+        raise InputError(f"precision {precision!r} is none of {', '.join(PRECISIONS)}")
+    if max_seq_length is not None:
+        conversion = dataclasses.replace(conversion, max_seq_length=max_seq_length)
+    most = configurations.most_tokens(model.encoder)
+    if most is not None and conversion.max_seq_length > most:
+        raise InputError(
+            f"{found.source.name}: max_seq_length={conversion.max_seq_length}, but its model has "
+            f"{most} positions"
+        )
+    return dataclasses.replace(
+        found,
+        model=model,
+        conversion=conversion.fitting(model.max_num_rows, model.max_num_columns),
+        precision=precision or found.precision,
+    )
+
+
+def build(found: Pretrained) -> TableClassifier:
+    """Builds the model and loads its weights.
+
+    Raises:
+        InputError: the weights cannot be read, or some of the model's are missing.
+    """
+    with _precision(found.precision):
+        model = TableClassifier(found.model)
+    initial_weights.load_all(model, found.source.checkpoint)
+    return model
+
+
+def make_converter(found: Pretrained) -> ExampleConverter:
+    """Returns what makes the model's examples.
+
+    Raises:
+        InputError: the vocabulary cannot be used, or has more pieces than the model.
+    """
+    converter = ExampleConverter.from_config(found.vocab_file, found.conversion)
+    pieces, size = len(converter.tokenizer.pieces), found.model.encoder.vocab_size
+    if pieces > size:
+        raise InputError(f"{found.vocab_file}: has {pieces} pieces, but the model has {size}")
+    return converter
+
+
+@contextlib.contextmanager
+def _precision(dtype: str):
+    """Sets the global dtype policy, and puts it back."""
+    before = keras.mixed_precision.global_policy()
+    performance.set_mixed_precision_policy(dtype or "float32")
+    try:
+        yield
+    finally:
+        keras.mixed_precision.set_global_policy(before)

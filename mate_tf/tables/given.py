@@ -1,0 +1,65 @@
+"""Tables as users give them: files, DataFrames, dicts, lists."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mate_tf.errors import InputError
+from mate_tf.tables.table import Table
+
+
+def read_table(path: str | os.PathLike) -> Table:
+    """Reads a table by the ending of its name; what is no TSV or JSON is read as CSV.
+
+    Raises:
+        InputError: it cannot be read or has no rows.
+    """
+    readers = {".tsv": Table.from_tsv, ".json": Table.from_json}
+    return readers.get(os.path.splitext(path)[1].lower(), Table.from_csv)(path)
+
+
+def as_table(given: Any) -> Table:
+    """Makes a table of what a user gives.
+
+    Args:
+        given: a Table; the path of a file, as `read_table` takes it; a pandas DataFrame; a dict
+            from the name of each column to its values; a list of rows, the header first; or a list
+            of dicts, one per row.
+
+    Raises:
+        InputError: it is none of these, has no rows, or the rows or columns differ in length.
+    """
+    if isinstance(given, Table):
+        return given
+    if isinstance(given, (str, os.PathLike)):
+        return read_table(given)
+    if hasattr(given, "columns") and hasattr(given, "iloc"):
+        return Table.from_dataframe(given)
+    if isinstance(given, Mapping):
+        return _of_columns(given)
+    if isinstance(given, Sequence) and given:
+        if all(isinstance(row, Mapping) for row in given):
+            header = list(dict.fromkeys(name for row in given for name in row))
+            return Table.from_rows(header, [[row.get(name) for name in header] for row in given])
+        if all(isinstance(row, Sequence) and not isinstance(row, str) for row in given):
+            header, *rows = given
+            if not rows:
+                raise InputError("table: there is a header but no rows")
+            return Table.from_rows(header, rows)
+    raise InputError(
+        f"table: a {type(given).__name__} is no table; give the path of a file, a Table, a "
+        "DataFrame, a dict of columns or a list of rows"
+    )
+
+
+def _of_columns(columns: Mapping) -> Table:
+    for name, values in columns.items():
+        if isinstance(values, str) or not hasattr(values, "__len__"):
+            raise InputError(f"table: column {name!r} is no list of values")
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())
+        raise InputError(f"table: columns of different lengths: {listed} values")
+    if not any(lengths.values()):
+        raise InputError("table: there are no rows")
+    return Table.from_rows(columns, zip(*columns.values(), strict=True))
