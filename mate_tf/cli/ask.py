@@ -1,47 +1,60 @@
-"""--mode=ask: answers questions about a given table with an exported model."""
+"""--mode=ask: answers questions about a given table with a trained model."""
 
 import json
 import os
 
+from mate_tf.cli.checks import check_export
 from mate_tf.errors import InputError
+from mate_tf.tables.given import read_table
 from mate_tf.tables.table import Table
+
+JSON, TABLE, BOTH = FORMATS = ("json", "table", "both")
+"""Values of --format."""
 
 
 def main(flags) -> None:
     """Answers every --question about --table. A question may refer to the previous answer."""
+    check_request(flags)
+    table = read_table(flags.table)
+    export_dir = None if flags.init_checkpoint else export_dir_of(flags)
+    if export_dir:
+        check_export(export_dir)
+    # Imported after the checks above: TensorFlow takes seconds to load.
+    from mate_tf.cli.job import Job
+    from mate_tf.cli.pretrained import load_predictor
+    from mate_tf.serving.predictor import Predictor
+
+    if not export_dir:
+        predictor = load_predictor(flags)
+    else:
+        if flags.task or flags.config_file:
+            Job.from_flags(flags)  # raises for tasks that cannot answer questions
+        predictor = Predictor(export_dir)
+    answer_all(predictor, table, flags.question, form=flags.format)
+
+
+def check_request(flags) -> None:
+    """Raises InputError for flags without a table or without a question."""
     if not flags.table:
         raise InputError("--mode=ask needs --table=FILE")
     if not flags.question:
         raise InputError('--mode=ask needs --question="..."')
-    table = read_table(flags.table)
-    export_dir = export_dir_of(flags)
-    # Imported after the checks above: TensorFlow takes seconds to load.
-    from mate_tf.cli.job import Job
-    from mate_tf.serving.predictor import Predictor
-
-    if flags.task or flags.config_file:
-        Job.from_flags(flags)  # raises for tasks that cannot answer questions
-    answer_all(Predictor(export_dir), table, flags.question)
+    if not all(text.strip() for text in flags.question):
+        raise InputError("--question: the question is empty")
 
 
-def read_table(path: str) -> Table:
-    """Reads a table. The extension selects TSV or JSON; all other files are read as CSV.
-
-    Raises:
-        InputError: if it cannot be read or has no rows.
-    """
-    readers = {".tsv": Table.from_tsv, ".json": Table.from_json}
-    return readers.get(os.path.splitext(path)[1].lower(), Table.from_csv)(path)
-
-
-def answer_all(predictor, table: Table, questions, conversation: bool = True) -> list:
-    """Prints each answer as JSON and as a table with the selected cells marked.
+def answer_all(
+    predictor, table: Table, questions, conversation: bool = True, form: str = BOTH
+) -> list:
+    """Prints the answers and returns them.
 
     Args:
         predictor: a `Predictor`.
         table: the table.
         questions: questions about it.
         conversation: whether a question may refer to the answer of the previous question.
+        form: JSON, TABLE or BOTH. JSON is one JSON value: an object, or a list of them for several
+            questions. TABLE is the answer in words and the table with the selected cells marked.
 
     Returns:
         list of answers.
@@ -50,13 +63,25 @@ def answer_all(predictor, table: Table, questions, conversation: bool = True) ->
     for question in questions:
         previous = answers[-1] if answers and conversation else None
         answer = predictor.ask(table, question, previous)
-        print(f"\n{question}")
-        print(json.dumps(answer.to_json(), ensure_ascii=False))
-        print(table.render(answer.coordinates))
-        for cut in answer.cuts:
-            print(f"cut: {cut}")
         answers.append(answer)
+        if form != JSON:
+            print_answer(table, question, answer, form)
+    if form == JSON:
+        found = [
+            {"question": question, **answer.to_json()}
+            for question, answer in zip(questions, answers, strict=True)
+        ]
+        print(json.dumps(found[0] if len(found) == 1 else found, ensure_ascii=False))
     return answers
+
+
+def print_answer(table: Table, question: str, answer, form: str) -> None:
+    """Prints one answer as TABLE or BOTH."""
+    print(f"\n{question}")
+    print(json.dumps(answer.to_json(), ensure_ascii=False) if form == BOTH else answer.text)
+    print(table.render(answer.coordinates))
+    for cut in answer.cuts:
+        print(f"cut: {cut}")
 
 
 def export_dir_of(flags) -> str:
@@ -69,4 +94,7 @@ def export_dir_of(flags) -> str:
         return flags.export_dir
     if flags.model_dir or flags.output_dir:
         return os.path.join(flags.model_dir or os.path.join(flags.output_dir, "model"), "export")
-    raise InputError(f"--mode={flags.mode} needs --export_dir=FOLDER of an exported model")
+    raise InputError(
+        f"--mode={flags.mode} needs --export_dir=FOLDER of an exported model, or --init_checkpoint="
+        "FOLDER_OR_NAME of a trained one"
+    )

@@ -3,8 +3,6 @@
 import os
 from importlib import resources
 
-import yaml
-
 from mate_tf.errors import InputError
 
 
@@ -33,6 +31,8 @@ def task_name(flags) -> str:
     """
     name = flags.task
     if not name and flags.config_file:
+        import yaml  # takes a tenth of a second, which most commands need not
+
         try:
             with open(find_config(flags.config_file), encoding="utf-8") as file:
                 name = yaml.safe_load(file)["task"]["name"]

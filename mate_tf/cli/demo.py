@@ -1,11 +1,13 @@
-"""--mode=demo: a web page for questions about tables to an exported model."""
+"""--mode=demo: a web page for questions about tables to a trained model."""
 
 import importlib.util
 import os
 import socket
 
 from mate_tf.cli.ask import export_dir_of
+from mate_tf.cli.checks import check_export
 from mate_tf.errors import InputError
+from mate_tf.serving import source
 
 
 def main(flags) -> None:
@@ -13,10 +15,30 @@ def main(flags) -> None:
     if importlib.util.find_spec("gradio") is None:
         raise InputError("--mode=demo needs gradio: pip install -e '.[demo]'")
     _check_port(flags.port)
+    demo = _pretrained(flags) if flags.init_checkpoint else _exported(flags)
+    from mate_tf.demo import page
+
+    page.serve(demo, flags.port)
+
+
+def _pretrained(flags):
+    """Loads --init_checkpoint; before gradio, which is told to look nothing up on the hub."""
+    from mate_tf.cli.pretrained import load_predictor
+
+    predictor = load_predictor(flags)
+    from mate_tf.demo import session
+
+    conversational = source.find(flags.init_checkpoint).task == "SQA"
+    return session.Demo(predictor, predictor.model, conversational)
+
+
+def _exported(flags):
+    """Loads an export and, if there is one, the checkpoint that it was made of."""
     if not (flags.task or flags.config_file):
-        export_dir = export_dir_of(flags)  # raises before TensorFlow, which takes seconds to load
+        export_dir = export_dir_of(flags)
+        check_export(export_dir)  # raises before TensorFlow, which takes seconds to load
     from mate_tf.cli.job import Job
-    from mate_tf.demo import page, session
+    from mate_tf.demo import session
 
     if flags.task or flags.config_file:
         job = Job.from_flags(flags)
@@ -25,7 +47,7 @@ def main(flags) -> None:
         model_dir = flags.model_dir or os.path.dirname(os.path.abspath(export_dir))
     if not flags.model_dir and not session.has_checkpoint(model_dir):
         model_dir = None
-    page.serve(session.Demo.load(export_dir, model_dir), flags.port)
+    return session.Demo.load(export_dir, model_dir)
 
 
 def _check_port(port: int) -> None:

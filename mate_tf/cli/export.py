@@ -1,13 +1,20 @@
 """--mode=export."""
 
 from mate_tf.cli.job import Job
+from mate_tf.cli.pretrained import load_predictor
+from mate_tf.errors import InputError
 from mate_tf.serving import export as saved_model
 from mate_tf.training import trainer
 
 
 def main(flags) -> None:
-    """Writes the last checkpoint as a SavedModel."""
-    export(Job.from_flags(flags))
+    """Writes the last checkpoint, or --init_checkpoint, as a SavedModel."""
+    if flags.init_checkpoint and not (flags.task or flags.config_file):
+        if not flags.export_dir:
+            raise InputError("--mode=export of --init_checkpoint needs --export_dir=FOLDER")
+        print(f"exported | {load_predictor(flags).export(flags.export_dir)}")
+    else:
+        export(Job.from_flags(flags))
 
 
 def export(job: Job) -> str:

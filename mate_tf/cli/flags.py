@@ -15,8 +15,8 @@ MODES = {
     "export": "write a SavedModel",
     "analyze": "plot, print and write as JSON what a trained model attends to",
     "profile": "time, FLOPs and memory of --variants at --lengths: table, JSON, plots",
-    "ask": "answer --question about --table with an exported model",
-    "demo": "a web page on --port for questions about tables to an exported model",
+    "ask": "answer --question about --table with an exported model or --init_checkpoint",
+    "demo": "a web page on --port for questions to an exported model or --init_checkpoint",
 }
 
 FLAGS = flags.FLAGS
@@ -42,7 +42,10 @@ flags.DEFINE_string("export_dir", None, "Folder of the SavedModel; <model_dir>/e
 flags.DEFINE_string("bert_vocab_file", None, "WordPiece vocabulary, one piece a line.")
 flags.DEFINE_string("bert_config_file", None, "bert_config.json with the encoder's sizes.")
 flags.DEFINE_string(
-    "init_checkpoint", None, "BERT, TAPAS, mate-tf or Hugging Face checkpoint to start from."
+    "init_checkpoint",
+    None,
+    "BERT, TAPAS, mate-tf or Hugging Face checkpoint or folder, or a name on the Hugging Face hub: "
+    "to train from; ask, demo, predict, export and analyze use it as it is.",
 )
 flags.DEFINE_boolean(
     "skip_mismatched", None, "Skip variables of another shape in --init_checkpoint."
@@ -119,6 +122,9 @@ flags.DEFINE_string(
     "passages", None, "JSON of the passages that --table links to; both in HybridQA's format."
 )
 flags.DEFINE_multi_string("question", [], "Question about --table; repeat it for a conversation.")
+flags.DEFINE_enum(
+    "format", "both", ["json", "table", "both"], "ask: answers as JSON, as a table, or as both."
+)
 flags.DEFINE_integer("port", 7860, "Port of --mode=demo.", lower_bound=1, upper_bound=65535)
 
 LENGTHS = [str(2**power) for power in range(7, 15)]

@@ -8,8 +8,9 @@ import shlex
 
 from mate_tf import tasks
 from mate_tf.cli import flags as flag_definitions
-from mate_tf.cli import trainers
+from mate_tf.cli import pretrained, trainers
 from mate_tf.cli.config_files import find_config
+from mate_tf.cli.folders import folders
 from mate_tf.data.records.create_data import examples_path
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import write_json
@@ -103,14 +104,18 @@ class Job:
             InputError: if any of them is not valid.
         """
         config_file = flags.config_file and find_config(flags.config_file)
-        experiment = experiments.load(config_file, task=flags.task)
+        found = pretrained.read(flags)
+        task = flags.task or (found and found.task)
+        experiment = experiments.load(config_file, task=task)
         _check_mode(experiment.task.name, flags.mode)
-        stem = os.path.splitext(os.path.basename(config_file or flags.task.lower()))[0]
-        output_dir = flags.output_dir or os.path.join("out", stem)
-        model_dir = flags.model_dir or os.path.join(output_dir, "model")
-        export_dir = flags.export_dir or os.path.join(model_dir, "export")
+        where = folders(flags, task)
         overrides = [experiments.read_override(text) for text in flags.params_override]
-        return cls.create(experiment, flags, overrides, output_dir, model_dir, export_dir)
+        if found:
+            pretrained.configure(experiment, found, where.model_dir)
+            # The flag may be a name on the hub.
+            checkpoint = _nested("task.init_checkpoint", found.source.checkpoint)
+            overrides.insert(0, (checkpoint, "--init_checkpoint"))
+        return cls.create(experiment, flags, overrides, *where)
 
     @classmethod
     def create(

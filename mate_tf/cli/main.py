@@ -7,14 +7,17 @@ import sys
 from absl import flags
 
 from mate_tf import errors
+from mate_tf.cli import checks, pipelines
 from mate_tf.cli import flags as flag_definitions
-from mate_tf.cli import pipelines
 
 USAGE = """Table question answering with sparse attention (MATE).
 
   {program} --config_file=configs/quickstart.yaml
   {program} --task=SQA --mode=create_data --input_dir=data/sqa --bert_vocab_file=vocab.txt
-  {program} --mode=ask --export_dir=out/quickstart/model/export --table=my.csv --question="..."
+  {program} ask my.csv "who ...?" --init_checkpoint=google/tapas-base-finetuned-wtq
+  {program} ask my.csv "who ...?" --export_dir=out/quickstart/model/export
+
+The mode may be the first word, without --mode=.
 
 Modes:
 {modes}
@@ -32,14 +35,46 @@ def _help(program: str) -> str:
     return USAGE.format(program=program, modes=modes) + listing
 
 
-def _quiet_tensorflow() -> None:
-    """Hides TensorFlow's start-up messages. Must run before TensorFlow is imported.
+def parse(argv: list[str]):
+    """Returns the values of the flags, with those that the short form stands for.
 
-    They include an error on every machine without a GPU. Later errors are also raised as
-    exceptions, so none is lost.
+    Args:
+        argv: the program and its arguments.
+
+    Raises:
+        flags.Error: a flag that is not there, or with a value that it does not take.
+        InputError: words that are no short form.
     """
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
+    given = flag_definitions.FLAGS
+    for flag in given.flags_by_module_dict()[flag_definitions.__name__]:
+        flag.unparse()  # an earlier call in this process, as in a notebook, had its own
+    given.set_gnu_getopt(True)  # flags may follow the words of the short form
+    _read_words(given, given(argv)[1:])
+    return given
+
+
+def _read_words(flags, words: list[str]) -> None:
+    """Sets the flags that the short form `ask TABLE QUESTION…` or `MODE` stands for.
+
+    Raises:
+        InputError: the words are of another form.
+    """
+    if not words:
+        return
+    mode, *words = words
+    if mode not in flag_definitions.MODES:
+        raise errors.InputError(
+            f"{mode!r} is no flag and no mode; modes: {', '.join(flag_definitions.MODES)}"
+        )
+    if flags["mode"].present and flags.mode != mode:
+        raise errors.InputError(f"{mode} or --mode={flags.mode}?")
+    flags.mode = mode
+    if mode == "ask":
+        if words and not flags.table:
+            flags.table, *words = words
+        flags.question = [*flags.question, *words]
+    elif words:
+        raise errors.InputError(f"arguments without a flag: {' '.join(words)}")
 
 
 def _mode(flags):
@@ -57,13 +92,9 @@ def run(argv: list[str] | None = None) -> None:
         if {"--help", "-h", "-help", "--helpfull"} & set(argv[1:]):
             print(_help(program), flush=True)
             sys.exit(0)
-        for flag in flag_definitions.FLAGS.flags_by_module_dict()[flag_definitions.__name__]:
-            flag.unparse()  # clears the values of an earlier call, as in a notebook
-        extra = flag_definitions.FLAGS(argv)[1:]
-        if extra:
-            raise errors.InputError(f"arguments without a flag: {' '.join(extra)}")
-        _quiet_tensorflow()
-        _mode(flag_definitions.FLAGS)(flag_definitions.FLAGS)
+        given = parse(argv)
+        checks.check(given)
+        _mode(given)(given)
     except BrokenPipeError:  # the reader of the output, such as `head`, has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

@@ -13,6 +13,7 @@ import os
 import types
 
 from mate_tf.cli import pointr_modes
+from mate_tf.cli.ask import check_request
 from mate_tf.cli.config_files import find_config
 from mate_tf.cli.job import FLAG_OVERRIDES, Job
 from mate_tf.errors import InputError
@@ -105,10 +106,7 @@ def main(flags) -> None:
 
 
 def _check_request(flags) -> None:
-    if not flags.table:
-        raise InputError("--mode=ask needs --table=FILE")
-    if not flags.question:
-        raise InputError('--mode=ask needs --question="..."')
+    check_request(flags)
     if not flags.export_dir:
         raise InputError(
             f"--task={pointr.NAME} --mode=ask needs --export_dir=FOLDER of the exported models"

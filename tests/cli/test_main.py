@@ -65,15 +65,15 @@ def test_mistakes_of_the_program_are_not_hidden(monkeypatch):
         main.run(["mate-tf", "--mode=train"])
 
 
-def test_a_call_remembers_no_flags_of_the_one_before(monkeypatch):
+def test_a_call_remembers_no_flags_of_the_one_before(monkeypatch, tmp_path):
     """As in a notebook, where all calls are made in one process."""
     seen = []
 
     def look(given):
         seen.append((given.task, given.init_checkpoint, given.params_override))
 
-    monkeypatch.setattr(importlib.import_module("mate_tf.cli.ask"), "main", look)
-    first = ["--task=SQA", "--init_checkpoint=bert", "--params_override=a=1"]
-    main.run(["mate-tf", "--mode=ask", *first])
-    main.run(["mate-tf", "--mode=ask", "--params_override=b=2"])
-    assert seen == [("SQA", "bert", ["a=1"]), (None, None, ["b=2"])]
+    monkeypatch.setattr(importlib.import_module("mate_tf.cli.train"), "main", look)
+    first = ["--task=SQA", f"--init_checkpoint={tmp_path}", "--params_override=a=1"]
+    main.run(["mate-tf", "--mode=train", *first])
+    main.run(["mate-tf", "--mode=train", "--params_override=b=2"])
+    assert seen == [("SQA", str(tmp_path), ["a=1"]), (None, None, ["b=2"])]

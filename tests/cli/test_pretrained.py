@@ -1,0 +1,239 @@
+"""--init_checkpoint of a model that is used without a training, the short form, and wrong paths."""
+
+import json
+import pathlib
+import resource
+import subprocess
+import sys
+
+import pytest
+
+from mate_tf import checkpoints
+from mate_tf.attention import AttentionConfig
+from mate_tf.cli import checks, demo, flags, main
+from mate_tf.data import synthetic
+from mate_tf.demo import session
+from mate_tf.layers.keras_namespace import keras
+from mate_tf.models.classifier import ClassifierConfig, TableClassifier
+from mate_tf.models.encoder import EncoderConfig
+from mate_tf.serving.predictor import Predictor
+from mate_tf.tables.given import read_table
+
+QUESTION = "who is 41?"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A model as Hugging Face has it, with the vocabulary of `created`; not to be changed."""
+    folder = tmp_path_factory.mktemp("huggingface") / "tapas-tiny"
+    vocab_file = folder.with_name("vocab.txt")
+    synthetic.make_vocabulary(vocab_file)
+    keras.utils.set_random_seed(1)
+    encoder = EncoderConfig(
+        vocab_size=len(synthetic.vocabulary()),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        initializer_range=0.5,
+        reset_position_index_per_cell=True,
+        attention=AttentionConfig(name="full"),
+    )
+    model = TableClassifier(ClassifierConfig(encoder=encoder, select_one_column=True))
+    checkpoints.save_huggingface(model, folder, vocab_file)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def expected(folder):
+    """Of the model, by attention."""
+    return {
+        name: Predictor.from_pretrained(folder, attention=name) for name in ("full", "mate_exact")
+    }
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("name,age\nAnn,30\nBob,41\nCy,52\n")
+    return path
+
+
+def test_ask(command, folder, expected, table):
+    flags = ("ask", table, QUESTION, f"--init_checkpoint={folder}", "--format=json")
+    output = json.loads(command(*flags))
+    answer = expected["full"].ask(table, QUESTION)
+    assert output == {"question": QUESTION} | json.loads(json.dumps(answer.to_json()))
+    several = json.loads(command(*flags, "--attention=mate_exact", "--question=where?"))
+    assert [each["question"] for each in several] == ["where?", QUESTION]
+    first = expected["mate_exact"].ask(table, "where?")
+    second = expected["mate_exact"].ask(table, QUESTION, previous=first)
+    assert [each["probability"] for each in several] == [first.probability, second.probability]
+
+
+def test_as_a_table(command, folder, expected, table):
+    output = command("ask", table, QUESTION, f"--init_checkpoint={folder}", "--format=table")
+    answer = expected["full"].ask(table, QUESTION)
+    assert output.splitlines()[1:3] == [QUESTION, answer.text]
+    assert "{" not in output
+    for cell in answer.cells:
+        assert f"**{cell.text}**" in output
+
+
+def test_options_of_an_attention(refused, folder, table):
+    asked = ("ask", table, QUESTION, f"--init_checkpoint={folder}")
+    assert refused(*asked, "--radius=3") == "--radius: of which --attention?"
+    message = refused(*asked, "--attention=full", "--row_heads_ratio=.5")
+    assert "'row_heads_ratio'" in message
+
+
+def test_export(command, refused, folder, tmp_path, monkeypatch):
+    """The model of --init_checkpoint, with the flags, is what is exported."""
+    exported = []
+    monkeypatch.setattr(Predictor, "export", lambda self, path: exported.append((self, path)))
+    flags = ("export", f"--init_checkpoint={folder}")
+    assert "needs --export_dir=FOLDER" in refused(*flags)
+    command(*flags, f"--export_dir={tmp_path}", "--attention=mate_exact", "--max_seq_length=99")
+    ((predictor, path),) = exported
+    assert path == str(tmp_path)
+    assert repr(predictor).endswith(
+        "attention=mate_exact, layers=1, hidden_size=16, max_seq_length=99)"
+    )
+
+
+def test_predict(command, refused, folder, expected, created, tmp_path):
+    """Its model is the folder's, not the task's; what a training has left is not overwritten."""
+    flags = (
+        f"--init_checkpoint={folder}",
+        "--task=SYNTHETIC",
+        f"--output_dir={created}",
+        "--max_seq_length=128",
+        f"--model_dir={tmp_path / 'model'}",
+    )
+    command("predict", *flags)
+    found = json.loads((tmp_path / "model" / "dev.json").read_text())
+    assert (
+        len(found)
+        == json.loads((created / "tf_examples" / "dev.report.json").read_text())["examples"]
+    )
+    # A model of the task would have had other sizes: its weights would not have fitted.
+    message = refused("predict", *flags, "--params_override=task.model.encoder.hidden_size=32")
+    assert "has the shape" in message
+
+
+def test_a_training_is_in_the_folder(refused, folder, created, trained):
+    message = refused("predict", "--task=SYNTHETIC", f"--init_checkpoint={folder}", *trained[1:])
+    assert "has a checkpoint already, which would be used in place of --init_checkpoint=" in message
+
+
+def test_analyze(command, folder, created, tmp_path):
+    command(
+        "analyze",
+        "--task=SYNTHETIC",
+        f"--init_checkpoint={folder}",
+        f"--output_dir={created}",
+        f"--model_dir={tmp_path}",
+        "--max_seq_length=128",
+        "--attention=mate_exact",
+    )
+    found = json.loads((tmp_path / "analysis" / "analysis.json").read_text())
+    (mask,) = found["masks of an example"].values()
+    assert mask["attention"] == "mate_exact"
+
+
+def test_demo(folder, table):
+    """The page has the model itself: attention can be shown."""
+    given = flags.FLAGS
+    given(["mate-tf", "--mode=demo", f"--init_checkpoint={folder}"])
+    shown = demo._pretrained(given)
+    assert shown.has_model
+    talk = session.Conversation(table=read_table(str(table)))
+    turn = shown.attend(shown.ask(talk, QUESTION)).turns[0]
+    assert turn.flow[session.QUESTION].cells.shape[-2:] == (4, 2)  # the header too
+
+
+@pytest.fixture
+def no_tensorflow(monkeypatch):
+    """Modes are not run, so that what is refused was refused before them."""
+
+    def unreached(_):
+        raise AssertionError("the mode would have been run")
+
+    monkeypatch.setattr(main, "_mode", unreached)
+
+
+TABLE = pathlib.Path(synthetic.__file__).with_name("example.csv")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("ask absent.csv who? --init_checkpoint=/absent", "/absent: no such folder or checkpoint"),
+        ("ask t.csv who? --init_checkpoint={tmp}", "{tmp}: no trained model here"),
+        ("demo --init_checkpoint={tmp}", "{tmp}: no trained model here"),
+        ("predict --task=SQA --model_dir=absent", "absent: no checkpoint here; train first"),
+        ("export --task=SQA --output_dir=absent", "absent/model: no checkpoint here; train first"),
+        (
+            "train --task=SQA --init_checkpoint=no/model.ckpt",
+            "no/model.ckpt: there is no such",
+        ),
+        ("create_data --task=SQA --input_dir=absent", "--input_dir=absent: no such folder"),
+        ("train --task=SQA --bert_config_file=absent", "--bert_config_file=absent: no such file"),
+        ("train --config_file=absent.yaml", "--config_file=absent.yaml: no such file"),
+        ("dance", "'dance' is no flag and no mode; modes: run, create_data, "),
+        ("train more", "arguments without a flag: more"),
+        ("ask --mode=train", "ask or --mode=train?"),
+    ],
+)
+def test_refused_before_the_mode_is_run(refused, no_tensorflow, tmp_path, words, message):
+    assert refused(*words.format(tmp=tmp_path).split()).startswith(message.format(tmp=tmp_path))
+
+
+def test_paths_of_buckets_are_left_to_tensorflow(tmp_path):
+    given = flags.FLAGS
+    words = "--mode=train --task=SQA --input_dir=gs://a/b --init_checkpoint=gs://a/model.ckpt"
+    given(["mate-tf", *words.split(), "--model_dir=gs://a/c"])
+    checks.check(given)
+
+
+def test_names_on_the_hub_are_fetched_for_a_training(monkeypatch):
+    monkeypatch.setattr(checks.hub, "fetch", lambda name: f"/cache/{name}")
+    given = flags.FLAGS
+    given(["mate-tf", "--mode=train", "--task=SQA", "--init_checkpoint=google/tapas-base"])
+    checks.check(given)
+    assert given.init_checkpoint == "/cache/google/tapas-base"
+
+
+@pytest.mark.parametrize(
+    ("words", "table", "questions"),
+    [
+        (["ask", "t.csv", "a?"], "t.csv", ["a?"]),
+        (["ask", "t.csv", "a?", "b c?"], "t.csv", ["a?", "b c?"]),
+        (["ask", "--table=t.csv", "a?"], "t.csv", ["a?"]),
+        (["ask", "t.csv", "--question=a?", "b?"], "t.csv", ["a?", "b?"]),
+        (["--mode=ask", "--table=t.csv", "--question=a?"], "t.csv", ["a?"]),
+    ],
+)
+def test_short_form(monkeypatch, words, table, questions):
+    seen = []
+    monkeypatch.setattr(main, "_mode", lambda _: seen.append)
+    main.run(["mate-tf", *words, "--format=json"])
+    (given,) = seen
+    assert (given.mode, given.table, given.question) == ("ask", table, questions)
+    assert given.format == "json"
+
+
+def test_time(project, tmp_path):
+    """Processor time, since others compute too: help and a wrong path need no TensorFlow."""
+
+    def seconds(*words, code):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        done = subprocess.run(
+            [sys.executable, project / "run_task_main.py", *words], capture_output=True, text=True
+        )
+        assert done.returncode == code, done.stderr
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+    assert seconds("--help", code=0) < 0.3
+    wrong = ("ask", str(TABLE), "who?", f"--init_checkpoint={tmp_path}")
+    assert seconds(*wrong, code=2) < 1
