@@ -19,7 +19,7 @@ from absl import flags
 from official.modeling.hyperparams import base_config
 
 from mate_tf import attention, errors, tasks
-from mate_tf.cli import config_files, job, pointr_modes
+from mate_tf.cli import config_files, job, main, pointr_modes
 from mate_tf.cli import flags as flag_definitions
 from mate_tf.pointr.config import NAME as POINTR
 from mate_tf.pointr.config import STAGES, PointrExperiment
@@ -36,6 +36,8 @@ RUN_FOR_REAL = {
     "run_task_main.py --config_file=configs/quickstart.yaml": ".ci/run",
     "saved_model_cli run": "tests/serving/test_clients.py::test_python_and_saved_model_cli",
     "--mode=ask": "tests/cli/test_ask.py::test_prints_json_and_a_table",
+    "mate-tf ask": "tests/cli/test_pretrained.py::test_ask",
+    "mate-tf export": "tests/cli/test_pretrained.py::test_export",
     "--mode=demo": "tests/demo/test_page.py::test_a_visit",
     "--mode=analyze": "tests/cli/test_analyze.py::test_attention_flow_coverage_and_table",
     "--mode=profile": "tests/cli/test_profile.py::test_measures",
@@ -83,11 +85,7 @@ def parsed():
     """parsed(words): the values of the command line's flags."""
 
     def parse(words):
-        for flag in flag_definitions.FLAGS.flags_by_module_dict()[flag_definitions.__name__]:
-            flag.unparse()
-        extra = flag_definitions.FLAGS([*words])[1:]
-        assert not extra, f"arguments without a flag: {extra}"
-        return flag_definitions.FLAGS
+        return main.parse([*words])
 
     yield parse
     parse(["tests"])
@@ -112,7 +110,8 @@ def check(values) -> None:
             assert (pages.PROJECT / values.table).is_file(), values.table
         assert values.question, "--mode=ask without --question"
     if not (values.task or values.config_file):
-        assert values.mode in ("ask", "demo", "profile"), "neither --task nor --config_file"
+        able = ("ask", "demo", "profile", *(["export"] if values.init_checkpoint else []))
+        assert values.mode in able, "neither --task nor --config_file"
         return
     config_file = values.config_file and config_files.find_config(values.config_file)
     overrides = [experiments.read_override(text) for text in values.params_override]
