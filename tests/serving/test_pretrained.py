@@ -203,7 +203,7 @@ def test_tapas_by_the_task(tapas, table):
         Predictor.from_pretrained(folder, task="SQA", max_seq_length=129)
     with pytest.raises(InputError, match=r"not trained to answer questions: it has no output_bias"):
         Predictor.from_pretrained(folder, task="WTQ")
-    with pytest.raises(InputError, match="task 'WHAT' is none of"):
+    with pytest.raises(InputError, match="task 'WHAT' is not one of"):
         Predictor.from_pretrained(folder, task="WHAT")
 
 
