@@ -19,7 +19,7 @@ def real_tokens(input_mask):
 
 
 def example_mask(features: dict) -> tf.Tensor:
-    """Returns the example mask <bool>[batch], false for padding examples.
+    """Returns the example mask of sequences, <bool>[batch], false for padding examples.
 
     A padding example has one token (see `fill`); all others have [CLS] and at least one more token.
 
@@ -27,6 +27,18 @@ def example_mask(features: dict) -> tf.Tensor:
         features: dict with `input_mask` <int32>[batch, seq].
     """
     return tf.reduce_sum(features["input_mask"], axis=1) > 1
+
+
+def table_example_mask(features: dict) -> tf.Tensor:
+    """Returns the example mask of tables, <bool>[batch], false for padding examples.
+
+    The padding examples of table converters have a question, as in google-research/tapas, but no
+    table. So the number of tokens does not distinguish them.
+
+    Args:
+        features: dict with `column_ids` <int32>[batch, seq].
+    """
+    return tf.reduce_any(features["column_ids"] > 0, axis=1)
 
 
 def fill_to_multiple(batch: dict, number: int) -> dict[str, tf.Tensor]:

@@ -1,4 +1,4 @@
-"""What folders of trained models say about their models, for every kind of folder."""
+"""Configurations of trained models, read from every kind of folder."""
 
 import dataclasses
 import json
@@ -21,7 +21,7 @@ MAX_SEQ_LENGTH = 512
 
 @dataclasses.dataclass(frozen=True)
 class Pretrained:
-    """What a folder says about its model.
+    """Configuration of a trained model, as its folder gives it.
 
     Attributes:
         source: the folder.

@@ -1,4 +1,4 @@
-"""Which kind of trained model a folder holds, and where its files are. Imports no TensorFlow."""
+"""Kind and files of a folder with a trained model. Imports no TensorFlow."""
 
 import dataclasses
 import enum
@@ -63,7 +63,7 @@ class Source:
 
     @property
     def resets_positions(self) -> bool:
-        """Whether the title says that positions restart in each cell, as TAPAS's names do."""
+        """Returns whether positions restart in each cell by the title, as in TAPAS's names."""
         return "reset" in self._words()
 
     def file(self, *names: str) -> str | None:

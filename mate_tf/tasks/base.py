@@ -347,9 +347,9 @@ class Task(base_task.Task):
         """Returns <bool>[batch], true for examples and false for padding examples.
 
         Args:
-            features: `input_mask` <int32>[batch, seq] is read.
+            features: `column_ids` <int32>[batch, seq] is read.
         """
-        return padding.example_mask(features)
+        return padding.table_example_mask(features)
 
     def asked(self, features):
         """Alias of `example_mask`, kept for tasks written against earlier versions."""

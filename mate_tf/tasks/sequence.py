@@ -6,6 +6,7 @@ from typing import ClassVar
 from official.modeling.hyperparams import base_config
 
 from mate_tf.attention import AttentionConfig
+from mate_tf.data import padding
 from mate_tf.data.converters import sequences
 from mate_tf.data.converters.sequences import tokens
 from mate_tf.data.features import TOKEN_TYPES
@@ -117,6 +118,14 @@ class SequenceTask(base.Task):
                 f"buckets={list(params.buckets)}: there are none with two towers or choices"
             )
         return super().build_inputs(params, input_context)
+
+    def example_mask(self, features):
+        """Returns <bool>[batch], true for examples with text, false for padding examples.
+
+        Args:
+            features: `input_mask` <int32>[batch, seq] is read.
+        """
+        return padding.example_mask(features)
 
     def measure(self, interactions, predicted):
         """Computes the metrics over all questions with a gold answer."""

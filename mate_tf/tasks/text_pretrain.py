@@ -3,6 +3,7 @@
 import dataclasses
 
 from mate_tf.attention import AttentionConfig
+from mate_tf.data import padding
 from mate_tf.data.converters import sequences
 from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.data.features import TOKEN_TYPES
@@ -59,6 +60,14 @@ class TextPretrainTask(pretraining_task.PretrainTask):
     def converter(self, vocab_file):
         options = self.task_config.conversion.converter_options()
         return sequences.SequenceConverter(vocab_file, **options)
+
+    def example_mask(self, features):
+        """Returns <bool>[batch], true for examples with text, false for padding examples.
+
+        Args:
+            features: `input_mask` <int32>[batch, seq] is read.
+        """
+        return padding.example_mask(features)
 
     @classmethod
     def experiment(cls):

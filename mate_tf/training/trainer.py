@@ -120,10 +120,8 @@ def load_model(experiment, model_dir: str):
     Raises:
         InputError: if there is no checkpoint, or it is of another model.
     """
-    initial = experiment.task.init_checkpoint
-    if initial and not tf.train.latest_checkpoint(model_dir):
-        path = None
-    else:
+    initial, path = experiment.task.init_checkpoint, None
+    if not initial or tf.train.latest_checkpoint(model_dir):
         path = latest_checkpoint(model_dir)
     experiments.check_same_model(experiment, model_dir, "encoder")
     if experiment.runtime.distribution_strategy in (workers.STRATEGY, tpu.STRATEGY):

@@ -5,6 +5,7 @@ import tensorflow as tf
 
 from mate_tf.data import features as feature_names
 from mate_tf.data import padding
+from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.interactions import PADDING_QUESTION_ID
 
 
@@ -23,6 +24,16 @@ def test_real_tokens_of_arrays_and_tensors():
     expected = [[True, True, False], [True, False, False]]
     assert padding.real_tokens(mask).tolist() == expected
     assert padding.real_tokens(tf.constant(mask)).numpy().tolist() == expected
+
+
+def test_padding_examples_of_table_converters_have_no_table(bert_vocab):
+    """They have three tokens, as in the reference."""
+    converter = ExampleConverter(str(bert_vocab), 8)
+    feature = converter.empty_example().features.feature
+    columns = [list(feature["column_ids"].int64_list.value), [0, 0, 1, 0, 0, 0, 0, 0]]
+    assert sum(feature["input_mask"].int64_list.value) == 3
+    found = padding.table_example_mask({"column_ids": tf.constant(columns)})
+    assert found.numpy().tolist() == [False, True]
 
 
 def test_an_example_has_more_than_the_first_token():

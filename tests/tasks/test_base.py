@@ -41,9 +41,10 @@ def test_accuracy_counts_whole_answers():
     task = small_task()
     labels = np.array([[0, 1, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]])
     chosen = np.array([[0, 1, 1, 1], [0, 1, 1, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
-    mask = np.array([[1, 1, 1, 0]] + [[1, 1, 1, 1]] * 3 + [[1, 0, 0, 0]])
+    mask = np.array([[1, 1, 1, 0]] + [[1, 1, 1, 1]] * 4)
+    columns = np.array([[0, 1, 1, 1]] * 4 + [[0, 0, 0, 0]])
     (metric,) = task.build_metrics()
-    features = {"label_ids": labels, "input_mask": mask}
+    features = {"label_ids": labels, "input_mask": mask, "column_ids": columns}
     task.process_metrics([metric], features, {"selected_tokens": chosen})
     assert metric.name == "answer_accuracy"
     assert float(metric.result()) == 0.5

@@ -42,7 +42,7 @@ def test_losses_are_means_over_what_was_masked(task):
         "masked_lm_ids": np.array([[3, 4], [0, 0]], np.int32),
         "masked_lm_weights": np.array([[1, 1], [0, 0]], np.float32),
         "next_sentence_labels": np.array([[0], [0]], np.int32),
-        "input_mask": np.array([[1, 1, 1], [1, 0, 0]], np.int32),
+        "column_ids": np.array([[0, 1, 1], [0, 0, 0]], np.int32),
     }
     outputs = {
         "masked_lm_predictions": tf.constant([3, 3, 9, 9]),
@@ -61,5 +61,5 @@ def test_losses_are_means_over_what_was_masked(task):
 
 
 def test_which_piece_is_a_mask_must_be_known(task):
-    with pytest.raises(InputError, match=r"which piece is \[MASK\]"):
+    with pytest.raises(InputError, match=r"the id of \[MASK\] is unknown"):
         task().global_batches(configs.TableDataConfig())

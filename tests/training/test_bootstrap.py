@@ -222,7 +222,7 @@ def test_killed_within_and_between_stages(tiny, tmp_path, monkeypatch, capsys):
     assert bootstrap.train(tiny(), model_dir)["global_step"] == 6
     with pytest.raises(InputError, match=r"attention.*give another --model_dir"):
         bootstrap.train(tiny("bootstrap.attention.name=mate_exact"), model_dir)
-    with pytest.raises(InputError, match=r"stage_1: was trained for 2 steps, .* after 1 now"):
+    with pytest.raises(InputError, match=r"stage_1: was trained for 2 steps, .* ends after 1"):
         bootstrap.train(tiny("bootstrap.steps_per_stage=1"), model_dir)
 
 

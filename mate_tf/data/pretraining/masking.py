@@ -71,7 +71,7 @@ class Masking:
         Args:
             batch: dict with input_ids, input_mask, column_ids and row_ids, <int32>[batch, seq].
             seed: <int>[2].
-            real: <bool>[batch], the example mask. None: `padding.example_mask`.
+            real: <bool>[batch], the example mask. None: `padding.table_example_mask`.
 
         Returns:
             the batch with new input_ids, and with masked_lm_positions and masked_lm_ids
@@ -80,7 +80,7 @@ class Masking:
         """
         seeds = tf.unstack(tf.random.experimental.stateless_split(seed, 3), num=3)
         if real is None:
-            real = padding.example_mask(batch)
+            real = padding.table_example_mask(batch)
         chosen = self._choose(batch, real, seeds[0])
         positions, weights = self._positions(chosen)
         return {

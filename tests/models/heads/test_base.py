@@ -34,7 +34,7 @@ def test_hidden_layers_stand_before_the_linear_one():
 
 
 def test_too_few_classes():
-    with pytest.raises(InputError, match="verdict: 1 classes leave nothing to choose"):
+    with pytest.raises(InputError, match="verdict: 1 classes, must be 2 or more"):
         base.PooledHead(ClassifierConfig(), num_labels=1, suffix="cls", name="verdict")
 
 
