@@ -279,10 +279,10 @@ def test_nothing_to_analyze(refused, saved):
     assert checkpoints.pattern_variables(str(model_dir)) == {}
 
 
-def test_no_matplotlib(refused, config_file, monkeypatch):
+def test_no_matplotlib(refused, trained, monkeypatch):
     find_spec = importlib.util.find_spec
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "matplotlib" else find_spec(name)
     )
-    message = refused("--mode=analyze", f"--config_file={config_file}")
+    message = refused("--mode=analyze", *trained)
     assert message == "--mode=analyze needs matplotlib: pip install 'mate-tf[plots]'"

@@ -7,13 +7,20 @@ import pytest
 from mate_tf.training import trainer
 
 
-def test_before_create_data(refused, config_file, tmp_path, files):
+def test_before_create_data(refused, config_file, trained, tmp_path, files):
+    empty = (f"--config_file={config_file}", f"--output_dir={tmp_path}")
     for mode in ("train", "eval", "predict", "predict_and_evaluate"):
-        message = refused(
-            f"--mode={mode}", f"--config_file={config_file}", f"--output_dir={tmp_path}"
-        )
+        flags = empty if mode == "train" else (*trained, *empty)  # the others need a checkpoint
+        message = refused(f"--mode={mode}", *flags)
         assert message.startswith(f"{tmp_path}/tf_examples/")
         assert message.endswith(".tfrecord: no such file; run --mode=create_data first")
+    assert files(tmp_path) == []
+
+
+@pytest.mark.parametrize("mode", ["eval", "predict", "predict_and_evaluate", "analyze"])
+def test_before_train(refused, config_file, tmp_path, files, mode):
+    message = refused(f"--mode={mode}", f"--config_file={config_file}", f"--output_dir={tmp_path}")
+    assert message == f"{tmp_path}/model: no checkpoint here; train first"
     assert files(tmp_path) == []
 
 
