@@ -99,7 +99,8 @@ def test_bad_files(refused, arguments, tmp_path):
 def test_modes_it_does_not_have(refused, arguments, tmp_path):
     table = tmp_path / "t.csv"
     table.write_text("a,b\n1,2\n")
-    ask = ("--mode=ask", f"--table={table}", "--question=?")
+    (tmp_path / "saved_model.pb").touch()
+    ask = ("--mode=ask", f"--table={table}", "--question=?", f"--export_dir={tmp_path}")
     assert refused(*ask, *arguments) == "task LISTOPS reads no tables: it has no --mode=ask"
 
 

@@ -90,15 +90,17 @@ def test_all_modes_and_fine_tuning(command, arguments, created, config_file, mon
 
 
 @pytest.mark.parametrize("mode", ["predict", "predict_and_evaluate", "export"])
-def test_modes_it_does_not_have(refused, arguments, mode):
-    message = refused(f"--mode={mode}", *arguments)
+def test_modes_it_does_not_have(refused, arguments, tmp_path, mode):
+    message = refused(f"--mode={mode}", *arguments, f"--model_dir={tmp_path}")
     assert message.startswith(f"task PRETRAIN answers no questions: it has no --mode={mode}")
 
 
 def test_it_cannot_be_asked(refused, arguments, tmp_path):
     table = tmp_path / "t.csv"
     table.write_text("a,b\n1,2\n")
-    message = refused("--mode=ask", *arguments, f"--table={table}", "--question=a?")
+    (tmp_path / "saved_model.pb").touch()
+    ask = ("--mode=ask", f"--table={table}", "--question=a?", f"--export_dir={tmp_path}")
+    message = refused(*ask, *arguments)
     assert "it has no --mode=ask" in message
 
 

@@ -13,6 +13,10 @@ def no_tpu(tmp_path, monkeypatch):
 @pytest.mark.parametrize("mode", ["run", "train", "eval"])
 def test_there_is_none(refused, config_file, tmp_path, files, mode):
     flags = (f"--mode={mode}", f"--config_file={config_file}", f"--output_dir={tmp_path}/out")
+    if mode == "eval":  # whose checkpoint is looked for first
+        model_dir = tmp_path.with_name(f"{tmp_path.name}_model")
+        model_dir.mkdir()
+        flags += (f"--model_dir={model_dir}",)
     message = refused(*flags, "--use_tpu")
     assert message.startswith("--use_tpu: this machine has no TPU")
     message = refused(*flags, "--use_tpu", "--tpu_name=grpc://127.0.0.1:1")

@@ -36,10 +36,9 @@ PLAIN = (
 
 
 def test_needs_an_environment_of_its_own(refused, config_file, tmp_path):
+    flags = (f"--config_file={config_file}", f"--output_dir={tmp_path}", f"--model_dir={tmp_path}")
     for mode in ("train", "eval", "predict", "export"):
-        message = refused(
-            f"--mode={mode}", ESTIMATOR, f"--config_file={config_file}", f"--output_dir={tmp_path}"
-        )
+        message = refused(f"--mode={mode}", ESTIMATOR, *flags)
         assert message.startswith("--trainer=tpu_estimator needs TensorFlow 2.15")
         assert tf.__version__ in message
         assert "requirements-estimator.txt" in message
