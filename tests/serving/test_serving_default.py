@@ -48,7 +48,7 @@ TABLES = {
 }
 
 
-QUESTIONS = ("who is 41?", "", "who is older " * 500)
+QUESTIONS = ("who is 41?", "?!", "who is older " * 500)
 
 
 @pytest.fixture(scope="module")
