@@ -43,7 +43,7 @@ def predict(experiment, model_dir: str, records_path: str, sequential: bool = Fa
                 padding.
             probs: <float32>[tokens].
             aggregation_function_id, classification_class_index: int, the labels.
-          and, if the model has the head:
+            And, if the model has the head:
             pred_aggr, pred_cls: int.
             logits_cls, probs_cls: <float32>[classes].
             pred_span: <int32>[2], first and last token of the best span.
