@@ -8,8 +8,10 @@ from mate_tf.errors import InputError
 from mate_tf.tables.given import read_table
 from mate_tf.tables.table import Table
 
-JSON, TABLE, BOTH = FORMATS = ("json", "table", "both")
+FORMATS = ("json", "table", "both")
 """Values of --format."""
+
+JSON, TABLE, BOTH = FORMATS
 
 
 def main(flags) -> None:
