@@ -8,7 +8,7 @@ import importlib
 import os
 
 # Keeps TensorFlow's start-up notices off the terminal, among them an error for each machine without
-# a GPU. It must be set before TensorFlow is imported; what goes wrong later is raised too.
+# a GPU. It must be set before TensorFlow is imported. Errors are still raised as exceptions.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
 

@@ -37,7 +37,7 @@ class SupervisionMode(enum.Enum):
     REMOVE_ALL = "remove_all"
     """Removes them and finds new ones from the texts."""
     REMOVE_ALL_STRICT = "remove_all_strict"
-    """As REMOVE_ALL; a text that is in several cells is an error."""
+    """Does the same as REMOVE_ALL; a text that is in several cells is an error."""
 
 
 @dataclass(frozen=True)

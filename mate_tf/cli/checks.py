@@ -1,4 +1,4 @@
-"""Checks of the flags that need no TensorFlow, so that a wrong path is told at once."""
+"""Checks of the flags that need no TensorFlow, so that a wrong path is reported at once."""
 
 import os
 
@@ -57,5 +57,5 @@ def _check_checkpoint(flags) -> None:
 
 
 def _exists(path: str) -> bool:
-    """Returns whether a path is there; only TensorFlow can tell of a bucket's."""
+    """Returns whether a path exists. Paths in buckets, which only TensorFlow can read, pass."""
     return "://" in path or os.path.exists(path)

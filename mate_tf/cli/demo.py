@@ -22,7 +22,7 @@ def main(flags) -> None:
 
 
 def _pretrained(flags):
-    """Loads --init_checkpoint; before gradio, which is told to look nothing up on the hub."""
+    """Loads --init_checkpoint, before `demo.page` is imported: that turns the hub off."""
     from mate_tf.cli.pretrained import load_predictor
 
     predictor = load_predictor(flags)
@@ -33,7 +33,7 @@ def _pretrained(flags):
 
 
 def _exported(flags):
-    """Loads an export and, if there is one, the checkpoint that it was made of."""
+    """Loads an export and its checkpoint, if there is one."""
     if not (flags.task or flags.config_file):
         export_dir = export_dir_of(flags)
         check_export(export_dir)  # raises before TensorFlow, which takes seconds to load

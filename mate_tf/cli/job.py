@@ -2,7 +2,6 @@
 
 import dataclasses
 import glob
-import json
 import os
 import shlex
 
@@ -14,6 +13,7 @@ from mate_tf.cli.folders import folders
 from mate_tf.data.records.create_data import examples_path
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import write_json
+from mate_tf.files.json_object import read_json_object
 from mate_tf.models.encoder_config import BERT_FIELDS
 from mate_tf.tables.conversion import ConversionConfig
 from mate_tf.tasks.base import Task
@@ -259,13 +259,7 @@ def _nested(key: str, value) -> dict:
 
 def _bert_config(path: str) -> dict:
     """Returns the encoder's fields of a bert_config.json; other keys are ignored."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            values = json.load(file)
-    except (OSError, ValueError) as error:
-        raise InputError(f"--bert_config_file={path}: cannot be read: {error}") from error
-    if not isinstance(values, dict):
-        raise InputError(f"--bert_config_file={path}: expected a JSON object")
+    values = read_json_object(path, name=f"--bert_config_file={path}")
     config = {name: values[name] for name in BERT_FIELDS if name in values}
     # In TAPAS's files this is a list of seven sizes. BERT's single number is of no use here.
     if isinstance(values.get("type_vocab_size"), list):

@@ -1,4 +1,4 @@
-"""--init_checkpoint of a model that is used as it is, without a training."""
+"""--init_checkpoint for modes that use a trained model without training it."""
 
 import tensorflow as tf
 
@@ -12,10 +12,11 @@ _ATTENTION_OPTIONS = ("global_length", "radius", "row_heads_ratio")
 
 
 def load_predictor(flags) -> Predictor:
-    """Loads --init_checkpoint with the other flags that are about a model.
+    """Loads --init_checkpoint with the flags for attention, length and task.
 
     Raises:
-        InputError: as `Predictor.from_pretrained`; options of an attention that is not named.
+        InputError: as `Predictor.from_pretrained`; if there are options of attention, but no
+            --attention.
     """
     options = {name: getattr(flags, name) for name in _ATTENTION_OPTIONS}
     options = {name: value for name, value in options.items() if value is not None}
@@ -30,9 +31,10 @@ def load_predictor(flags) -> Predictor:
 
 
 def read(flags) -> Pretrained | None:
-    """Returns what the folder of --init_checkpoint says about its model.
+    """Reads the configuration in the folder of --init_checkpoint.
 
-    None with --config_file, whose settings the model has then, and in modes that train.
+    Returns:
+        None with --config_file, which is used instead, and in modes that train.
     """
     if not flags.init_checkpoint or flags.config_file or flags.mode not in OF_PRETRAINED:
         return None
@@ -40,10 +42,10 @@ def read(flags) -> Pretrained | None:
 
 
 def configure(experiment, found: Pretrained, model_dir: str) -> None:
-    """Sets, in place, the model of an experiment and its vocabulary to what a folder says.
+    """Sets model, vocabulary and precision of an experiment, in place, from a configuration.
 
     Raises:
-        InputError: a training has left another model in `model_dir`.
+        InputError: if `model_dir` has a checkpoint, which would be used instead.
     """
     if tf.train.latest_checkpoint(model_dir):
         raise InputError(

@@ -1,7 +1,6 @@
 """`PointrPredictor`: answers questions with POINTR's two exported models."""
 
 import dataclasses
-import json
 import os
 from collections.abc import Mapping, Sequence
 
@@ -13,6 +12,7 @@ from mate_tf.data.converters.offsets import Offsets
 from mate_tf.data.datasets import hybridqa_rc
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import write_json
+from mate_tf.files.json_object import read_json_object
 from mate_tf.pointr import conversion
 from mate_tf.pointr.readings import Reading, choose, span_in_text
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
@@ -191,11 +191,7 @@ def write_settings(export_dir: str, num_cells: int, policy: str) -> None:
 
 def _settings(export_dir: str) -> dict:
     path = os.path.join(export_dir, SETTINGS_FILE)
-    try:
-        with open(path, encoding="utf-8") as file:
-            return json.load(file)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: not readable ({error}); export with --task=POINTR") from error
+    return read_json_object(path, hint="; export with --task=POINTR")
 
 
 def _of_table(probabilities: np.ndarray, table) -> np.ndarray:

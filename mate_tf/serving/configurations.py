@@ -1,11 +1,11 @@
 """Configurations of trained models, read from every kind of folder."""
 
 import dataclasses
-import json
 import os
 
 from mate_tf import tasks
 from mate_tf.errors import InputError
+from mate_tf.files.json_object import read_json_object
 from mate_tf.models import huggingface
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
@@ -50,7 +50,7 @@ def read(source: Source, task: str | None = None) -> Pretrained:
         task: name of the task; by default as the folder says.
 
     Raises:
-        InputError: a file cannot be read, or it does not say what is needed.
+        InputError: if a file cannot be read, or lacks a needed value.
     """
     if task is not None:
         task = tasks.get(task).name
@@ -66,7 +66,7 @@ def most_tokens(encoder: EncoderConfig) -> int | None:
 
 
 def _huggingface(source: Source, task: str | None) -> Pretrained:
-    config = _read_json(source.file(Kind.HUGGING_FACE.value))
+    config = read_json_object(source.file(Kind.HUGGING_FACE.value))
     architecture = (config.get("architectures") or ["model of unknown class"])[0]
     if architecture not in (huggingface.QUESTION_ANSWERING, huggingface.SEQUENCE_CLASSIFICATION):
         raise InputError(
@@ -78,7 +78,7 @@ def _huggingface(source: Source, task: str | None) -> Pretrained:
     class_names = _class_names(config, model.num_classification_labels, task)
     task = task or _task_of_heads(model)
     tokenizer_file = source.file("tokenizer_config.json")
-    tokenizer = _read_json(tokenizer_file) if tokenizer_file else {}
+    tokenizer = read_json_object(tokenizer_file) if tokenizer_file else {}
     if tokenizer.get("do_lower_case") is False:
         raise InputError(f"{tokenizer_file}: do_lower_case is false: only uncased text is read")
     length = min(tokenizer.get("model_max_length") or MAX_SEQ_LENGTH, MAX_SEQ_LENGTH)
@@ -95,11 +95,11 @@ def _huggingface(source: Source, task: str | None) -> Pretrained:
 
 
 def _tapas(source: Source, task: str | None) -> Pretrained:
-    bert_config = _read_json(source.file(Kind.TAPAS.value))
+    bert_config = read_json_object(source.file(Kind.TAPAS.value))
     task = task or source.task
     settings = source.file("tapas_config.json")
     if settings:
-        model = ClassifierConfig.from_tapas(bert_config, **_read_json(settings))
+        model = ClassifierConfig.from_tapas(bert_config, **read_json_object(settings))
         task = task or _task_of_heads(model)
     elif task:
         encoder = EncoderConfig.from_tapas(
@@ -166,14 +166,3 @@ def _class_names(config: dict, number: int, task: str | None) -> tuple[str, ...]
 
 def _fitting_length(model: ClassifierConfig, length: int) -> int:
     return min(length, most_tokens(model.encoder) or length)
-
-
-def _read_json(path: str) -> dict:
-    try:
-        with open(path, encoding="utf-8") as file:
-            content = json.load(file)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: not readable: {error}") from error
-    if not isinstance(content, dict):
-        raise InputError(f"{path}: expected a JSON object")
-    return content

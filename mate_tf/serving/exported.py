@@ -1,12 +1,12 @@
 """Loads an exported SavedModel and the converter that makes its examples."""
 
-import json
 import os
 
 import tensorflow as tf
 
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
+from mate_tf.files.json_object import read_json_object
 from mate_tf.serving import export
 from mate_tf.serving.served import ServedModel
 from mate_tf.serving.signatures import SERVING_EXAMPLES
@@ -50,8 +50,4 @@ def _settings(saved_model_dir: str) -> dict:
     path = os.path.join(export.extras_dir(saved_model_dir), export.SETTINGS_FILE)
     if not export.is_saved_model(saved_model_dir):
         raise InputError(f"{saved_model_dir}: no SavedModel here; --mode=export writes one")
-    try:
-        with open(path, encoding="utf-8") as file:
-            return json.load(file)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: not readable ({error}); was it exported by mate-tf?") from error
+    return read_json_object(path, hint="; was it exported by mate-tf?")

@@ -64,11 +64,10 @@ def fetch(name: str) -> str:
 
 def _reason(error: Exception) -> str:
     """Returns why a model was not fetched, in one sentence."""
-    kind = type(error).__name__
-    if kind in ("RepositoryNotFoundError", "GatedRepoError"):
+    from huggingface_hub import errors
+
+    if isinstance(error, errors.RepositoryNotFoundError):  # also one that needs a token
         return "there is no model of this name, or it needs a token (HF_TOKEN)"
-    if isinstance(error, OSError) and "LocalEntryNotFound" in "".join(
-        each.__name__ for each in type(error).__mro__
-    ):
+    if isinstance(error, errors.LocalEntryNotFoundError):
         return "it cannot be reached, and the model is not in the cache"
-    return f"{kind}: {' '.join(str(error).split())}"
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"

@@ -1,4 +1,4 @@
-"""A Keras model that answers without being exported."""
+"""Keras models that answer without an export."""
 
 import tensorflow as tf
 
@@ -7,12 +7,12 @@ from mate_tf.serving import signatures
 from mate_tf.serving.served import ServedModel
 
 EAGER_CALLS = 32
-"""Calls after which the graph is traced. That takes a second for full attention in BERT-base and
-ten for `mate_efficient`; without a graph each call takes 0.15 s more."""
+"""Calls after which the graph is traced. Tracing takes seconds, so a few questions are answered
+sooner without a graph; after that each call is faster with one."""
 
 
 class LiveModel(ServedModel):
-    """A `TableClassifier` in this process, which gives the outputs that its export would give.
+    """A `TableClassifier` in this process, with the same outputs as its export.
 
     Args:
         model: a `TableClassifier`.

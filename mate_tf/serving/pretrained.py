@@ -52,10 +52,10 @@ def configured(
     precision: str | None = None,
     max_seq_length: int | None = None,
 ) -> Pretrained:
-    """Returns the same with what the user wants otherwise, and reading as much as fits of a table.
+    """Returns the configuration with the user's choices, for tables that need not fit whole.
 
     Raises:
-        InputError: no such attention or precision; more tokens than the model has positions.
+        InputError: if attention or precision are unknown, or max_seq_length exceeds the positions.
     """
     model, conversion = found.model, found.conversion
     if attention is not None:
@@ -93,7 +93,7 @@ def build(found: Pretrained) -> TableClassifier:
 
 
 def make_converter(found: Pretrained) -> ExampleConverter:
-    """Returns what makes the model's examples.
+    """Returns the converter of the model's examples.
 
     Raises:
         InputError: the vocabulary cannot be used, or has more pieces than the model.
@@ -107,7 +107,7 @@ def make_converter(found: Pretrained) -> ExampleConverter:
 
 @contextlib.contextmanager
 def _precision(dtype: str):
-    """Sets the global dtype policy, and puts it back."""
+    """Sets the global dtype policy, and restores the previous one at the end."""
     before = keras.mixed_precision.global_policy()
     performance.set_mixed_precision_policy(dtype or "float32")
     try:

@@ -6,10 +6,10 @@ from mate_tf.errors import InputError
 
 
 def question(text: str) -> str:
-    """Returns the question.
+    """Checks a question and returns it.
 
     Raises:
-        InputError: it is no text, or empty.
+        InputError: if it is not text, or empty.
     """
     if not isinstance(text, str):
         raise InputError(f"a question must be text, not {text!r}")
@@ -19,10 +19,10 @@ def question(text: str) -> str:
 
 
 def questions(texts: Iterable[str]) -> list[str]:
-    """Returns a list of questions.
+    """Checks questions and returns them as a list.
 
     Raises:
-        InputError: it is no list, or one of them is no text or empty.
+        InputError: if it is not a list, or a question is not text, or empty.
     """
     if not isinstance(texts, Iterable):
         raise InputError(f"a question must be text, not {texts!r}")

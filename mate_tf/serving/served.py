@@ -1,4 +1,4 @@
-"""Models that give answers to examples, whatever they are made of."""
+"""Base class of models that answer examples: exports, and Keras models in this process."""
 
 from collections.abc import Callable
 
@@ -12,13 +12,14 @@ class ServedModel:
     """A graph that answers examples, and the converter that makes them.
 
     Args:
-        serving_examples: from <string>[batch] to the outputs of `ServingModule.serving_examples`.
+        serving_examples: function from <string>[batch] to the outputs of
+            `ServingModule.serving_examples`.
         converter: makes its examples.
         class_names: names of the classes, if it classifies.
 
     Attributes:
-        converter: see above.
-        class_names: see above.
+        converter: the converter.
+        class_names: list of the names.
         keras_model: the `TableClassifier`; None for an export.
     """
 

@@ -32,7 +32,7 @@ TASKS = {
     "wikisql": "WIKISQL_SUPERVISED",
     "tabfact": "TABFACT",
 }
-"""Tasks by their names in names of TAPAS's checkpoints. Those of WikiSQL are supervised."""
+"""Word in the name of a TAPAS checkpoint -> task. Those of WikiSQL are supervised."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Source:
     def task(self) -> str | None:
         """Task in the title, such as "WTQ" for tapas_wtq_wikisql_sqa_inter_masklm_base_reset.
 
-        Of several it is the first one, which was trained last.
+        If there are several, it is the first one, which was trained last.
         """
         return next((TASKS[word] for word in self._words() if word in TASKS), None)
 

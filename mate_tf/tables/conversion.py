@@ -74,11 +74,11 @@ class ConversionConfig:
             )
 
     def fitting(self, max_row_id: int, max_column_id: int) -> "ConversionConfig":
-        """Returns a config that reads as much as fits of any table, for questions that are asked.
+        """Returns a config for serving, which reads as much of any table as fits.
 
         Args:
-            max_row_id: rows that the model tells apart, the header's included; those beyond would
-                share the last one.
+            max_row_id: number of row ids of the model, the header's included. Rows beyond it would
+                share the last id.
             max_column_id: the same for columns, column 0 (the question) included.
         """
         return dataclasses.replace(

@@ -9,17 +9,17 @@ from mate_tf.tables.table import Table
 
 
 def read_table(path: str | os.PathLike) -> Table:
-    """Reads a table by the ending of its name; what is no TSV or JSON is read as CSV.
+    """Reads a table from a file. The extension selects TSV or JSON; others are read as CSV.
 
     Raises:
-        InputError: it cannot be read or has no rows.
+        InputError: if it cannot be read or has no rows.
     """
     readers = {".tsv": Table.from_tsv, ".json": Table.from_json}
     return readers.get(os.path.splitext(path)[1].lower(), Table.from_csv)(path)
 
 
 def as_table(given: Any) -> Table:
-    """Makes a table of what a user gives.
+    """Makes a table from any of the forms that users have.
 
     Args:
         given: a Table; the path of a file, as `read_table` takes it; a pandas DataFrame; a dict
@@ -27,7 +27,7 @@ def as_table(given: Any) -> Table:
             of dicts, one per row.
 
     Raises:
-        InputError: it is none of these, has no rows, or the rows or columns differ in length.
+        InputError: if it is not one of these, has no rows, or rows or columns differ in length.
     """
     if isinstance(given, Table):
         return given

@@ -1,4 +1,4 @@
-"""Weights of a trained model that is used as it is."""
+"""Weights of a trained model, for use without training."""
 
 from mate_tf import checkpoints
 from mate_tf.errors import InputError
@@ -7,14 +7,14 @@ _CELL_SCORERS = ("output_weights", "output_bias")
 
 
 def load_all(model, path: str) -> None:
-    """Loads all weights of a `TableClassifier` that answers read.
+    """Loads all weights that a `TableClassifier` needs for its answers.
 
     Args:
         model: the model.
         path: as `checkpoints.load` takes it.
 
     Raises:
-        InputError: the checkpoint cannot be read, or lacks some of them.
+        InputError: if the checkpoint cannot be read, or lacks some of them.
     """
     missing = set(checkpoints.load(model, path).missing)
     if model.config.disable_per_token_loss:

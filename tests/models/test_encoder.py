@@ -13,6 +13,8 @@ from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
 
+from .tiny_encoder import tiny
+
 SAME = [
     "full",
     "full_reset",
@@ -145,20 +147,6 @@ def test_every_recorded_case_is_compared(goldens):
         cases = json.loads(path.read_text())["cases"]
         recorded |= {f"{path.parent.name}/{name}" for name in cases}
     assert compared == recorded
-
-
-def tiny(**fields):
-    return EncoderConfig(
-        **{
-            "vocab_size": 30,
-            "hidden_size": 8,
-            "num_hidden_layers": 2,
-            "num_attention_heads": 2,
-            "intermediate_size": 16,
-            "max_position_embeddings": 16,
-        }
-        | fields
-    )
 
 
 def some_features(seq=12, batch=2):

@@ -6,19 +6,7 @@ from mate_tf.attention import AttentionConfig
 from mate_tf.errors import InputError
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
 
-
-def tiny(**fields):
-    return EncoderConfig(
-        **{
-            "vocab_size": 30,
-            "hidden_size": 8,
-            "num_hidden_layers": 2,
-            "num_attention_heads": 2,
-            "intermediate_size": 16,
-            "max_position_embeddings": 16,
-        }
-        | fields
-    )
+from .tiny_encoder import tiny
 
 
 def test_config_round_trip_with_a_list_of_variants():

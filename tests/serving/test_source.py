@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from unittest import mock
 
 import huggingface_hub
 import pytest
@@ -171,11 +172,9 @@ def test_only_one_kind_of_weights_is_fetched(tmp_path, monkeypatch):
 
 
 def test_an_error_of_the_hub(monkeypatch):
-    class RepositoryNotFoundError(Exception):
-        pass
-
     def fail(*_, **__):
-        raise RepositoryNotFoundError("401 Client Error.\n\nRepository Not Found")
+        text = "401 Client Error.\n\nRepository Not Found"
+        raise huggingface_hub.errors.RepositoryNotFoundError(text, response=mock.MagicMock())
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", fail)
     with pytest.raises(InputError, match=r"hub: there is no model of this name, or it needs a tok"):
