@@ -1,6 +1,5 @@
 """Seeds, memory and interpreters of all tests; fixtures for data outside the project."""
 
-import ctypes
 import gc
 import os
 import pathlib
@@ -26,7 +25,6 @@ hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "default")
 for _threads in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(_threads, "1")
 
-_LIBC = ctypes.CDLL(None)
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
@@ -91,8 +89,6 @@ def memory_is_returned():
         gc.collect()
         # What is left lives on, modules above all; later collections need not go through it.
         gc.freeze()
-        if hasattr(_LIBC, "malloc_trim"):
-            _LIBC.malloc_trim(0)  # glibc keeps what is freed; it goes back to the system
 
 
 def _custom_gradients() -> list[str]:
