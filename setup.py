@@ -24,6 +24,7 @@ REQUIRED = [
 EXTRAS = {
     "test": [
         *("pytest", "pytest-xdist", "hypothesis", "pandas", "psutil", "matplotlib", "ruff"),
+        "openpyxl",
         "huggingface_hub",
         "grpcio-tools<1.79",
         *("ipykernel", "nbclient", "nbformat"),
@@ -32,6 +33,8 @@ EXTRAS = {
     # Fetches models by their names on the Hugging Face hub.
     "hub": ["huggingface_hub"],
     "demo": ["gradio~=6.31"],
+    # Reads .xlsx files.
+    "excel": ["pandas", "openpyxl"],
     # For what builds on these; listed from the start, so that all are known to fit together.
     "beam": ["apache-beam[tfrecord]~=2.77.0"],
     "colab": ["ipykernel", "nbclient", "matplotlib", "pandas"],

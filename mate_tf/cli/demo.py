@@ -29,7 +29,7 @@ def _pretrained(flags):
     from mate_tf.demo import session
 
     conversational = source.find(flags.init_checkpoint).task == "SQA"
-    return session.Demo(predictor, predictor.model, conversational)
+    return session.Demo(predictor, predictor.model, conversational, flags.init_checkpoint)
 
 
 def _exported(flags):

@@ -55,12 +55,12 @@ def serve(demo: session.Demo, port: int) -> None:
 def page(demo: session.Demo) -> gr.Blocks:
     """Returns the page of a model."""
     with gr.Blocks(title=TITLE, analytics_enabled=False, delete_cache=(3600, 3600)) as blocks:
-        gr.HTML(f"<h1>{TITLE}</h1>", elem_id="title")
+        gr.HTML(rendering.title_html(TITLE, demo.description), elem_id="title")
         talk = gr.State(session.Conversation())
         with gr.Row(equal_height=False):
             with gr.Column(scale=2, min_width=320):
                 inputs = _inputs(demo)
-            with gr.Column(scale=5, min_width=420):
+            with gr.Column(scale=5, min_width=320):
                 message = gr.HTML(elem_id="message")
                 answer = gr.HTML(elem_id="answer")
                 view = _view_controls(demo)
@@ -72,24 +72,28 @@ def page(demo: session.Demo) -> gr.Blocks:
 
 def _inputs(demo) -> dict:
     """Adds the inputs for table and question. Returns name -> component."""
-    text, question = session.example_table()
-    inputs = {}
+    examples = session.examples()
+    inputs = {"examples": examples}
     with gr.Tabs():
         with gr.Tab("Paste"):
             inputs["text"] = gr.Textbox(
-                text, lines=8, max_lines=14, label="CSV or TSV, header first", elem_id="pasted"
+                examples[0].text,
+                lines=8,
+                max_lines=14,
+                label="CSV or TSV, header first",
+                elem_id="pasted",
             )
             inputs["read"] = gr.Button("Show the table", size="sm", elem_id="read")
         with gr.Tab("Upload"):
             inputs["file"] = gr.File(
-                label="CSV, TSV or JSON",
-                file_types=[".csv", ".tsv", ".json", ".txt"],
+                label="CSV, TSV, JSON or XLSX",
+                file_types=[".csv", ".tsv", ".json", ".txt", ".xlsx"],
                 type="filepath",
                 height=160,
                 elem_id="file",
             )
     inputs["question"] = gr.Textbox(
-        label="Question", placeholder=question, max_lines=4, elem_id="question"
+        label="Question", placeholder=examples[0].question, max_lines=4, elem_id="question"
     )
     inputs["follow_up"] = gr.Checkbox(
         demo.conversational, label="refers to the previous answer", elem_id="follow-up"
@@ -97,6 +101,14 @@ def _inputs(demo) -> dict:
     with gr.Row():
         inputs["ask"] = gr.Button("Ask", variant="primary", elem_id="ask")
         inputs["reset"] = gr.Button("Reset", elem_id="reset")
+    inputs["choice"] = gr.Dataset(
+        components=[gr.Textbox(visible=False)],
+        samples=[[f"{example.name}: {example.question}"] for example in examples],
+        headers=["Examples"],
+        label="Examples: click to ask",
+        type="index",
+        elem_id="examples",
+    )
     return inputs
 
 
@@ -188,6 +200,11 @@ def _connect(demo, talk, inputs, view, outputs) -> None:
             talk = read(talk, text)
         return demo.ask(talk, question, follow_up)
 
+    def ask_example(talk, text, *of_question):
+        if text != talk.pasted:
+            talk = read(talk, text)
+        return ask(talk, text, *of_question)
+
     def reset(talk):
         return session.Conversation(talk.table, talk.pasted)
 
@@ -201,6 +218,14 @@ def _connect(demo, talk, inputs, view, outputs) -> None:
         *((control.input, lambda talk: talk, []) for control in view),
     ):
         listen(event(change), [talk, *values, *view], outputs, **_EVENT)
+
+    def choose(number):
+        example = inputs["examples"][number]
+        return example.text, example.question, False
+
+    # A new table: its question does not refer to the answer before.
+    chosen = inputs["choice"].click(choose, [inputs["choice"]], question, **_EVENT)
+    chosen.then(event(ask_example), [talk, *question, *view], outputs, **_EVENT)
 
 
 def _shown(demo, talk, heat=False, *switches) -> tuple[session.Conversation, str]:

@@ -12,7 +12,7 @@ PASTED = "pasted table"
 
 
 def uploaded(path: str | os.PathLike) -> Table:
-    """Reads a table from a file. The extension selects CSV, TSV or JSON.
+    """Reads a table from a file. The extension selects CSV, TSV, JSON or XLSX.
 
     Raises:
         InputError: see the readers of `Table`. The message has the file's name only, because the

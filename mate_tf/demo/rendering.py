@@ -58,6 +58,11 @@ def error_html(message: str) -> str:
     return f"<div class=mate-error role=alert>{escape(message)}</div>" if message else ""
 
 
+def title_html(title: str, model: str) -> str:
+    """Returns the HTML of the page's title, with the model's name below."""
+    return f"<h1>{escape(title)}</h1><p class=model>model: {escape(model)}</p>"
+
+
 def note_html(message: str) -> str:
     """Returns the HTML of a note."""
     return f"<div class=mate-note>{escape(message)}</div>"

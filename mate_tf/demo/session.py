@@ -1,6 +1,8 @@
 """State and actions of the page, without gradio: questions, attention and timings of a model."""
 
+import csv
 import dataclasses
+import io
 import os
 from collections.abc import Iterator
 
@@ -62,12 +64,16 @@ class Demo:
         predictor: predictor with the exported model.
         model: the model from the folder of its training, or None.
         conversational: whether it was trained on questions that refer to previous ones.
+        name: name of the model on the page: the folder or name that it was loaded from.
     """
 
-    def __init__(self, predictor: Predictor, model=None, conversational: bool = False):
+    def __init__(
+        self, predictor: Predictor, model=None, conversational: bool = False, name: str = ""
+    ):
         self._predictor = predictor
         self._model = model
         self.conversational = conversational
+        self.name = name
 
     @classmethod
     def load(cls, export_dir: str, model_dir: str | None = None) -> "Demo":
@@ -78,18 +84,29 @@ class Demo:
         """
         predictor = Predictor(export_dir)
         if model_dir is None:
-            return cls(predictor)
+            return cls(predictor, name=str(export_dir))
         path = os.path.join(model_dir, experiments.PARAMS_FILE)
         if not os.path.exists(path):
             raise InputError(f"{path}: no such file; --mode=train writes it")
         experiment = experiments.load(path)
         model = trainer.load_model(experiment, model_dir)
-        return cls(predictor, model, conversational=experiment.task.name.upper() == "SQA")
+        conversational = experiment.task.name.upper() == "SQA"
+        return cls(predictor, model, conversational, str(export_dir))
 
     @property
     def has_model(self) -> bool:
         """True if attention and timings can be shown."""
         return self._model is not None
+
+    @property
+    def description(self) -> str:
+        """Name of the model, and the size of its encoder if it is known."""
+        if not self.has_model:
+            return self.name
+        encoder = self._model.encoder
+        layers = len(encoder.blocks)
+        size = f"{layers} layer{'s' * (layers > 1)} of width {encoder.config.hidden_size}"
+        return f"{self.name} ({self.attention}, {size})"
 
     @property
     def attention(self) -> str:
@@ -234,11 +251,39 @@ class Demo:
         return list(dict.fromkeys([*speed.VARIANTS, *self.attention.split(", ")]))
 
 
-def example_table() -> tuple[str, str]:
-    """Returns the text of an example table and a question about it."""
-    from mate_tf.data.synthetic import EXAMPLE_QUESTIONS, EXAMPLE_TABLE
+@dataclasses.dataclass(frozen=True)
+class Example:
+    """A table and a question about it, to try a model with.
 
-    return EXAMPLE_TABLE.read_text("utf-8"), EXAMPLE_QUESTIONS[0][0]
+    Attributes:
+        name: what the table is about.
+        text: the table as CSV.
+        question: the question.
+    """
+
+    name: str
+    text: str
+    question: str
+
+
+def examples() -> list[Example]:
+    """Returns the example table with its questions, and generated tables of the other domains."""
+    from mate_tf.data import synthetic
+
+    text = synthetic.EXAMPLE_TABLE.read_text("utf-8")
+    found = [Example("employees", text, question) for question, _ in synthetic.EXAMPLE_QUESTIONS]
+    others = {}
+    for generated in synthetic.generate_tables(0, 40, split="test", rows=(6, 8), columns=(4, 5)):
+        domain = generated.table.table_id.partition("-")[0]
+        if domain != "people":
+            others.setdefault(domain, generated)
+    for domain, generated in sorted(others.items()):
+        text = io.StringIO(newline="")
+        csv.writer(text, lineterminator="\n").writerows(
+            [generated.table.columns, *generated.table.rows]
+        )
+        found.append(Example(domain, text.getvalue(), generated.questions[0].text))
+    return found
 
 
 def has_checkpoint(model_dir: str) -> bool:

@@ -5,16 +5,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mate_tf.errors import InputError
+from mate_tf.tables.spreadsheet import read_workbook, refuse_xls
 from mate_tf.tables.table import Table
 
 
 def read_table(path: str | os.PathLike) -> Table:
-    """Reads a table from a file. The extension selects TSV or JSON; others are read as CSV.
+    """Reads a table from a file. The extension selects TSV, JSON or XLSX; others are read as CSV.
 
     Raises:
         InputError: if it cannot be read or has no rows.
     """
-    readers = {".tsv": Table.from_tsv, ".json": Table.from_json}
+    readers = {
+        ".tsv": Table.from_tsv,
+        ".json": Table.from_json,
+        ".xlsx": read_workbook,
+        ".xls": refuse_xls,
+    }
     return readers.get(os.path.splitext(path)[1].lower(), Table.from_csv)(path)
 
 

@@ -209,6 +209,29 @@ def test_a_conversation_and_its_end(page):
     assert "Bob" in page.text("#table")
 
 
+def test_an_example_is_asked_by_a_click(page):
+    """The model's name is on the page; a click shows the example's table and asks its question."""
+    assert "/model/export (mate_efficient, 1 layer of width 16)" in page.text("#title .model")
+    examples = page.until(lambda: page.all("#examples button"))
+    *_, last = [example.text for example in examples]
+    assert len(examples) == 7
+    examples[-1].click()
+    page.until(lambda: page.text("#answer .question") == last.partition(": ")[2])
+    assert "probability" in page.text("#answer .facts")
+    assert len(page.all("#table tbody tr")) >= 6
+
+
+def test_a_narrow_window_does_not_scroll_sideways(page):
+    size = {"width": 420, "height": 2000, "deviceScaleFactor": 1, "mobile": True}
+    page.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        width = "return document.documentElement.scrollWidth"
+        page.until(lambda: page.browser.execute_script("return window.innerWidth") == 420)
+        page.until(lambda: page.browser.execute_script(width) <= 420)
+    finally:
+        page.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 def test_an_uploaded_table(page, tmp_path):
     path = tmp_path / "mine.tsv"
     path.write_text("town\tyear\nBern\t1191\n")

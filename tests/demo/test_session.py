@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mate_tf import tasks
-from mate_tf.demo import session, speed
+from mate_tf.demo import reading, session, speed
 from mate_tf.errors import InputError
 from mate_tf.tables.table import Table
 from mate_tf.training import experiments
@@ -131,3 +131,14 @@ def test_timings(demo, asked):
 def test_variants_with_other_weights(demo, asked):
     with pytest.raises(InputError, match="'tree_fine' has weights that this model lacks"):
         list(demo.compare(asked, ["tree_fine"]))
+
+
+def test_examples_are_tables_with_questions_about_them():
+    examples = session.examples()
+    assert [example.name for example in examples].count("employees") == 3
+    assert {"matches", "places", "players", "products"} < {example.name for example in examples}
+    for example in examples:
+        table = reading.pasted(example.text)
+        assert table.num_rows >= 6
+        assert example.question
+    assert examples == session.examples()
