@@ -1,0 +1,84 @@
+"""What README.md and docs/ say that the quickstart's model prints is what it prints.
+
+Needs the model that the README's first command leaves in out/quickstart.
+"""
+
+import contextlib
+import doctest
+import io
+import os
+import re
+import shlex
+import subprocess
+
+import pytest
+
+from mate_tf.cli import main
+
+from . import pages
+
+MODEL = "out/quickstart/model/export"
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+_SHOWN = re.compile(
+    r"^```(sh|python)\n(?P<code>.*?)^```\n\n[^`#\n][^\n]*(?:\n[^`#\n][^\n]*)*\n\n"
+    r"```text\n(?P<output>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def shown(page) -> list[tuple[str, str, str]]:
+    """Returns language, code and output of the blocks about the model with an output below."""
+    found = _SHOWN.finditer(page.read_text(encoding="utf-8"))
+    return [match.group(1, "code", "output") for match in found if MODEL in match["code"]]
+
+
+CASES = [(page, *case) for page in pages.PAGES for case in shown(page)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def model_there():
+    if not (pages.PROJECT / MODEL).exists():
+        if os.environ.get("MATE_TF_REQUIRE_QUICKSTART") == "1":
+            pytest.fail(f"MATE_TF_REQUIRE_QUICKSTART=1 but there is no {MODEL}")
+        pytest.skip(f"needs {MODEL}, which README.md's first command makes")
+
+
+def printed(language: str, code: str) -> str:
+    """Runs Python code, or shell commands (mate-tf's within this process); returns stdout."""
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        if language == "python":
+            exec(compile(code, "<page>", "exec"), {})
+            return output.getvalue()
+        for words in pages.parse(code):
+            if words[0] == "mate-tf" or "run_task_main.py" in words[:2]:
+                start = 2 if words[0].startswith("python") else 1
+                main.run(["mate-tf", *words[start:]])  # exits with a code if it fails
+            else:
+                result = subprocess.run(words, capture_output=True, text=True)
+                assert result.returncode == 0, shlex.join(words) + result.stderr[-2000:]
+                print(result.stdout)
+    return output.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("page", "language", "code", "output"),
+    CASES,
+    ids=[f"{pages.name(case[0])} {index}" for index, case in enumerate(CASES)],
+)
+def test_output_is_as_shown(page, language, code, output, monkeypatch):
+    monkeypatch.chdir(pages.PROJECT)
+    found = printed(language, code)
+    # Only the answers are shown of a long output: "..." stands for the rest.
+    assert doctest.OutputChecker().check_output(output, found, FLAGS), f"{output}\n!=\n{found}"
+
+
+def test_what_is_compared():
+    """README.md and the pages about asking show outputs, and a changed answer is noticed."""
+    of_pages = [pages.name(page) for page, *_ in CASES]
+    assert of_pages.count("README.md") >= 2
+    assert {"docs/getting-started.md", "docs/serving.md"} <= set(of_pages)
+    for _, _, _, output in CASES:
+        assert "Julia Schmidt" in output
+        wrong = output.replace("Julia Schmidt", "Anna Bennett")
+        assert not doctest.OutputChecker().check_output(output, wrong, FLAGS)
