@@ -1,6 +1,6 @@
 """The "Uniform %" column of Table 7 (MATE paper), which needs no model: WikiTableQuestions dev.
 
-    python run_task_main.py --config_file=configs/wtq.yaml --mode=create_data \
+    mate-tf --config_file=configs/wtq.yaml --mode=create_data \
         --input_dir=data/wikitq --bert_vocab_file=vocab.txt --output_dir=out/wtq
     python benchmarks/attention_flow.py --examples out/wtq/tf_examples/dev.tfrecord
 

@@ -1,8 +1,8 @@
 """Does pre-training help? SQA after the same fine-tuning steps from three starting points.
 
-    python run_task_main.py --config_file=configs/sqa_small.yaml --mode=create_data \
+    mate-tf --config_file=configs/sqa_small.yaml --mode=create_data \
         --input_dir=data/sqa --bert_vocab_file=vocab.txt --output_dir=out/sqa_small
-    python run_task_main.py --config_file=configs/pretrain_small.yaml --mode=create_data \
+    mate-tf --config_file=configs/pretrain_small.yaml --mode=create_data \
         --input_dir=out --bert_vocab_file=vocab.txt --output_dir=out/pretrain_small
     python benchmarks/pretraining.py --fine_tuning_data out/sqa_small \
         --pretraining_data out/pretrain_small

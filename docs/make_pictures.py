@@ -1,6 +1,6 @@
 """Draws the pictures of README.md and docs/ into docs/img/, as compressed PNG files.
 
-    python run_task_main.py --config_file=configs/quickstart.yaml
+    mate-tf --config_file=configs/quickstart.yaml
     python docs/make_pictures.py
 
 `row_and_column_heads`, `heat_map`, `answer` and `demo` need the model of the quickstart; `demo`

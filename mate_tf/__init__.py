@@ -4,8 +4,9 @@ Names are imported on first use: TensorFlow takes seconds to load, and reading a
 need it.
 """
 
-import importlib
 import os
+
+from mate_tf.lazy import on_first_use
 
 # Keeps TensorFlow's start-up notices off the terminal, among them an error for each machine without
 # a GPU. It must be set before TensorFlow is imported. Errors are still raised as exceptions.
@@ -26,18 +27,27 @@ _EXPORTS = {
     "Predictor": "mate_tf.serving.predictor",
     "PointrPredictor": "mate_tf.pointr",
 }
-_MODULES = ("attention", "checkpoints", "tables", "data", "models", "tasks", "evaluation")
+_MODULES = (
+    "analysis",
+    "answers",
+    "attention",
+    "checkpoints",
+    "data",
+    "evaluation",
+    "layers",
+    "models",
+    "pointr",
+    "serving",
+    "tables",
+    "tasks",
+    "training",
+)
 
 __all__ = [*_EXPORTS, *_MODULES]
 
 
-def __getattr__(name):
-    if name in _EXPORTS:
-        return getattr(importlib.import_module(_EXPORTS[name]), name)
-    if name in _MODULES:
-        return importlib.import_module(f"mate_tf.{name}")
-    raise AttributeError(f"module 'mate_tf' has no attribute {name!r}")
+__getattr__, _ = on_first_use(__name__, _EXPORTS)
 
 
 def __dir__():
-    return sorted([*globals(), *__all__])
+    return sorted([*__all__, "__version__"])

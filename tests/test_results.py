@@ -8,6 +8,9 @@ import pytest
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = PROJECT / "results"
+PROGRAM = PROJECT / "run_task_main.py"
+"""Also installed as `mate-tf`."""
+
 PAGES = sorted(FOLDER.glob("*.md"))
 MAX_LINE, MAX_TABLE_LINE = 140, 120
 
@@ -51,7 +54,7 @@ def commands(path: pathlib.Path) -> list[str]:
 
 def flags(script: pathlib.Path) -> set[str]:
     """Flags that a script defines, read from its source."""
-    if script.name == "run_task_main.py":
+    if script == PROGRAM:
         source = (PROJECT / "mate_tf" / "cli" / "flags.py").read_text(encoding="utf-8")
         names = re.findall(r'DEFINE_\w+\(\s*"(\w+)"', source)
         booleans = re.findall(r'DEFINE_boolean\(\s*"(\w+)"', source)
@@ -99,9 +102,10 @@ def test_commands_name_existing_files(path):
 def test_commands_have_the_flags_of_their_scripts(path):
     unknown = []
     for command in commands(path):
-        words = shlex.split(command) if "--" in command and ".py" in command else []
+        is_one = "--" in command and (".py" in command or "mate-tf" in command)
+        words = shlex.split(command) if is_one else []
         scripts = [PROJECT / word for word in words if word.endswith(".py") and "/" in word]
-        scripts += [PROJECT / word for word in words if word == "run_task_main.py"]
+        scripts += [PROGRAM for word in words if word in ("mate-tf", "run_task_main.py")]
         for script in scripts:
             given = {found.group() for word in words if (found := FLAG.match(word))}
             unknown += [f"{script.name} {flag}" for flag in given - flags(script)]

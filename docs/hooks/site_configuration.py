@@ -35,7 +35,7 @@ the file, and `--params_override` overrides both. Unknown keys and values of ano
 refused with a message that names the key. "None" in a description is `null` in YAML.
 
 ```sh
-python run_task_main.py --config_file=configs/sqa_small.yaml \\
+mate-tf --config_file=configs/sqa_small.yaml \\
     --params_override=task.model.encoder.num_hidden_layers=4,trainer.train_steps=1000
 ```
 """

@@ -35,6 +35,7 @@ from mate_tf.attention.coverage import coverage
 from mate_tf.attention.masks import files as mask_files
 from mate_tf.attention.masks import learned as mask_pruning
 from mate_tf.attention.views import MultiViewEmbedding
+from mate_tf.lazy import on_first_use
 
 drawn_mask = gumbel_mask  # alias of gumbel_mask, kept for code that uses the old name
 
@@ -91,3 +92,5 @@ __all__ = [
     "register",
     "static_masks",
 ]
+
+__getattr__, __dir__ = on_first_use(__name__)

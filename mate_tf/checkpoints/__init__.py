@@ -12,6 +12,7 @@ from mate_tf.checkpoints.names import (
     reference_variables,
 )
 from mate_tf.checkpoints.patterns import pattern_variables
+from mate_tf.lazy import on_first_use
 
 __all__ = [
     "LoadReport",
@@ -22,3 +23,5 @@ __all__ = [
     "reference_variables",
     "save_huggingface",
 ]
+
+__getattr__, __dir__ = on_first_use(__name__)

@@ -1,1 +1,5 @@
 """The command line: `flags` defines all flags, `main` dispatches, one module per mode."""
+
+from mate_tf.lazy import on_first_use
+
+__getattr__, __dir__ = on_first_use(__name__)

@@ -1,11 +1,15 @@
 """Checks of the flags that need no TensorFlow, so that a wrong path is reported at once."""
 
+import glob
 import os
+import pathlib
 
 from mate_tf.cli import pipelines
 from mate_tf.cli.folders import folders
 from mate_tf.errors import InputError
 from mate_tf.serving import hub, source
+
+_OBJECT_GRAPH = b"_CHECKPOINTABLE_OBJECT_GRAPH"
 
 READ_BY = {
     "input_dir": ("run", "create_data"),
@@ -17,12 +21,18 @@ READ_BY = {
 OF_CHECKPOINTS = ("eval", "predict", "predict_and_evaluate", "export", "analyze")
 """Modes of a model that is trained already."""
 
+WITHOUT_MODEL_DIR = ("create_data", "profile")
+"""Modes that read and write nothing in --model_dir."""
+
 OF_PRETRAINED = ("predict", "predict_and_evaluate", "export", "analyze", "ask", "demo")
 """Modes that --init_checkpoint is enough for, without a training."""
 
 
 def check(flags) -> None:
-    """Raises InputError for a path that is not there; fetches --init_checkpoint from the hub."""
+    """Raises InputError for a path that is not there, or with a TF1 checkpoint as --model_dir.
+
+    Fetches --init_checkpoint from the hub.
+    """
     named = flags.task or flags.config_file
     where = folders(flags)  # looks for --config_file
     for name, modes in READ_BY.items():
@@ -30,6 +40,8 @@ def check(flags) -> None:
         if path and (not modes or flags.mode in modes) and not _exists(path):
             kind = "folder" if name.endswith("_dir") else "file"
             raise InputError(f"--{name}={path}: no such {kind}")
+    if flags.mode not in WITHOUT_MODEL_DIR:
+        _check_model_dir(where.model_dir)
     if flags.init_checkpoint:
         _check_checkpoint(flags)
     elif pipelines.find(flags):
@@ -42,6 +54,21 @@ def check_export(export_dir: str) -> None:
     """Raises InputError for a folder without a SavedModel."""
     if not _exists(os.path.join(export_dir, source.Kind.EXPORT.value)):
         raise InputError(f"{export_dir}: no SavedModel here; --mode=export writes one")
+
+
+def _check_model_dir(model_dir: str) -> None:
+    """Raises InputError if a folder has checkpoints of TensorFlow 1 only."""
+    files = sorted(glob.glob(os.path.join(glob.escape(model_dir), "*.index")))
+    trained = os.path.exists(os.path.join(model_dir, source.Kind.TRAINED.value))
+    # Newer checkpoints store the graph of their objects beside the variables.
+    if not files or trained or any(_OBJECT_GRAPH in pathlib.Path(f).read_bytes() for f in files):
+        return
+    raise InputError(
+        f"{model_dir}: has a TF1 checkpoint ({os.path.basename(files[-1])}), as BERT and "
+        "google-research/tapas write it. --model_dir is for checkpoints of mate-tf: give this one "
+        f"as --init_checkpoint={model_dir}, to answer with it or, with another --model_dir, to "
+        "train from it"
+    )
 
 
 def _check_checkpoint(flags) -> None:

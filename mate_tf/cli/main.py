@@ -7,7 +7,7 @@ import sys
 from absl import flags
 
 from mate_tf import errors
-from mate_tf.cli import checks, pipelines
+from mate_tf.cli import checks, pipelines, tapas_flags
 from mate_tf.cli import flags as flag_definitions
 
 USAGE = """Table question answering with sparse attention (MATE).
@@ -43,12 +43,14 @@ def parse(argv: list[str]):
 
     Raises:
         flags.Error: a flag that is not there, or with a value that it does not take.
-        InputError: words that are no short form.
+        InputError: words that are no short form; a flag of google-research/tapas without an
+            equivalent.
     """
     given = flag_definitions.FLAGS
     for flag in given.flags_by_module_dict()[flag_definitions.__name__]:
         flag.unparse()  # an earlier call in this process, as in a notebook, had its own
     given.set_gnu_getopt(True)  # flags may follow the words of the short form
+    argv = [argv[0], *tapas_flags.translate(argv[1:])]
     _read_words(given, given(argv)[1:])
     return given
 

@@ -3,7 +3,7 @@
 Names are imported on first use, since interactions need no TensorFlow.
 """
 
-import importlib
+from mate_tf.lazy import on_first_use
 
 _EXPORTS = {
     "ConversionConfig": "mate_tf.tables.conversion",
@@ -31,9 +31,4 @@ __all__ = [
     "write_interactions",
 ]
 
-
-def __getattr__(name):
-    """Imports a public name on first use."""
-    if name in _EXPORTS:
-        return getattr(importlib.import_module(_EXPORTS[name]), name)
-    raise AttributeError(f"module 'mate_tf.data' has no attribute {name!r}")
+__getattr__, __dir__ = on_first_use(__name__, _EXPORTS)

@@ -2,3 +2,7 @@
 
 `page` is the only module that needs gradio (`pip install -e '.[demo]'`).
 """
+
+from mate_tf.lazy import on_first_use
+
+__getattr__, __dir__ = on_first_use(__name__)

@@ -5,5 +5,8 @@ from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.layer_norm import LayerNorm
 from mate_tf.layers.shapes import build_child, check_length, shape_list
 from mate_tf.layers.xla import within_xla
+from mate_tf.lazy import on_first_use
 
 __all__ = ["Cells", "LayerNorm", "build_child", "check_length", "keras", "shape_list", "within_xla"]
+
+__getattr__, __dir__ = on_first_use(__name__)

@@ -3,7 +3,7 @@
 Names are imported on first use: whoever needs one part does not load the others.
 """
 
-import importlib
+from mate_tf.lazy import on_first_use
 
 _EXPORTS = {
     "ClassifierConfig": "mate_tf.models.classifier_config",
@@ -23,8 +23,4 @@ __all__ = [
     "TablePretrainer",
 ]
 
-
-def __getattr__(name):
-    if name in _EXPORTS:
-        return getattr(importlib.import_module(_EXPORTS[name]), name)
-    raise AttributeError(f"module 'mate_tf.models' has no attribute {name!r}")
+__getattr__, __dir__ = on_first_use(__name__, _EXPORTS)

@@ -5,7 +5,10 @@ selected cells to inputs of the second stage, chooses among the spans that were 
 official scores, and has the `PointrPredictor`.
 """
 
+from mate_tf.lazy import on_first_use
 from mate_tf.pointr.config import PointrExperiment
 from mate_tf.pointr.predictor import PointrAnswer, PointrPredictor
 
 __all__ = ["PointrAnswer", "PointrExperiment", "PointrPredictor"]
+
+__getattr__, __dir__ = on_first_use(__name__)

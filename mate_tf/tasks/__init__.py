@@ -1,5 +1,6 @@
 """Tasks by their names in google-research/tapas. One file per task."""
 
+from mate_tf.lazy import on_first_use
 from mate_tf.tasks import (
     associative_recall,
     custom,
@@ -54,3 +55,5 @@ __all__ = [
     "wikisql",
     "wtq",
 ]
+
+__getattr__, __dir__ = on_first_use(__name__)

@@ -1,1 +1,5 @@
 """Training: experiments from YAML, optimizers, the trainer, bootstrapping of trees, predictions."""
+
+from mate_tf.lazy import on_first_use
+
+__getattr__, __dir__ = on_first_use(__name__)

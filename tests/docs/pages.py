@@ -6,7 +6,10 @@ import re
 import shlex
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))]
+PAGES = [
+    *(PROJECT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *sorted((PROJECT / "docs").rglob("*.md")),
+]
 RESULTS = sorted((PROJECT / "results").rglob("*.md"))
 
 _FENCE = re.compile(r"^```([\w+-]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

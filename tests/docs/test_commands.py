@@ -19,7 +19,7 @@ from absl import flags
 from official.modeling.hyperparams import base_config
 
 from mate_tf import attention, errors, tasks
-from mate_tf.cli import config_files, job, main, pointr_modes
+from mate_tf.cli import config_files, job, main, pointr_modes, tapas_flags
 from mate_tf.cli import flags as flag_definitions
 from mate_tf.pointr.config import NAME as POINTR
 from mate_tf.pointr.config import STAGES, PointrExperiment
@@ -33,7 +33,7 @@ RUN_ELSEWHERE = {
 """Page whose commands and code need what the page itself creates -> the test that runs them."""
 
 RUN_FOR_REAL = {
-    "run_task_main.py --config_file=configs/quickstart.yaml": ".ci/run",
+    "mate-tf --config_file=configs/quickstart.yaml": ".ci/run",
     "saved_model_cli run": "tests/serving/test_clients.py::test_python_and_saved_model_cli",
     "--mode=ask": "tests/cli/test_ask.py::test_prints_json_and_a_table",
     "mate-tf ask": "tests/cli/test_pretrained.py::test_ask",
@@ -235,11 +235,12 @@ def test_names_in_the_text(path, keys):
 
 @functools.cache
 def known_flags() -> tuple[frozenset[str], ...]:
-    """Flags of the program, those that switch something off, and those of the scripts."""
+    """Flags of the program, those that switch something off, those of the scripts, and TAPAS's."""
     names = flag_definitions.FLAGS.flags_by_module_dict()[flag_definitions.__name__]
     own = {flag.name for flag in names}
     scripts = [*pages.PROJECT.glob("benchmarks/*.py"), *pages.PROJECT.glob("docs/*.py")]
     of_scripts = {name for path in scripts for name in _ARGUMENT.findall(path.read_text("utf-8"))}
+    own |= tapas_flags.NAMES
     return frozenset(own), frozenset(f"no{name}" for name in own), frozenset(of_scripts)
 
 

@@ -27,6 +27,7 @@ from mate_tf.attention.masks.table import (
     windowed,
     without_diagonal,
 )
+from mate_tf.lazy import on_first_use
 
 apart = same_example  # alias of same_example, kept for code that uses the old name
 
@@ -55,3 +56,5 @@ __all__ = [
     "windowed",
     "without_diagonal",
 ]
+
+__getattr__, __dir__ = on_first_use(__name__)

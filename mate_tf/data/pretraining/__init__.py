@@ -8,6 +8,7 @@ from mate_tf.data.pretraining.texts import (
     read_dir,
     texts_with_tables,
 )
+from mate_tf.lazy import on_first_use
 
 __all__ = [
     "QUESTIONS",
@@ -17,3 +18,5 @@ __all__ = [
     "read_dir",
     "texts_with_tables",
 ]
+
+__getattr__, __dir__ = on_first_use(__name__)

@@ -10,6 +10,7 @@ from mate_tf.data.records.tfrecord import (
     write_examples,
     write_interactions,
 )
+from mate_tf.lazy import on_first_use
 
 __all__ = [
     "GZIP",
@@ -21,3 +22,5 @@ __all__ = [
     "write_examples",
     "write_interactions",
 ]
+
+__getattr__, __dir__ = on_first_use(__name__)

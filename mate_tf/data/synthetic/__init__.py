@@ -23,6 +23,7 @@ from mate_tf.data.synthetic.questions import (
 from mate_tf.data.synthetic.sheets import make_sheet, row_count
 from mate_tf.data.synthetic.vocabulary import make_vocabulary, vocabulary
 from mate_tf.errors import InputError
+from mate_tf.lazy import on_first_use
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables.table import Table
 
@@ -40,6 +41,8 @@ __all__ = [
     "question_type",
     "vocabulary",
 ]
+
+__getattr__, __dir__ = on_first_use(__name__)
 
 SPLITS = ("train", "dev", "test")
 MIX = {"lookup": 0.4, "superlative": 0.3, "comparison": 0.15, "filter": 0.15}

@@ -1,5 +1,6 @@
 """Heads: predictions from the outputs of the encoder, one kind per module."""
 
+from mate_tf.lazy import on_first_use
 from mate_tf.models.heads.aggregation import AggregationHead, AnswerSupervisedAggregationHead
 from mate_tf.models.heads.base import Head, PooledHead
 from mate_tf.models.heads.cell_selection import (
@@ -35,3 +36,5 @@ __all__ = [
     "SpanHead",
     "TokenHead",
 ]
+
+__getattr__, __dir__ = on_first_use(__name__)

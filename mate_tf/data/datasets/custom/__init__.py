@@ -51,10 +51,13 @@ from mate_tf.data.datasets.custom.lines import Line, questions_path, read_lines
 from mate_tf.data.datasets.custom.summary import SPLITS, Size, Summary, describe
 from mate_tf.data.interactions import interaction_from_table, interactions_of_single_questions
 from mate_tf.errors import InputError
+from mate_tf.lazy import on_first_use
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables.table import Table
 
 __all__ = ["SPLITS", "Size", "Summary", "describe", "read"]
+
+__getattr__, __dir__ = on_first_use(__name__)
 
 _READERS = {".csv": Table.from_csv, ".tsv": Table.from_tsv, ".json": Table.from_json}
 _TABLES_IN_MEMORY = 64

@@ -1,0 +1,54 @@
+"""Modules are attributes of their packages, and are imported when they are asked for."""
+
+import subprocess
+import sys
+
+import pytest
+
+import mate_tf
+from mate_tf import tables
+from mate_tf.lazy import on_first_use
+
+
+def test_every_package_has_its_modules_as_attributes(project):
+    """Not only those that something else has imported already."""
+    packages = list((project / "mate_tf").rglob("__init__.py"))
+    missing = [
+        path
+        for path in packages
+        if path.parent.name != "protos" and "= on_first_use(__name__" not in path.read_text("utf-8")
+    ]
+    assert len(packages) > 20
+    assert not missing
+
+
+def test_modules_are_imported_on_first_use(project):
+    code = (
+        "import sys, mate_tf\n"
+        "assert not [name for name in sys.modules if name.startswith('mate_tf.tables')]\n"
+        "assert mate_tf.tables.numbers.__name__ == 'mate_tf.tables.numbers'\n"
+        "plots = mate_tf.analysis.plots\n"
+        "assert plots.cells.cell_heat_map is plots.cell_heat_map\n"
+        "assert mate_tf.serving.source.find and mate_tf.errors.InputError is mate_tf.InputError\n"
+        "assert 'mate_tf.tables.html' not in sys.modules and 'tensorflow' not in sys.modules\n"
+        "import mate_tf.analysis.cost\n"
+        "assert 'flops' in dir(mate_tf.analysis.cost)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_dir_has_public_names_only():
+    assert dir(mate_tf) == sorted([*mate_tf.__all__, "__version__"])
+    assert {"Table", "Predictor", "analysis", "training"} <= set(dir(mate_tf))
+    assert "numbers" in dir(tables)
+    assert "on_first_use" not in dir(tables)
+
+
+def test_what_is_not_there():
+    get, _ = on_first_use("mate_tf.tables", {"Table": "mate_tf.tables.table"})
+    assert get("Table") is mate_tf.Table
+    assert get("numbers").__name__ == "mate_tf.tables.numbers"
+    for name in ("nothing_of_that_name", "_private", "__path__x"):
+        with pytest.raises(AttributeError, match=f"'mate_tf.tables' has no attribute '{name}'"):
+            get(name)
