@@ -6,7 +6,7 @@ import setuptools
 
 ROOT = pathlib.Path(__file__).parent
 
-# Versions that are known to work together on Python 3.11; each bound has its reason.
+# Versions that are known to work together on Python 3.11 to 3.13; each bound has its reason.
 REQUIRED = [
     "tensorflow~=2.20.0",  # tf-models 2.20 pins it; asking for 2.21 backtracks to tf-models 2.7
     "tf-models-official~=2.20.0",
@@ -54,7 +54,8 @@ setuptools.setup(
     long_description=(ROOT / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license="Apache-2.0",
-    python_requires=">=3.11,<3.12",
+    python_requires=">=3.11,<3.14",  # TensorFlow 2.20 has no wheels for 3.14
+    classifiers=[f"Programming Language :: Python :: 3.{minor}" for minor in (11, 12, 13)],
     # configs/ stands at the top of the checkout, and in the package once it is installed.
     packages=[*setuptools.find_packages(include=["mate_tf", "mate_tf.*"]), "mate_tf.configs"],
     package_dir={"mate_tf.configs": "configs"},
