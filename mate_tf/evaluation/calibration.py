@@ -1,0 +1,256 @@
+"""Calibration of the probabilities of answers: temperature, calibration error, threshold.
+
+The method is temperature scaling (Guo et al., On Calibration of Modern Neural Networks, 2017) of
+one probability per answer. With the bias it is Platt scaling. Imports no TensorFlow.
+"""
+
+import dataclasses
+import math
+import os
+from collections.abc import Sequence
+
+import numpy as np
+
+from mate_tf.errors import InputError
+from mate_tf.files.json_object import read_json_object
+
+FILE = "calibration.json"
+"""File with a `Calibration`, beside the weights of its model."""
+
+NUM_BINS = 15
+"""Bins of the calibration error, as in the paper."""
+
+_SMALLEST = 1e-6
+_SLOPES = (0.01, 20.0)
+"""Range of 1 / temperature. It is positive: a more probable answer is never less confident."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Calibration:
+    """Conversion of the probability of an answer to a confidence.
+
+    The confidence is sigmoid(log(p / (1 - p)) / temperature + bias). It estimates the share of
+    right answers among all that have it.
+
+    Attributes:
+        temperature: divisor of the log odds; above 1 if the model is too sure.
+        bias: added to the log odds.
+        threshold: smallest confidence of an answer; below it the table is not expected to have one.
+        weights: name of the checkpoint that it was fitted for; "" if unknown.
+    """
+
+    temperature: float = 1.0
+    bias: float = 0.0
+    threshold: float = 0.0
+    weights: str = ""
+
+    def __post_init__(self):
+        numbers = (self.temperature, self.bias, self.threshold)
+        if not all(isinstance(each, int | float) and math.isfinite(each) for each in numbers):
+            raise InputError("temperature, bias and threshold must be numbers")
+        if not isinstance(self.weights, str):
+            raise InputError(f"weights {self.weights!r} is no name of a checkpoint")
+        if self.temperature <= 0:
+            raise InputError(f"temperature {self.temperature} is not above 0")
+
+    def confidence(self, probability):
+        """Computes the confidence of probabilities, <float>[...], of the same shape."""
+        return _sigmoid(log_odds(probability) / self.temperature + self.bias)
+
+
+def read(path: str | os.PathLike) -> Calibration:
+    """Reads a calibration from its JSON file.
+
+    Raises:
+        InputError: if the file cannot be read, or its values are missing or no numbers.
+    """
+    content = read_json_object(os.fspath(path))
+    values = {}
+    for field in dataclasses.fields(Calibration):
+        if field.name not in content:
+            raise InputError(f"{path}: has no {field.name!r}")
+        values[field.name] = content[field.name]
+    try:
+        return Calibration(**values)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def log_odds(probability) -> np.ndarray:
+    """Computes log(p / (1 - p)), with p kept 1e-6 away from 0 and 1, so that it is finite."""
+    probability = np.clip(np.asarray(probability, np.float64), _SMALLEST, 1 - _SMALLEST)
+    return np.log(probability) - np.log1p(-probability)
+
+
+def fit(probabilities: Sequence[float], right: Sequence[bool], bias: bool = True) -> Calibration:
+    """Fits temperature and bias to answers: those with the largest likelihood.
+
+    As Platt does, the targets are (n + 1) / (n + 2) of the n right answers and 1 / (m + 2) of the
+    m wrong ones, so that the fit is finite if all are right or all are wrong.
+
+    Args:
+        probabilities: <float>[answers].
+        right: <bool>[answers].
+        bias: False: fit the temperature alone, as Guo et al. do.
+
+    Raises:
+        InputError: if there are no answers, or the lengths differ.
+    """
+    from scipy import optimize
+
+    probabilities, right = _checked(probabilities, right)
+    odds, num_right = log_odds(probabilities), int(right.sum())
+    high, low = (num_right + 1) / (num_right + 2), 1 / (len(right) - num_right + 2)
+    targets = np.where(right, high, low)
+
+    def loss(parameters):
+        slope, shift = parameters
+        scores = slope * odds + shift
+        errors = _sigmoid(scores) - targets
+        value = np.mean(np.logaddexp(0.0, scores) - targets * scores)
+        return value, np.array([np.mean(errors * odds), np.mean(errors)])
+
+    shifts = (None, None) if bias else (0.0, 0.0)
+    found = optimize.minimize(loss, [1.0, 0.0], jac=True, bounds=[_SLOPES, shifts])
+    slope, shift = map(float, found.x)
+    return Calibration(temperature=1 / slope, bias=shift)
+
+
+def cross_fitted(
+    probabilities: Sequence[float], right: Sequence[bool], bias: bool = True, folds: int = 2
+) -> np.ndarray:
+    """Computes confidences, each by a fit to the other folds, to measure a fit on other answers.
+
+    Args:
+        probabilities, right, bias: as for `fit`.
+        folds: number of folds; the answers take turns.
+
+    Returns:
+        <float64>[answers].
+
+    Raises:
+        InputError: as `fit`, or if there are fewer answers than folds.
+    """
+    probabilities, right = _checked(probabilities, right)
+    if len(right) < folds:
+        raise InputError(f"{len(right)} answers are too few for {folds} folds")
+    fold = np.arange(len(right)) % folds
+    confidences = np.empty(len(right))
+    for index in range(folds):
+        fitted = fit(probabilities[fold != index], right[fold != index], bias)
+        confidences[fold == index] = fitted.confidence(probabilities[fold == index])
+    return confidences
+
+
+@dataclasses.dataclass(frozen=True)
+class Bin:
+    """Answers with similar confidences.
+
+    Attributes:
+        confidence: mean confidence.
+        accuracy: share of right answers.
+        count: number of answers.
+    """
+
+    confidence: float
+    accuracy: float
+    count: int
+
+
+def reliability(
+    confidences: Sequence[float], right: Sequence[bool], num_bins: int = NUM_BINS
+) -> list[Bin]:
+    """Groups answers into bins of equal width, for a reliability diagram; empty bins are left out.
+
+    Args:
+        confidences: <float>[answers], from 0 to 1.
+        right: <bool>[answers].
+        num_bins: number of bins from 0 to 1.
+
+    Raises:
+        InputError: if there are no answers, or the lengths differ.
+    """
+    confidences, right = _checked(confidences, right)
+    place = np.minimum((confidences * num_bins).astype(int), num_bins - 1)
+    return [
+        Bin(
+            float(confidences[place == index].mean()),
+            float(right[place == index].mean()),
+            int((place == index).sum()),
+        )
+        for index in np.unique(place)
+    ]
+
+
+def expected_calibration_error(
+    confidences: Sequence[float], right: Sequence[bool], num_bins: int = NUM_BINS
+) -> float:
+    """Computes the mean distance of confidence and accuracy over the bins, by numbers of answers.
+
+    Arguments and errors as for `reliability`. From 0, the best, to 1.
+    """
+    bins = reliability(confidences, right, num_bins)
+    distances = [abs(each.confidence - each.accuracy) for each in bins]
+    return float(np.average(distances, weights=[each.count for each in bins]))
+
+
+def auroc(answerable: Sequence[float], unanswerable: Sequence[float]) -> float:
+    """Computes the area under the ROC curve of confidences.
+
+    It is the probability that a question with an answer has a larger confidence than one without;
+    equal ones count as half.
+
+    Args:
+        answerable: <float>[questions], confidences of questions that the table answers.
+        unanswerable: <float>[questions], confidences of the others.
+
+    Raises:
+        InputError: if either is empty.
+    """
+    from sklearn import metrics as sklearn_metrics
+
+    truth, scores = _two_groups(answerable, unanswerable)
+    return float(sklearn_metrics.roc_auc_score(truth, scores))
+
+
+def choose_threshold(answerable: Sequence[float], unanswerable: Sequence[float]) -> float:
+    """Chooses the threshold with the largest balanced accuracy.
+
+    It is the mean of two shares: of the questions with an answer that are at the threshold or
+    above, and of those without that are below. Of several best ones the lowest is chosen, which
+    refuses least; it is 0, which refuses nothing, if no other one is better.
+
+    Args:
+        answerable, unanswerable: as for `auroc`.
+
+    Raises:
+        InputError: if either is empty.
+    """
+    truth, scores = _two_groups(answerable, unanswerable)
+    values = np.unique(scores)
+    candidates = np.concatenate([[0.0], (values[1:] + values[:-1]) / 2])
+    kept = [np.mean(scores[truth] >= each) for each in candidates]
+    refused = [np.mean(scores[~truth] < each) for each in candidates]
+    return float(candidates[np.argmax(np.add(kept, refused))])
+
+
+def _sigmoid(scores):
+    return np.exp(-np.logaddexp(0.0, -scores))
+
+
+def _checked(values, right):
+    values, right = np.asarray(values, np.float64), np.asarray(right, bool)
+    if values.shape != right.shape or values.ndim != 1 or not len(values):
+        raise InputError(
+            f"a calibration takes the probability of each answer and whether it is right, not "
+            f"{values.shape} and {right.shape}"
+        )
+    return values, right
+
+
+def _two_groups(answerable, unanswerable):
+    """Returns <bool>[questions], true for those with an answer, and their <float64>[questions]."""
+    if not len(answerable) or not len(unanswerable):
+        raise InputError("questions with and without an answer are needed")
+    truth = np.repeat([True, False], [len(answerable), len(unanswerable)])
+    return truth, np.concatenate([answerable, unanswerable]).astype(np.float64)

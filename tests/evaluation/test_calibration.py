@@ -1,0 +1,174 @@
+"""Temperature, calibration error and threshold, on answers of which the truth is known."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from mate_tf.errors import InputError
+from mate_tf.evaluation import calibration
+from mate_tf.evaluation.calibration import Calibration
+
+COUNT = 4000
+
+
+def answers(temperature, bias, seed=0):
+    """Probabilities of a model that is too sure, and the answers that are right."""
+    random = np.random.default_rng(seed)
+    odds = random.normal(1.0, 3.0, COUNT)
+    true = 1 / (1 + np.exp(-(odds / temperature + bias)))
+    return 1 / (1 + np.exp(-odds)), random.random(COUNT) < true
+
+
+@pytest.mark.parametrize(("temperature", "bias"), [(3.0, -1.0), (0.5, 0.7), (1.0, 0.0)])
+def test_fit_finds_what_made_the_answers(temperature, bias):
+    found = calibration.fit(*answers(temperature, bias))
+    assert found.temperature == pytest.approx(temperature, rel=0.1)
+    assert found.bias == pytest.approx(bias, abs=0.1)
+
+
+def test_temperature_alone():
+    """It has no bias, and is the best of all temperatures."""
+    probabilities, right = answers(3.0, 0.0)
+    found = calibration.fit(probabilities, right, bias=False)
+    assert found.bias == 0.0
+    assert found.temperature == pytest.approx(3.0, rel=0.1)
+
+    def likelihood(temperature):
+        confidence = Calibration(temperature=temperature).confidence(probabilities)
+        return np.mean(np.log(np.where(right, confidence, 1 - confidence)))
+
+    others = [likelihood(found.temperature * factor) for factor in (0.5, 0.9, 1.1, 2.0)]
+    assert likelihood(found.temperature) > max(others)
+
+
+def test_it_lowers_the_calibration_error_of_other_answers():
+    fitted = calibration.fit(*answers(3.0, -1.0))
+    probabilities, right = answers(3.0, -1.0, seed=1)
+    before = calibration.expected_calibration_error(probabilities, right)
+    after = calibration.expected_calibration_error(fitted.confidence(probabilities), right)
+    assert before > 0.2
+    assert after < 0.03
+    crossed = calibration.cross_fitted(probabilities, right)
+    assert calibration.expected_calibration_error(crossed, right) < 0.03
+
+
+def test_cross_fitting_fits_the_other_fold():
+    """An answer has no part in its own confidence: changing it changes only the other fold's."""
+    probabilities, right = answers(3.0, -1.0)
+    changed = right.copy()
+    changed[0] = not changed[0]
+    before = calibration.cross_fitted(probabilities, right)
+    after = calibration.cross_fitted(probabilities, changed)
+    assert np.array_equal(before[::2], after[::2])
+    assert not np.array_equal(before[1::2], after[1::2])
+
+
+def test_confidence_keeps_the_order_and_takes_0_and_1():
+    for found in (calibration.fit(*answers(3.0, -1.0)), calibration.fit([0.9, 0.1], [False, True])):
+        confidence = found.confidence([0.0, 1e-9, 0.2, 0.5, 0.99, 1.0])
+        assert np.all(np.diff(confidence) >= 0)
+        assert np.all((confidence > 0) & (confidence < 1))
+    assert Calibration().confidence(0.25) == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_all_alike(right):
+    """The fit is finite, on the right side, and short of certain."""
+    found = calibration.fit([0.6, 0.7, 0.9] * 5, [right] * 15)
+    confidence = float(found.confidence(0.7))
+    assert 0.001 < confidence < 0.999
+    assert (confidence > 0.8) == right
+
+
+def test_expected_calibration_error_by_hand():
+    """Two bins: 0.9 against 1/2, twice; 0.1 against 0, once."""
+    value = calibration.expected_calibration_error([0.9, 0.9, 0.1], [True, False, False], 2)
+    assert value == pytest.approx((2 * 0.4 + 0.1) / 3)
+    bins = calibration.reliability([0.9, 0.9, 0.1], [True, False, False], 2)
+    assert [(each.accuracy, each.count) for each in bins] == [(0.0, 1), (0.5, 2)]
+    assert calibration.reliability([1.0], [True])[0].count == 1
+    assert calibration.expected_calibration_error([1.0, 0.0], [True, False]) == 0
+
+
+def test_auroc_by_hand():
+    """Of six pairs four are in order and one is equal."""
+    assert calibration.auroc([0.9, 0.5, 0.2], [0.5, 0.1]) == pytest.approx(4.5 / 6)
+
+
+def test_threshold_is_the_best_of_all():
+    random = np.random.default_rng(3)
+    answerable, unanswerable = random.normal(0.6, 0.2, 200), random.normal(0.4, 0.2, 200)
+
+    def balanced(threshold):
+        return np.mean(answerable >= threshold) + np.mean(unanswerable < threshold)
+
+    chosen = calibration.choose_threshold(answerable, unanswerable)
+    best = max(balanced(each) for each in np.linspace(-1, 2, 3001))
+    assert balanced(chosen) >= best
+
+
+def test_threshold_refuses_no_more_than_it_must():
+    assert calibration.choose_threshold([0.8, 0.9], [0.1, 0.2]) == pytest.approx(0.5)
+    # No better than chance: nothing is refused.
+    assert calibration.choose_threshold([0.1, 0.2], [0.8, 0.9]) == 0
+    assert calibration.choose_threshold([0.3, 0.3], [0.3]) == 0
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: calibration.fit([], []),
+        lambda: calibration.fit([0.5], [True, False]),
+        lambda: calibration.cross_fitted([0.5], [True]),
+        lambda: calibration.reliability([], []),
+        lambda: calibration.auroc([0.5], []),
+        lambda: calibration.choose_threshold([], [0.5]),
+    ],
+)
+def test_what_cannot_be_computed(call):
+    with pytest.raises(InputError):
+        call()
+
+
+VALUES = {"temperature": 2.5, "bias": -0.5, "threshold": 0.3, "weights": "ckpt-7"}
+
+
+def test_file(tmp_path):
+    path = tmp_path / calibration.FILE
+    path.write_text(json.dumps(VALUES | {"measured": {"AUROC": 0.7}}))
+    assert calibration.read(path) == Calibration(2.5, -0.5, 0.3, "ckpt-7")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"temperature": 0}, "temperature 0 is not above 0"),
+        ({"bias": "x"}, "must be numbers"),
+        ({"threshold": float("nan")}, "must be numbers"),
+        ({"threshold": None}, "must be numbers"),
+        ({"weights": 7}, "weights 7 is no name of a checkpoint"),
+    ],
+)
+def test_file_with_other_values(tmp_path, change, words):
+    path = tmp_path / calibration.FILE
+    path.write_text(json.dumps(VALUES | change))
+    with pytest.raises(InputError, match=f"^{path}: .*{words}"):
+        calibration.read(path)
+
+
+def test_file_without_a_value(tmp_path):
+    path = tmp_path / calibration.FILE
+    path.write_text(json.dumps({"temperature": 1}))
+    with pytest.raises(InputError, match=f"^{path}: has no 'bias'"):
+        calibration.read(path)
+
+
+def test_imports_no_tensorflow():
+    code = (
+        "import sys, mate_tf.evaluation.calibration; "
+        "assert not {'tensorflow', 'scipy', 'sklearn'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
