@@ -16,4 +16,5 @@ uv pip install --quiet --python "$environment" "grpcio-tools==1.62.3" "setuptool
   mate_tf/protos/table_selection.proto \
   mate_tf/protos/invalid_answer.proto \
   mate_tf/protos/second_text.proto \
-  mate_tf/protos/answer_spans.proto
+  mate_tf/protos/answer_spans.proto \
+  mate_tf/protos/given_answer.proto

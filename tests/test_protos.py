@@ -10,6 +10,7 @@ from google.protobuf import descriptor_pb2
 from mate_tf.protos import (
     annotated_text_pb2,
     answer_spans_pb2,
+    given_answer_pb2,
     interaction_pb2,
     invalid_answer_pb2,
     second_text_pb2,
@@ -23,6 +24,7 @@ MODULES = (
     second_text_pb2,
     table_selection_pb2,
     answer_spans_pb2,
+    given_answer_pb2,
 )
 
 

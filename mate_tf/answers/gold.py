@@ -88,7 +88,7 @@ def parse_answer(
         return answer
     texts = answer.texts
     if answer.float_value is not None and _float_of(texts) != to_float32(answer.float_value):
-        texts = (_format_number(answer.float_value),)
+        texts = (format_number(answer.float_value),)
     if not texts:
         raise AnswerError("No answer_texts provided", "no text")
 
@@ -181,6 +181,6 @@ def _float_of(texts: tuple[str, ...]) -> float | None:
         return None
 
 
-def _format_number(number: float) -> str:
+def format_number(number: float) -> str:
     """Formats a number; an integer has no decimal point."""
     return str(int(number)) if float(number).is_integer() else str(float(number))

@@ -2,14 +2,13 @@
 
 import functools
 import os
-import shutil
 
-from mate_tf.cli.job import VOCABULARY_FILE, Job
+from mate_tf.cli import vocabulary
+from mate_tf.cli.job import Job
 from mate_tf.data import records
 from mate_tf.data.records import create_data as conversion
 from mate_tf.data.records.report import Report
 from mate_tf.errors import InputError
-from mate_tf.files.atomic import atomic_path
 
 
 def main(flags) -> None:
@@ -31,14 +30,10 @@ def create_data(job: Job) -> dict[str, Report]:
         raise InputError(f"task {job.task.name} needs --input_dir=FOLDER of its files")
     if job.input_dir and not os.path.isdir(job.input_dir):
         raise InputError(f"--input_dir={job.input_dir}: no such folder")
-    own_vocabulary = os.path.join(job.output_dir, VOCABULARY_FILE)
-    named = job.experiment.task.conversion.bert_vocab_file
-    # A vocabulary elsewhere must exist; otherwise a misspelt path would create a file.
-    if job.task.capabilities.makes_vocabulary and named == own_vocabulary:
-        job.task.make_vocabulary(own_vocabulary)
+    vocabulary.make(job)
     converter = job.task.converter(job.vocab_file)
     job.task.check_vocabulary()
-    _keep_vocabulary(job)
+    vocabulary.keep(job)
     job.save_decisions()
     source = job.task.official_files(job.input_dir, job.output_dir)
     for subset in job.task.subsets:
@@ -65,11 +60,3 @@ def _conversion(job: Job):
     from mate_tf.data import beam
 
     return functools.partial(beam.create_data, runner=job.runner_type, options=job.beam_options)
-
-
-def _keep_vocabulary(job: Job) -> None:
-    """Copies the vocabulary to the folder of the examples, which are useless without it."""
-    path = os.path.join(job.output_dir, VOCABULARY_FILE)
-    if not (os.path.exists(path) and os.path.samefile(path, job.vocab_file)):
-        with atomic_path(path) as temporary:
-            shutil.copyfile(job.vocab_file, temporary)

@@ -7,7 +7,7 @@ import shlex
 
 from mate_tf import tasks
 from mate_tf.cli import flags as flag_definitions
-from mate_tf.cli import pretrained, trainers
+from mate_tf.cli import pretrained, trainers, vocabulary
 from mate_tf.cli.config_files import find_config
 from mate_tf.cli.folders import folders
 from mate_tf.data.records.create_data import examples_path
@@ -19,9 +19,6 @@ from mate_tf.tables.conversion import ConversionConfig
 from mate_tf.tasks.base import Task
 from mate_tf.tasks.configs import TableExperiment
 from mate_tf.training import experiments, tpu
-
-VOCABULARY_FILE = "vocab.txt"
-"""Vocabulary of the examples, in the output folder."""
 
 DECISIONS_FILE = "decided_by_data.json"
 """Values of the configuration that the data determine, in the output folder."""
@@ -140,7 +137,7 @@ class Job:
         for values, source in overrides:
             experiments.override(experiment, values, source)
         task = tasks.create(experiment.task)
-        _fill_paths(task, output_dir)
+        _fill_paths(task, flags.mode, output_dir)
         _check_tpu(experiment, flags)
         return cls(
             experiment=experiment,
@@ -216,7 +213,7 @@ def _beam_options(flags) -> tuple[str, ...]:
         raise InputError(f"--beam_options={flags.beam_options}: {error}") from error
 
 
-def _fill_paths(task: Task, output_dir: str) -> None:
+def _fill_paths(task: Task, mode: str, output_dir: str) -> None:
     """Sets paths that the configuration leaves empty to files in the output folder."""
     config = task.task_config
     config.train_data.input_path = config.train_data.input_path or examples_path(
@@ -225,11 +222,8 @@ def _fill_paths(task: Task, output_dir: str) -> None:
     config.validation_data.input_path = config.validation_data.input_path or examples_path(
         output_dir, "dev"
     )
-    vocab_file = os.path.join(output_dir, VOCABULARY_FILE)
-    if not config.conversion.bert_vocab_file and (
-        task.capabilities.makes_vocabulary or os.path.exists(vocab_file)
-    ):
-        config.conversion.bert_vocab_file = vocab_file
+    if not config.conversion.bert_vocab_file:
+        config.conversion.bert_vocab_file = vocabulary.find(task, mode, output_dir)
 
 
 def require_examples(*paths: str) -> None:

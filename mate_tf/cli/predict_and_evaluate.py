@@ -59,6 +59,8 @@ def score(job: Job, predicted) -> dict[str, dict]:
         results[split] |= job.task.compare(interactions, systems)
         for title, columns in results[split].items():
             print(f"\n{split}\n{metrics.comparison(columns, title)}")
+        for warning in job.task.warnings(interactions, systems["model"]):
+            print(f"warning | {split}: {warning}")
     path = os.path.join(job.model_dir, "metrics.json")
     write_json(path, results)
     print(f"\nevaluated | {path}")

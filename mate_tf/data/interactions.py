@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from mate_tf.errors import InputError
-from mate_tf.protos import interaction_pb2, invalid_answer_pb2
+from mate_tf.protos import given_answer_pb2, interaction_pb2, invalid_answer_pb2
 from mate_tf.tables import numbers
 from mate_tf.tables.table import Table
 from mate_tf.tables.text import normalize_for_match
@@ -22,6 +22,7 @@ PADDING_QUESTION_ID = "EMPTY-0_0"
 """Id of padding examples, which only fill the last batch."""
 
 _INVALID = invalid_answer_pb2.InvalidAnswer.invalid_answer_ext
+_GIVEN = given_answer_pb2.GivenAnswer.given_answer_ext
 _QUESTION_ID = re.compile(r"(?P<example>.+)-(?P<annotator>[^-]+)_(?P<position>\d+)", re.DOTALL)
 
 
@@ -39,6 +40,7 @@ class Question:
         class_index: the class, in classification tasks.
         is_valid: False if the answer could not be parsed; the question then gives no example.
         problem: the reason for that, a short fixed text by which such questions can be counted.
+        given: how the answer was given, a short fixed text such as "number"; "" if not known.
     """
 
     id: str
@@ -50,6 +52,7 @@ class Question:
     class_index: int | None = None
     is_valid: bool = True
     problem: str = ""
+    given: str = ""
 
 
 class QuestionId(NamedTuple):
@@ -75,6 +78,8 @@ def interaction_from_table(
         _set_answer(proto.answer, question)
         if question.problem:
             proto.Extensions[_INVALID].reason = question.problem
+        if question.given:
+            proto.Extensions[_GIVEN].kind = question.given
     annotate(interaction)
     return interaction
 
@@ -134,6 +139,11 @@ def annotate(interaction: interaction_pb2.Interaction) -> None:
 def problem(question: interaction_pb2.Question) -> str:
     """Returns the reason of an invalid answer; "" for valid answers and unknown reasons."""
     return question.Extensions[_INVALID].reason if question.HasExtension(_INVALID) else ""
+
+
+def given(question: interaction_pb2.Question) -> str:
+    """Returns how the answer was given (`Question.given`); "" if this is not known."""
+    return question.Extensions[_GIVEN].kind if question.HasExtension(_GIVEN) else ""
 
 
 def invalidate(question: interaction_pb2.Question, reason: str) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 
 from mate_tf.errors import InputError
 from mate_tf.evaluation.cell_ranking import rank_cells, rank_expanded_cells
+from mate_tf.evaluation.given_answers import commonest_answer
 from mate_tf.evaluation.lexical import STOP_WORDS, LexicalClassifier
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.protos import interaction_pb2
@@ -151,6 +152,7 @@ CELL_BASELINES: dict[str, CellBaseline] = {
 
 LEARNED: dict[str, Callable[[Interactions], Predictor]] = {
     "majority class": majority_class,
+    "commonest answer": commonest_answer,
     "lexical classifier": LexicalClassifier,
 }
 """Baselines that need training interactions, by name."""

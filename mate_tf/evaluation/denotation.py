@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from mate_tf.answers import wikitablequestions
-from mate_tf.answers.execution import AGGREGATIONS, AVERAGE, SUM, Item, execute, normal_form
+from mate_tf.answers.execution import AGGREGATIONS, AVERAGE, NONE, SUM, Item, execute, normal_form
 from mate_tf.data.interactions import cell_values, get_example_id
 from mate_tf.errors import InputError
 from mate_tf.evaluation.predictions import Prediction
@@ -31,13 +31,15 @@ def answer(
 
     Args:
         interaction: interaction with the table.
-        prediction: cells of the table and an operation over them.
+        prediction: cells of the table and an operation over them, or texts.
         as_reference: use the reference's rule, which ignores numbers in cells with other text.
 
     Raises:
         InputError: if a cell is outside the table.
     """
     cells, aggregation = prediction.coordinates, prediction.aggregation
+    if prediction.texts:
+        return execute(NONE, prediction.texts)
     try:
         texts = [interaction.table.rows[row].cells[column].text for row, column in cells]
     except IndexError:

@@ -96,8 +96,15 @@ def accuracy(graded: Iterable[Graded]) -> float:
     return _mean(item.right for item in graded)
 
 
-def sqa_metrics(interactions: Interactions, predicted: Predicted) -> dict[str, float]:
+def sqa_metrics(
+    interactions: Interactions, predicted: Predicted, is_right: Judge = has_right_cells
+) -> dict[str, float]:
     """Computes the metrics of the SQA paper (Iyyer et al., 2017).
+
+    Args:
+        interactions: interactions with the gold answers.
+        predicted: predictions by question id.
+        is_right: see `grade`.
 
     Returns:
         ALL: share of questions answered rightly.
@@ -105,7 +112,7 @@ def sqa_metrics(interactions: Interactions, predicted: Predicted) -> dict[str, f
         POS1, POS2, POS3: ALL of the first, second and third questions.
         questions, unanswered: numbers of all questions and of questions without a prediction.
     """
-    graded = grade(interactions, predicted)
+    graded = grade(interactions, predicted, is_right)
     sequences = collections.defaultdict(list)
     for item in graded:
         sequences[item.interaction.id].append(item.right)

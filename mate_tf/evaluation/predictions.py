@@ -47,6 +47,7 @@ class Prediction:
         class_index: the predicted class, in classification tasks.
         class_probabilities: probability of each class; empty if unknown.
         value: the predicted number, in regression tasks.
+        texts: the answer itself, from a system that selects no cells.
         labels: texts of the TSV columns about aggregation and class, by the names in
             LABEL_COLUMNS. Gold labels are stored here only.
     """
@@ -62,6 +63,7 @@ class Prediction:
     class_index: int | None = None
     class_probabilities: tuple[float, ...] = ()
     value: float | None = None
+    texts: tuple[str, ...] = ()
     labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 

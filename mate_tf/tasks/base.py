@@ -29,12 +29,14 @@ class Capabilities:
         answers_questions: a trained model can predict, be exported and be served.
         reads_tables: questions are about tables; an exported model takes any table as text.
         makes_vocabulary: the task comes with a vocabulary (`Task.make_vocabulary`).
+        builds_vocabulary: without a given vocabulary, one is learned from the training data.
         needs_files: the task needs a folder of official files.
     """
 
     answers_questions: bool = True
     reads_tables: bool = True
     makes_vocabulary: bool = False
+    builds_vocabulary: bool = False
     needs_files: bool = True
 
 
@@ -119,6 +121,16 @@ class Task(base_task.Task):
             title -> {metric or group: value}. Each title is printed as one table.
         """
         raise NotImplementedError
+
+    def warnings(self, interactions, predicted):
+        """Returns sentences about what makes the metrics meaningless; there are none by default.
+
+        Args:
+            interactions: see `measure`.
+            predicted: the model's predictions by question id.
+        """
+        del interactions, predicted
+        return ()
 
     def write_answers(self, interactions, predicted, target):
         """Writes answers in the format of the data set's official evaluation, if there is one.

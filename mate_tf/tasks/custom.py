@@ -3,9 +3,9 @@
 import dataclasses
 
 from mate_tf.data.datasets import custom
-from mate_tf.evaluation import metrics
+from mate_tf.evaluation import given_answers, metrics
 from mate_tf.models.heads import cell_selection
-from mate_tf.tasks import configs, registry, table
+from mate_tf.tasks import base, configs, registry, table
 from mate_tf.tasks.wtq import NUM_AGGREGATIONS, weakly_supervised
 
 
@@ -29,6 +29,7 @@ class CustomTask(table.TableTask):
     """Answers with cells, with an operation over cells, or with a class, as the data decide."""
 
     name = "CUSTOM"
+    capabilities = base.Capabilities(builds_vocabulary=True)
 
     @property
     def splits(self):
@@ -47,10 +48,11 @@ class CustomTask(table.TableTask):
 
     @property
     def baselines(self):
-        """Baselines that give the same kind of answer."""
+        """Baselines that give the same kinds of answers."""
         if self.class_names:
-            return ("majority class",)
-        return (*table.TableTask.baselines, *(("previous column",) if self.sequential else ()))
+            return ("commonest answer",)
+        previous = ("previous column",) if self.sequential else ()
+        return ("commonest answer", *table.TableTask.baselines, *previous)
 
     @classmethod
     def decided_by_data(cls, input_dir):
@@ -78,14 +80,16 @@ class CustomTask(table.TableTask):
         return custom.read(input_dir, split)
 
     def measure(self, interactions, predicted):
-        """Computes the accuracy of classes, or of cells and denotations."""
-        if self.class_names:
-            scores = metrics.classification_metrics(interactions, predicted, self.class_names)
-            return {"classes": scores}
-        found = {"cells": metrics.sqa_metrics(interactions, predicted)}
-        if self.task_config.model.num_aggregation_labels:
-            found["answers"] = metrics.denotation_metrics(interactions, predicted)
+        """Computes the accuracy of each kind of answer, and of conversations if there are any."""
+        found = {"answers": given_answers.scores(interactions, predicted, self.class_names)}
+        if self.sequential:
+            found["conversations"] = metrics.sqa_metrics(
+                interactions, predicted, given_answers.is_right
+            )
         return found
+
+    def warnings(self, interactions, predicted):
+        return given_answers.warnings(interactions, predicted)
 
     @classmethod
     def experiment(cls):

@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-from mate_tf.data import synthetic
-
 TABLE = "city,country,people\nrome,italy,28\nbari,italy,3\nbern,switzerland,1\n"
 SETTINGS = """
 task:
@@ -17,7 +15,7 @@ task:
     max_num_rows: 16
     max_num_columns: 8
     encoder:
-      vocab_size: VOCABULARY
+      vocab_size: 300
       hidden_size: 16
       num_hidden_layers: 1
       num_attention_heads: 2
@@ -32,12 +30,10 @@ TEXTS_AND_NUMBERS = [{"text": "rome"}, {"number": 31}]
 
 @pytest.fixture
 def folder(tmp_path):
-    """A configuration, a vocabulary and a table; `ask` writes the questions."""
+    """A configuration and a table; `ask` writes the questions."""
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "cities.csv").write_text(TABLE)
-    size = len(synthetic.vocabulary())
-    (tmp_path / "custom.yaml").write_text(SETTINGS.replace("VOCABULARY", str(size)))
-    synthetic.make_vocabulary(tmp_path / "vocab.txt")
+    (tmp_path / "custom.yaml").write_text(SETTINGS)
     return tmp_path
 
 
@@ -55,7 +51,6 @@ def test_from_questions_to_answers_of_one_kind_and_another(folder, command, refu
         *without_data,
         "--num_processes=1",
         f"--input_dir={folder / 'data'}",
-        f"--bert_vocab_file={folder / 'vocab.txt'}",
     )
 
     def answer(*arguments):
@@ -71,7 +66,14 @@ def test_from_questions_to_answers_of_one_kind_and_another(folder, command, refu
     assert "created | train: 2 examples of 2 questions" in output
     assert "answer_accuracy: " in output
     results = json.loads((folder / "out" / "model" / "metrics.json").read_text())
-    assert results["test"]["answers"]["model"]["questions"] == 2
+    assert results["test"]["answers"].keys() >= {"model", "commonest answer", "random cell"}
+    for scores in results["test"]["answers"].values():
+        assert {kind: of_kind[1] for kind, of_kind in scores.items()} == {
+            "all": 2, "number": 1, "text": 1
+        }  # fmt: skip
+    assert results["test"]["answers"]["commonest answer"]["all"][0] == 1
+    # Nobody gave a vocabulary.
+    assert f"vocabulary | {folder / 'out' / 'vocab.txt'}: " in output
     assert answer()["text"] not in ("false", "true")
 
     # What was trained on texts does not go on with classes.
@@ -81,6 +83,7 @@ def test_from_questions_to_answers_of_one_kind_and_another(folder, command, refu
     another = f"--model_dir={folder / 'classes'}"
     command(*with_data, another)
     results = json.loads((folder / "classes" / "metrics.json").read_text())
-    assert results["test"]["classes"]["model"]["questions"] == 2
+    assert results["test"]["answers"]["model"]["class"][1] == 2
+    assert results["test"]["answers"]["commonest answer"]["class"][0] == 0.5
     assert "class_accuracy: " in command(*without_data, another, "--mode=eval")
     assert answer(another)["text"] in ("false", "true")

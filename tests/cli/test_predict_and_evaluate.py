@@ -51,6 +51,7 @@ def job(tmp_path, monkeypatch):
             "classes": metrics.classification_metrics(interactions, predicted)
         },
         compare=lambda interactions, systems: {},
+        warnings=lambda interactions, predicted: [f"{len(predicted)} answers by a test's model"],
         task_config=types.SimpleNamespace(model=types.SimpleNamespace(num_aggregation_labels=4)),
     )
     task.write_answers = functools.partial(TableTask.write_answers, task)
@@ -73,6 +74,7 @@ def test_scores_beside_a_baseline_that_learns(job, tmp_path, capsys):
     }
     printed = capsys.readouterr().out
     assert "majority class" in printed
+    assert "warning | dev: 4 answers by a test's model\n" in printed
     assert json.loads((tmp_path / "metrics.json").read_text()) == results
 
 

@@ -138,7 +138,8 @@ def check_inputs(values, *of_tasks) -> None:
     for task in of_tasks:
         able = task.capabilities
         assert values.input_dir or not able.needs_files, "needs --input_dir"
-        assert values.bert_vocab_file or able.makes_vocabulary, "needs --bert_vocab_file"
+        found = able.makes_vocabulary or able.builds_vocabulary
+        assert values.bert_vocab_file or found, "needs --bert_vocab_file"
 
 
 @every_page

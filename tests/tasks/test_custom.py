@@ -41,15 +41,25 @@ def test_classes(folder, capsys):
     (interaction,) = task.interactions(str(path), "dev")
     (question,) = interaction.questions
     predicted = {question.id: Prediction(question.id, (), class_index=1)}
-    assert task.measure([interaction], predicted)["classes"]["accuracy"] == 1.0
+    right = (1.0, 1)
+    assert task.measure([interaction], predicted) == {
+        "answers": {"all": right, "class": right, "class yes": right}
+    }
+    assert task.baselines == ("commonest answer",)
 
 
 def test_cells_of_conversations(folder):
     asked = [{"cells": [[0, 0]], "conversation": "a"}, {"cells": [[0, 2]], "conversation": "a"}]
-    task = decided(folder(train=asked, dev=asked))
+    path = folder(train=asked, dev=asked)
+    task = decided(path)
     model = task.task_config.model
     assert task.sequential
-    assert "previous column" in task.baselines
+    assert task.baselines[-1] == "previous column"
+    (conversation,) = task.interactions(str(path), "dev")
+    predicted = {"a-0_0": Prediction("a-0_0", ((0, 0),))}
+    found = task.measure([conversation], predicted)
+    assert found["answers"] == {"all": (0.5, 2), "cells": (0.5, 2)}
+    assert (found["conversations"]["SEQ"], found["conversations"]["POS1"]) == (0.0, 1.0)
     assert model.cell_cross_entropy
     assert not model.num_aggregation_labels
     assert "label_ids" in task.label_names()
@@ -69,7 +79,10 @@ def test_texts_and_numbers(folder):
         rome: Prediction(rome, ((0, 0),)),
         number: Prediction(number, ((0, 2), (1, 2)), aggregation="SUM"),
     }
-    assert task.measure(interactions, predicted)["answers"]["denotation accuracy"] == 1.0
+    right = {"all": (1.0, 2), "number": (1.0, 1), "text": (1.0, 1)}
+    assert task.measure(interactions, predicted) == {"answers": right}
+    assert not task.warnings(interactions, predicted)
+    assert "2 of 2 predicted answers are empty" in task.warnings(interactions, {})[0]
 
 
 def test_cells_with_operations_are_full_supervision(folder):

@@ -104,7 +104,7 @@ def test_texts_and_numbers_are_found_in_the_table(folder):
         {"cells": [], "texts": ["Paris"], "problem": "neither a cell nor a number"},
         {"cells": [], "texts": ["Infinity"], "problem": "neither a cell nor a number"},
         {
-            "cells": [], "texts": [], "aggregation": 0,
+            "cells": [], "texts": ["3078368"], "aggregation": 0,
             "problem": "neither a cell nor a number",
         },
     ]  # fmt: skip

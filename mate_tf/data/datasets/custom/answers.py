@@ -9,6 +9,7 @@ from mate_tf.answers.gold import (
     GoldAnswer,
     SupervisionMode,
     answer_at,
+    format_number,
     parse_answer,
 )
 from mate_tf.data.datasets.custom import labels
@@ -35,7 +36,7 @@ class Answers:
 
     def question(self, line: Line, table: Table) -> Question:
         """Makes the question of a line; its answer is invalid if it is not found in the table."""
-        question = Question(line.question_id, line.question)
+        question = Question(line.question_id, line.question, given=line.given)
         if line.kind is None:
             return question
         if line.kind == "class":
@@ -46,7 +47,9 @@ class Answers:
         try:
             answer = find(line, table)
         except AnswerError as error:
+            # Evaluation compares with texts, whether or not they are in the table.
             texts = line.answer if line.kind == "text" else ()
+            texts = (format_number(line.answer),) if line.kind == "number" else texts
             return dataclasses.replace(question, texts=texts, is_valid=False, problem=error.reason)
         return dataclasses.replace(
             question,

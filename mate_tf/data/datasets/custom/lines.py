@@ -60,6 +60,11 @@ class Line:
         """True if the answer is computed from cells, by `aggregation`."""
         return self.aggregation in COMPUTED
 
+    @property
+    def given(self) -> str:
+        """Kind of the answer, with its operation if it is computed: "number", "cells, SUM"."""
+        return f"{self.kind}, {self.aggregation}" if self.is_computed else self.kind or ""
+
 
 def questions_path(input_dir: pathlib.Path, split: str) -> pathlib.Path:
     """Returns the path of the questions of a split."""
