@@ -69,7 +69,7 @@ def test_from_questions_to_answers_of_one_kind_and_another(folder, command, refu
     ask(folder, TEXTS_AND_NUMBERS)
     output = command(*with_data)
     assert "created | train: 2 examples of 2 questions" in output
-    assert "answer_accuracy: " in output
+    assert "answer accuracy  " in output
     results = json.loads((folder / "out" / "model" / "metrics.json").read_text())
     assert results["test"]["answers"]["model"]["questions"] == 2
     assert answer()["text"] not in ("false", "true")
@@ -82,5 +82,5 @@ def test_from_questions_to_answers_of_one_kind_and_another(folder, command, refu
     command(*with_data, another)
     results = json.loads((folder / "classes" / "metrics.json").read_text())
     assert results["test"]["classes"]["model"]["questions"] == 2
-    assert "class_accuracy: " in command(*without_data, another, "--mode=eval")
+    assert "class accuracy  " in command(*without_data, another, "--mode=eval")
     assert answer(another)["text"] in ("false", "true")
