@@ -56,7 +56,10 @@ def _seed(config, name: str) -> None:
     random.seed(seed)
     np.random.seed(seed)
     if "tensorflow" in sys.modules:
-        sys.modules["tensorflow"].random.set_seed(seed)
+        # As tf.random.set_seed does, but the kernels that are built stay: no other test has this
+        # seed, so none of them has drawn by it.
+        context = sys.modules["tensorflow.python.eager.context"].context()
+        context._seed, context._rng = seed, random.Random(seed)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -71,24 +74,33 @@ def pytest_runtest_call(item):
     _seed(item.config, item.nodeid)
     before = set(_custom_gradients())
     result = yield
-    _, young, _ = gc.get_count()
-    if young > 1:  # collections of the youngest, 100,000 objects each: it has built large graphs
-        _forget_gradients(set(_custom_gradients()) - before)
-        gc.collect()
+    if _built_large_graphs():
+        _forget_gradients(set(_custom_gradients()) - before)  # not those of its fixtures
     return result
 
 
-@pytest.fixture(scope="module", autouse=True)
-def memory_is_returned():
-    """Frees the graphs of a file's tests when they are done."""
-    yield
-    if "tensorflow" in sys.modules:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    """Frees graphs after a test that has built large ones, and after the last test of a file.
+
+    Only after the whole protocol: until then the test holds on to the values of its fixtures.
+    """
+    result = yield
+    if nextitem is None or nextitem.path != item.path:
         _forget_gradients(_custom_gradients())
         if "tf_keras" in sys.modules:
             sys.modules["tf_keras"].backend.clear_session()
         gc.collect()
         # What is left lives on, modules above all; later collections need not go through it.
         gc.freeze()
+    elif _built_large_graphs():
+        gc.collect()
+    return result
+
+
+def _built_large_graphs() -> bool:
+    _, young, _ = gc.get_count()
+    return young > 1  # collections of the youngest, 100,000 objects each
 
 
 def _custom_gradients() -> list[str]:

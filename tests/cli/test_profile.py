@@ -1,11 +1,12 @@
 """--mode=profile: what it measures by its flags, what it writes, what it refuses."""
 
+import functools
 import importlib.util
 import json
 
 import pytest
 
-from mate_tf.analysis.cost import encoder_worker, measuring_process, profile
+from mate_tf.analysis.cost import encoder_worker, measuring_process, profile, speed
 from mate_tf.models.encoder_config import EncoderConfig
 
 FIND = importlib.util.find_spec
@@ -85,6 +86,8 @@ def test_flags_and_configuration(command, asked, config_file, tmp_path):
 
 def test_measures(command, config_file, tmp_path, monkeypatch):
     monkeypatch.setattr(profile, "Worker", WorkerInThisProcess)
+    small = functools.partial(speed.Machine, matmul=(32, 16, 32), stream_bytes=2**16)
+    monkeypatch.setattr(speed, "Machine", small)
     flags = (f"--config_file={config_file}", f"--output_dir={tmp_path}", "--lengths=64")
     output = command(
         "--mode=profile", *flags, "--variants=mate_efficient", "--nomemory", "--repeats=1"
