@@ -26,7 +26,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PRETRAINING = {"MATE": "mate_efficient", "full attention": "full"}
 NOTHING = "nothing"
-ACCURACY = re.compile(r"^trained \|.*answer_accuracy: ([\d.e-]+)", re.MULTILINE)
+ACCURACY = re.compile(r"^trained \|.*\n(?:  .*\n)*?  answer accuracy +([\d.]+) %", re.MULTILINE)
 
 
 def arguments() -> argparse.Namespace:
@@ -98,7 +98,7 @@ def fine_tune(options, start: str, seed: int) -> float:
             f"trainer.summary_interval=100,trainer.checkpoint_interval={steps},"
             f"task.train_data.curriculum_steps={steps // 2},task.train_data.seed={seed}",
         )
-        result.write_text(json.dumps(float(ACCURACY.findall(found)[-1])))
+        result.write_text(json.dumps(float(ACCURACY.findall(found)[-1]) / 100))
     return json.loads(result.read_text())
 
 

@@ -40,10 +40,12 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     """Draws what --only names."""
+    from mate_tf.analysis.plots import style
+
     options = arguments()
     for name in options.only:
         path = options.output / f"{name}.png"
-        save(PICTURES[name](options), path)
+        save(style.styled(PICTURES[name])(options), path)
         print(f"drawn | {path} ({path.stat().st_size / 1024:.0f} KiB)", flush=True)
 
 
@@ -65,10 +67,9 @@ def masks(options):
     del options
     import numpy as np
     import tensorflow as tf
-    from matplotlib.colors import ListedColormap
-    from matplotlib.figure import Figure
 
     from mate_tf import attention
+    from mate_tf.analysis.plots import style
     from mate_tf.layers.keras_namespace import keras
     from mate_tf.layers.shapes import build_child
 
@@ -77,9 +78,10 @@ def masks(options):
     heads, hidden = 2, 16
     length = context.input_mask.shape[1]
     x = tf.random.normal([1, length, hidden])
-    figure = Figure(figsize=(12, 9.6), layout="constrained")
-    colours = ListedColormap(["#f4f4f4", "tab:blue"])
-    for axes, (title, head, config) in zip(figure.subplots(3, 4).ravel(), PANELS, strict=True):
+    figure = style.new_figure(12, 9.6)
+    colours = style.mask_colours()
+    panels = figure.subplots(3, 4)
+    for axes, (title, head, config) in zip(panels.ravel(), PANELS, strict=True):
         config = attention.AttentionConfig(config)
         variant = attention.get(config.name)
         pattern = variant.pattern(config, heads)
@@ -101,8 +103,11 @@ def masks(options):
         for start in ticks[1:]:
             axes.axhline(start - 0.5, color="gray", linewidth=0.4)
             axes.axvline(start - 0.5, color="gray", linewidth=0.4)
-    figure.supxlabel("key: the token that is attended to")
-    figure.supylabel("query: the token that attends")
+    for axes in panels[-1]:
+        axes.set_xlabel("key: the token that is attended to")
+    for axes in panels[:, 0]:
+        axes.set_ylabel("query: the token that attends")
+    style.mask_legend(figure)
     return figure
 
 
@@ -155,7 +160,7 @@ def row_and_column_heads(options):
     """Which cells a cell may attend to and does attend to, in row heads and in column heads."""
     from mate_tf.analysis.plots import tables as table_plots
 
-    maps, title = _cell_maps(options), f"“{QUESTION}” mate_efficient, quickstart"
+    maps, title = _cell_maps(options), "mate_efficient, quickstart"
     return table_plots.table_maps(maps, title, sources=["cell"], by_layer=False)
 
 
@@ -163,7 +168,7 @@ def heat_map(options):
     """Which cells the question may attend to and does attend to, in each layer."""
     from mate_tf.analysis.plots import tables as table_plots
 
-    maps, title = _cell_maps(options), f"“{QUESTION}” mate_efficient, quickstart"
+    maps, title = _cell_maps(options), "mate_efficient, quickstart"
     return table_plots.table_maps(maps, title, sources=["question"])
 
 
@@ -209,27 +214,27 @@ def answer(options):
     return plots.cell_heat_map(table, found["probabilities"][0].numpy(), selected, title=title)
 
 
-def _cost(options, key: str, label: str, factor: float):
+def _cost(options, key: str):
     from mate_tf.analysis.cost import profile_report
 
-    rows = json.loads(options.profile.read_text(encoding="utf-8"))["rows"]
-    rows = [row | {key: row[key] * factor} for row in rows if row.get(key) is not None]
-    return profile_report.plot(rows, key, label)
+    found = json.loads(options.profile.read_text(encoding="utf-8"))
+    title = found.get("title") or profile_report.title(found)
+    return profile_report.plot(found["rows"], key, title=title)
 
 
 def seconds(options):
     """Time of a forward pass over the length."""
-    return _cost(options, "seconds", "forward pass, milliseconds", 1e3)
+    return _cost(options, "seconds")
 
 
 def memory(options):
     """Peak memory above the weights over the length."""
-    return _cost(options, "memory_increment", "peak memory above the weights, MiB", 2**-20)
+    return _cost(options, "memory_increment")
 
 
 def flops(options):
     """Floating point operations of a forward pass over the length."""
-    return _cost(options, "everything", "forward pass, GFLOP", 1e-9)
+    return _cost(options, "everything")
 
 
 def demo(options):

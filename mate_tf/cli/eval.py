@@ -1,6 +1,7 @@
 """--mode=eval."""
 
 from mate_tf.cli.job import Job, require_examples
+from mate_tf.training import progress
 
 
 def main(flags) -> None:
@@ -12,5 +13,5 @@ def evaluate(job: Job) -> dict:
     """Prints and returns the metrics of a job."""
     require_examples(job.experiment.task.validation_data.input_path)
     metrics = job.trainer.evaluate(job.experiment, job.model_dir)
-    print("evaluated |", " | ".join(f"{name}: {value:.4g}" for name, value in metrics.items()))
+    print(progress.report("evaluated", metrics))
     return metrics

@@ -1,6 +1,7 @@
 """--mode=train."""
 
 from mate_tf.cli.job import Job, require_examples
+from mate_tf.training import progress
 
 
 def main(flags) -> None:
@@ -13,5 +14,5 @@ def train(job: Job) -> dict:
     task = job.experiment.task
     require_examples(task.train_data.input_path, task.validation_data.input_path)
     metrics = job.trainer.train(job.experiment, job.model_dir)
-    print("trained |", " | ".join(f"{name}: {value:.4g}" for name, value in metrics.items()))
+    print(progress.report("trained", metrics))
     return metrics

@@ -252,8 +252,8 @@ def table_size(item: Graded) -> int:
 def comparison(columns: Mapping[str, Mapping[Hashable, object]], title: str = "") -> str:
     """Formats a plain text table: one line per metric or group, one column per system.
 
-    Floats are shares and are printed as percentages. Pairs of `breakdown` are printed with the
-    number of questions.
+    Floats are shares and are printed in per cent. Pairs of `breakdown` are printed with the number
+    of questions.
 
     Args:
         columns: name of a system -> result of `sqa_metrics` or `breakdown`.
@@ -286,8 +286,8 @@ def _shown(value):
         return "-"
     if isinstance(value, tuple):
         share, count = value
-        return f"{100 * share:.1f} ({count})"
-    return f"{100 * value:.1f}" if isinstance(value, float) else str(value)
+        return f"{100 * share:.1f} % of {count}"
+    return f"{100 * value:.1f} %" if isinstance(value, float) else str(value)
 
 
 def _mean(values):

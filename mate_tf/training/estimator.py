@@ -20,7 +20,14 @@ from mate_tf import tasks
 from mate_tf.checkpoints import bundle
 from mate_tf.errors import InputError
 from mate_tf.tasks.configs import TableExperiment
-from mate_tf.training import accumulation, experiments, learned_masks, prediction, trainer
+from mate_tf.training import (
+    accumulation,
+    experiments,
+    learned_masks,
+    prediction,
+    progress,
+    trainer,
+)
 
 REQUIREMENTS = "requirements-estimator.txt"
 _WITHOUT_ESTIMATOR = (2, 16)
@@ -85,14 +92,14 @@ def train(experiment: TableExperiment, model_dir: str, options: Options = Option
     experiments.save(given, model_dir)
     config = experiment.trainer
     evaluating = bool(experiment.task.validation_data.input_path)
-    progress = trainer.Progress(config.train_steps)
+    shown = progress.Progress(config.train_steps)
     while (step := trainer.global_step(model_dir)) < config.train_steps:
         end = config.train_steps
         if evaluating:
             end = min(end, (step // config.validation_interval + 1) * config.validation_interval)
-        _train_until(end, experiment, model_dir, options, progress)
+        _train_until(end, experiment, model_dir, options, shown)
         if evaluating and end < config.train_steps:
-            print("evaluated |", evaluate(experiment, model_dir), flush=True)
+            print(progress.report("evaluated", evaluate(experiment, model_dir)), flush=True)
     learned_masks.save(experiment, model_dir)
     return evaluate(experiment, model_dir) if evaluating else {"global_step": step}
 
@@ -192,7 +199,7 @@ def _supported(experiment):
     return experiment
 
 
-def _train_until(end, experiment, model_dir, options, progress):
+def _train_until(end, experiment, model_dir, options, shown):
     """Trains up to step `end`, from the last checkpoint."""
     step = trainer.global_step(model_dir)
     running = accumulation.split_batches(trainer.continued(experiment, step))

@@ -2,9 +2,7 @@
 
 import collections
 import contextlib
-import datetime
 import functools
-import time
 
 import tensorflow as tf
 from official.common import distribute_utils
@@ -23,9 +21,12 @@ from mate_tf.training import (
     layer_log,
     learned_masks,
     optimizers,  # noqa: F401  registers its types
+    progress,
     tpu,
     workers,
 )
+
+Progress = progress.Progress  # also by this name
 
 _GLOBAL_STEP = "global_step/.ATTRIBUTES/VARIABLE_VALUE"
 
@@ -66,15 +67,17 @@ def _train(experiment, model_dir, group):
         return evaluate(experiment, model_dir) if evaluating else {"global_step": step}
     running = accumulation.split_batches(continued(group.agree(experiment, step), step))
     with runtime(running) as strategy, group.own_folder(model_dir) as folder:
-        progress = Progress(experiment.trainer.train_steps)
+        shown = Progress(experiment.trainer.train_steps)
         interval = experiment.trainer.layer_log_interval
         log = layer_log.LayerLog(model_dir, interval, writes=group.is_chief)
         mode = "train_and_eval" if evaluating else "train"
         runner = _runner(
-            strategy, running, mode, model_dir, folder, [progress, log], [log.evaluated]
+            *(strategy, running, mode, model_dir, folder),
+            train_actions=[shown, log],
+            eval_actions=[shown.evaluated, log.evaluated],
         )
         experiments.save(experiment, folder)
-        progress.start(runner.trainer.global_step)
+        shown.start(runner.trainer.global_step)
         log.start(runner.trainer)
         metrics = _run_training(runner.controller, experiment.trainer, evaluating)
         step = int(runner.trainer.global_step.numpy())
@@ -178,39 +181,6 @@ def latest_checkpoint(model_dir: str) -> str:
     return path
 
 
-class Progress:
-    """Orbit action that prints the progress, the speed and the remaining time of the training.
-
-    Args:
-        train_steps: step at which the training ends.
-    """
-
-    def __init__(self, train_steps: int):
-        self._train_steps = train_steps
-
-    def start(self, global_step):
-        """Starts the clock. Each later call reads the variable `global_step`."""
-        self._step = global_step
-        self.begin(int(global_step.numpy()))
-
-    def begin(self, step: int):
-        """Starts the clock at a step, for callers without a variable of the step."""
-        self._first_step, self._first_time = step, time.monotonic()
-
-    def __call__(self, output):
-        del output
-        self.show(int(self._step.numpy()))
-
-    def show(self, step: int):
-        """Prints the progress at `step`."""
-        rate = (step - self._first_step) / (time.monotonic() - self._first_time)
-        left = datetime.timedelta(seconds=round((self._train_steps - step) / rate))
-        print(
-            f"train | step: {step: 6d} of {self._train_steps} | {rate:.2f} steps/s | {left} left",
-            flush=True,
-        )
-
-
 @contextlib.contextmanager
 def runtime(experiment):
     """Sets seed, precision policy and strategy of an experiment; restores the policy at exit."""
@@ -226,7 +196,7 @@ def runtime(experiment):
     if config.mixed_precision_dtype:
         performance.set_mixed_precision_policy(config.mixed_precision_dtype)
     try:
-        with found.scope():
+        with found.scope(), progress.orbit_is_quiet():
             yield found
     finally:
         keras.mixed_precision.set_global_policy(before)

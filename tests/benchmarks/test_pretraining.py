@@ -17,7 +17,8 @@ def test_each_training_runs_once(benchmark, tmp_path, monkeypatch, capsys):
     def train(options, log, *flags):
         runs.append(dict(flag.lstrip("-").split("=", 1) for flag in flags))
         log.parent.mkdir(parents=True, exist_ok=True)
-        return f"train | step 4\ntrained | answer_accuracy: 0.{len(runs)}1 | global_step: 4\n"
+        table = f"  loss             0.5\n  answer accuracy {len(runs)}1.00 %\n"
+        return f"step 4/4  loss 0.5  acc 3.0 %\ntrained | step 4\n{table}"
 
     monkeypatch.setattr(benchmark, "train", train)
     arguments = [

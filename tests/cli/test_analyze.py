@@ -103,9 +103,9 @@ def test_learned_mask(command, saved, files):
         f"patterns_0.{kind}.png" for kind in ("importance", "importance_by_head", "masks")
     ]
     neighbours = next(line for line in output.splitlines() if line.startswith("neighbours"))
-    assert neighbours.split()[1:] == ["100.0", "100.0", "100.0"]
+    assert neighbours.split()[1:] == ["100.0", "%"] * 3
     elsewhere = next(line for line in output.splitlines() if line.startswith("elsewhere"))
-    assert elsewhere.split()[2:] == [f"{100 * first['elsewhere']:.1f}", "100.0"]
+    assert elsewhere.split()[3:] == [f"{100 * first['elsewhere']:.1f}", "%", "100.0", "%"]
     # nothing half-written is left
     assert len(files(model_dir / "analysis")) == len(plots) + 1
 
@@ -148,7 +148,7 @@ def test_relation_mask(command, refused, saved, created):
     assert settings["global_length"] == question.sum(1).max()
     assert settings["row_heads_ratio"] == 0.5
     head = next(line for line in output.splitlines() if line.startswith("1  "))
-    assert head.split()[3] == f"{100 / (1 + np.exp(-1)):.1f}"
+    assert head.split()[5] == f"{100 / (1 + np.exp(-1)):.1f}"
     assert head.split()[-1] == "column"
 
     # the configuration is the one that was given, but for the attention

@@ -64,7 +64,7 @@ def test_from_questions_to_answers_of_one_kind_and_another(folder, command, refu
     ask(folder, TEXTS_AND_NUMBERS)
     output = command(*with_data)
     assert "created | train: 2 examples of 2 questions" in output
-    assert "answer_accuracy: " in output
+    assert "answer accuracy  " in output
     results = json.loads((folder / "out" / "model" / "metrics.json").read_text())
     assert results["test"]["answers"].keys() >= {"model", "commonest answer", "random cell"}
     for scores in results["test"]["answers"].values():
@@ -85,5 +85,5 @@ def test_from_questions_to_answers_of_one_kind_and_another(folder, command, refu
     results = json.loads((folder / "classes" / "metrics.json").read_text())
     assert results["test"]["answers"]["model"]["class"][1] == 2
     assert results["test"]["answers"]["commonest answer"]["class"][0] == 0.5
-    assert "class_accuracy: " in command(*without_data, another, "--mode=eval")
+    assert "class accuracy  " in command(*without_data, another, "--mode=eval")
     assert answer(another)["text"] in ("false", "true")

@@ -1,5 +1,8 @@
 """--task=PRETRAIN through its modes, on the interactions of another task, and on into that task."""
 
+import itertools
+import re
+
 import pytest
 
 from mate_tf.training import trainer
@@ -43,18 +46,18 @@ def arguments(created, tmp_path_factory):
 
 
 def figures(output, title):
-    """What the line with this title says: name -> number."""
-    (line,) = (line for line in output.splitlines() if line.startswith(title))
-    pairs = (pair.split(": ") for pair in line.removeprefix(title).split(" | "))
-    return {name: float(value) for name, value in pairs}
+    """What the table with this title says: name -> value with its unit."""
+    _, _, table = output.partition(f"{title}step 2\n")
+    rows = itertools.takewhile(lambda line: line.startswith("  "), table.splitlines())
+    return dict(re.split("  +", row.strip(), maxsplit=1) for row in rows)
 
 
 def test_all_modes_and_fine_tuning(command, arguments, created, config_file, monkeypatch, tmp_path):
     output = command("--mode=run", *arguments)
     assert "created | dev: " in output
     trained = figures(output, "trained | ")
-    assert set(trained) > {"masked_lm_accuracy", "masked_lm_loss", "next_sentence_accuracy"}
-    assert trained["global_step"] == 2
+    assert set(trained) > {"masked lm accuracy", "masked lm loss", "next sentence accuracy"}
+    assert trained["masked lm accuracy"].endswith(" %")
 
     # Another evaluation of the same weights masks the same words.
     evaluated = figures(command("--mode=eval", *arguments), "evaluated | ")
@@ -71,7 +74,7 @@ def test_all_modes_and_fine_tuning(command, arguments, created, config_file, mon
 
     # It goes on where it stopped.
     folder = arguments[3].partition("=")[2]
-    assert "trained | global_step: 2" in command("--mode=train", *arguments, "--num_train_steps=3")
+    assert "trained | step 2\n" in command("--mode=train", *arguments, "--num_train_steps=3")
     assert begun == [(2, 3, True)]
 
     # With full attention before, with mate_efficient now.

@@ -49,7 +49,7 @@ def test_a_number_of_a_pair(command, flags, tmp_path):
         (tmp_path / "official" / f"{split}.tsv").write_text(text)
     (tmp_path / "official" / "test.tsv").write_text("sentence1\tsentence2\na\tb\n")
     output = command("--mode=run", *flags("STS-B"))
-    assert "squared_error: " in output
+    assert "squared error  " in output
     model_dir = tmp_path / "out" / "model"
     results = json.loads((model_dir / "metrics.json").read_text())
     of_model = results["dev"]["STS-B"]["model"]

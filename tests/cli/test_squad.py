@@ -90,7 +90,7 @@ def test_squad(command, refused, flags, tmp_path):
     output = command("--mode=run", *arguments)
     # 42 tokens, 41 of them and then 25 fit into windows of 48 beside the question
     assert "8 examples of 4 questions (100.0%)" in output
-    assert "span_accuracy: " in output
+    assert "span accuracy  " in output
     model_dir = tmp_path / "out" / "model"
     of_model = json.loads((model_dir / "metrics.json").read_text())["dev"]["SQuAD v2.0"]["model"]
     assert (of_model["questions"], of_model["unanswered"]) == (3, 0)
@@ -127,7 +127,7 @@ def test_swag(command, refused, flags, tmp_path):
     output = command("--mode=run", *arguments)
     # 12 tokens for each choice, of which the longest has 13
     assert "5 sequence tokens dropped in 5 examples" in output
-    assert "class_accuracy: " in output
+    assert "class accuracy  " in output
     model_dir = tmp_path / "out" / "model"
     results = json.loads((model_dir / "metrics.json").read_text())
     assert results["dev"]["SWAG"]["model"]["questions"] == 5

@@ -71,8 +71,8 @@ def test_killed_and_run_again(arguments, started, command, tmp_path):
     assert 0 < before < 100000
     last = before + 3
     output = command(*arguments, f"--num_train_steps={last}")
-    assert f"step: {last: 6d} of {last}" in output
-    assert f"step: {before: 6d} of" not in output  # it did not begin before that
+    assert f"step {last}/{last}  loss " in output
+    assert f"step {before}/{last}  loss " not in output  # it did not begin before that
     assert trainer.global_step(str(model_dir)) == last
 
 
@@ -94,7 +94,7 @@ def test_bootstrapping_is_a_matter_of_the_configuration(
     output = command(*arguments, *trees, "--params_override=bootstrap.layer_width=3")
     model_dir = str(tmp_path / "model")
     assert trained == [(f"{model_dir}/stage_1", 1, 1), (model_dir, 2, 2)]
-    assert "trained | global_step: 2" in output
+    assert "trained | step 2\n" in output
     command(*arguments, *trees)
     assert trained[2:] == [(model_dir, 2, 2)]
     message = refused(*arguments, "--params_override=bootstrap.layer_with=3")

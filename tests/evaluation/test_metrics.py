@@ -154,8 +154,8 @@ def test_comparison_is_aligned():
         title="metric",
     )
     assert text.split("\n") == [
-        "metric     random cell      model",
-        "ALL                0.9  50.0 (12)",
-        "questions            6          -",
-        "SEQ                  -      100.0",
+        "metric     random cell         model",
+        "ALL              0.9 %  50.0 % of 12",
+        "questions            6             -",
+        "SEQ                  -       100.0 %",
     ]

@@ -147,7 +147,7 @@ def test_two_batches_train_as_one(toy_experiment, large_steps, tmp_path, capsys)
         )
         folder = tmp_path / str(parts)
         assert trainer.train(experiment, str(folder)) == {"global_step": steps}
-        assert f"{steps} of {steps} |" in capsys.readouterr().out
+        assert f"step {steps}/{steps}  loss " in capsys.readouterr().out
         assert (folder / f"ckpt-{steps}.index").exists()
         return trainer.load_model(experiment, str(folder)).get_weights()
 

@@ -183,8 +183,8 @@ def test_killed_within_and_between_stages(tiny, tmp_path, monkeypatch, capsys):
     output = capsys.readouterr().out
     assert "stage | 2 of 3 | steps 2 to 4 | full, tree_coarse 2" in output
     assert "stage | 1 of 3" not in output
-    assert "step:      4 of 4" in output
-    assert "step:      3 of" not in output
+    assert "step 4/4  loss " in output
+    assert "step 3/4  loss " not in output
 
     metrics = bootstrap.train(tiny(), model_dir)
     assert metrics["global_step"] == trainer.global_step(model_dir) == 6

@@ -21,6 +21,7 @@ from mate_tf.errors import InputError, on_one_line
 from mate_tf.evaluation.metrics import comparison
 from mate_tf.files.atomic import atomic_path
 from mate_tf.models.encoder_config import EncoderConfig
+from mate_tf.tables import html
 
 MAX_FLOW_EXAMPLES, MAX_COVERAGE_EXAMPLES = 200, 500
 """Largest number of examples for attention flow (quadratic memory), and for coverage."""
@@ -50,7 +51,7 @@ def example_masks(trained: Trained) -> dict:
         name: tf.reshape(example[name][:1], [model.num_parts, -1])[:1]
         for name in model_inputs(example)
     }
-    masks = {}
+    question, masks = _question(trained, example), {}
     for number, layer in enumerate(model.encoder.inspect(example), 1):
         config = layer.pattern.config
         if config in numbers:
@@ -65,8 +66,9 @@ def example_masks(trained: Trained) -> dict:
         if shown.all():
             continue
         sparsity = mask_pruning.sparsity(shown)
-        print(f"mask | {name}, {config.name}: sparsity {sparsity:.1%} of {len(real)} tokens")
-        title = f"{name}, {config.name}, {len(real)} tokens, sparsity {sparsity:.1%}"
+        summary = f"sparsity {100 * sparsity:.1f} % of {len(real)} tokens"
+        print(f"mask | {name}, {config.name}: {summary}")
+        title = "\n".join(filter(None, (f"{config.name} ({name}): {summary}", question)))
         trained.save_plot(mask_plots.head_masks(shown, title), f"{name}.example.png")
         results[name] = {
             "attention": config.name,
@@ -96,9 +98,9 @@ def attention_flow(trained: Trained) -> dict:
     for number, heads in enumerate(likeness, 1):
         counts = ", ".join(f"{heads.count(kind)} {kind}" for kind in dict.fromkeys(heads))
         print(f"heads | layer {number} is like: {counts}")
-    trained.save_plot(
-        flow_plots.row_and_column_heads(flow, "from the tokens of data cells"), "heads.png"
-    )
+    names = ", ".join(dict.fromkeys(config.name for config in trained.configs))
+    title = f"{names}: attention from data cells, {html.counted(flow.examples, 'example')}"
+    trained.save_plot(flow_plots.row_and_column_heads(flow, title), "heads.png")
     return results | {
         "examples with attention": flow.examples,
         "by layer and head": flow.by_head.tolist(),
@@ -127,6 +129,19 @@ def table_maps(trained: Trained) -> dict:
         file.write(table_page.table_page(maps, title))
     print(f"page | {path}")
     return {"rows": maps.table.num_rows, "columns": maps.table.num_columns, "views": [*maps.views]}
+
+
+def _question(trained: Trained, example) -> str:
+    """Returns the question of an example with a table in quotation marks; "" if it is not known."""
+    features = {name: np.asarray(ids) for name, ids in example.items()}
+    tokens = padding.real_tokens(features["input_mask"][0]).sum()
+    features = {name: ids[:, :tokens] for name, ids in features.items()}
+    if "column_ids" not in features or not table_tokens(features).any():
+        return ""
+    try:
+        return f"“{cell_maps.words(features, read_vocabulary(trained.job.vocab_file))[1]}”"
+    except InputError:
+        return ""
 
 
 def coverage(trained: Trained) -> dict:

@@ -40,15 +40,16 @@ def learned_masks(trained: Trained) -> dict:
             "importance of each head": by_head,
             "importance by distance": mask_plots.importance_by_distance(normalised.mean(0)),
         }
+        title = f"learned_mask ({name})"
         plots = {
-            "importance": mask_plots.importance_map(importance, f"{name}, mean over the heads"),
-            "importance_by_head": mask_plots.head_importance(importance, name),
+            "importance": mask_plots.importance_map(importance, f"{title}: mean over the heads"),
+            "importance_by_head": mask_plots.head_importance(importance, title),
         }
         if pattern.learns_mask:
             mask = pattern.final_mask()
             results[name]["sparsity of each head"] = [*map(mask_pruning.sparsity, mask)]
             plots["masks"] = mask_plots.head_masks(
-                mask, f"{name}, sparsity {mask_pruning.sparsity(mask):.1%}"
+                mask, f"{title}: sparsity {100 * mask_pruning.sparsity(mask):.1f} %"
             )
         for kind, figure in plots.items():
             trained.save_plot(figure, f"{name}.{kind}.png")
@@ -71,7 +72,9 @@ def relation_masks(trained: Trained) -> dict:
             "seen by MATE of what is kept": settings.seen,
         }
         trained.save_plot(
-            mask_plots.relation_importance(importance, RELATIONS, settings.kept, name),
+            mask_plots.relation_importance(
+                importance, RELATIONS, settings.kept, f"relation_mask ({name})"
+            ),
             f"{name}.relations.png",
         )
     experiment = trained.job.experiment.replace()

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from mate_tf import attention
-from mate_tf.analysis.cost import encoder_layers, flops, profile_report
+from mate_tf.analysis.cost import encoder_layers, flops, hardware, profile_report
 from mate_tf.analysis.cost.encoder_layers import Case
 from mate_tf.analysis.cost.measuring_process import MeasurementFailed, Worker
 from mate_tf.errors import InputError
@@ -119,8 +119,8 @@ def measure(
     A row has the fields of a `Case` and, if they are known:
         formula_flops, products, everything, bytes: cost of a forward pass (`flops`).
         seconds, processor_seconds: medians.
-        matmul_rate, bandwidth: rates of the machine, in FLOP/s for the case's precision and in
-            bytes/s, with share_of_matmul_rate and share_of_bandwidth.
+        matmul_rate, bandwidth: best rates of the machine in all turns, in FLOP/s for the case's
+            precision and in bytes/s, with share_of_matmul_rate and share_of_bandwidth.
         memory_increment, memory_peak: bytes above weights and inputs, and bytes of the process.
         error: message of a failed case.
 
@@ -209,7 +209,7 @@ def _time(settings, rows, commands, say) -> None:
             )
             if rates:
                 for name, best in (("matmul_rate", case.precision), ("bandwidth", "bandwidth")):
-                    row[name] = statistics.median(rate[best] for rate in rates)
+                    row[name] = max(rate[best] for rate in rates)
                 _add_shares(case, row)
 
 
@@ -250,7 +250,7 @@ def run(settings: Settings, folder: str, name: str = "profile") -> dict:
     The file is written again after each length, so that no result is lost.
 
     Returns:
-        contents of the file: settings, rows (see `measure`) and growth.
+        contents of the file: settings, machine, rows (see `measure`) and growth.
 
     Raises:
         InputError: for settings that cannot be measured, without matplotlib, or if the folder
@@ -259,7 +259,8 @@ def run(settings: Settings, folder: str, name: str = "profile") -> dict:
     profile_report.require_matplotlib()
     settings.check()
     rows, start = [], time.monotonic()
-    found = {"settings": _described(settings), "rows": rows}
+    found = {"settings": _described(settings), "machine": hardware.describe(), "rows": rows}
+    print(profile_report.title(found), flush=True)
     for of_length in measure(settings, lambda text: print(text, file=sys.stderr, flush=True)):
         rows += of_length
         print(f"\n{profile_report.table(of_length)}", flush=True)
@@ -267,9 +268,12 @@ def run(settings: Settings, folder: str, name: str = "profile") -> dict:
         path = os.path.join(folder, f"{name}.json")
         write_json(path, found, indent=1)
     print(f"\n{profile_report.growth_table(found['growth'])}")
+    print(f"\ncolumns:\n{profile_report.explanations()}")
     written = [path]
-    for cost, label in profile_report.COSTS.items():
-        figure = profile_report.plot(_once(rows) if cost == "everything" else rows, cost, label)
+    title = profile_report.title(found)
+    for cost in profile_report.COSTS:
+        of_cost = _once(rows) if cost == "everything" else rows
+        figure = profile_report.plot(of_cost, cost, title=title)
         if figure is not None:
             written.append(os.path.join(folder, f"{name}_{cost}.png"))
             with atomic_path(written[-1]) as temporary:

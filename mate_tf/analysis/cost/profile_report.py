@@ -1,20 +1,52 @@
 """Reports of `profile`: tables, growth with the length, and plots like figures 4 to 6 of MATE."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from mate_tf.analysis.cost import speed
-from mate_tf.errors import InputError
+from mate_tf.analysis.plots import style
+
+_WIDTH = 10  # characters of a column
 
 BASELINE, REFERENCE = "full", "mate_efficient"
 """Variants that times are compared with: tables have speed relative to BASELINE, and time relative
 to REFERENCE."""
 
+
+class Cost(NamedTuple):
+    """A cost that is fitted and plotted.
+
+    Attributes:
+        title: what is measured.
+        label: name and unit on the axis.
+        factor: factor from the value in a row to the unit.
+    """
+
+    title: str
+    label: str
+    factor: float
+
+
 COSTS = {
-    "seconds": "seconds",
-    "everything": "floating point operations",
-    "memory_increment": "bytes above the weights",
+    "seconds": Cost("Time of a call", "time of a call, ms", 1e3),
+    "everything": Cost("Floating point operations of a forward pass", "GFLOP", 1e-9),
+    "memory_increment": Cost("Peak memory", "memory above weights and inputs, MiB", 2**-20),
 }
-"""Key of a row that is fitted and plotted -> its unit."""
+"""Key of a row -> the cost."""
+
+HEADINGS = {
+    "ms": "wall-clock time of a call, the median of all turns",
+    "CPU ms": "processor time of all threads",
+    f"x {BASELINE}": f"how many times as fast as {BASELINE} with the same precision and compiler",
+    "x MATE": f"how many times the time of {REFERENCE} in float32",
+    "GFLOP": "floating point operations of a forward pass, counted in the graph",
+    "formula": "its matrix products by formula, GFLOP; a training step has three times as many",
+    "product": "share of the rate of a large matrix product, by the formula",
+    "memory": "share of the memory bandwidth, for the bytes that operations read and write",
+    "MiB": "peak memory above weights and inputs",
+    "process": "peak memory of the whole process, MiB",
+}
+"""Heading of a column of the table -> its meaning."""
 
 
 def series(row: dict) -> tuple:
@@ -34,13 +66,12 @@ def table(rows: list[dict]) -> str:
     first = rows[0]
     lines = [f"{first['length']} tokens, {'training step' if first['training'] else 'forward'}"]
     rates = {row["precision"]: row["matmul_rate"] for row in rows if "matmul_rate" in row}
-    lines[0] += "".join(f"; {k} matmul {v / 1e9:.0f} GFLOP/s" for k, v in sorted(rates.items()))
+    products = (f"; {name} product {v / 1e9:.0f} GFLOP/s" for name, v in sorted(rates.items()))
+    lines[0] += "".join(products)
     bandwidth = next((row["bandwidth"] for row in rows if "bandwidth" in row), None)
     lines[0] += f"; memory {bandwidth / 1e9:.1f} GB/s" if bandwidth else ""
     width = max(len(name_of(row)) for row in rows)
-    heads = ("ms", "processor", f"x {BASELINE}", "MATE x", "GFLOP", "formula", "matmul", "memory")
-    heads += ("MiB", "MiB in all")
-    lines.append(" " * (width + 2) + "".join(f"{head:>11}" for head in heads))
+    lines.append(" " * (width + 2) + "".join(f"{head:>{_WIDTH}}" for head in HEADINGS))
     lines += [f"  {name_of(row):{width}}" + _values(row, rows) for row in rows]
     return "\n".join(lines)
 
@@ -56,8 +87,8 @@ def _values(row, rows) -> str:
         _cell(seconds / reference if reference and seconds else None, 1, ".2f"),
         _cell(row.get("everything"), 1e-9, ".1f"),
         _cell(row.get("formula_flops"), 1e-9, ".1f"),
-        _cell(row.get("share_of_matmul_rate"), 1, ".0%"),
-        _cell(row.get("share_of_bandwidth"), 1, ".0%"),
+        _percent(row.get("share_of_matmul_rate")),
+        _percent(row.get("share_of_bandwidth")),
         _cell(row.get("memory_increment"), 2**-20, ".0f"),
         _cell(row.get("memory_peak"), 2**-20, ".0f"),
     ]
@@ -70,7 +101,33 @@ def _seconds(rows, **wanted) -> float | None:
 
 
 def _cell(value, factor, form) -> str:
-    return f"{'-' if value is None else format(value * factor, form):>11}"
+    return f"{'-' if value is None else format(value * factor, form):>{_WIDTH}}"
+
+
+def _percent(share) -> str:
+    """Returns a share of a rate, at most 100 %: a rate is the best one of few measurements."""
+    return f"{'-' if share is None else f'{100 * min(share, 1):.0f} %':>{_WIDTH}}"
+
+
+def explanations() -> str:
+    """Returns the meanings of the table's columns, one line for each."""
+    return "\n".join(f"  {heading:8}  {meaning}" for heading, meaning in HEADINGS.items())
+
+
+def title(found: dict) -> str:
+    """Returns what was measured, on which device: two lines for the titles of plots.
+
+    Args:
+        found: contents of the JSON file, with `settings` and `machine`.
+    """
+    config, machine = found["settings"]["config"], found["machine"]
+    layers, threads = config["num_hidden_layers"], found["settings"]["threads"]
+    return (
+        f"{layers} layer{'s' * (layers > 1)} of width {config['hidden_size']}, "
+        f"{config['num_attention_heads']} heads, batch 1\n"
+        f"{machine['device']}, {threads} thread{'s' * (threads > 1)}, "
+        f"TensorFlow {machine['tensorflow']}"
+    )
 
 
 def growth(rows: Iterable[dict]) -> list[dict]:
@@ -92,8 +149,12 @@ def growth(rows: Iterable[dict]) -> list[dict]:
 def growth_table(found: list[dict]) -> str:
     """Returns a text table of `growth`, one line for each series."""
     width = max(len(name_of(row)) for row in found)
-    head = f"exponents of growth from {speed.GROWTH_FROM} tokens on, if two lengths are that long"
-    lines = [head, " " * (width + 12) + "".join(f"{x:>11}" for x in ("time", "FLOP", "memory"))]
+    head = (
+        f"growth: p of cost = c · tokens^p, from {speed.GROWTH_FROM} tokens on if two lengths are "
+        "that long"
+    )
+    names = ("time", "FLOP", "memory")
+    lines = [head, " " * (width + 12) + "".join(f"{name:>{_WIDTH}}" for name in names)]
     for row in found:
         kind = "training" if row["training"] else "forward"
         values = "".join(_cell(row[cost], 1, ".2f") for cost in COSTS)
@@ -101,14 +162,16 @@ def growth_table(found: list[dict]) -> str:
     return "\n".join(lines)
 
 
-def plot(rows: list[dict], cost: str, label: str):
+@style.styled
+def plot(rows: list[dict], cost: str, label: str = "", title: str = ""):
     """Plots a line for each series, with logarithmic axes.
 
     Args:
         rows: rows with length, variant and, if it was measured, `cost`; optionally the other fields
             of a `Case`.
         cost: key of the value.
-        label: label of the value's axis.
+        label: label of the value's axis; "": `cost` is in COSTS, which has the label and unit.
+        title: text above the plot, below the title in COSTS if there is one.
 
     Returns:
         the figure, or None if no row has the value.
@@ -116,41 +179,39 @@ def plot(rows: list[dict], cost: str, label: str):
     Raises:
         InputError: if matplotlib is not installed.
     """
-    require_matplotlib()
-    import matplotlib.ticker
-    from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 
+    known = Cost("", label, 1.0) if label else COSTS[cost]
     defaults = {"precision": "float32", "xla": False, "training": False}
     rows = [defaults | row for row in rows if row.get(cost) is not None]
     if not rows:
         return None
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    figure = style.new_figure(7, 4.2, "\n".join(filter(None, (known.title, title))))
     axes = figure.add_subplot()
     variants = list(dict.fromkeys(row["variant"] for row in rows))
     for key in dict.fromkeys(map(series, rows)):
         of_one = [row for row in rows if series(row) == key]
         training, precision, xla, variant = key
         axes.plot(
-            *zip(*((row["length"], row[cost]) for row in of_one), strict=True),
+            *zip(*((row["length"], row[cost] * known.factor) for row in of_one), strict=True),
             linestyle={(False, False): "-", (False, True): "--", (True, False): ":"}.get(
                 (precision != "float32", xla), "-."
             ),
             marker="s" if training else "o",
-            color=f"C{variants.index(variant) % 10}",
+            color=style.COLOURS[variants.index(variant) % len(style.COLOURS)],
             label=name_of(of_one[0]) + (", training" if training else ""),
         )
-    axes.set(xscale="log", yscale="log", xlabel="tokens", ylabel=label)
+    axes.set(xscale="log", yscale="log", xlabel="tokens", ylabel=known.label)
     axes.set_xticks(sorted({row["length"] for row in rows}))
-    axes.get_xaxis().set_major_formatter(matplotlib.ticker.ScalarFormatter())
-    axes.get_xaxis().set_minor_formatter(matplotlib.ticker.NullFormatter())
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize="small")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(ScalarFormatter())
+        axis.set_minor_formatter(NullFormatter())
+    axes.grid()
+    axes.legend()
     return figure
 
 
 def require_matplotlib() -> None:
     """Raises InputError if matplotlib is not installed."""
-    import importlib.util
-
-    if importlib.util.find_spec("matplotlib") is None:
-        raise InputError("plots need matplotlib: pip install 'mate-tf[plots]'")
+    style.require_matplotlib()

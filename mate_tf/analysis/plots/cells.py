@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mate_tf.analysis.plots import style
 from mate_tf.errors import InputError
 from mate_tf.tables.table import Table
 
@@ -23,6 +24,7 @@ _MIN_CHARACTERS = 7  # smallest width of a column; the number below the text nee
 _DARK = 0.55  # text is white for values above this share of the largest value
 
 
+@style.styled
 def cell_heat_map(
     table: Table,
     values: np.ndarray,
@@ -54,7 +56,6 @@ def cell_heat_map(
         InputError: if `values` are not one finite number of at least 0 for each cell, the table has
             no rows, or a marked cell is not in it.
     """
-    from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
 
     values = _checked(table, values, marked_cells)
@@ -63,12 +64,14 @@ def cell_heat_map(
     widths = [max(_MIN_CHARACTERS, *map(len, column)) for column in zip(*texts, strict=True)]
     right = np.cumsum([0, *widths]) * _INCHES_PER_CHARACTER
     height = min(_INCHES_PER_ROW * (table.num_rows + 2), _MAX_HEIGHT)
-    figure = Figure(figsize=(right[-1] + 2, height), layout="constrained")
+    figure = style.new_figure(right[-1] + 2, height)
     axes = figure.add_subplot()
     below = np.arange(table.num_rows + 1)
     with_text = table.num_rows <= MAX_ROWS_WITH_TEXT
     lines = {"edgecolors": "lightgray", "linewidth": 0.5} if with_text else {}
-    cells = axes.pcolormesh(right, below, values, cmap="Blues", vmin=0, vmax=max_value, **lines)
+    cells = axes.pcolormesh(
+        right, below, values, cmap=style.SHARES, vmin=0, vmax=max_value, **lines
+    )
     figure.colorbar(cells, label=label)
     middle = (right[:-1] + right[1:]) / 2
     # With parse_math, text between two dollar signs would be drawn as a formula.
@@ -94,10 +97,13 @@ def cell_heat_map(
         width = right[column + 1] - right[column]
         axes.add_patch(
             Rectangle(
-                (right[column], row), width, 1, fill=False, edgecolor="tab:orange", linewidth=2.5
+                (right[column], row), width, 1, fill=False, edgecolor=style.FRAME, linewidth=2.5
             )
         )
-    axes.set_title(title, fontsize="medium", parse_math=False, wrap=True)
+    axes.spines[:].set_visible(False)
+    if marked_cells:
+        axes.set_xlabel("framed: selected")
+    axes.set_title(title, parse_math=False, wrap=True)
     return figure
 
 

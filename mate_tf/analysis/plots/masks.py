@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mate_tf.analysis.plots import style
 from mate_tf.attention import mask_pruning
 from mate_tf.errors import InputError
 
@@ -19,6 +20,7 @@ _PANELS_PER_ROW = 4
 _MOST_DISTANCES = 16
 
 
+@style.styled
 def importance_map(importance, title: str = "") -> "Figure":
     """Plots normalized importance, averaged over the heads (figure 2a), and its mean by distance.
 
@@ -32,19 +34,17 @@ def importance_map(importance, title: str = "") -> "Figure":
     Raises:
         InputError: if `importance` has another shape.
     """
-    from matplotlib.figure import Figure
-
     _check(importance, "importance")
     mean = mask_pruning.normalised(importance).mean(0)
-    figure = Figure(figsize=(10, 4.4), layout="constrained")
+    figure = style.new_figure(10, 4.2, title)
     left, right = figure.subplots(1, 2)
     left.set(xlabel="key", ylabel="query")
-    figure.colorbar(left.imshow(mean, cmap="viridis", vmin=0, vmax=1), label="importance")
+    image = left.imshow(mean, cmap=style.SHARES, vmin=0, vmax=1)
+    figure.colorbar(image, ax=left, label="importance")
     bars = importance_by_distance(mean)
     right.bar(list(bars), list(bars.values()))
-    right.set(xlabel="distance", ylabel="mean importance")
-    right.tick_params("x", labelsize="small", rotation=60)
-    figure.suptitle(title, parse_math=False)
+    right.set(xlabel="distance between query and key", ylabel="mean importance")
+    right.tick_params("x", rotation=60)
     return figure
 
 
@@ -86,6 +86,7 @@ def importance_by_position(importance) -> dict[str, float]:
     return {name: float(importance[group].mean()) for name, group in groups.items() if group.any()}
 
 
+@style.styled
 def head_importance(importance, title: str = "") -> "Figure":
     """Plots the normalized importance of each head; see `importance_map`.
 
@@ -100,12 +101,13 @@ def head_importance(importance, title: str = "") -> "Figure":
     figure, panels = _panels(len(importance), title)
     normalised = mask_pruning.normalised(importance)
     for number, (axes, of_head) in enumerate(zip(panels, normalised, strict=True), 1):
-        image = axes.imshow(of_head, cmap="viridis", vmin=0, vmax=1)
-        axes.set_title(f"head {number}", fontsize="small")
+        image = axes.imshow(of_head, cmap=style.SHARES, vmin=0, vmax=1)
+        axes.set_title(f"head {number}")
     figure.colorbar(image, ax=panels, label="importance", shrink=0.6)
     return figure
 
 
+@style.styled
 def relation_importance(
     importance, relations: Sequence[str], kept=None, title: str = ""
 ) -> "Figure":
@@ -120,7 +122,6 @@ def relation_importance(
     Raises:
         InputError: if `importance` has another shape.
     """
-    from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
 
     importance = np.asarray(importance)
@@ -129,25 +130,29 @@ def relation_importance(
             f"importance to plot is [heads, {len(relations)}], not {list(importance.shape)}"
         )
     heads = len(importance)
-    figure = Figure(figsize=(len(relations) + 2, 0.4 * heads + 1.6), layout="constrained")
+    figure = style.new_figure(len(relations) + 2, 0.4 * heads + 1.4, title)
     axes = figure.add_subplot()
-    image = axes.imshow(importance, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+    image = axes.imshow(importance, cmap=style.SHARES, vmin=0, vmax=1, aspect="auto")
     figure.colorbar(image, label="importance")
     for (head, relation), value in np.ndenumerate(importance):
         color = "white" if value > 0.6 else "black"
         axes.text(relation, head, f"{value:.2f}", ha="center", va="center", color=color)
         if kept is not None and kept[head][relation]:
             corner = (relation - 0.47, head - 0.45)
-            axes.add_patch(Rectangle(corner, 0.94, 0.9, fill=False, edgecolor="tab:orange"))
+            axes.add_patch(
+                Rectangle(corner, 0.94, 0.9, fill=False, edgecolor=style.FRAME, linewidth=1.5)
+            )
     axes.set_xticks(range(len(relations)), relations)
     axes.set_yticks(range(heads), [str(head) for head in range(1, heads + 1)])
     axes.set_ylabel("head")
-    axes.set_title(title, fontsize="medium", parse_math=False)
+    if kept is not None:
+        axes.set_xlabel("framed: kept by the head")
     return figure
 
 
+@style.styled
 def head_masks(mask, title: str = "") -> "Figure":
-    """Plots the mask of each head, allowed pairs in white (figures 5 and 6), with its sparsity.
+    """Plots the mask of each head, allowed pairs in blue, with its sparsity (figures 5 and 6).
 
     Args:
         mask: <bool>[heads, n, n], as `mask_files.load` returns it.
@@ -159,25 +164,24 @@ def head_masks(mask, title: str = "") -> "Figure":
     _check(mask, "a mask")
     figure, panels = _panels(len(mask), title)
     for number, (axes, of_head) in enumerate(zip(panels, np.asarray(mask), strict=True), 1):
-        axes.imshow(of_head, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
-        axes.set_title(f"head {number}: {mask_pruning.sparsity(of_head):.1%}", fontsize="small")
+        axes.imshow(of_head, cmap=style.mask_colours(), vmin=0, vmax=1, interpolation="nearest")
+        axes.set_title(f"head {number}: sparsity {100 * mask_pruning.sparsity(of_head):.1f} %")
+    style.mask_legend(figure)
     return figure
 
 
 def _panels(count: int, title: str):
     """Returns a figure with a panel for each head, without ticks, and its panels."""
-    from matplotlib.figure import Figure
-
     columns = min(count, _PANELS_PER_ROW)
     rows = math.ceil(count / columns)
-    figure = Figure(figsize=(2.4 * columns, 2.6 * rows + 0.4), layout="constrained")
+    figure = style.new_figure(max(2.4 * columns, 4.8), 2.6 * rows + 0.4, title)
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     for axes in panels[count:]:
         axes.remove()
-    for axes in panels[:count]:
-        axes.set_xticks([])
-        axes.set_yticks([])
-    figure.suptitle(title, parse_math=False)
+    for number, axes in enumerate(panels[:count]):
+        axes.set(xticks=[], yticks=[])
+        axes.set_xlabel("key" if number + columns >= count else "")
+        axes.set_ylabel("" if number % columns else "query")
     return figure, panels[:count]
 
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from mate_tf.analysis.plots import style
 from mate_tf.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ _PANELS_PER_ROW = 3
 _MARKERS = "osD^vP*X<>"
 
 
+@style.styled
 def score_against_sparsity(panels: Mapping[str, Series], score: str = "score") -> "Figure":
     """Plots a curve for each series, in a panel for each task (figures 3, 4 and 7).
 
@@ -36,8 +38,6 @@ def score_against_sparsity(panels: Mapping[str, Series], score: str = "score") -
     Raises:
         InputError: if there are no points, or one is not valid.
     """
-    from matplotlib.figure import Figure
-
     for title, series in panels.items():
         for name, points in series.items():
             _check(points, f"{title}, {name}")
@@ -45,7 +45,7 @@ def score_against_sparsity(panels: Mapping[str, Series], score: str = "score") -
         raise InputError("score_against_sparsity: there are no points to plot")
     columns = min(len(panels), _PANELS_PER_ROW)
     rows = math.ceil(len(panels) / columns)
-    figure = Figure(figsize=(4 * columns + 0.6, 3.4 * rows + 0.3), layout="constrained")
+    figure = style.new_figure(4 * columns + 0.6, 3.4 * rows + 0.3)
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
     # A series has the same colour and marker in all panels.
     names = list(dict.fromkeys(name for series in panels.values() for name in series))
@@ -58,17 +58,16 @@ def score_against_sparsity(panels: Mapping[str, Series], score: str = "score") -
                 mean,
                 yerr=deviation,
                 label=name,
-                color=f"C{number % 10}",
+                color=style.COLOURS[number % len(style.COLOURS)],
                 marker=_MARKERS[number % len(_MARKERS)],
                 linestyle="-" if len(points) > 1 else "none",
                 capsize=2,
-                markersize=4,
             )
-        panel.set_title(title, fontsize="medium", parse_math=False)
-        panel.legend(fontsize="x-small")
+        panel.set_title(title, parse_math=False)
+        panel.legend()
     for panel in axes[len(panels) :]:
         panel.remove()
-    figure.supxlabel("sparsity in %")
+    figure.supxlabel("sparsity, %")
     figure.supylabel(score)
     return figure
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mate_tf.analysis.attention.cell_maps import ATTENTION, MASK, CellMaps
+from mate_tf.analysis.plots import style
 from mate_tf.analysis.plots.cells import shorten
 from mate_tf.tables import html
 
@@ -18,11 +19,13 @@ MAX_ROWS, MAX_COLUMNS, MAX_CHARACTERS = 10, 6, 11
 SOURCES = ("question", "cell")
 """Sources of the attention and masks that are drawn."""
 
-_COLOURS = {ATTENTION: "Blues", MASK: "Greens"}
+_COLOURS = {ATTENTION: style.SHARES, MASK: "Greens"}
+_LABELS = {ATTENTION: "share of the attention", MASK: "share of pairs allowed"}
 _DARK = 0.6  # share of the largest value from which on text is white
 _COLUMN, _ROW, _SMALL_ROW = 0.85, 0.22, 0.09  # inches
 
 
+@style.styled
 def table_maps(
     maps: CellMaps,
     title: str = "",
@@ -34,17 +37,15 @@ def table_maps(
 
     Columns of panels are the sources, for each type of heads: the question, and the data cell that
     the question attends to most, which has a frame. Rows of panels are the mask, the attention over
-    all layers and, small and without text, the attention of each layer. The title of a panel has
-    the share of its darkest colour.
+    all layers and, small and without text, the attention of each layer. The panels of a row have
+    the same colours, which the bar beside them explains. The question stands above the figure.
 
     Args:
         maps: the maps to draw.
-        title: text above the figure.
+        title: text above the figure, before the question.
         sources: the sources to draw, of SOURCES.
         by_layer: whether to draw each layer too.
     """
-    from matplotlib.figure import Figure
-
     rows, width = min(maps.rows, MAX_ROWS), min(maps.columns, MAX_COLUMNS)
     words = [maps.table.columns, *maps.table.rows[:rows]]
     texts = [[shorten(text, MAX_CHARACTERS) for text in row[:width]] for row in words]
@@ -59,31 +60,32 @@ def table_maps(
         for heads in maps.heads
     ]
     heights = [len(texts) * (_SMALL_ROW if layer else _ROW) + 0.35 for _, layer in lines]
-    figure = Figure(
-        figsize=(len(columns) * (width * _COLUMN + 0.3), sum(heights) + 0.6), layout="constrained"
-    )
+    question = f"“{maps.question}”" if maps.question else ""
+    title = "\n".join(filter(None, (title, question)))
+    if (rows, width) != (maps.table.num_rows, maps.table.num_columns):
+        drawn = f"{html.counted(rows, 'row')} and {html.counted(width, 'column')}"
+        title += f", the first {drawn}"
+    figure = style.new_figure(len(columns) * (width * _COLUMN + 0.3) + 0.9, sum(heights), title)
     panels = figure.subplots(len(lines), len(columns), squeeze=False, height_ratios=heights)
     for (view, layer), of_line in zip(lines, panels, strict=True):
         where = f"layer {layer}" if layer else "all layers"
-        for (name, index, heads), axes in zip(columns, of_line, strict=True):
-            values = maps.in_cells(maps.shares(view, index, layer, heads))[: len(texts), :width]
-            _draw(axes, values, [] if layer else texts, _COLOURS[view])
-            largest = html.percent(float(values.max()))
-            axes.set_title(
-                f"{view} of the {name}, {where}, {heads}: up to {largest}", fontsize="xx-small"
-            )
+        found = [
+            maps.in_cells(maps.shares(view, index, layer, heads))[: len(texts), :width]
+            for _, index, heads in columns
+        ]
+        largest = float(np.max(found)) or 1.0
+        for (name, index, heads), values, axes in zip(columns, found, of_line, strict=True):
+            image = _draw(axes, values, [] if layer else texts, _COLOURS[view], largest)
+            axes.set_title(f"{view} of the {name}, {where}, {heads}", fontsize="small")
             if index < maps.question_index:
                 _frame(axes, *divmod(index, maps.columns))
-    if (rows, width) != (maps.table.num_rows, maps.table.num_columns):
-        drawn = f"{html.counted(rows, 'row')} and {html.counted(width, 'column')}"
-        title = f"{title} (the first {drawn})"
-    figure.suptitle(title, fontsize="small", parse_math=False, wrap=True)
+        style.percent_bar(figure, image, of_line, "" if layer else _LABELS[view])
     return figure
 
 
-def _draw(axes, values: np.ndarray, texts, colours: str) -> None:
-    largest = float(values.max()) or 1.0
-    axes.imshow(values, cmap=colours, vmin=0, vmax=largest, aspect="auto")
+def _draw(axes, values: np.ndarray, texts, colours: str, largest: float):
+    """Draws one table and returns its image."""
+    image = axes.imshow(values, cmap=colours, vmin=0, vmax=largest, aspect="auto")
     axes.axhline(0.5, color="gray", linewidth=0.8)
     axes.set_xticks([])
     axes.set_yticks([])
@@ -102,10 +104,11 @@ def _draw(axes, values: np.ndarray, texts, colours: str) -> None:
             )
             # The text is within its cell. Measuring all texts for the layout would be slow.
             drawn.set_in_layout(False)
+    return image
 
 
 def _frame(axes, row: int, column: int) -> None:
     from matplotlib.patches import Rectangle
 
     corner = (column - 0.5, row - 0.5)
-    axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor="tab:orange", linewidth=2))
+    axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=style.FRAME, linewidth=2))

@@ -8,6 +8,7 @@ import itertools
 import math
 from typing import TYPE_CHECKING
 
+from mate_tf.analysis.plots import style
 from mate_tf.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 _PANELS_PER_ROW = 4
 
 
+@style.styled
 def loss_curves(runs: dict[str, list[dict]], metric: str | None = None) -> "Figure":
     """Plots loss and a metric over steps (figures 2, 3). Dotted lines are starts of stages.
 
@@ -29,10 +31,8 @@ def loss_curves(runs: dict[str, list[dict]], metric: str | None = None) -> "Figu
     Raises:
         InputError: if there are no lines.
     """
-    from matplotlib.figure import Figure
-
     _check(runs)
-    figure = Figure(figsize=(11 if metric else 6, 3.6), layout="constrained")
+    figure = style.new_figure(11 if metric else 6, 3.6)
     panels = figure.subplots(1, 2 if metric else 1, squeeze=False)[0]
     for index, (title, lines) in enumerate(runs.items()):
         curves = [[(line["step"], line["probe_loss"]) for line in lines if "probe_loss" in line]]
@@ -45,10 +45,12 @@ def loss_curves(runs: dict[str, list[dict]], metric: str | None = None) -> "Figu
     for axes, label in zip(panels, ("loss", metric), strict=False):
         axes.set_xlabel("step")
         axes.set_ylabel(label)
-    panels[0].legend(fontsize="small")
+        axes.grid()
+    panels[0].legend()
     return figure
 
 
+@style.styled
 def leaf_distribution(lines: list[dict]) -> "Figure":
     """Plots the share of the keys in each leaf at the end of the training, by layer (figure 4).
 
@@ -68,12 +70,13 @@ def leaf_distribution(lines: list[dict]) -> "Figure":
         shares = layer["leaf_shares"]
         axes.bar(range(1, len(shares) + 1), [100 * share for share in shares], width=0.9)
         axes.axhline(100 / len(shares), color="black", linestyle=":", linewidth=0.8)
-        axes.set_title(f"layer {number}: {layer['attention']}", fontsize="medium")
-    figure.supxlabel("leaf")
-    figure.supylabel("% of the keys")
+        axes.set_title(f"layer {number}: {layer['attention']}")
+    figure.supxlabel("leaf, by its share; dotted: equal shares")
+    figure.supylabel("share of the keys, %")
     return figure
 
 
+@style.styled
 def gradient_norms(
     runs: dict[str, list[dict]], layers: list[int] | None = None, of_trees: bool = False
 ) -> "Figure":
@@ -104,8 +107,8 @@ def gradient_norms(
             ]
             axes.plot(*_columns(curve), label=title)
         axes.set_yscale("log")
-        axes.set_title(f"layer {number}", fontsize="medium")
-    panels[0].legend(fontsize="small")
+        axes.set_title(f"layer {number}")
+    panels[0].legend()
     figure.supxlabel("step")
     figure.supylabel("gradient norm" + (" of the trees" if of_trees else ""))
     return figure
@@ -113,11 +116,9 @@ def gradient_norms(
 
 def _panels(numbers):
     """Returns a figure with a panel for each number, and its panels."""
-    from matplotlib.figure import Figure
-
     columns = min(len(numbers), _PANELS_PER_ROW)
     rows = math.ceil(len(numbers) / columns)
-    figure = Figure(figsize=(2.6 * columns + 1, 2.4 * rows + 0.6), layout="constrained")
+    figure = style.new_figure(2.6 * columns + 1, 2.4 * rows + 0.6)
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     for axes in panels[len(numbers) :]:
         axes.remove()

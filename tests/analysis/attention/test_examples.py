@@ -25,9 +25,11 @@ def batch():
 
 
 @pytest.fixture
-def trained(batch, monkeypatch):
+def trained(batch, monkeypatch, tmp_path):
     """trained(attention): an encoder with one layer a config, and a batch; draws no plots."""
     monkeypatch.setattr(examples.mask_plots, "head_masks", lambda masks, title: title)
+    vocab_file = tmp_path / "vocab.txt"
+    vocab_file.write_text("[PAD]\nwho\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n[EMPTY]\nyear\n")
 
     def make(attention, example=batch):
         config = EncoderConfig(
@@ -39,14 +41,16 @@ def trained(batch, monkeypatch):
             max_position_embeddings=32,
             attention=[AttentionConfig(each) for each in attention],
         )
-        plots = []
+        plots, titles = [], []
         return types.SimpleNamespace(
+            job=types.SimpleNamespace(vocab_file=str(vocab_file)),
             configs=config.distinct_attention(),
             model=types.SimpleNamespace(encoder=TableEncoder(config), num_parts=1),
             examples=lambda: [example],
             has_examples=True,
-            save_plot=lambda figure, name: plots.append(name),
+            save_plot=lambda figure, name: (plots.append(name), titles.append(figure)),
             plots=plots,
+            titles=titles,
             context=lambda most: TableContext.from_features(example),
         )
 
@@ -66,7 +70,9 @@ def test_masks_of_ids_are_the_patterns_and_those_of_content_the_layers(trained, 
     # star: 20 on the diagonal, 38 beside it, and 2 * 18 more with the first token; for all heads
     (sparsity,) = found["patterns_0"]["sparsity of each head"]
     assert sparsity == pytest.approx(1 - 94 / 400)
-    assert "mask | patterns_0, static_mask: sparsity 76.5% of 20 tokens" in capsys.readouterr().out
+    summary = "sparsity 76.5 % of 20 tokens"
+    assert f"mask | patterns_0, static_mask: {summary}" in capsys.readouterr().out
+    assert job.titles[0] == f"static_mask (patterns_0): {summary}\n“who who who who”"
 
 
 def test_learned_importance_is_shown_elsewhere():

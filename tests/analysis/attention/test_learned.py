@@ -61,7 +61,7 @@ def test_importance_of_positions(trained, capsys):
     assert "sparsity of each head" not in found  # no mask is learned
     assert job.plots == ["patterns_0.importance.png", "patterns_0.importance_by_head.png"]
     line = next(x for x in capsys.readouterr().out.splitlines() if x.startswith("neighbours"))
-    assert line.split()[1:] == ["50.0", "0.0", "100.0"]  # mean, lowest and highest head
+    assert line.split()[1::2] == ["50.0", "0.0", "100.0"]  # mean, lowest and highest head
 
 
 def test_masks_of_positions(trained):

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 
 from mate_tf.analysis.plots import masks as mask_plots
+from mate_tf.analysis.plots import style
 from mate_tf.errors import InputError
 
 
@@ -67,15 +69,21 @@ def test_relation_importance_frames_what_is_kept():
         mask_plots.relation_importance(importance, ["row", "column"])
 
 
-def test_head_masks_are_white_where_there_is_attention():
+def test_head_masks_are_blue_where_there_is_attention():
     mask = np.zeros([5, 6, 6], bool)
     mask[2, 0] = True
     figure = mask_plots.head_masks(mask)
     assert len(figure.axes) == 5
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "the query attends to the key",
+        "it does not",
+    ]
     image = figure.axes[2].images[0]
-    assert image.cmap(image.norm(np.asarray(image.get_array())))[0, 0, :3].tolist() == [1, 1, 1]
-    assert image.cmap(image.norm(np.asarray(image.get_array())))[1, 0, :3].tolist() == [0, 0, 0]
-    assert figure.axes[2].get_title() == "head 3: 83.3%"
+    shown = image.cmap(image.norm(np.asarray(image.get_array())))
+    assert to_hex(shown[0, 0]) == style.ALLOWED
+    assert to_hex(shown[1, 0]) == style.NOT_ALLOWED
+    assert figure.axes[2].get_title() == "head 3: sparsity 83.3 %"
 
 
 def test_shapes_are_checked():
