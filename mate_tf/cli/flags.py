@@ -96,6 +96,12 @@ flags.DEFINE_enum(
     ["strategy", "tpu_estimator"],
     "tf.distribute, or TPUEstimator in an environment with TensorFlow 2.15.",
 )
+flags.DEFINE_enum(
+    "mixed_precision",
+    None,
+    ["float32", "bfloat16", "float16"],
+    "Precision of the layers; variables, heads and losses stay float32.",
+)
 flags.DEFINE_boolean("use_tpu", False, "Train on a TPU.")
 flags.DEFINE_string("tpu_name", None, "Name of the TPU; by default the TPU of this machine.")
 flags.DEFINE_string("tpu_zone", None, "Zone of the TPU; by default this machine's.")
@@ -133,7 +139,7 @@ flags.DEFINE_list("lengths", LENGTHS, "profile: tokens.")
 flags.DEFINE_list(
     "variants", None, "profile: attention variants; by default full, mate_efficient and baselines."
 )
-flags.DEFINE_list("precisions", ["float32"], "profile: float32, bfloat16 or both.")
+flags.DEFINE_list("precisions", ["float32"], "profile: any of float32, bfloat16, float16.")
 flags.DEFINE_enum(
     "compile", "plain", ["plain", "xla", "both"], "profile: plain graphs, XLA or both."
 )

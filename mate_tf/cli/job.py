@@ -47,6 +47,7 @@ FLAG_OVERRIDES = {
     "num_train_steps": "trainer.train_steps",
     "learning_rate": _LEARNING_RATE,
     "tf_random_seed": "tf_random_seed",
+    "mixed_precision": "runtime.mixed_precision_dtype",
     "tpu_name": "runtime.tpu",
     "tpu_zone": "runtime.tpu_zone",
     "gcp_project": "runtime.gcp_project",

@@ -12,7 +12,7 @@ _ATTENTION_OPTIONS = ("global_length", "radius", "row_heads_ratio")
 
 
 def load_predictor(flags) -> Predictor:
-    """Loads --init_checkpoint with the flags for attention, length and task.
+    """Loads --init_checkpoint with the flags for attention, length, precision and task.
 
     Raises:
         InputError: as `Predictor.from_pretrained`; if there are options of attention, but no
@@ -26,6 +26,7 @@ def load_predictor(flags) -> Predictor:
         flags.init_checkpoint,
         attention={"name": flags.attention, **options} if flags.attention else None,
         max_seq_length=flags.max_seq_length,
+        precision=flags.mixed_precision,
         task=flags.task,
     )
 
