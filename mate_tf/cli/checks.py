@@ -17,6 +17,9 @@ READ_BY = {
 OF_CHECKPOINTS = ("eval", "predict", "predict_and_evaluate", "export", "analyze")
 """Modes of a model that is trained already."""
 
+OF_CALIBRATION = ("run", "predict_and_evaluate", "export")
+"""Modes that --calibrate is for."""
+
 OF_PRETRAINED = ("predict", "predict_and_evaluate", "export", "analyze", "ask", "demo")
 """Modes that --init_checkpoint is enough for, without a training."""
 
@@ -30,6 +33,8 @@ def check(flags) -> None:
         if path and (not modes or flags.mode in modes) and not _exists(path):
             kind = "folder" if name.endswith("_dir") else "file"
             raise InputError(f"--{name}={path}: no such {kind}")
+    if flags.calibrate:
+        _check_calibrate(flags)
     if flags.init_checkpoint:
         _check_checkpoint(flags)
     elif pipelines.find(flags):
@@ -42,6 +47,15 @@ def check_export(export_dir: str) -> None:
     """Raises InputError for a folder without a SavedModel."""
     if not _exists(os.path.join(export_dir, source.Kind.EXPORT.value)):
         raise InputError(f"{export_dir}: no SavedModel here; --mode=export writes one")
+
+
+def _check_calibrate(flags) -> None:
+    if flags.mode not in OF_CALIBRATION:
+        raise InputError(f"--calibrate is for --mode={', '.join(OF_CALIBRATION)}")
+    if not (flags.task or flags.config_file):
+        raise InputError("--calibrate needs --task or --config_file, with its dev questions")
+    if pipelines.find(flags):
+        raise InputError(f"--calibrate: task {flags.task or flags.config_file} has two models")
 
 
 def _check_checkpoint(flags) -> None:
