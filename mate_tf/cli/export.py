@@ -1,5 +1,6 @@
 """--mode=export."""
 
+from mate_tf.cli.ask import reading
 from mate_tf.cli.job import Job
 from mate_tf.cli.pretrained import load_predictor
 from mate_tf.errors import InputError
@@ -14,11 +15,16 @@ def main(flags) -> None:
             raise InputError("--mode=export of --init_checkpoint needs --export_dir=FOLDER")
         print(f"exported | {load_predictor(flags).export(flags.export_dir)}")
     else:
-        export(Job.from_flags(flags))
+        export(Job.from_flags(flags), reading(flags))
 
 
-def export(job: Job) -> str:
-    """Writes the SavedModel of a job; prints and returns its folder."""
+def export(job: Job, read=None) -> str:
+    """Writes the SavedModel of a job; prints and returns its folder.
+
+    Args:
+        job: the job.
+        read: options of `ConversionConfig.reading`.
+    """
     model = trainer.load_model(job.experiment, job.model_dir)
     options = job.experiment.task.conversion.converter_options()
     path = saved_model.export(
@@ -28,6 +34,7 @@ def export(job: Job) -> str:
         options,
         job.task.class_names,
         reads_tables=job.task.capabilities.reads_tables,
+        reading=read,
     )
     print(f"exported | {path}")
     return path

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from mate_tf.cli.ask import reading
 from mate_tf.cli.checks import OF_PRETRAINED
 from mate_tf.errors import InputError
 from mate_tf.serving import configurations, source
@@ -27,6 +28,7 @@ def load_predictor(flags) -> Predictor:
         attention={"name": flags.attention, **options} if flags.attention else None,
         max_seq_length=flags.max_seq_length,
         task=flags.task,
+        reading=reading(flags),
     )
 
 
