@@ -1,5 +1,6 @@
 """--mode=export."""
 
+from mate_tf.cli.ask import reading
 from mate_tf.cli.calibrate import calibrate
 from mate_tf.cli.job import Job
 from mate_tf.cli.pretrained import load_predictor
@@ -19,11 +20,15 @@ def main(flags) -> None:
         job = Job.from_flags(flags)
         if job.calibrate:
             calibrate(job)
-        export(job)
+        export(job, reading(flags))
 
 
-def export(job: Job) -> str:
+def export(job: Job, read=None) -> str:
     """Writes the SavedModel of a job, with its calibration if it has one.
+
+    Args:
+        job: the job.
+        read: options of `ConversionConfig.reading`.
 
     Returns:
         its folder, which is also printed.
@@ -38,6 +43,7 @@ def export(job: Job) -> str:
         job.task.class_names,
         reads_tables=job.task.capabilities.reads_tables,
         calibration=confidence.find(job.model_dir, confidence.latest_weights(job.model_dir)),
+        reading=read,
     )
     print(f"exported | {path}")
     return path

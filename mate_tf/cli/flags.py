@@ -72,6 +72,9 @@ flags.DEFINE_boolean(
 flags.DEFINE_boolean(
     "prune_rows", None, "If a table is too long, first drop the rows that match the question least."
 )
+flags.DEFINE_boolean(
+    "fill_cells", None, "Where cells are shortened, use all tokens: the longest cells first."
+)
 flags.DEFINE_boolean("use_document_title", None, "Append the table's title to the question.")
 flags.DEFINE_boolean(
     "expand_entity_descriptions", None, "Append sentences about the entities that cells link to."

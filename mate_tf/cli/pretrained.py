@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from mate_tf.cli.ask import reading
 from mate_tf.cli.checks import OF_PRETRAINED
 from mate_tf.errors import InputError
 from mate_tf.serving import configurations, source
@@ -28,6 +29,7 @@ def load_predictor(flags) -> Predictor:
         max_seq_length=flags.max_seq_length,
         precision=flags.mixed_precision,
         task=flags.task,
+        reading=reading(flags),
     )
 
 

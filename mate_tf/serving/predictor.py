@@ -18,7 +18,9 @@ from mate_tf.evaluation.calibration import Calibration
 from mate_tf.serving import confidence, export, notes, pretrained, requests, source
 from mate_tf.serving.answer import Answer, AnswerCell, of_cells, of_class
 from mate_tf.serving.exported import ExportedModel
+from mate_tf.serving.read_part import ReadPart
 from mate_tf.serving.served import ServedModel
+from mate_tf.tables.conversion import READING_OPTIONS
 from mate_tf.tables.given import as_table
 from mate_tf.tables.table import Table
 
@@ -41,6 +43,9 @@ class Predictor:
 
     Args:
         saved_model_dir: folder of a SavedModel that `mate_tf.serving.export` wrote.
+        reading: how to read tables that do not fit, in place of the defaults: a dict from
+            "prune_rows", "prune_columns" (rank them by the question; otherwise the last ones are
+            dropped) and "fill_cells" (use all tokens where cells are shortened) to True or False.
 
     Attributes:
         calibration: the `Calibration` of its answers, read from the folder of the model; None if
@@ -50,9 +55,9 @@ class Predictor:
         InputError: if the folder has no SavedModel of mate-tf, or its model reads no tables.
     """
 
-    def __init__(self, saved_model_dir: str):
+    def __init__(self, saved_model_dir: str, reading: dict[str, bool] | None = None):
         fitted = confidence.find(export.extras_dir(saved_model_dir))
-        self._set(ExportedModel(saved_model_dir), saved_model_dir, fitted)
+        self._set(ExportedModel(saved_model_dir, reading), saved_model_dir, fitted)
 
     def _set(self, model: ServedModel, name: str, calibration: Calibration | None = None) -> None:
         self._model, self._name, self.calibration = model, str(name), calibration
@@ -65,6 +70,7 @@ class Predictor:
         precision: str | None = None,
         max_seq_length: int | None = None,
         task: str | None = None,
+        reading: dict[str, bool] | None = None,
     ) -> "Predictor":
         """Loads a trained model as it is.
 
@@ -83,10 +89,12 @@ class Predictor:
                 variant and is not used.
             precision: "float32", "bfloat16" or "float16"; by default as it was trained.
             max_seq_length: tokens of question and table that are read; by default 512, or as it was
-                trained.
+                trained. If it is longer, as many rows may be read as the model has embeddings for,
+                not only `max_num_rows` of its config.
             task: name of the task; by default the one in the name of the folder, such as WTQ in
                 tapas_wtq_wikisql_sqa_inter_masklm_base_reset. There "reset" means that positions
                 restart in each cell.
+            reading: as for `Predictor`.
 
         Raises:
             InputError: there is no such model, it does not answer questions, or the other arguments
@@ -94,7 +102,7 @@ class Predictor:
         """
         found = source.find(folder_or_name)
         predictor = cls.__new__(cls)
-        model = pretrained.load(found, attention, precision, max_seq_length, task)
+        model = pretrained.load(found, attention, precision, max_seq_length, task, reading)
         predictor._set(model, found.name, None if attention else confidence.of_source(found))
         return predictor
 
@@ -225,6 +233,7 @@ class Predictor:
             dataclasses.asdict(self._model.converter.config),
             self._model.class_names,
             calibration=self.calibration,
+            reading={name: getattr(self._model.converter.config, name) for name in READING_OPTIONS},
         )
 
     def _keras_model(self):
@@ -239,8 +248,18 @@ class Predictor:
         self, table: Table, question: str, previous: Answer | None = None
     ) -> tf.train.Example:
         """Returns the model's input for a question; arguments and errors as for `ask`."""
-        _, example, _ = self._convert(as_table(table), requests.question(question), previous)
-        return example
+        return self.read(table, question, previous).example
+
+    def read(self, table, question: str, previous: Answer | None = None) -> ReadPart:
+        """Returns the part of a table that `ask` reads for a question.
+
+        Args:
+            table, question, previous: as for `ask`.
+
+        Raises:
+            InputError: as `ask`.
+        """
+        return self._convert(as_table(table), requests.question(question), previous)[1]
 
     def _ask(self, pairs, previous, batch_size: int = 16) -> list[Answer]:
         """Answers (table, question) pairs in batches, each with the answer before it or None."""
@@ -251,10 +270,12 @@ class Predictor:
         outputs = []
         for start in range(0, len(converted), batch_size):
             batch = converted[start : start + batch_size]
-            outputs += self._model(*(example for _, example, _ in batch))
+            outputs += self._model(*(part.example for _, part, _ in batch))
         return [
-            self._answer(pair, interaction, found, cuts)
-            for pair, (interaction, _, cuts), found in zip(pairs, converted, outputs, strict=True)
+            self._answer(pair, interaction, part.outputs(found), cuts)
+            for pair, (interaction, part, cuts), found in zip(
+                pairs, converted, outputs, strict=True
+            )
         ]
 
     def _answer(self, pair, interaction, outputs, cuts) -> Answer:
@@ -279,14 +300,15 @@ class Predictor:
         )
 
     def _convert(self, table, question, previous):
-        """Returns the interaction, its example and descriptions of what the example lacks."""
+        """Returns the interaction, what is read of it, and descriptions of what is not."""
         only_question = interactions.Question(id="ask-0_0", text=question)
         interaction = interactions.interaction_from_table(table, "ask-0", [only_question])
-        example, cuts = self._model.converter.conversion(interaction, 0)
-        cuts = [str(cut) for cut in cuts] + _unknown_words(table)
+        conversion = self._model.converter.conversion(interaction, 0)
+        part = ReadPart(conversion, (table.num_rows, table.num_columns))
+        cuts = part.notes() + _unknown_words(table)
         if previous is not None:
-            cuts += _refer_to(previous, example)
-        return interaction, example, cuts
+            cuts += _refer_to(previous, part)
+        return interaction, part, cuts
 
 
 def _unknown_words(table: Table) -> list[str]:
@@ -297,11 +319,12 @@ def _unknown_words(table: Table) -> list[str]:
     return [f"{count} cells with a word of more than {MAX_WORD_CHARACTERS} characters, not read"]
 
 
-def _refer_to(previous: Answer, example: tf.train.Example) -> list[str]:
-    """Marks the tokens of the previous answer; describes cells of it that the example lacks."""
-    features = example.features.feature
-    rows, columns = (features[name].int64_list.value for name in ("row_ids", "column_ids"))
-    tokens = [(row - 1, column - 1) for row, column in zip(rows, columns, strict=True)]
+def _refer_to(previous: Answer, part: ReadPart) -> list[str]:
+    """Marks the tokens of the previous answer; describes cells of it that are not read."""
+    features = part.example.features.feature
+    ids = (features[name].int64_list.value for name in ("row_ids", "column_ids"))
+    rows, columns = (cells.tolist() for cells in part.cells(*ids))
+    tokens = list(zip(rows, columns, strict=True))
     cells = set(previous.coordinates)
     features["prev_label_ids"].int64_list.value[:] = [int(cell in cells) for cell in tokens]
     forgotten = len(cells - set(tokens))
