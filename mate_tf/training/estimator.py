@@ -213,7 +213,7 @@ def _train_until(end, experiment, model_dir, options, shown):
             raise InputError("task.train_data.buckets: on a TPU all batches must have one length")
         _estimator(running, model_dir, options).train(
             _input_fn(batches.as_numpy_iterator, batches.element_spec),
-            hooks=[_ProgressHook(progress, step, running.trainer.steps_per_loop)],
+            hooks=[_ProgressHook(shown, step, running.trainer.steps_per_loop)],
             max_steps=end,
         )
 
