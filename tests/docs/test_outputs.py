@@ -79,6 +79,6 @@ def test_what_is_compared():
     assert of_pages.count("README.md") >= 2
     assert {"docs/getting-started.md", "docs/serving.md"} <= set(of_pages)
     for _, _, _, output in CASES:
-        assert "Julia Schmidt" in output
-        wrong = output.replace("Julia Schmidt", "Anna Bennett")
+        assert "Osaka" in output
+        wrong = output.replace("Osaka", "Oslo")
         assert not doctest.OutputChecker().check_output(output, wrong, FLAGS)
