@@ -7,8 +7,9 @@ import setuptools
 ROOT = pathlib.Path(__file__).parent
 
 # Versions that are known to work together on Python 3.11 to 3.13; each bound has its reason.
+TENSORFLOW = "~=2.20.0"
 REQUIRED = [
-    "tensorflow~=2.20.0",  # tf-models 2.20 pins it; asking for 2.21 backtracks to tf-models 2.7
+    f"tensorflow{TENSORFLOW}",  # tf-models 2.20 pins it; with 2.21 pip goes back to tf-models 2.7
     "tf-models-official~=2.20.0",
     "tensorflow-text~=2.20.0",
     "tf_keras~=2.20.0",  # tf-models' layers are Keras 2
@@ -30,6 +31,8 @@ EXTRAS = {
         *("ipykernel", "nbclient", "nbformat"),
     ],
     "plots": ["matplotlib"],
+    # TensorFlow with the CUDA libraries it needs, for GPUs of Nvidia on Linux.
+    "gpu": [f"tensorflow[and-cuda]{TENSORFLOW}"],
     # Fetches models by their names on the Hugging Face hub.
     "hub": ["huggingface_hub"],
     "demo": ["gradio~=6.31"],

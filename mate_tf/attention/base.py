@@ -18,6 +18,7 @@ import tensorflow as tf
 
 from mate_tf.attention.config import AttentionConfig, NoOptions, register_options
 from mate_tf.attention.context import TableContext
+from mate_tf.attention.masked_scores import MASKED_SCORE, mask_bias, masked_score
 from mate_tf.attention.pattern import AttentionPattern
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
@@ -32,22 +33,10 @@ __all__ = [
     "all_pairs_flops",
     "get",
     "mask_bias",
+    "masked_score",
     "names",
     "register",
 ]
-
-MASKED_SCORE = -1e9
-"""Added to the score of a pair that must not attend; exp() of it is exactly zero."""
-
-
-def mask_bias(mask: tf.Tensor, dtype) -> tf.Tensor:
-    """Returns the additive form of a mask: 0 for allowed pairs, MASKED_SCORE elsewhere.
-
-    Args:
-        mask: <bool>[...].
-        dtype: dtype of the result, which has the shape of `mask`.
-    """
-    return tf.where(mask, tf.zeros([], dtype), tf.cast(MASKED_SCORE, dtype))
 
 
 def all_pairs_flops(hidden_size: int, length: int) -> float:

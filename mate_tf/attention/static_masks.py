@@ -12,7 +12,7 @@ import tensorflow as tf
 from absl import logging
 
 from mate_tf.attention import mask_blocks, masks
-from mate_tf.attention.base import MASKED_SCORE, AttentionPattern, TableAttention
+from mate_tf.attention.base import AttentionPattern, TableAttention, masked_score
 from mate_tf.attention.masks import files
 from mate_tf.attention.masks.static import (
     MASKS,
@@ -196,7 +196,7 @@ class StaticMaskAttention(TableAttention):
         # [batch, heads, queries, keys]
         scores = tf.matmul(query, key, transpose_b=True) * self.scale(query.dtype)
         # Selecting takes half the time of adding a bias, and a boolean a quarter of the memory.
-        scores = tf.where(pattern.mask, scores, tf.cast(MASKED_SCORE, scores.dtype))
+        scores = tf.where(pattern.mask, scores, masked_score(scores.dtype))
         probabilities = self.dropout(tf.nn.softmax(scores), training=training)
         # [batch, heads, queries, head_size] -> [batch, queries, heads, head_size]
         context = tf.matmul(probabilities, value)

@@ -5,6 +5,8 @@ import os
 
 from mate_tf.cli.checks import check_export
 from mate_tf.errors import InputError
+from mate_tf.serving import notes
+from mate_tf.tables.conversion import READING_OPTIONS
 from mate_tf.tables.given import read_table
 from mate_tf.tables.table import Table
 
@@ -31,7 +33,7 @@ def main(flags) -> None:
     else:
         if flags.task or flags.config_file:
             Job.from_flags(flags)  # raises for tasks that cannot answer questions
-        predictor = Predictor(export_dir)
+        predictor = Predictor(export_dir, reading(flags))
     answer_all(predictor, table, flags.question, form=flags.format)
 
 
@@ -80,10 +82,22 @@ def answer_all(
 def print_answer(table: Table, question: str, answer, form: str) -> None:
     """Prints one answer as TABLE or BOTH."""
     print(f"\n{question}")
-    print(json.dumps(answer.to_json(), ensure_ascii=False) if form == BOTH else answer.text)
+    if form == BOTH:
+        print(json.dumps(answer.to_json(), ensure_ascii=False))
+    if form == TABLE or not answer.answerable:
+        print(notes.in_words(answer))
     print(table.render(answer.coordinates))
+    for note in answer.notes:
+        print(f"note: {note}")
     for cut in answer.cuts:
         print(f"cut: {cut}")
+
+
+def reading(flags) -> dict[str, bool]:
+    """Returns those of `READING_OPTIONS` that are given as flags."""
+    return {
+        name: getattr(flags, name) for name in READING_OPTIONS if getattr(flags, name) is not None
+    }
 
 
 def export_dir_of(flags) -> str:

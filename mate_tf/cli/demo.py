@@ -4,7 +4,7 @@ import importlib.util
 import os
 import socket
 
-from mate_tf.cli.ask import export_dir_of
+from mate_tf.cli.ask import export_dir_of, reading
 from mate_tf.cli.checks import check_export
 from mate_tf.errors import InputError
 from mate_tf.serving import source
@@ -47,7 +47,7 @@ def _exported(flags):
         model_dir = flags.model_dir or os.path.dirname(os.path.abspath(export_dir))
     if not flags.model_dir and not session.has_checkpoint(model_dir):
         model_dir = None
-    return session.Demo.load(export_dir, model_dir)
+    return session.Demo.load(export_dir, model_dir, reading(flags))
 
 
 def _check_port(port: int) -> None:

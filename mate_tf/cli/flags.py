@@ -72,6 +72,9 @@ flags.DEFINE_boolean(
 flags.DEFINE_boolean(
     "prune_rows", None, "If a table is too long, first drop the rows that match the question least."
 )
+flags.DEFINE_boolean(
+    "fill_cells", None, "Where cells are shortened, use all tokens: the longest cells first."
+)
 flags.DEFINE_boolean("use_document_title", None, "Append the table's title to the question.")
 flags.DEFINE_boolean(
     "expand_entity_descriptions", None, "Append sentences about the entities that cells link to."
@@ -95,6 +98,12 @@ flags.DEFINE_enum(
     "strategy",
     ["strategy", "tpu_estimator"],
     "tf.distribute, or TPUEstimator in an environment with TensorFlow 2.15.",
+)
+flags.DEFINE_enum(
+    "mixed_precision",
+    None,
+    ["float32", "bfloat16", "float16"],
+    "Precision of the layers; variables, heads and losses stay float32.",
 )
 flags.DEFINE_boolean("use_tpu", False, "Train on a TPU.")
 flags.DEFINE_string("tpu_name", None, "Name of the TPU; by default the TPU of this machine.")
@@ -125,6 +134,12 @@ flags.DEFINE_multi_string("question", [], "Question about --table; repeat it for
 flags.DEFINE_enum(
     "format", "both", ["json", "table", "both"], "ask: answers as JSON, as a table, or as both."
 )
+flags.DEFINE_boolean(
+    "calibrate",
+    False,
+    "predict_and_evaluate, export and run: fit the confidence of answers to the dev questions, "
+    "with a threshold below which there is no answer.",
+)
 flags.DEFINE_integer("port", 7860, "Port of --mode=demo.", lower_bound=1, upper_bound=65535)
 
 LENGTHS = [str(2**power) for power in range(7, 15)]
@@ -133,7 +148,7 @@ flags.DEFINE_list("lengths", LENGTHS, "profile: tokens.")
 flags.DEFINE_list(
     "variants", None, "profile: attention variants; by default full, mate_efficient and baselines."
 )
-flags.DEFINE_list("precisions", ["float32"], "profile: float32, bfloat16 or both.")
+flags.DEFINE_list("precisions", ["float32"], "profile: any of float32, bfloat16, float16.")
 flags.DEFINE_enum(
     "compile", "plain", ["plain", "xla", "both"], "profile: plain graphs, XLA or both."
 )

@@ -47,6 +47,7 @@ FLAG_OVERRIDES = {
     "num_train_steps": "trainer.train_steps",
     "learning_rate": _LEARNING_RATE,
     "tf_random_seed": "tf_random_seed",
+    "mixed_precision": "runtime.mixed_precision_dtype",
     "tpu_name": "runtime.tpu",
     "tpu_zone": "runtime.tpu_zone",
     "gcp_project": "runtime.gcp_project",
@@ -79,6 +80,7 @@ class Job:
         beam_options: command line options of the Beam runner.
         decisions: values of the experiment that the data determine (`Task.decided_by_data`).
         trainer: functions that train, evaluate and predict.
+        calibrate: fit the confidence of answers when the model is evaluated.
     """
 
     experiment: TableExperiment
@@ -92,6 +94,7 @@ class Job:
     beam_options: tuple[str, ...] = ()
     decisions: dict = dataclasses.field(default_factory=dict)
     trainer: trainers.Trainer = trainers.STRATEGY
+    calibrate: bool = False
 
     @classmethod
     def from_flags(cls, flags) -> "Job":
@@ -151,6 +154,7 @@ class Job:
             beam_options=_beam_options(flags),
             decisions=decisions,
             trainer=trainers.chosen(flags),
+            calibrate=flags.calibrate,
         )
 
     @property

@@ -23,6 +23,7 @@ from mate_tf.training import experiments
 BOTH_STAGES = (
     "bert_vocab_file",
     "init_checkpoint",
+    "mixed_precision",
     "skip_mismatched",
     "test_batch_size",
     "tf_random_seed",

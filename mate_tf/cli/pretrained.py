@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from mate_tf.cli.ask import reading
 from mate_tf.cli.checks import OF_PRETRAINED
 from mate_tf.errors import InputError
 from mate_tf.serving import configurations, source
@@ -12,7 +13,7 @@ _ATTENTION_OPTIONS = ("global_length", "radius", "row_heads_ratio")
 
 
 def load_predictor(flags) -> Predictor:
-    """Loads --init_checkpoint with the flags for attention, length and task.
+    """Loads --init_checkpoint with the flags for attention, length, precision and task.
 
     Raises:
         InputError: as `Predictor.from_pretrained`; if there are options of attention, but no
@@ -26,7 +27,9 @@ def load_predictor(flags) -> Predictor:
         flags.init_checkpoint,
         attention={"name": flags.attention, **options} if flags.attention else None,
         max_seq_length=flags.max_seq_length,
+        precision=flags.mixed_precision,
         task=flags.task,
+        reading=reading(flags),
     )
 
 

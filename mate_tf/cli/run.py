@@ -30,7 +30,7 @@ def main(flags) -> None:
     if job.task.capabilities.answers_questions:
         predict_and_evaluate(job)
     if job.task.capabilities.answers_questions and job.task.capabilities.reads_tables:
-        export(job)
+        export(job, ask.reading(flags))
         ask_examples(job)
     print(f"\ndone in {time.monotonic() - start:.0f} s")
 

@@ -239,7 +239,9 @@ def _shown(demo, talk, heat=False, *switches) -> tuple[session.Conversation, str
         shading = demo.attention_shading(talk.turns[-1], *switches)
     else:
         shading = rendering.answer_shading(talk.table, talk.turns[-1].answer)
-    return talk, html.table_html(talk.table, talk.turns[-1].answer.coordinates, shading)
+    turn = talk.turns[-1]
+    read = turn.part.rows.tolist(), turn.part.columns.tolist()
+    return talk, html.table_html(talk.table, turn.answer.coordinates, shading, read=read)
 
 
 class _Caught:

@@ -13,6 +13,7 @@ from mate_tf.analysis.attention import flow as attention_flow
 from mate_tf.demo import speed
 from mate_tf.errors import InputError
 from mate_tf.serving.predictor import Answer, Predictor
+from mate_tf.serving.read_part import ReadPart
 from mate_tf.tables import html
 from mate_tf.tables.table import Table
 from mate_tf.training import experiments, trainer
@@ -32,12 +33,14 @@ class Turn:
     Attributes:
         question: the question.
         answer: the answer.
+        part: the part of the table that was read.
         features: inputs of the model: name -> <int32>[1, seq].
         flow: source (`CHOSEN`, `QUESTION`) -> its attention; None until it is computed.
     """
 
     question: str
     answer: Answer
+    part: ReadPart
     features: dict[str, np.ndarray]
     flow: dict[str, attention_flow.CellAttention] | None = None
 
@@ -76,13 +79,18 @@ class Demo:
         self.name = name
 
     @classmethod
-    def load(cls, export_dir: str, model_dir: str | None = None) -> "Demo":
+    def load(cls, export_dir: str, model_dir: str | None = None, reading=None) -> "Demo":
         """Reads a SavedModel and, if given, the last checkpoint of its training.
+
+        Args:
+            export_dir: folder of the SavedModel.
+            model_dir: folder of the training.
+            reading: as for `Predictor`.
 
         Raises:
             InputError: if either does not exist.
         """
-        predictor = Predictor(export_dir)
+        predictor = Predictor(export_dir, reading)
         if model_dir is None:
             return cls(predictor, name=str(export_dir))
         path = os.path.join(model_dir, experiments.PARAMS_FILE)
@@ -140,12 +148,12 @@ class Demo:
         """
         if talk.table is None:
             raise InputError("paste a table first, or upload one")
-        if not question.strip():
+        if not (question or "").strip():
             raise InputError("type a question first")
         previous = talk.turns[-1].answer if talk.turns and follow_up else None
         answer = self._predictor.ask(talk.table, question, previous)
-        example = self._predictor.example(talk.table, question, previous)
-        turn = Turn(question, answer, attention_flow.example_features(example))
+        part = self._predictor.read(talk.table, question, previous)
+        turn = Turn(question, answer, part, attention_flow.example_features(part.example))
         return dataclasses.replace(talk, turns=(*talk.turns, turn))
 
     def attend(self, talk: Conversation) -> Conversation:
@@ -163,12 +171,13 @@ class Demo:
         tokens = turn.features["input_mask"].shape[1]
         if tokens > LONGEST:
             raise InputError(f"{tokens} tokens: attention is shown up to {LONGEST}")
-        rows, columns = (turn.features[name][0] for name in ("row_ids", "column_ids"))
+        ids = (turn.features[name][0] for name in ("row_ids", "column_ids"))
+        rows, columns = turn.part.cells(*ids)
         chosen = np.zeros_like(rows, bool)
         for row, column in turn.answer.coordinates:
-            chosen |= (rows == row + 1) & (columns == column + 1)
+            chosen |= (rows == row) & (columns == column)
         sources = {CHOSEN: chosen, QUESTION: turn.features["segment_ids"][0] == 0}
-        shape = talk.table.num_rows, talk.table.num_columns
+        shape = len(turn.part.rows), len(turn.part.columns)
         flow = attention_flow.to_cells(self._model.encoder, turn.features, sources, shape)
         turn = dataclasses.replace(turn, flow=flow)
         return dataclasses.replace(talk, turns=(*before, turn))
@@ -203,7 +212,7 @@ class Demo:
         own = f"{self.attention}, {where}, {heads}: {html.percent(question)} go to the question"
         return html.Shading(
             "attention",
-            cells,
+            turn.part.with_header(cells),
             float(cells.max()) or 1.0,
             f"attention from the {source} to each cell",
             f"{own}. Computed as a full matrix with the mask of this variant.",

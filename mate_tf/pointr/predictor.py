@@ -18,6 +18,7 @@ from mate_tf.pointr.readings import Reading, choose, span_in_text
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
 from mate_tf.serving import requests
 from mate_tf.serving.exported import ExportedModel
+from mate_tf.serving.read_part import ReadPart
 from mate_tf.tables.given import as_table
 from mate_tf.tables.passages import split_sentences
 from mate_tf.tables.table import Table
@@ -85,13 +86,14 @@ class PointrPredictor:
 
     Args:
         export_dir: folder that --task=POINTR --mode=export wrote.
+        reading: as for `Predictor`; of the first stage.
 
     Raises:
         InputError: if one of the two models does not exist.
     """
 
-    def __init__(self, export_dir: str):
-        self._point = ExportedModel(os.path.join(export_dir, POINT))
+    def __init__(self, export_dir: str, reading: dict[str, bool] | None = None):
+        self._point = ExportedModel(os.path.join(export_dir, POINT), reading)
         self._read = ExportedModel(os.path.join(export_dir, READ))
         settings = _settings(export_dir)
         self._policy, self._num_cells = settings["policy"], settings["num_cells"]
@@ -134,16 +136,20 @@ class PointrPredictor:
             InputError: see `ask`.
         """
         question = interaction.questions[question_index]
-        example, cuts = self._point.converter.conversion(interaction, question_index)
-        (outputs,) = self._point(example)
-        probabilities = _of_table(outputs["cell_probabilities"], interaction.table)
+        table = interaction.table
+        part = ReadPart(
+            self._point.converter.conversion(interaction, question_index),
+            (len(table.rows), len(table.columns)),
+        )
+        (outputs,) = self._point(part.example)
+        probabilities = part.of_table(outputs["cell_probabilities"])
         found = [
             self._reading(interaction, question, cell, probability)
             for cell, probability in _ranked(probabilities)[: self._num_cells]
         ]
         best = choose([reading for reading, _ in found], self._policy)
         characters = next(span for reading, span in found if reading is best)
-        return _answer(interaction, best, characters, probabilities, tuple(map(str, cuts)))
+        return _answer(interaction, best, characters, probabilities, tuple(part.notes()))
 
     def _reading(self, interaction, question, cell, probability):
         """Reads one cell. Returns a `Reading` and its character range in the expanded text."""
@@ -192,20 +198,6 @@ def write_settings(export_dir: str, num_cells: int, policy: str) -> None:
 def _settings(export_dir: str) -> dict:
     path = os.path.join(export_dir, SETTINGS_FILE)
     return read_json_object(path, hint="; export with --task=POINTR")
-
-
-def _of_table(probabilities: np.ndarray, table) -> np.ndarray:
-    """Returns <float32>[rows, columns] of the table.
-
-    Args:
-        probabilities: <float32>[rows, columns] of the model's grid. Cells of the table beyond it
-            get 0.
-        table: the table proto.
-    """
-    found = np.zeros((len(table.rows), len(table.columns)), np.float32)
-    common = tuple(map(slice, np.minimum(found.shape, probabilities.shape)))
-    found[common] = probabilities[common]
-    return found
 
 
 def _ranked(probabilities: np.ndarray) -> list[tuple[tuple[int, int], float]]:

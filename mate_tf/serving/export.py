@@ -9,6 +9,7 @@ import tensorflow as tf
 from absl import logging
 
 from mate_tf.errors import InputError
+from mate_tf.evaluation import calibration as calibrations
 from mate_tf.files.atomic import write_json
 from mate_tf.serving import signatures, table_reader
 from mate_tf.tables.conversion import ConversionConfig
@@ -29,6 +30,8 @@ def export(
     converter_options: dict,
     class_names=(),
     reads_tables=True,
+    calibration: calibrations.Calibration | None = None,
+    reading=None,
 ) -> str:
     """Writes `model` as a SavedModel. An earlier one in the same folder is replaced at the end.
 
@@ -37,8 +40,8 @@ def export(
     (see `table_reader.not_in_graph`). Otherwise a warning is logged.
 
     The vocabulary and the options of the converter are exported too. Options of tables are changed:
-    rows, columns and question are shortened to fit into the sequence, and rows and columns are
-    limited to the ids that the model has.
+    what does not fit into the sequence, or has no id in the model, is left out. That are the rows
+    and columns that are least relevant for the question, and the last words of cells and question.
 
     Args:
         model: a `TableClassifier`.
@@ -47,6 +50,8 @@ def export(
         converter_options: keyword arguments of the converter that made its examples.
         class_names: names of the classes, for models that classify.
         reads_tables: True if the model answers questions about tables.
+        calibration: makes confidences of its probabilities; None: answers have no confidence.
+        reading: options of `ConversionConfig.reading` in place of the defaults for serving.
 
     Returns:
         export_dir.
@@ -59,7 +64,7 @@ def export(
     options, names, reader = dict(converter_options), list(class_names), None
     if reads_tables:
         limits = model.config.max_num_rows, model.config.max_num_columns
-        config = ConversionConfig(**options).fitting(*limits)
+        config = ConversionConfig(**options).fitting(*limits).reading(reading)
         options, reader = dataclasses.asdict(config), _reader(vocab_file, config)
     # A killed run leaves its partial folder behind. The next run removes it first.
     partial = f"{export_dir.rstrip('/')}.partial"
@@ -74,6 +79,9 @@ def export(
         shutil.copyfile(vocab_file, os.path.join(extras_dir(partial), VOCABULARY_FILE))
         settings = {"converter": options, "class_names": names, "reads_tables": reads_tables}
         write_json(os.path.join(extras_dir(partial), SETTINGS_FILE), settings, sort_keys=True)
+        if calibration is not None:
+            path = os.path.join(extras_dir(partial), calibrations.FILE)
+            write_json(path, dataclasses.asdict(calibration))
         shutil.rmtree(export_dir, ignore_errors=True)
         os.replace(partial, export_dir)
     finally:

@@ -10,6 +10,7 @@ from mate_tf.files.json_object import read_json_object
 from mate_tf.serving import export
 from mate_tf.serving.served import ServedModel
 from mate_tf.serving.signatures import SERVING_EXAMPLES
+from mate_tf.tables.conversion import ConversionConfig
 
 
 class ExportedModel(ServedModel):
@@ -17,6 +18,7 @@ class ExportedModel(ServedModel):
 
     Args:
         saved_model_dir: folder of the SavedModel.
+        reading: options of `ConversionConfig.reading`, in place of those of the export.
 
     Attributes:
         converter: an `ExampleConverter` with the settings of the export.
@@ -26,7 +28,7 @@ class ExportedModel(ServedModel):
         InputError: if the folder has no SavedModel of mate-tf, or its model reads no tables.
     """
 
-    def __init__(self, saved_model_dir: str):
+    def __init__(self, saved_model_dir: str, reading=None):
         settings = _settings(saved_model_dir)
         if not settings.get("reads_tables", True):
             raise InputError(
@@ -40,9 +42,20 @@ class ExportedModel(ServedModel):
         vocabulary = os.path.join(export.extras_dir(saved_model_dir), export.VOCABULARY_FILE)
         super().__init__(
             self._model.signatures[SERVING_EXAMPLES],
-            ExampleConverter(vocabulary, **settings["converter"]),
+            ExampleConverter.from_config(
+                vocabulary, _conversion(settings["converter"]).reading(reading)
+            ),
             settings.get("class_names", []),
         )
+
+
+def _conversion(options: dict) -> ConversionConfig:
+    """Returns the options of an export's converter."""
+    config = ConversionConfig(**options)
+    if config.renumber_to_fit:
+        return config
+    # Earlier versions exported without it, and dropped what comes last in the table.
+    return config.fitting(config.max_row_id, config.max_column_id)
 
 
 def _settings(saved_model_dir: str) -> dict:

@@ -6,6 +6,7 @@ import dataclasses
 from official.modeling import performance
 
 from mate_tf.attention import AttentionConfig
+from mate_tf.data import features as feature_names
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
@@ -27,6 +28,7 @@ def load(
     precision: str | None = None,
     max_seq_length: int | None = None,
     task: str | None = None,
+    reading=None,
 ) -> ServedModel:
     """Loads a trained model of any kind; arguments are those of `Predictor.from_pretrained`.
 
@@ -41,8 +43,10 @@ def load(
                     f"{source.name}: {name} cannot be changed in an export; give the folder of "
                     "the weights"
                 )
-        return ExportedModel(source.folder)
-    found = configured(configurations.read(source, task), attention, precision, max_seq_length)
+        return ExportedModel(source.folder, reading)
+    found = configured(
+        configurations.read(source, task), attention, precision, max_seq_length, reading
+    )
     return LiveModel(build(found), make_converter(found), found.class_names)
 
 
@@ -51,6 +55,7 @@ def configured(
     attention=None,
     precision: str | None = None,
     max_seq_length: int | None = None,
+    reading=None,
 ) -> Pretrained:
     """Returns the configuration with the user's choices, for tables that need not fit whole.
 
@@ -65,6 +70,9 @@ def configured(
     if precision not in (None, *PRECISIONS):
         raise InputError(f"precision {precision!r} is none of {', '.join(PRECISIONS)}")
     if max_seq_length is not None:
+        if max_seq_length > conversion.max_seq_length:
+            rows = model.encoder.type_vocab_sizes[feature_names.TOKEN_TYPES.index("row_ids")]
+            model = model.replace(max_num_rows=max(model.max_num_rows, rows))
         conversion = dataclasses.replace(conversion, max_seq_length=max_seq_length)
     most = configurations.most_tokens(model.encoder)
     if most is not None and conversion.max_seq_length > most:
@@ -75,7 +83,7 @@ def configured(
     return dataclasses.replace(
         found,
         model=model,
-        conversion=conversion.fitting(model.max_num_rows, model.max_num_columns),
+        conversion=conversion.fitting(model.max_num_rows, model.max_num_columns).reading(reading),
         precision=precision or found.precision,
     )
 

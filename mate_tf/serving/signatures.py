@@ -141,9 +141,9 @@ class ServingModule(tf.Module):
             tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="ignore")
             for texts in checked(question, header, cells)
         )
-        features, values = self._reader(question, header, cells)
+        features, values, read = self._reader(question, header, cells)
         outputs = self._answers(features)
-        selected = _of_request(outputs["selected"], cells)
+        selected = read.of_table(outputs["selected"])
         if "aggregation_probabilities" in outputs:
             aggregation = tf.argmax(
                 outputs["aggregation_probabilities"], axis=-1, output_type=tf.int32
@@ -153,7 +153,7 @@ class ServingModule(tf.Module):
         value, text = answers.result(cells, selected > 0, aggregation, values)
         answer = {
             "cells": selected,
-            "probabilities": _of_request(outputs["cell_probabilities"], cells),
+            "probabilities": read.of_table(outputs["cell_probabilities"]),
             "probability": outputs["probability"],
             "aggregation": tf.gather(AGGREGATIONS, aggregation),
             "value": value,
@@ -212,20 +212,3 @@ class ServingModule(tf.Module):
         if self._reader is not None:
             found[SERVING_DEFAULT] = self.serving_default
         return found
-
-
-def _of_request(values, cells):
-    """Cuts or pads values of the model's cells to the shape of the request's cells.
-
-    Args:
-        values: <dtype>[batch, model rows, model columns].
-        cells: <string>[batch, rows, columns].
-
-    Returns:
-        <dtype>[batch, rows, columns], 0 for cells beyond those of the model.
-    """
-    wanted = tf.shape(cells)
-    values = values[:, : wanted[1], : wanted[2]]
-    missing = wanted - tf.shape(values)
-    padded = tf.pad(values, tf.stack([tf.zeros_like(missing), missing], axis=1))
-    return tf.ensure_shape(padded, [None, None, None])

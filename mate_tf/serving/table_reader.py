@@ -4,18 +4,19 @@ The counterpart in Python is `ExampleConverter`, for a table without numbers, li
 steps are those of `mate_tf.tables.linearize`, and the comments there give their reasons.
 """
 
+from typing import NamedTuple
+
 import tensorflow as tf
 
 from mate_tf.data import features as feature_names
 from mate_tf.data.converters.tokenizer import PAD, Tokenizer
-from mate_tf.serving import numeric
+from mate_tf.serving import numeric, ranking
+from mate_tf.serving.fitting import Fitting
 from mate_tf.serving.word_pieces import WordPieces
 from mate_tf.tables.conversion import ConversionConfig
 
 _SPECIAL_TOKENS = 2  # [CLS] and [SEP]
 _NOT_IN_GRAPH = (
-    "prune_columns",
-    "prune_rows",
     "mark_matches",
     "expand_entity_descriptions",
     "hide_cell_texts",
@@ -26,6 +27,31 @@ _NOT_IN_GRAPH = (
 def not_in_graph(config: ConversionConfig) -> list[str]:
     """Returns the names of options that are set and that a graph cannot follow."""
     return [name for name in _NOT_IN_GRAPH if getattr(config, name)]
+
+
+class Read(NamedTuple):
+    """The rows and columns of tables that are in their features, where they are numbered from 1.
+
+    Attributes:
+        rows: <int32>[batch, rows], number of each data row; 0 for rows that are not read.
+        columns: <int32>[batch, columns], number of each column; 0 for those that are not read.
+    """
+
+    rows: tf.Tensor
+    columns: tf.Tensor
+
+    def of_table(self, values):
+        """Returns values of the cells that are read as values of all cells.
+
+        Args:
+            values: <dtype>[batch, model rows, model columns].
+
+        Returns:
+            <dtype>[batch, rows, columns], 0 for cells that are not read.
+        """
+        values = tf.pad(values, [[0, 0], [1, 0], [1, 0]])
+        values = tf.gather(values, self.rows, axis=1, batch_dims=1)
+        return tf.gather(values, self.columns, axis=2, batch_dims=1)
 
 
 class TableReader(tf.Module):
@@ -40,11 +66,7 @@ class TableReader(tf.Module):
     def __init__(self, vocab_file, config: ConversionConfig):
         super().__init__(name="table_reader")
         tokenizer = Tokenizer(vocab_file)
-        self._max_length = config.max_seq_length
-        self._max_rows = config.max_row_id - 1
-        self._max_columns = config.max_column_id - 1
-        self._trim_length = config.cell_trim_length
-        self._strip_names = config.strip_column_names
+        self._config, self._max_length = config, config.max_seq_length
         self._cls_id, self._sep_id = tokenizer.cls_id, tokenizer.sep_id
         self._word_pieces = WordPieces(tokenizer, max_words=self._max_length)
 
@@ -60,15 +82,16 @@ class TableReader(tf.Module):
             features: dict of <int32>[batch, seq], the inputs of the model. seq is the length of
                 the longest example.
             values: `ColumnValues` of the tables.
+            read: `Read`, the rows and columns that are in the features.
         """
         in_header = header != PAD
         in_rows = tf.reduce_any(cells != PAD, axis=2)
         present = in_rows[:, :, tf.newaxis] & in_header[:, tf.newaxis]
         question = numeric.normalize(question)
         values = numeric.ColumnValues(cells, present)
-        sequences = self._sequences(
+        sequences, read = self._sequences(
             question,
-            tf.zeros_like(header) if self._strip_names else header,
+            tf.zeros_like(header) if self._config.strip_column_names else header,
             cells,
             tf.reduce_sum(tf.cast(in_rows, tf.int32), axis=1),
             tf.reduce_sum(tf.cast(in_header, tf.int32), axis=1),
@@ -79,8 +102,8 @@ class TableReader(tf.Module):
             "input_ids": sequences[0],
             "input_mask": sequences[1],
             "segment_ids": sequences[2],
-            "column_ids": sequences[3],
-            "row_ids": sequences[4],
+            "column_ids": _renumbered(sequences[3], read.columns),
+            "row_ids": _renumbered(sequences[4], read.rows),
             "prev_label_ids": tf.zeros_like(sequences[0]),
             "column_ranks": _of_tokens(ranks, sequences),
             "inv_column_ranks": _of_tokens(inverse_ranks, sequences),
@@ -88,7 +111,7 @@ class TableReader(tf.Module):
         }
         length = tf.reduce_max(tf.reduce_sum(sequences[1], axis=1))
         names = feature_names.names(feature_names.MODEL_INPUTS)
-        return {name: features[name][:, :length] for name in names}, values
+        return {name: features[name][:, :length] for name in names}, values, read
 
     def _sequences(self, question, header, cells, num_rows, num_columns):
         """Linearizes a batch.
@@ -101,15 +124,18 @@ class TableReader(tf.Module):
             num_columns: <int32>[batch], columns of each table.
 
         Returns:
-            list of five <int32>[batch, max_length]: input ids, input mask, segment ids, column ids
-            and row ids.
+            list of five <int32>[batch, max_length]: input ids, input mask, segment ids, and columns
+            and rows of the table, from 1.
+            `Read`.
         """
-        cells = cells[:, : self._max_rows, : self._max_columns]
-        header = header[:, : self._max_columns]
         batch, rows, columns = tf.unstack(tf.shape(cells))
         table = tf.reshape(tf.concat([header[:, tf.newaxis], cells], axis=1), [batch, -1])
         texts = tf.concat([question, tf.reshape(table, [-1])], axis=0)
-        pieces = self._word_pieces(texts)
+        pieces, words = self._word_pieces(texts), None
+        if self._config.prune_columns or self._config.prune_rows:
+            words = ranking.words(texts)
+            distinct, numbers = tf.unique(words.flat_values)
+            words, num_words = words.with_flat_values(numbers), tf.size(distinct)
         # <int32>[batch, rows + 1, columns]: index of each cell in `texts`, behind the questions.
         cell_index = tf.reshape(tf.range(tf.size(table)), [batch, rows + 1, columns]) + batch
 
@@ -119,52 +145,45 @@ class TableReader(tf.Module):
                 : tf.minimum(num_rows[index], rows) + 1,
                 : tf.minimum(num_columns[index], columns),
             ]
-            return self._sequence(
-                pieces[index], tf.gather(pieces, tf.reshape(used, [-1])), tf.shape(used)[1]
+            shape = tf.shape(used)
+            used, ranked = tf.reshape(used, [-1]), None
+            if words is not None:
+                found = tf.gather(words, used)
+                row, column = _row_and_column(found, shape[1])
+                ranked = ranking.Ranking(
+                    words[index], found.flat_values, row, column, shape, num_words
+                )
+            sequence, in_rows, in_columns = self._sequence(
+                pieces[index], tf.gather(pieces, used), shape, ranked
             )
+            in_rows = tf.pad(in_rows, [[0, rows - tf.size(in_rows)]])
+            return sequence, in_rows, tf.pad(in_columns, [[0, columns - tf.size(in_columns)]])
 
-        spec = tf.TensorSpec([5, self._max_length], tf.int32)
-        return tf.unstack(tf.map_fn(one, tf.range(batch), fn_output_signature=spec), axis=1)
+        spec = tf.TensorSpec([5, self._max_length], tf.int32), *[tf.TensorSpec([None], tf.bool)] * 2
+        found, in_rows, in_columns = tf.map_fn(one, tf.range(batch), fn_output_signature=spec)
+        return tf.unstack(found, axis=1), Read(_numbers(in_rows), _numbers(in_columns))
 
-    def _sequence(self, question, cells, num_columns):
+    def _sequence(self, question, cells, shape, ranked):
         """Linearizes one example.
 
         Args:
             question: <int32>[pieces], word pieces of the question.
             cells: <int32>[(1 + rows) * columns, (pieces)], ragged, of header and cells by rows.
-            num_columns: <int32>, columns of the table.
+            shape: <int32>[2], 1 + rows and columns of the table.
+            ranked: `ranking.Ranking`; None without pruning.
 
         Returns:
-            <int32>[5, max_length]: input ids, input mask, segment ids, column ids and row ids.
+            <int32>[5, max_length]: input ids, input mask, segment ids, columns and rows from 1.
+            <bool>[rows] and <bool>[columns], true for those that are kept.
         """
         tokens = cells.flat_values
-        cell_of = tf.cast(cells.value_rowids(), tf.int32)
-        rows = cell_of // tf.maximum(num_columns, 1)
-        columns = cell_of % tf.maximum(num_columns, 1) + 1
-        word_begins = self._word_begins(tokens, cells)
-        needed = self._trim_length if self._trim_length >= 0 else 1
-        num_rows = tf.cast(cells.nrows(), tf.int32) // tf.maximum(num_columns, 1)
-        costs = tf.reshape(
-            tf.math.unsorted_segment_sum(
-                tf.cast(word_begins < needed, tf.int32), cell_of, num_rows * num_columns
-            ),
-            [num_rows, num_columns],
-        )
-        top = tf.cumsum(tf.reduce_sum(costs[:2], axis=0))
-        question = self._cut_question(question, tf.reduce_sum(costs[:2]))
+        rows, columns = _row_and_column(cells, shape[1])
+        first, word_begins = self._word_begins(tokens, cells)
+        fitting = Fitting(self._config, rows, columns, first, word_begins, shape)
+        question = self._cut_question(question, fitting.smallest_cost())
         budget = self._max_length - _SPECIAL_TOKENS - tf.size(question)
-        fitting = tf.reduce_sum(tf.cast(top <= budget, tf.int32))
-        by_row = tf.cumsum(tf.reduce_sum(costs[:, :fitting], axis=1))
-        rows_fitting = tf.reduce_sum(tf.cast(by_row <= budget, tf.int32))
-        inside = (columns <= fitting) & (rows < rows_fitting)
-        trim_length = self._trim_length
-        if trim_length < 0:
-            at = tf.math.bincount(tf.boolean_mask(word_begins, inside), minlength=1)
-            trim_length = tf.reduce_sum(tf.cast(tf.cumsum(at) <= budget, tf.int32))
-        kept = inside & (word_begins < trim_length)
-        tokens, columns, rows = (
-            tf.boolean_mask(values, kept) for values in (tokens, columns, rows)
-        )
+        kept, in_rows, in_columns = fitting.kept(budget, ranked)
+        tokens, columns, rows = (tf.gather(values, kept) for values in (tokens, columns + 1, rows))
         first = tf.concat([[self._cls_id], question, [self._sep_id]], axis=0)
         before = tf.zeros_like(first)
         ids = tf.concat([first, tokens], axis=0)
@@ -178,15 +197,20 @@ class TableReader(tf.Module):
             ]
         )
         sequence = tf.pad(sequence, [[0, 0], [0, self._max_length - tf.size(ids)]])
-        return tf.ensure_shape(sequence, [5, self._max_length])
+        return tf.ensure_shape(sequence, [5, self._max_length]), in_rows, in_columns
 
     def _word_begins(self, tokens, cells):
-        """Returns <int32>[tokens]: position, in its cell, of the first piece of a token's word."""
+        """Finds the words of tokens.
+
+        Returns:
+            <bool>[tokens], true for the first piece of each word.
+            <int32>[tokens], position, in its cell, of the first piece of a token's word.
+        """
         begins = tf.cast(tf.gather(cells.row_splits, cells.value_rowids()), tf.int32)
         positions = tf.range(tf.size(tokens))
         first = ~self._word_pieces.continues(tokens) | (positions == begins)
         word_of = tf.cumsum(tf.cast(first, tf.int32)) - 1
-        return tf.gather(tf.boolean_mask(positions, first), word_of) - begins
+        return first, tf.gather(tf.boolean_mask(positions, first), word_of) - begins
 
     def _cut_question(self, question, smallest_cost):
         """Removes words at the end of the question until header and first row fit.
@@ -260,3 +284,20 @@ def _of_tokens(values, sequences):
     *_, columns, rows = sequences
     padded = tf.pad(values, [[0, 0], [1, 0], [1, 0]])
     return tf.gather_nd(padded, tf.stack([rows, columns], axis=-1), batch_dims=1)
+
+
+def _row_and_column(cells, num_columns):
+    """Returns row and column, <int32>[values] from 0, of the values of ragged cells."""
+    cell_of = tf.cast(cells.value_rowids(), tf.int32)
+    return cell_of // tf.maximum(num_columns, 1), cell_of % tf.maximum(num_columns, 1)
+
+
+def _numbers(kept):
+    """Numbers the rows or columns in <bool>[batch, n] from 1: <int32>[batch, n], 0 for others."""
+    kept = tf.cast(kept, tf.int32)
+    return tf.cumsum(kept, axis=1) * kept
+
+
+def _renumbered(ids, numbers):
+    """Returns <int32>[batch, seq], the numbers <int32>[batch, n] of the ids 1, 2, …; 0 for id 0."""
+    return tf.gather(tf.pad(numbers, [[0, 0], [1, 0]]), ids, batch_dims=1)

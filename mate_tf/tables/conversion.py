@@ -1,9 +1,13 @@
 """Options of the conversion from a question and a table to a model's input."""
 
 import dataclasses
+from collections.abc import Mapping
 
 from mate_tf.errors import InputError
 from mate_tf.tables.passages import NUM_SENTENCES
+
+READING_OPTIONS = ("prune_columns", "prune_rows", "fill_cells")
+"""Options for tables that do not fit which may differ between training and serving."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,13 +24,19 @@ class ConversionConfig:
         max_row_id: a table must have fewer rows.
         cell_trim_length: cells are shortened to this many tokens, rounded up to whole words.
             Negative: shortened as much as needed.
+        fill_cells: where cells are shortened, use all tokens: shorten the longest cells first, by
+            one word after the other. Otherwise, like the reference, all cells have the same limit.
         drop_rows_to_fit: drop the last rows of a table that is too long.
         drop_columns_to_fit: drop the last columns if header and first row are too long.
         trim_question_to_fit: drop the last words of a question, at most down to half of the
             sequence, if header and first row do not fit beside it.
         prune_columns: if the table does not fit, first drop the columns that are least relevant
             for the question (`tables.pruning`).
-        prune_rows: if the table does not fit, first drop the rows that are least relevant.
+        prune_rows: if the table does not fit, first drop the rows that are least relevant. The most
+            relevant ones are read whole, up to a quarter of the tokens.
+        renumber_to_fit: number the rows and columns that are read from 1 in their order, so that
+            pruning may keep any of them, also those beyond max_row_id and max_column_id. For
+            serving; `data.converters.examples.Conversion` has the rows of the numbers.
         strip_column_names: leave all column names empty.
         update_answer_coordinates: label the first cells that contain the answer's text, instead of
             the answer's coordinates. An answer that is in no cell gives no labels.
@@ -48,11 +58,13 @@ class ConversionConfig:
     max_column_id: int = 512
     max_row_id: int = 512
     cell_trim_length: int = -1
+    fill_cells: bool = False
     drop_rows_to_fit: bool = False
     drop_columns_to_fit: bool = False
     trim_question_to_fit: bool = False
     prune_columns: bool = False
     prune_rows: bool = False
+    renumber_to_fit: bool = False
     strip_column_names: bool = False
     update_answer_coordinates: bool = False
     use_document_title: bool = False
@@ -76,6 +88,8 @@ class ConversionConfig:
     def fitting(self, max_row_id: int, max_column_id: int) -> "ConversionConfig":
         """Returns a config for serving, which reads as much of any table as fits.
 
+        Rows and columns that do not fit are those that are least relevant for the question.
+
         Args:
             max_row_id: number of row ids of the model, the header's included. Rows beyond it would
                 share the last id.
@@ -88,4 +102,22 @@ class ConversionConfig:
             drop_rows_to_fit=True,
             drop_columns_to_fit=True,
             trim_question_to_fit=True,
+            fill_cells=True,
+            prune_columns=True,
+            prune_rows=True,
+            renumber_to_fit=True,
         )
+
+    def reading(self, options: Mapping[str, bool] | None) -> "ConversionConfig":
+        """Returns the config with other values of some of `READING_OPTIONS`.
+
+        Args:
+            options: name -> value; None for no change.
+
+        Raises:
+            InputError: if a name is none of them.
+        """
+        for name in options or ():
+            if name not in READING_OPTIONS:
+                raise InputError(f"{name} is none of {', '.join(READING_OPTIONS)}")
+        return dataclasses.replace(self, **(options or {}))

@@ -43,8 +43,11 @@ def table_html(
     shading: Shading | None = None,
     max_rows: int = MAX_ROWS,
     max_columns: int = MAX_COLUMNS,
+    read: tuple[Collection[int], Collection[int]] | None = None,
 ) -> str:
     """Returns a table with its legend as HTML. A line below says how much of it is shown.
+
+    Rows and columns that were not read are grey.
 
     Args:
         table: the table.
@@ -53,10 +56,15 @@ def table_html(
         shading: colours of the cells.
         max_rows: largest number of data rows to show.
         max_columns: largest number of columns to show.
+        read: rows and columns that a model has read, from 0; None for all of them.
     """
     chosen = set(chosen)
     rows = kept(table.num_rows, {row for row, _ in chosen}, max_rows)
     columns = kept(table.num_columns, {column for _, column in chosen}, max_columns)
+    unread_rows, unread_columns = (
+        set(range(count)) - set(found if read else range(count))
+        for count, found in zip((table.num_rows, table.num_columns), read or ((), ()), strict=True)
+    )
 
     def cells(tag, texts, row):
         yield f"<th class=number>{'' if row < 0 else row + 1}</th>"
@@ -65,7 +73,9 @@ def table_html(
             if column > following:
                 yield f"<{tag} class=gap>…</{tag}>"
             following = column + 1
-            yield _cell(tag, texts[column], shading, row + 1, column, (row, column) in chosen)
+            classes = ["chosen"] if (row, column) in chosen else []
+            classes += ["unread"] if column in unread_columns else []
+            yield _cell(tag, texts[column], shading, row + 1, column, classes)
         if following < table.num_columns:
             yield f"<{tag} class=gap>…</{tag}>"
 
@@ -73,28 +83,32 @@ def table_html(
     following = 0
     for row in [*rows, table.num_rows]:
         if row > following:
-            hidden = f"… {counted(row - following, 'row')} …"
+            number = len(unread_rows.intersection(range(following, row)))
+            hidden = counted(row - following, "row") + f", {number} of them not read" * (number > 0)
+            hidden = f"… {hidden} …"
             lines.append(f"<tr class=gap><td colspan={len(columns) + 3}>{hidden}</td></tr>")
         if row < table.num_rows:
-            lines.append(f"<tr>{''.join(cells('td', table.rows[row], row))}</tr>")
+            tag = "<tr class=unread>" if row in unread_rows else "<tr>"
+            lines.append(f"{tag}{''.join(cells('td', table.rows[row], row))}</tr>")
         following = row + 1
     kind = shading.kind if shading else "plain"
     return (
         f"<div class='mate-table {kind}'><table>{''.join(lines)}</tbody></table></div>"
-        f"<div class=mate-below>{_size(table, rows, columns)}{_legend(shading)}</div>"
+        f"<div class=mate-below>{_size(table, rows, columns)}"
+        f"{_unread(unread_rows, unread_columns)}{_legend(shading)}</div>"
     )
 
 
-def _cell(tag, text: str, shading: Shading | None, row: int, column: int, chosen: bool) -> str:
-    """Returns one cell; `row` counts from 0, the header."""
+def _cell(tag, text: str, shading: Shading | None, row: int, column: int, classes) -> str:
+    """Returns one cell with CSS classes; `row` counts from 0, the header."""
     text = " ".join(text.split())
     text = text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"
-    classes, style, number = ["chosen"] if chosen else [], "", ""
+    style, number = "", ""
     value = float(shading.values[row, column]) if shading else np.nan
     if np.isfinite(value):
-        classes.append("shaded")
+        classes = [*classes, "shaded"]
         style = f" style='--share:{min(1.0, value / shading.largest if value else 0.0):.3f}'"
-        if chosen or value >= _LEAST_SHOWN:
+        if "chosen" in classes or value >= _LEAST_SHOWN:
             number = f"<span class=share>{percent(value)}</span>"
     attributes = f"class='{' '.join(classes)}' data-cell='{row},{column}'"
     return f"<{tag} {attributes}{style}>{escape(text)}{number}</{tag}>"
@@ -106,6 +120,13 @@ def _size(table: Table, rows, columns) -> str:
     if (len(rows), len(columns)) != (table.num_rows, table.num_columns):
         size += f"; shown are {counted(len(rows), 'row')} and {counted(len(columns), 'column')}"
     return f"<span>{size}</span>"
+
+
+def _unread(rows: Collection[int], columns: Collection[int]) -> str:
+    """Returns the line about rows and columns that were not read; "" if there are none."""
+    parts = [(rows, "row"), (columns, "column")]
+    text = " and ".join(counted(len(found), noun) for found, noun in parts if found)
+    return f"<span class=unread>grey: {text} not read</span>" if text else ""
 
 
 def _legend(shading: Shading | None) -> str:

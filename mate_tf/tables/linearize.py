@@ -17,6 +17,12 @@ TOO_LONG = "Sequence too long"
 TOO_MANY_ROWS = "Too many rows"
 TOO_MANY_COLUMNS = "Too many columns"
 
+ROWS, COLUMNS = "rows", "columns"
+"""Kinds of `Cut` for rows and columns that are dropped."""
+
+SHARE_OF_BEST_ROWS = 4
+"""Rows that match the question best are read whole up to a quarter of the table's tokens."""
+
 _SPECIAL_TOKENS = 2  # [CLS] and [SEP]
 
 
@@ -99,6 +105,7 @@ class TokenSequence(NamedTuple):
         input_ids, segment_ids, column_ids, row_ids: <int32>[length].
         table_tokens: <int64>[num_table_tokens], indices in the `TokenizedTable` of the table tokens
             in the sequence. They are the last tokens of the sequence.
+        rows, columns: <int64>[n], rows (without the header) and columns that are kept, from 0.
         cuts: the parts that are missing in the sequence.
     """
 
@@ -107,6 +114,8 @@ class TokenSequence(NamedTuple):
     column_ids: np.ndarray
     row_ids: np.ndarray
     table_tokens: np.ndarray
+    rows: np.ndarray
+    columns: np.ndarray
     cuts: tuple[Cut, ...]
 
     @property
@@ -138,7 +147,10 @@ def linearize(
     """Builds the sequence of a question and a table, shortened as the config allows.
 
     A word is kept or dropped as a whole. All cells are shortened by the same rule: a word is kept
-    if it begins among the first n tokens of its cell, with the largest n that fits.
+    if it begins among the first n tokens of its cell, with the largest n that fits. With
+    `fill_cells`, words that begin at token n are kept too as far as they fit. In a pruned
+    table the best rows come before that: as far as they fit a quarter of the budget, the rows that
+    share most words with the question are read whole.
 
     Args:
         question_ids: <int32>[num_question_tokens], the tokens between [CLS] and [SEP].
@@ -162,8 +174,8 @@ def linearize(
     before = np.zeros(len(first), np.int32)
     cuts = (
         Cut("question tokens", len(question_ids) + _SPECIAL_TOKENS - question_length),
-        Cut("columns", int(np.sum(~in_columns[1:]))),
-        Cut("rows", int(np.sum(~in_rows[1:]))),
+        Cut(COLUMNS, int(np.sum(~in_columns[1:]))),
+        Cut(ROWS, int(np.sum(~in_rows[1:]))),
         Cut("cells", fitting.num_shortened(kept, in_columns, in_rows)),
     )
     return TokenSequence(
@@ -172,6 +184,8 @@ def linearize(
         column_ids=np.concatenate([before, table.columns[kept]]),
         row_ids=np.concatenate([before, table.rows[kept]]),
         table_tokens=kept,
+        rows=np.flatnonzero(in_rows[1:]),
+        columns=np.flatnonzero(in_columns[1:]),
         cuts=tuple(cut for cut in cuts if cut.count),
     )
 
@@ -203,17 +217,27 @@ class _Fitting:
     """
 
     def __init__(self, table: TokenizedTable, config: ConversionConfig, selected, ranking):
-        self.table, self.config, self._ranking = table, config, ranking
+        self.table, self.config = table, config
+        self._ranking = ranking if config.prune_columns or config.prune_rows else None
         self._usable = np.ones(len(table.ids), bool) if selected is None else selected
         # Smallest number of tokens per cell that must fit: the trim length, or one word.
         self._needed = config.cell_trim_length if config.cell_trim_length >= 0 else 1
-        first_words = self._usable & (table.word_begins < self._needed)
-        # <int>[1 + rows, 1 + columns]: tokens that each cell needs; column 0 is unused.
-        shape = table.num_rows + 1, table.num_columns + 1
-        cells = table.rows[first_words].astype(np.int64) * shape[1] + table.columns[first_words]
-        self._costs = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
+        # <int64>[num_tokens]: a word is needed if this is below `_needed`.
+        self._levels = table.word_begins
+        self._costs = self._costs_of(self._levels < self._needed)
         self._num_rows = min(table.num_rows, config.max_row_id - 1)
         self._num_columns = min(table.num_columns, config.max_column_id - 1)
+
+    def _costs_of(self, tokens: np.ndarray) -> np.ndarray:
+        """Counts the usable tokens among <bool>[num_tokens] in each cell.
+
+        Returns:
+            <int64>[1 + rows, 1 + columns]; column 0 is unused.
+        """
+        table, tokens = self.table, tokens & self._usable
+        shape = table.num_rows + 1, table.num_columns + 1
+        cells = table.rows[tokens].astype(np.int64) * shape[1] + table.columns[tokens]
+        return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
 
     def smallest_cost(self) -> int:
         """Returns the number of tokens that header and first row need at least."""
@@ -230,21 +254,25 @@ class _Fitting:
         Raises:
             ConversionError: if the table does not fit.
         """
-        in_columns = np.arange(self.table.num_columns + 1) <= self._num_columns
-        in_rows = np.arange(self.table.num_rows + 1) <= self._num_rows
+        in_columns, in_rows = self._with_ids()
         if self.config.drop_columns_to_fit and not (self._ranking and self.config.prune_columns):
             fitting = np.searchsorted(self._columns_cost(), budget, side="right") - 1
             in_columns &= np.arange(len(in_columns)) <= fitting
-        if self._ranking and self._costs[np.ix_(in_rows, in_columns)].sum() > budget:
+        fits = self._costs[np.ix_(in_rows, in_columns)].sum() <= budget
+        if self._ranking and not (fits and in_rows.all() and in_columns.all()):
+            if self.config.prune_rows:
+                self._need_best_rows(in_columns, in_rows, budget // SHARE_OF_BEST_ROWS)
             self._prune(in_columns, in_rows, budget)
         self._drop_rows(in_columns, in_rows, budget)
         inside = self._usable & in_columns[self.table.columns] & in_rows[self.table.rows]
         length = self.config.cell_trim_length
+        if length < 0 and self.config.fill_cells:
+            return self._filled(inside, budget), in_columns, in_rows
         if length < 0:
             # costs[n - 1]: number of tokens with n tokens per cell.
-            costs = np.cumsum(np.bincount(self.table.word_begins[inside]))
+            costs = np.cumsum(np.bincount(self._levels[inside]))
             length = int(np.searchsorted(costs, budget, side="right"))
-        return np.flatnonzero(inside & (self.table.word_begins < length)), in_columns, in_rows
+        return np.flatnonzero(inside & (self._levels < length)), in_columns, in_rows
 
     def num_shortened(self, kept, in_columns, in_rows) -> int:
         """Counts the shortened cells in the rows and columns that are kept.
@@ -263,6 +291,49 @@ class _Fitting:
         top = self._costs[: min(1, self._num_rows) + 1, : self._num_columns + 1]
         return np.cumsum(top.sum(axis=0))
 
+    def _with_ids(self) -> tuple[np.ndarray, np.ndarray]:
+        """Returns <bool>[1 + columns] and <bool>[1 + rows], True where the model has enough ids."""
+        config, ranking = self.config, self._ranking
+        in_columns = np.arange(self.table.num_columns + 1) <= self._num_columns
+        in_rows = np.arange(self.table.num_rows + 1) <= self._num_rows
+        if ranking and config.renumber_to_fit and config.prune_columns:
+            in_columns = _best(ranking.columns, self._num_columns)
+        if ranking and config.renumber_to_fit and config.prune_rows:
+            in_rows = _best(ranking.rows, self._num_rows)
+        return in_columns, in_rows
+
+    def _filled(self, inside, budget: int) -> np.ndarray:
+        """Selects words by their position in the cell until the next one does not fit.
+
+        Of words at the same position, those of the longest cells come first.
+
+        Args:
+            inside: <bool>[num_tokens], tokens that may be selected.
+            budget: tokens that fit.
+
+        Returns:
+            <int64>[kept tokens], indices in ascending order.
+        """
+        table, tokens = self.table, np.flatnonzero(inside)
+        lengths = self._costs_of(self._usable)[table.rows[tokens], table.columns[tokens]]
+        order = tokens[np.lexsort((-lengths, self._levels[tokens]))]
+        starts = np.flatnonzero(table.positions[order] == table.word_begins[order])
+        ends = np.append(starts, len(order))  # of the words before
+        return np.sort(order[: ends[ends <= budget].max(initial=0)])
+
+    def _need_best_rows(self, in_columns, in_rows, budget: int) -> None:
+        """Makes all words of the best rows needed, as far as they fit `budget` tokens."""
+        if self.config.cell_trim_length >= 0:
+            return
+        full = self._costs_of(self._usable)
+        best = self._ranking.matching_rows + 1
+        best = best[in_rows[best]]
+        costs = np.cumsum(full[np.ix_(best, in_columns)].sum(axis=1))
+        whole = np.zeros(len(in_rows), bool)
+        whole[best[: np.searchsorted(costs, budget, side="right")]] = True
+        self._costs = np.where(whole[:, np.newaxis], full, self._costs)
+        self._levels = np.where(whole[self.table.rows], 0, self._levels)
+
     def _prune(self, in_columns, in_rows, budget: int) -> None:
         """Removes the least relevant columns and rows from `in_columns` and `in_rows`."""
         config, ranking = self.config, self._ranking
@@ -270,9 +341,10 @@ class _Fitting:
         keep_columns, keep_rows = pruning.select(
             self._costs[np.ix_(rows, columns)],
             budget,
-            _within(ranking.columns, len(columns)) if config.prune_columns else None,
-            _within(ranking.rows, len(rows) - 1) if config.prune_rows else None,
-            len(_within(ranking.matching_columns, len(columns))),
+            _within(ranking.columns, in_columns[1:]) if config.prune_columns else None,
+            _within(ranking.rows, in_rows[1:]) if config.prune_rows else None,
+            len(_within(ranking.matching_columns, in_columns[1:])),
+            ranking.wanted_rows,
         )
         in_columns[columns] = keep_columns
         in_rows[rows] = keep_rows
@@ -293,6 +365,16 @@ class _Fitting:
         in_rows[rows[num_fitting:]] = False
 
 
-def _within(order: np.ndarray, count: int) -> np.ndarray:
-    """Returns `order` <int64>[n] without the numbers from `count` on."""
-    return order[order < count]
+def _best(order: np.ndarray, count: int) -> np.ndarray:
+    """Marks the first `count` of `order` <int64>[n]; <bool>[1 + n], with True for the header."""
+    return np.append(True, np.argsort(order) < count)
+
+
+def _within(order: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """Returns the members of `order` <int64>[n] that are inside, counted among those inside.
+
+    Args:
+        order: columns or rows, from 0.
+        inside: <bool>[columns or rows].
+    """
+    return (np.cumsum(inside) - 1)[order[inside[order]]]

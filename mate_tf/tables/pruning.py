@@ -9,15 +9,26 @@ singulars, so that "which cities" matches the column "City".
 """
 
 import functools
-import itertools
 from collections.abc import Sequence
 
 import numpy as np
 
 from mate_tf.tables.text import WORD
 
+MOST_ROWS = 64
+"""Best rows that are kept at the cost of columns without a word of the question. Tables with more
+rows are rare in training, and models have by default no ids for more."""
+
+FEWEST_ROWS, NAMED_ROWS = 8, 3
+"""The same number for a question that names some rows: it has a word that is in at most
+`NAMED_ROWS` rows. All columns of those rows may have the answer."""
+
 # Weights are integers, so that equal sets of words have exactly equal weights.
-_WEIGHT_UNIT = 1000
+WEIGHT_UNIT = 1000
+"""Weight of a word whose logarithm of rareness is 1."""
+
+QUESTION_WORDS = 256
+"""Words of a question that are compared with the table. The rest of a longer one is not."""
 
 
 def words(text: str) -> list[str]:
@@ -69,7 +80,8 @@ class Ranking:
 
     def __init__(self, table: TableWords, question: str):
         self._table = table
-        shared = sorted({table.index[word] for word in words(question) if word in table.index})
+        asked = words(question)[:QUESTION_WORDS]
+        shared = sorted({table.index[word] for word in asked if word in table.index})
         number = np.full(len(table.index), -1)
         number[shared] = np.arange(len(shared))
         self._num_words = len(shared)
@@ -113,9 +125,30 @@ class Ranking:
 
         Rows of equal weight keep their order.
         """
+        return np.argsort(-self._row_weights, kind="stable")
+
+    @property
+    def matching_rows(self) -> np.ndarray:
+        """Returns <int64>[n], the rows that share a word with the question, the best first."""
+        return self.rows[: np.count_nonzero(self._row_weights)]
+
+    @property
+    def wanted_rows(self) -> int:
+        """Number of best rows that are kept at the cost of columns without a matching word."""
+        frequency = self._in_rows.sum(axis=0)
+        named = (frequency > 0) & (frequency <= NAMED_ROWS)
+        return FEWEST_ROWS if named.any() else MOST_ROWS
+
+    @functools.cached_property
+    def _row_weights(self) -> np.ndarray:
+        """Returns <int64>[num_rows]: weight of the words that a row shares with the question."""
+        return self._in_rows @ _weights(self._in_rows)
+
+    @functools.cached_property
+    def _in_rows(self) -> np.ndarray:
+        """Returns <bool>[num_rows, question words], True for words of the data row."""
         data = self._table.rows[self._matches] > 0
-        has = self._incidence(self._table.rows[self._matches] - 1, self._table.num_rows, data)
-        return np.argsort(-(has @ _weights(has)), kind="stable")
+        return self._incidence(self._table.rows[self._matches] - 1, self._table.num_rows, data)
 
     def _incidence(self, lines, count: int, where=slice(None)) -> np.ndarray:
         """Marks the columns (or rows) that have a word of the question.
@@ -143,7 +176,7 @@ def _weights(has: np.ndarray) -> np.ndarray:
         <int64>[words], larger for rarer words, and above 0 for words that are everywhere.
     """
     frequency = np.maximum(has.sum(axis=0), 1)
-    return np.rint(_WEIGHT_UNIT * np.log1p(len(has) / frequency)).astype(np.int64)
+    return np.rint(WEIGHT_UNIT * np.log1p(len(has) / frequency)).astype(np.int64)
 
 
 def select(
@@ -152,13 +185,14 @@ def select(
     columns: np.ndarray | None,
     rows: np.ndarray | None,
     num_matching_columns: int = 1,
+    wanted_rows: int = MOST_ROWS,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Selects the best columns and rows that fit a budget of tokens.
 
-    As many of the best columns (rows) are kept as fit. If both may be dropped, columns are dropped
-    first, since fewer answers are lost with them. Columns that match the question are dropped only
-    if they do not fit without any row. The best column and the header are always kept, even if they
-    do not fit.
+    As many of the best columns (rows) are kept as fit. If both may be dropped, rows beyond the best
+    `wanted_rows` are dropped first. Then columns are, since fewer answers are lost with them, and
+    at last the other rows. Columns that match the question are dropped only if they do not fit
+    without any row. The best column and the header are always kept, even if they do not fit.
 
     Args:
         costs: <int>[1 + num_rows, num_columns], tokens of each cell, the header first.
@@ -166,6 +200,7 @@ def select(
         columns: <int>[num_columns], the best first; None to keep all.
         rows: <int>[num_rows], the best first; None to keep all.
         num_matching_columns: number of columns that match the question.
+        wanted_rows: `Ranking.wanted_rows`.
 
     Returns:
         <bool>[num_columns] and <bool>[1 + num_rows], True for columns and rows to keep.
@@ -173,22 +208,17 @@ def select(
     num_rows, num_columns = costs.shape[0] - 1, costs.shape[1]
     row_order = np.append(0, (np.arange(num_rows) if rows is None else rows) + 1)
     column_order = np.arange(num_columns) if columns is None else columns
-    # totals[r, c - 1]: tokens of the header and the best r rows in the best c columns.
     totals = costs[np.ix_(row_order, column_order)].cumsum(axis=0).cumsum(axis=1)
-    # From all to the fewest.
+    # Of the best 1, 2, … columns: number of rows that fit; -1 if the header does not.
+    fitting = np.sum(totals <= budget, axis=0) - 1
     fewest_rows = num_rows if rows is None else 0
-    fewest_columns = num_columns if columns is None else 1
-    matching = fewest_columns
-    if rows is not None:
-        matching = min(max(matching, num_matching_columns), num_columns)
-    steps = itertools.chain(
-        ((count, num_rows) for count in range(num_columns, matching, -1)),
-        itertools.product(
-            range(matching, fewest_columns - 1, -1), range(num_rows, fewest_rows - 1, -1)
-        ),
-    )
-    fitting = (step for step in steps if totals[step[1], step[0] - 1] <= budget)
-    best_columns, best_rows = next(fitting, (fewest_columns, fewest_rows))
+    wanted_rows = num_rows if rows is None else min(num_rows, wanted_rows)
+    counts = np.arange(1, num_columns + 1)
+    needed = np.where(counts > num_matching_columns, wanted_rows, fewest_rows)
+    best_columns = num_columns
+    if columns is not None:
+        best_columns = int(counts[fitting >= needed].max(initial=1))
+    best_rows = max(int(fitting[best_columns - 1]), fewest_rows)
     keep_columns, keep_rows = np.zeros(num_columns, bool), np.zeros(num_rows + 1, bool)
     keep_columns[column_order[:best_columns]] = True
     keep_rows[row_order[: best_rows + 1]] = True

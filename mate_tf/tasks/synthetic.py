@@ -110,8 +110,9 @@ class SyntheticTask(table.TableTask):
         experiment.trainer.optimizer_config.override(
             {
                 "optimizer": {"bert_adamw": {"bias_correction": True, "weight_decay_rate": 0.0}},
-                "learning_rate": {"type": "constant", "constant": {"learning_rate": 1e-3}},
-                "warmup": {"type": "linear", "linear": {"warmup_steps": 100}},
+                # BERT's schedule has its warm-up. A second one, of `warmup`, would stay when a file
+                # sets another schedule.
+                "learning_rate": {"bert": {"initial_learning_rate": 1e-3, "warmup_ratio": 0.125}},
             }
         )
         return experiment

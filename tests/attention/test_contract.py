@@ -336,18 +336,19 @@ def test_dropout_only_in_training(name, tables, x, context):
     assert np.abs(run(x, context, training=True) - without).max() > 1e-3
 
 
-def test_bfloat16(name, features):
+@pytest.mark.parametrize("precision", ["bfloat16", "float16"])
+def test_mixed_precision(name, features, precision):
     encoder = shared_encoder(name)
     expected = encoder(features)["sequence_output"].numpy()
     policy = keras.mixed_precision.global_policy()
-    keras.mixed_precision.set_global_policy("mixed_bfloat16")
+    keras.mixed_precision.set_global_policy(f"mixed_{precision}")
     try:
         low = encoder_of(name)
     finally:
         keras.mixed_precision.set_global_policy(policy)
     low.set_weights(encoder.get_weights())
     output = low(features)["sequence_output"]
-    assert output.dtype == tf.bfloat16
+    assert output.dtype == precision
     assert {variable.dtype for variable in low.variables} == {tf.float32}
     difference = np.abs(tf.cast(output, tf.float32) - expected)
     if has_trees(name):

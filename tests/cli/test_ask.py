@@ -62,7 +62,9 @@ def test_what_is_missing(refused, table, tmp_path):
 def test_prints_json_and_a_table(command, trained, table):
     output = command("--mode=ask", *trained, f"--table={table}", "--question=who is 41?")
     answer = json.loads(next(line for line in output.splitlines() if line.startswith("{")))
-    assert set(answer) == {"cells", "aggregation", "value", "probability", "text", "cuts"}
+    fields = {"cells", "aggregation", "value", "probability", "text", "cuts"}
+    assert set(answer) == fields | {"confidence", "answerable", "notes"}
+    assert (answer["confidence"], answer["answerable"], answer["notes"]) == (None, True, [])
     assert answer["cells"]
     for cell in answer["cells"]:
         assert f"**{cell['text']}**" in output
@@ -75,8 +77,8 @@ def test_says_what_was_cut(command, trained, tmp_path):
     path.write_text("\n".join([columns, *["1" + ",2" * 19] * 30]))
     output = command("--mode=ask", *trained, f"--table={path}", "--question=who?")
     cuts = [line for line in output.splitlines() if line.startswith("cut: ")]
-    assert "cut: 13 columns dropped" in cuts
-    assert any(line.endswith(" rows dropped") for line in cuts)
+    assert "cut: 13 columns dropped: 8 to 20" in cuts
+    assert "cut: 15 rows dropped: 16 to 30" in cuts
 
 
 def test_questions_are_a_conversation():
@@ -88,7 +90,7 @@ def test_questions_are_a_conversation():
             return "table"
 
     class Answer:
-        coordinates, cuts = (), ()
+        coordinates, cuts, notes, answerable = (), (), (), True
 
         def to_json(self):
             return {}

@@ -70,6 +70,7 @@ VALUES = {
     "num_train_steps": 17,
     "learning_rate": 0.5,
     "tf_random_seed": 5,
+    "mixed_precision": "bfloat16",
 }
 
 

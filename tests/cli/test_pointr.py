@@ -277,7 +277,7 @@ def test_rows_beyond_the_model(predictor):
     assert answer.probabilities.shape == (10, 1)
     assert (answer.probabilities[:7] > 0).all()
     assert not answer.probabilities[7:].any()
-    assert answer.cuts == ("3 rows dropped",)
+    assert answer.cuts == ("3 rows dropped: 8 to 10",)
     assert [row for row, *_ in answer.best_cells(10)][7:] == [7, 8, 9]
 
 

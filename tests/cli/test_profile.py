@@ -105,7 +105,7 @@ def test_measures(command, config_file, tmp_path, monkeypatch):
     [
         (["--lengths=12,x"], "--lengths=12,x: not numbers of tokens"),
         (["--variants=full,fast"], "unknown attention 'fast'; known are bigbird, "),
-        (["--precisions=half"], "precisions: 'half' is not one of float32, bfloat16"),
+        (["--precisions=half"], "precisions: 'half' is not one of float32, bfloat16, float16"),
         (["--passes=backward"], "passes: 'backward' is not one of forward, training"),
         (["--lengths=-5"], "lengths: -5 tokens leave no room for a table"),
         (["--task=POINTR"], "task POINTR has no --mode=profile"),

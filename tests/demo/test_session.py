@@ -53,7 +53,24 @@ def test_follow_ups_hear_the_answer_before(demo, asked):
         assert turn.features["prev_label_ids"].any() == follow_up
 
 
-@pytest.mark.parametrize("question", ["", "  \n"])
+def test_rows_that_are_not_read(demo):
+    """The row that is asked for is read, and the attention to it is shown in its row."""
+    rows = [[f"x {row}", "y"] for row in range(300)]
+    long = Table.from_rows(["name", "age"], rows)
+    talk = demo.attend(demo.ask(session.Conversation(long), "what is 250?"))
+    (turn,) = talk.turns
+    assert 250 in turn.part.rows
+    values = demo.attention_shading(turn).values
+    assert values.shape == (301, 2)
+    assert np.isfinite(values[251]).all()
+    assert np.isnan(values[249]).all()
+    share = np.nansum(values) + turn.flow[session.CHOSEN].question.mean()
+    assert share == pytest.approx(1, abs=1e-4)
+    chosen = {row for row, _ in turn.answer.coordinates}
+    assert chosen <= set(turn.part.rows.tolist())
+
+
+@pytest.mark.parametrize("question", ["", "  \n", None])
 def test_no_question(demo, table, question):
     with pytest.raises(InputError, match="type a question"):
         demo.ask(session.Conversation(table), question)

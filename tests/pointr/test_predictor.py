@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from mate_tf.data.converters import expansion
+from mate_tf.data.converters.examples import Conversion
 from mate_tf.errors import InputError
 from mate_tf.pointr import predictor
 from mate_tf.pointr.readings import Reading
+from mate_tf.tables.linearize import Cut
 from mate_tf.tables.table import Table
 
 TEXT = "Ann : Ann was born in Basel . She won twice ."
@@ -45,13 +47,6 @@ def test_answers_as_json_have_the_best_cells_only():
     assert as_json["cells"] == answer.best_cells()
 
 
-def test_probabilities_of_the_models_grid_and_of_the_table(races):
-    larger, smaller = np.ones([64, 32], np.float32), np.ones([1, 1], np.float32)
-    table = races.interaction.table
-    np.testing.assert_array_equal(predictor._of_table(larger, table), np.ones([2, 2]))
-    np.testing.assert_array_equal(predictor._of_table(smaller, table), [[1, 0], [0, 0]])
-
-
 def test_links_must_be_of_cells(races):
     with pytest.raises(InputError, match="no cell in row 2, column 0"):
         predictor.link(races.interaction, {(2, 0): ["/wiki/Cy"]}, {})
@@ -75,7 +70,9 @@ class Model:
         self.converter, self._outputs = self, iter(outputs)
 
     def conversion(self, interaction, question_index):
-        return interaction, ["long cell"] if len(interaction.table.rows) > 1 else []
+        rows, columns = interaction.table.rows, interaction.table.columns
+        cuts = (Cut("cells", 1),) if len(rows) > 1 else ()
+        return Conversion(interaction, cuts, tuple(range(len(rows))), tuple(range(len(columns))))
 
     def __call__(self, example):
         return [next(self._outputs)]
@@ -110,4 +107,4 @@ def test_the_policy_chooses_among_the_cells_that_are_read():
         found[policy] = pointr.ask(table, "where?", links, passages)
     assert (found["first"].text, found["first"].passage) == ("Bern", "/wiki/Bob")
     assert (found["product"].text, found["product"].passage) == ("Basel", "/wiki/Ann")
-    assert found["product"].cuts == ("long cell",)
+    assert found["product"].cuts == ("1 cells shortened",)

@@ -29,6 +29,10 @@ def test_vocabulary_and_settings_come_along(saved_model, vocab_file, options):
         "drop_rows_to_fit": True,
         "drop_columns_to_fit": True,
         "trim_question_to_fit": True,
+        "prune_rows": True,
+        "prune_columns": True,
+        "renumber_to_fit": True,
+        "fill_cells": True,
         "max_row_id": MAX_ROWS,
         "max_column_id": MAX_COLUMNS,
     }

@@ -111,15 +111,49 @@ def test_many_columns(predictor):
     table = Table.from_rows([f"c{n}" for n in range(300)], [[str(n) for n in range(300)]] * 2)
     answer = predictor.ask(table, "which?")
     assert well_formed(answer, table)
-    assert answer.cuts == (f"{300 - MAX_COLUMNS + 1} columns dropped",)
+    assert answer.cuts == (f"{300 - MAX_COLUMNS + 1} columns dropped: {MAX_COLUMNS} to 300",)
 
 
 def test_many_rows(predictor):
     table = Table.from_rows(["a"], [[number] for number in range(5000)])
     answer = predictor.ask(table, "which?")
     assert well_formed(answer, table)
-    assert answer.cuts == (f"{5000 - MAX_ROWS + 1} rows dropped",)
+    assert answer.cuts == (f"{5000 - MAX_ROWS + 1} rows dropped: {MAX_ROWS} to 5000",)
     assert all(cell.row < MAX_ROWS - 1 for cell in answer.cells)
+
+
+SALES = Table.from_rows(
+    ["order", "customer", "city", "total"],
+    [[f"so {10_000 + n}", f"c {n % 7}", "x y", n * 3] for n in range(300)],
+)
+
+
+def test_the_row_that_is_asked_for_is_read(predictor):
+    """Row 250 of 300, with a model of 15 rows and 128 tokens."""
+    question = "total of so 10249?"
+    part = predictor.read(SALES, question)
+    assert 249 in part.rows
+    assert 3 in part.columns
+    assert list(part.rows) == sorted(part.rows)
+    ids = [
+        part.example.features.feature[f"{name}_ids"].int64_list.value for name in ("row", "column")
+    ]
+    rows, columns = part.cells(*ids)
+    assert max(ids[0]) == len(part.rows)
+    # All of it: the ranks of row 250, and the whole text of its order.
+    asked = (rows == 249) & (columns == 0)
+    ranks = part.example.features.feature["column_ranks"].int64_list.value
+    pieces = predictor._model.converter.tokenizer.tokenize(["so 10249"])[0]
+    assert asked.sum() == len(pieces)
+    assert set(np.array(ranks)[(rows == 249) & (columns == 3)]) == {250}
+    answer = predictor.ask(SALES, question)
+    assert well_formed(answer, SALES)
+    assert all(cell.row in part.rows and cell.column in part.columns for cell in answer.cells)
+    assert answer.cuts[0].startswith(f"{300 - len(part.rows)} rows dropped: ")
+    # Cells of rows with other numbers in the example than in the table are referred to.
+    follow_up = predictor.read(SALES, question, previous=answer_of((249, 3)))
+    marked = np.array(follow_up.example.features.feature["prev_label_ids"].int64_list.value) > 0
+    np.testing.assert_array_equal(marked, (rows == 249) & (columns == 3))
 
 
 def test_very_long_question(predictor, table):

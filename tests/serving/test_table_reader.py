@@ -20,6 +20,7 @@ from mate_tf.tables.table import Table
 from mate_tf.tables.text import normalize_for_match
 
 FIT = {"drop_rows_to_fit": True, "drop_columns_to_fit": True, "trim_question_to_fit": True}
+PRUNE = {"prune_rows": True, "prune_columns": True, "renumber_to_fit": True, "fill_cells": True}
 
 
 @pytest.fixture(scope="module")
@@ -145,8 +146,10 @@ def random_table(draw):
     [
         {"max_seq_length": 40, "max_row_id": 9, "max_column_id": 7},
         {"max_seq_length": 96, "cell_trim_length": 2, "strip_column_names": True},
+        {"max_seq_length": 40, "max_row_id": 9, "max_column_id": 7} | PRUNE,
+        {"max_seq_length": 64, "cell_trim_length": 2} | PRUNE,
     ],
-    ids=["short", "trimmed"],
+    ids=["short", "trimmed", "pruned", "pruned and trimmed"],
 )
 def test_features(vocab_file, options):
     """Tables of many sizes, alone and as one padded batch."""

@@ -56,6 +56,22 @@ def test_large_tables_are_bounded_around_what_is_chosen():
     assert len(text) < 200_000
 
 
+def test_what_was_not_read_is_marked(table):
+    text = html.table_html(table, read=([0, 2], [1]))
+    parsed = Parsed(text)
+    # The row of Bob, the name of the first column and its three cells, the line below.
+    assert [tag for tag, attributes in parsed.tags if "unread" in attributes.get("class", "")] == [
+        *("th", "td", "tr", "td", "td", "span")
+    ]
+    assert text.index("class=unread") < text.index("Bob") < text.index("Cy")
+    assert "grey: 1 row and 1 column not read" in text
+    assert "not read" not in html.table_html(table, read=(range(3), range(2)))
+    rows = Table.from_rows(["a"], [[str(row)] for row in range(300)])
+    hidden = html.table_html(rows, [(250, 0)], read=([*range(20), 250], [0]))
+    assert "… 221 rows, 201 of them not read …" in hidden
+    assert "grey: 279 rows not read" in hidden
+
+
 def test_long_cells_are_cut():
     text = html.table_html(Table.from_rows(["a"], [["x" * 100_000]]))
     assert f"{'x' * (html.MAX_CHARACTERS - 1)}…" in text

@@ -1,5 +1,6 @@
 """Which tokens of a question and a table make it into a sequence."""
 
+import collections
 import pickle
 import subprocess
 import sys
@@ -155,6 +156,49 @@ def test_always_fits_if_everything_may_be_cut(rows, question, max_length):
         following = next(n for n in np.cumsum([0, *question]) if n > left) + 2
         assert following > max_length // 2
         assert following + cost(rows, len(rows[0]), min(1, len(rows) - 1), 1) > max_length
+
+
+def filled(rows, budget):
+    """Words kept by the definition: by position, then by length of the cell, until one is left."""
+    words = []
+    for number, cell in enumerate(cell for row in rows for cell in row):
+        begins = np.cumsum([0, *cell[:-1]]).tolist()
+        words += [
+            (begin, -sum(cell), number, size) for begin, size in zip(begins, cell, strict=True)
+        ]
+    kept = collections.Counter()
+    for _, _, number, size in sorted(words):
+        if size > budget:
+            break
+        budget -= size
+        kept[number] += size
+    return kept, words
+
+
+@given(rows=tables(), max_length=st.integers(20, 80))
+def test_filled_cells(rows, max_length):
+    plain = run([1], rows, max_seq_length=max_length, drop_rows_to_fit=True)
+    sequence = run([1], rows, max_seq_length=max_length, drop_rows_to_fit=True, fill_cells=True)
+    rows = [rows[0], *(rows[1 + row] for row in sequence.rows)]
+    kept, words = filled(rows, max_length - 3)
+    cells = sequence.row_ids[3:] * len(rows[0]) + sequence.column_ids[3:] - 1
+    assert collections.Counter(cells.tolist()) == kept
+    # The same rows, and all that the common length keeps.
+    assert sequence.rows.tolist() == plain.rows.tolist()
+    assert set(plain.table_tokens) <= set(sequence.table_tokens)
+    # What is left of the budget holds less than one more word.
+    if sum(kept.values()) < sum(size for *_, size in words):
+        assert max_length - len(sequence.input_ids) < max(size for *_, size in words)
+
+
+def test_filled_cells_of_a_table():
+    """Of three cells with a second word, the two longest ones keep it."""
+    rows = [[[1], [1]], [[1, 1, 1], [1, 1]], [[1, 1, 1, 1], [1]]]
+    plain = run([1], rows, max_seq_length=11)
+    assert np.bincount(plain.row_ids[3:]).tolist() == [2, 2, 2]
+    sequence = run([1], rows, max_seq_length=11, fill_cells=True)
+    assert np.bincount(sequence.row_ids[3:]).tolist() == [2, 3, 3]
+    assert len(sequence.input_ids) == 11
 
 
 def test_all_fits():

@@ -67,6 +67,23 @@ def test_readable_rows():
     assert rank(CITIES, "rank").rows.tolist() == [0, 1, 2]
 
 
+def test_rows_that_a_question_names():
+    """With a word that few rows have, columns are worth more than rows without one."""
+    rows = [["City", "Country"], *([f"c{number}", "Chile"] for number in range(40))]
+    assert rank(rows, "which country has c7").wanted_rows == pruning.FEWEST_ROWS
+    assert rank(rows, "which city is in Chile").wanted_rows == pruning.MOST_ROWS
+    assert rank(rows, "which city").wanted_rows == pruning.MOST_ROWS
+    costs = np.ones([41, 2], int)
+    for question, kept in (("c7 Chile", (2, 19)), ("c7?", (2, 19)), ("city?", (1, 39))):
+        ranking = rank(rows, question)
+        matching = len(ranking.matching_columns)
+        columns, found = pruning.select(
+            costs, 40, ranking.columns, ranking.rows, matching, ranking.wanted_rows
+        )
+        assert (columns.sum(), found[1:].sum()) == kept
+        assert found[1 + 7]
+
+
 def test_no_rows_and_no_words():
     ranking = rank([["a", "b"]], "b")
     assert (ranking.columns.tolist(), ranking.rows.tolist()) == ([1, 0], [])

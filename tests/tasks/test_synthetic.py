@@ -3,9 +3,11 @@
 import itertools
 
 import pytest
+from official.modeling import optimization
 
 from mate_tf import tasks
 from mate_tf.errors import InputError
+from mate_tf.training import experiments
 
 
 @pytest.fixture
@@ -26,6 +28,24 @@ def test_tables_as_configured(task):
     assert [t.SerializeToString(deterministic=True) for t in task.interactions(None, "dev")] == [
         t.SerializeToString(deterministic=True) for t in tables["dev"]
     ]
+
+
+@pytest.mark.parametrize("steps", [100, 1000])
+def test_one_warm_up(steps):
+    """A schedule of a file, with its own warm-up, replaces the default's."""
+    experiment = experiments.load(task="SYNTHETIC")
+    rate = "{type: bert, bert: {initial_learning_rate: 0.002, warmup_steps: 10}}"
+    experiments.override(
+        experiment,
+        *experiments.read_override(
+            f"trainer: {{train_steps: {steps}, optimizer_config: {{learning_rate: {rate}}}}}"
+        ),
+    )
+    experiment = experiments.resolve(experiment)
+    factory = optimization.OptimizerFactory(experiment.trainer.optimizer_config)
+    schedule = factory.build_learning_rate()
+    found = [float(schedule(step)) for step in (5, 10, steps // 2, steps)]
+    assert found == pytest.approx([0.001, 0.002 * (1 - 10 / steps), 0.001, 0])
 
 
 def test_unknown_split(task):

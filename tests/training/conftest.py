@@ -118,6 +118,7 @@ def toy_experiment(toy_records):
                 "summary_interval": 4,
                 "checkpoint_interval": 4,
                 "validation_interval": 8,
+                "optimizer_config": {"learning_rate": {"bert": {"warmup_steps": 100}}},
             },
             "tf_random_seed": 1,
         }

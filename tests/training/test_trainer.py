@@ -110,14 +110,48 @@ def test_seeds_and_curriculum_of_a_resumed_training(toy_experiment):
     assert (experiment.task.train_data.seed, experiment.tf_random_seed) == (3, 1)
 
 
-@pytest.mark.parametrize("strategy", ["'off'", "one_device"])
-def test_other_strategies_and_bfloat16(toy_experiment, tmp_path, strategy):
-    experiment = toy_experiment(
-        f"runtime: {{distribution_strategy: {strategy}, mixed_precision_dtype: bfloat16}}",
-        "trainer.train_steps=2",
-    )
-    assert trainer.train(experiment, str(tmp_path)) == {"global_step": 2}
-    assert keras.mixed_precision.global_policy().name == "float32"  # put back
+@pytest.mark.parametrize(
+    ("strategy", "precision"), [("'off'", "bfloat16"), ("one_device", "float16")]
+)
+def test_other_strategies_and_mixed_precision(
+    toy_experiment, large_steps, tmp_path, strategy, precision
+):
+    """The weights are close to those of float32; a training goes on in another precision."""
+
+    def train(strategy, precision, steps, folder):
+        experiment = toy_experiment(
+            f"runtime: {{distribution_strategy: {strategy}, mixed_precision_dtype: {precision}}}",
+            "task: {train_data: {seed: 3, shuffle_buffer_size: 1}}",
+            large_steps,
+            f"trainer.train_steps={steps}",
+        )
+        assert trainer.train(experiment, str(folder)) == {"global_step": steps}
+        assert keras.mixed_precision.global_policy().name == "float32"  # put back
+        return trainer.load_model(experiment, str(folder)).get_weights()
+
+    low = train(strategy, precision, 2, tmp_path / "low")
+    full = train("mirrored", "float32", 2, tmp_path / "full")
+    differences = [np.abs(a - b).mean() for a, b in zip(low, full, strict=True)]
+    assert np.mean(differences) < 1.5e-3  # a step is 6e-3 or 3e-3
+    train("mirrored", "float32", 3, tmp_path / "low")
+
+
+def test_loss_scaling(toy_experiment):
+    """The loss is scaled in float16 only, whose smallest number is 6e-8."""
+
+    def optimizer(**runtime):
+        experiment = experiments.resolve(toy_experiment(f"runtime: {runtime}"))
+        config = experiment.trainer.optimizer_config
+        return tasks.create(experiment.task).create_optimizer(config, experiment.runtime)
+
+    scaled = optimizer(mixed_precision_dtype="float16")
+    assert isinstance(scaled, keras.mixed_precision.LossScaleOptimizer)
+    assert scaled.dynamic
+    assert scaled.initial_scale == 2**15
+    fixed = optimizer(mixed_precision_dtype="float16", loss_scale=128.0)
+    assert (fixed.dynamic, float(fixed.loss_scale)) == (False, 128)
+    plain = optimizer(mixed_precision_dtype="bfloat16")
+    assert not isinstance(plain, keras.mixed_precision.LossScaleOptimizer)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from mate_tf.models.encoder_config import EncoderConfig
 QUESTION, COLUMNS, CELL = 20, 8, 4
 """Tokens of the question, columns of the table, tokens of a cell."""
 
-POLICIES = {"float32": "float32", "bfloat16": "mixed_bfloat16"}
+POLICIES = {"float32": "float32", "bfloat16": "mixed_bfloat16", "float16": "mixed_float16"}
 """Precision -> Keras's name of the policy."""
 
 

@@ -11,8 +11,9 @@ import importlib.util
 import json
 import pathlib
 import sys
+from collections.abc import Sequence
 
-from mate_tf.analysis.cost import measuring_process, memory, speed
+from mate_tf.analysis.cost import gpu, measuring_process, memory, speed
 
 
 class Measurements:
@@ -37,7 +38,7 @@ class Measurements:
         """Builds the layers of an `encoder_layers.Case` and calls them twice.
 
         Returns:
-            the `memory.Peak` of these calls as a dict, in bytes.
+            the `memory.Peak` of these calls as a dict, in bytes; of the GPU if there is one.
         """
         from mate_tf.analysis.cost import encoder_layers
 
@@ -45,7 +46,8 @@ class Measurements:
         config = encoder_layers.of_variant(self._config, of_case.variant, of_case.length)
         inputs = self._inputs(of_case.length, of_case.precision)
         call = functools.partial(encoder_layers.function(config, of_case), *inputs)
-        with memory.peak_of_block() as peak:
+        measured = gpu if gpu.devices() else memory
+        with measured.peak_of_block() as peak:
             speed.seconds(call)
             speed.seconds(call)
         self._calls[of_case] = call
@@ -57,13 +59,13 @@ class Measurements:
 
         return speed.seconds(self._calls[encoder_layers.Case(**case)])
 
-    def rates(self) -> dict[str, float]:
+    def rates(self, precisions: Sequence[str] = ("float32",)) -> dict[str, float]:
         """Returns the rates of the machine, see `speed.Machine`."""
-        return self._machine.rates()
+        return self._machine.rates(precisions)
 
     @functools.cached_property
     def _machine(self):
-        return speed.Machine()
+        return speed.Machine(speed.MATMUL_ON_GPU) if gpu.devices() else speed.Machine()
 
     @functools.lru_cache(maxsize=4)  # noqa: B019  one object a process
     def _inputs(self, length, precision):

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from mate_tf import attention
-from mate_tf.analysis.cost import encoder_layers, flops, hardware, profile_report
+from mate_tf.analysis.cost import encoder_layers, flops, gpu, hardware, profile_report
 from mate_tf.analysis.cost.encoder_layers import Case
 from mate_tf.analysis.cost.measuring_process import MeasurementFailed, Worker
 from mate_tf.errors import InputError
@@ -45,7 +45,7 @@ class Settings:
         config: sizes of the layers, and options of the attention.
         lengths: sequence lengths in tokens.
         variants: names of attention variants.
-        precisions: "float32", "bfloat16" or both.
+        precisions: any of "float32", "bfloat16" and "float16".
         compiled: a key of COMPILED.
         passes: values of PASSES.
         time: whether to measure time.
@@ -177,7 +177,7 @@ def start(command) -> Worker:
     """Starts a worker that can import this package from any working directory."""
     package = str(pathlib.Path(__file__).parents[3])
     path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
-    return Worker(list(command), {"PYTHONPATH": path})
+    return Worker(list(command), {"PYTHONPATH": path, **gpu.ENVIRONMENT})
 
 
 def _time(settings, rows, commands, say) -> None:
@@ -196,7 +196,7 @@ def _time(settings, rows, commands, say) -> None:
         for turn in range(settings.repeats):
             say(f"turn {turn + 1} of {settings.repeats}")
             with contextlib.suppress(MeasurementFailed):  # its cases raise the error again below
-                rates.append(worker_of[own_command].ask("rates"))
+                rates.append(worker_of[own_command].ask("rates", precisions=settings.precisions))
             for command, cases in cases_of.items():
                 for case in cases:
                     if "error" not in rows[case]:
@@ -250,17 +250,19 @@ def run(settings: Settings, folder: str, name: str = "profile") -> dict:
     The file is written again after each length, so that no result is lost.
 
     Returns:
-        contents of the file: settings, machine, rows (see `measure`) and growth.
+        contents of the file: settings, machine, gpus, rows (see `measure`) and growth.
 
     Raises:
         InputError: for settings that cannot be measured, without matplotlib, or if the folder
             cannot be created.
     """
     profile_report.require_matplotlib()
+    gpu.leave_to_workers()
     settings.check()
     rows, start = [], time.monotonic()
-    found = {"settings": _described(settings), "machine": hardware.describe(), "rows": rows}
-    print(profile_report.title(found), flush=True)
+    machine, gpus = hardware.describe(), gpu.describe()
+    found = {"settings": _described(settings), "machine": machine, "gpus": gpus, "rows": rows}
+    print(profile_report.title(found), *gpus, sep="\n", flush=True)
     for of_length in measure(settings, lambda text: print(text, file=sys.stderr, flush=True)):
         rows += of_length
         print(f"\n{profile_report.table(of_length)}", flush=True)

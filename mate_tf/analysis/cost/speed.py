@@ -3,10 +3,13 @@
 import math
 import statistics
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 MATMUL = (2048, 768, 3072)
 """Rows, inner size and columns of the measured matrix product: BERT-base's feed-forward layer."""
+
+MATMUL_ON_GPU = (8192, 8192, 8192)
+"""The same on a GPU, which needs 1.1 TFLOP to be busy for some milliseconds."""
 
 STREAM_BYTES = 2**27
 """Size of each of the two arrays of the measured addition, much larger than any cache."""
@@ -28,7 +31,12 @@ def seconds(function, *inputs) -> tuple[float, float]:
     """
     start, worked = time.perf_counter(), time.process_time()
     result = function(*inputs)
-    (result[0] if isinstance(result, list) else result).numpy()
+    result = result[0] if isinstance(result, list) else result
+    if "GPU" in result.device:  # waits as well, without a copy of all of it to the host
+        import tensorflow as tf
+
+        result = tf.reshape(result, [-1])[:1]
+    result.numpy()
     return time.perf_counter() - start, time.process_time() - worked
 
 
@@ -46,27 +54,33 @@ class Machine:
         rows, inner, columns = matmul
         self._flops, self._bytes = 2 * rows * inner * columns, 3 * stream_bytes
         factors = tf.random.normal([rows, inner]), tf.random.normal([inner, columns])
-        self._products = {}
-        for precision in (tf.float32, tf.bfloat16):
-            a, b = (tf.cast(factor, precision) for factor in factors)
-            self._products[precision.name] = tf.function(lambda a=a, b=b: tf.matmul(a, b))
+        self._factors, self._products = factors, {}
         total = tf.Variable(tf.zeros([stream_bytes // 4]), trainable=False)
         addend = tf.ones([stream_bytes // 4])
         # In place, because the allocation of new memory would take longer than the addition.
         self._add = tf.function(lambda: total.assign_add(addend)[:1])
         self._total = total  # keeps the variable alive; tf.function does not
-        for call in (*self._products.values(), self._add):
-            seconds(call)  # traces the function
+        seconds(self._add)  # traces the function
 
-    def rates(self) -> dict[str, float]:
-        """Returns FLOP/s of a matrix product in "float32" and "bfloat16", and "bandwidth".
+    def _product(self, precision):
+        """Returns a function that computes the matrix product, after a first call."""
+        import tensorflow as tf
+
+        if precision not in self._products:
+            a, b = (tf.cast(factor, precision) for factor in self._factors)
+            self._products[precision] = tf.function(lambda: tf.matmul(a, b))
+            seconds(self._products[precision])
+        return self._products[precision]
+
+    def rates(self, precisions: Sequence[str] = ("float32", "bfloat16")) -> dict[str, float]:
+        """Returns precision -> FLOP/s of a matrix product, and "bandwidth".
 
         The rates are the best of a few calls. The bandwidth, in bytes/s, is that of an addition
         that reads two arrays and writes one.
         """
         rates = {
-            precision: self._flops / min(seconds(product)[0] for _ in range(5))
-            for precision, product in self._products.items()
+            precision: self._flops / min(seconds(self._product(precision))[0] for _ in range(5))
+            for precision in precisions
         }
         return rates | {"bandwidth": self._bytes / min(seconds(self._add)[0] for _ in range(3))}
 

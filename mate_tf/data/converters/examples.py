@@ -28,16 +28,27 @@ _CACHED_TABLES = 64
 _SELECTION = table_selection_pb2.TableSelection.table_selection_ext
 
 
-class Conversion(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Conversion:
     """An example, and the parts of question and table that it lacks.
+
+    It can be unpacked: `example, cuts = conversion`.
 
     Attributes:
         example: the example.
         cuts: descriptions of the missing parts.
+        rows, columns: the data rows and columns of the table that the example has, from 0. With the
+            option `renumber_to_fit` the ids 1, 2, … in the example stand for them.
     """
 
     example: tf.train.Example
     cuts: tuple[Cut, ...] = ()
+    rows: tuple[int, ...] = ()
+    columns: tuple[int, ...] = ()
+
+    def __iter__(self) -> Iterator:
+        """Yields example and cuts."""
+        return iter((self.example, self.cuts))
 
     @property
     def examples(self) -> tuple[tf.train.Example, ...]:
@@ -190,7 +201,16 @@ class ExampleConverter:
             )
         trim = self.config.trim_question_ids
         values.update(example_features(question, table_proto.table_id, trim_id=trim))
-        return Conversion(to_example(values, self.max_seq_length), sequence.cuts)
+        rows, columns = sequence.rows[sequence.rows < len(table_proto.rows)], sequence.columns
+        if self.config.renumber_to_fit:
+            values["row_ids"] = np.searchsorted(rows + 1, sequence.row_ids, side="right")
+            values["column_ids"] = np.searchsorted(columns + 1, sequence.column_ids, side="right")
+        return Conversion(
+            to_example(values, self.max_seq_length),
+            sequence.cuts,
+            tuple(rows.tolist()),
+            tuple(columns.tolist()),
+        )
 
     def _table(self, interaction, index: int) -> TableFeatures:
         """Returns tokens and numbers of a question's table, from the cache if possible."""

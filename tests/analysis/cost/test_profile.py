@@ -59,7 +59,10 @@ def in_process(monkeypatch, made_once):
     seen = types.SimpleNamespace(requests=[], deadly=set(), started=0)
     monkeypatch.setattr(speed, "Machine", lambda: speed_of_nothing)
     speed_of_nothing = types.SimpleNamespace(
-        rates=lambda: {"float32": 1e9, "bfloat16": 2e9, "bandwidth": 1e9}
+        rates=lambda precisions: {
+            **{name: {"float32": 1e9, "bfloat16": 2e9}[name] for name in precisions},
+            "bandwidth": 1e9,
+        }
     )
 
     class InProcess(measuring_process.Worker):
@@ -203,7 +206,7 @@ def test_training_has_no_formula_of_its_own(in_process):
     ("fields", "words"),
     [
         ({"variants": ("full", "fast")}, "unknown attention 'fast'"),
-        ({"precisions": ("float16",)}, "precisions: 'float16' is not one of float32, bfloat16"),
+        ({"precisions": ("half",)}, "precisions: 'half' is not one of float32, bfloat16, float16"),
         ({"passes": ("backward",)}, "passes: 'backward' is not one of forward, training"),
         ({"lengths": (20, 64)}, "lengths: 20 tokens leave no room for a table"),
         ({"variants": ()}, "variants: nothing to measure"),

@@ -1,5 +1,6 @@
 """Growth with the length; what is measured is finite and of the right kind."""
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -17,9 +18,34 @@ def test_growth_exponent():
 
 
 def test_what_the_machine_can_do():
-    rates = speed.Machine((16, 8, 16), 2**10).rates()
-    assert set(rates) == {"float32", "bfloat16", "bandwidth"}
+    machine = speed.Machine((16, 8, 16), 2**10)
+    assert set(machine.rates()) == {"float32", "bfloat16", "bandwidth"}
+    rates = machine.rates(["float16"])
+    assert set(rates) == {"float16", "bandwidth"}
     assert min(rates.values()) > 0
+
+
+class OnGpu:
+    """A tensor on a GPU, as far as `seconds` can tell; all of it must not be copied."""
+
+    device = "/job:localhost/replica:0/task:0/device:GPU:0"
+
+    def __init__(self):
+        self.read = []
+
+    def __array__(self, dtype=None, copy=None):
+        self.read.append("as a tensor")
+        return np.arange(6.0).reshape(2, 3)
+
+    def numpy(self):
+        raise AssertionError("copied to the host")
+
+
+def test_seconds_of_a_tensor_on_a_gpu():
+    tensor = OnGpu()
+    clock, _ = speed.seconds(lambda: tensor)
+    assert clock > 0
+    assert tensor.read
 
 
 def test_seconds_of_a_tensor_and_of_gradients():

@@ -103,6 +103,37 @@ def test_rows_beyond_the_largest_id_are_not_taken(vocab_file):
     assert cuts == (Cut("columns", 2), Cut("rows", 1))
 
 
+def test_numbers_of_what_is_read(vocab_file):
+    """Any row and column may be read, and they are numbered as in a smaller table."""
+    converter = ExampleConverter(
+        vocab_file, 10, max_row_id=3, max_column_id=3, prune_columns=True, prune_rows=True,
+        drop_rows_to_fit=True, drop_columns_to_fit=True, renumber_to_fit=True,
+    )  # fmt: skip
+    example, cuts = found = converter.conversion(ask(ROWS, "green x", [(2, 2)]), 0)
+    assert pieces(example) == "[CLS] green x [SEP] who x red x green x"
+    assert (found.rows, found.columns) == ((0, 2), (0, 2))
+    assert values(example, "row_ids")[4:].tolist() == [0, 0, 1, 1, 2, 2]
+    assert values(example, "column_ids")[4:].tolist() == [1, 2, 1, 2, 1, 2]
+    assert np.flatnonzero(values(example, "label_ids")).tolist() == [9]
+    assert cuts == (Cut("columns", 1), Cut("rows", 1))
+    whole = ExampleConverter(vocab_file, 16).conversion(ask(ROWS, "x"), 0)
+    assert (whole.rows, whole.columns) == ((0, 1, 2), (0, 1, 2))
+
+
+def test_the_best_row_is_read_whole(vocab_file):
+    """Before other rows are read at all, and as far as it fits a quarter of the tokens."""
+    rows = [["red x", "5 x", "y y"] for _ in range(9)]
+    rows[7] = ["blue 7", "5 x", "y"]
+    converter = ExampleConverter(vocab_file, 32, prune_rows=True, drop_rows_to_fit=True)
+    example, cuts = found = converter.conversion(ask(rows, "blue 7"), 0)
+    assert found.rows == (0, 1, 2, 3, 4, 5, 7)
+    assert (values(example, "row_ids") == 8).sum() == 5
+    assert cuts[0] == Cut("rows", 2)
+    rows[7][2] = "y " * 9
+    example = converter.convert(ask(rows, "blue 7"), 0)
+    assert (values(example, "row_ids") == 8).sum() == 3
+
+
 def test_options_reach_other_processes(converters):
     copied = pickle.loads(pickle.dumps(converters[True, False]))
     assert copied.config == converters[True, False].config

@@ -1,0 +1,100 @@
+"""The part of a table that a model reads, and what it leaves out."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import tensorflow as tf
+
+from mate_tf.data.converters.examples import Conversion
+from mate_tf.tables.linearize import COLUMNS, ROWS, Cut
+
+_OF_CELLS = ("selected", "cell_probabilities")
+_MOST_RANGES = 5  # of numbers in one text
+
+
+class ReadPart:
+    """The rows and columns of a table that are in an example.
+
+    In the example they are numbered from 1, without those that were left out.
+
+    Args:
+        conversion: a conversion with the option `renumber_to_fit`.
+        shape: (data rows, columns) of the table.
+
+    Attributes:
+        example: the example.
+        rows, columns: <int64>[n], the data rows and columns that are read, from 0.
+        shape: as given.
+    """
+
+    def __init__(self, conversion: Conversion, shape: tuple[int, int]):
+        self.example: tf.train.Example = conversion.example
+        self.rows, self.columns = np.array(conversion.rows, int), np.array(conversion.columns, int)
+        self.shape = shape
+        self._cuts = conversion.cuts
+
+    def outputs(self, outputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Returns a model's outputs with those of cells in the shape of the whole table.
+
+        Args:
+            outputs: outputs of `ServingModule.serving_examples` for the example.
+        """
+        found = {name: self.of_table(outputs[name]) for name in _OF_CELLS}
+        return outputs | found
+
+    def of_table(self, values: np.ndarray) -> np.ndarray:
+        """Returns values of the cells that are read as values of all cells.
+
+        Args:
+            values: <dtype>[..., model rows, model columns]. Row 0 is the first one that is read.
+
+        Returns:
+            <dtype>[..., rows, columns], 0 for cells that are not read.
+        """
+        found = np.zeros((*values.shape[:-2], *self.shape), values.dtype)
+        place = np.ix_(self.rows, self.columns)
+        found[(..., *place)] = values[..., : len(self.rows), : len(self.columns)]
+        return found
+
+    def with_header(self, values: np.ndarray) -> np.ndarray:
+        """Returns values of header and cells that are read as values of the whole table.
+
+        Args:
+            values: <float>[1 + rows that are read, columns that are read], the header first.
+
+        Returns:
+            <float>[1 + rows, columns], NaN for what is not read.
+        """
+        found = np.full((self.shape[0] + 1, self.shape[1]), np.nan, values.dtype)
+        found[np.ix_(np.append(0, self.rows + 1), self.columns)] = values
+        return found
+
+    def cells(self, row_ids: np.ndarray, column_ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Returns row and column in the table, <int64>[...] from 0, of tokens with these ids.
+
+        Tokens of the header have row -1, those of the question row and column -1.
+        """
+        rows, columns = np.append(-1, self.rows), np.append(-1, self.columns)
+        return rows[row_ids], columns[column_ids]
+
+    def notes(self) -> list[str]:
+        """Describes what was left out, such as "3 rows dropped: 5, 8 to 9"."""
+        return [self._note(cut) for cut in self._cuts]
+
+    def _note(self, cut: Cut) -> str:
+        if cut.kind not in (ROWS, COLUMNS):
+            return str(cut)
+        read, number = (
+            (self.rows, self.shape[0]) if cut.kind == ROWS else (self.columns, self.shape[1])
+        )
+        found = list(_ranges(np.setdiff1d(np.arange(number), read) + 1))
+        more = f" and {len(found) - _MOST_RANGES} more ranges" * (len(found) > _MOST_RANGES)
+        # The histogram is no row of the table and has no number.
+        return f"{cut}: {', '.join(found[:_MOST_RANGES])}{more}" if found else str(cut)
+
+
+def _ranges(numbers: np.ndarray) -> Iterator[str]:
+    """Yields texts such as "8 to 9" for ascending numbers <int64>[n]."""
+    for part in np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1):
+        if len(part):
+            yield f"{part[0]} to {part[-1]}" if len(part) > 1 else f"{part[0]}"
