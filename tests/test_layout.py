@@ -25,6 +25,7 @@ COVERED_BY = {
     "analysis/cost/encoder_worker": "analysis/cost/test_profile",
     "cli/checks": "cli/test_pretrained",
     "cli/folders": "cli/test_job",
+    "serving/answer": "serving/test_predictor",
     "serving/configurations": "serving/test_pretrained",
     "serving/hub": "serving/test_source",
     "serving/live": "serving/test_pretrained",

@@ -71,6 +71,18 @@ def result(
     return Result(value, str(int(value)) if value.is_integer() else str(value))
 
 
+def addends(texts: Sequence[str], numbers: Sequence[float | None]) -> list[float | None]:
+    """Returns the number of each cell that a sum or average takes; None for a cell without one.
+
+    Args:
+        texts: texts of the selected cells.
+        numbers: number found in each of them, from the table's annotations, for a text that is not
+            a number as a whole.
+    """
+    known = zip(map(_number, texts), numbers, strict=True)
+    return [_shortest(other) if own is None or math.isnan(own) else own for own, other in known]
+
+
 def normal_form(items: Iterable[Item]) -> list[str]:
     """Returns the form that the reference compares: sorted texts, numbers rounded to float32."""
     return normalize_answers(to_float32(i) if isinstance(i, float) else i for i in items)
@@ -84,16 +96,13 @@ def _aggregate(aggregation, texts, numbers):
         return None
     if aggregation == COUNT:
         return float(len(texts))
-    addends = [_number(text) for text in texts]
-    if numbers is not None:
-        known = zip(addends, numbers, strict=True)
-        addends = [
-            _shortest(other) if own is None or math.isnan(own) else own for own, other in known
-        ]
-        addends = [addend for addend in addends if addend is not None]
-    if not addends or None in addends:
+    if numbers is None:
+        added = [_number(text) for text in texts]
+    else:
+        added = [addend for addend in addends(texts, numbers) if addend is not None]
+    if not added or None in added:
         return None
-    total = sum(addends) / (len(addends) if aggregation == AVERAGE else 1)
+    total = sum(added) / (len(added) if aggregation == AVERAGE else 1)
     # The last digit of 0.1 + 0.2 = 0.30000000000000004 is noise.
     return float(f"{total:.15g}")
 

@@ -5,6 +5,7 @@ import os
 
 from mate_tf.cli.checks import check_export
 from mate_tf.errors import InputError
+from mate_tf.serving import notes
 from mate_tf.tables.given import read_table
 from mate_tf.tables.table import Table
 
@@ -80,8 +81,13 @@ def answer_all(
 def print_answer(table: Table, question: str, answer, form: str) -> None:
     """Prints one answer as TABLE or BOTH."""
     print(f"\n{question}")
-    print(json.dumps(answer.to_json(), ensure_ascii=False) if form == BOTH else answer.text)
+    if form == BOTH:
+        print(json.dumps(answer.to_json(), ensure_ascii=False))
+    if form == TABLE or not answer.answerable:
+        print(notes.in_words(answer))
     print(table.render(answer.coordinates))
+    for note in answer.notes:
+        print(f"note: {note}")
     for cut in answer.cuts:
         print(f"cut: {cut}")
 

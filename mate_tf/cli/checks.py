@@ -24,6 +24,9 @@ OF_CHECKPOINTS = ("eval", "predict", "predict_and_evaluate", "export", "analyze"
 WITHOUT_MODEL_DIR = ("create_data", "profile")
 """Modes that read and write nothing in --model_dir."""
 
+OF_CALIBRATION = ("run", "predict_and_evaluate", "export")
+"""Modes that --calibrate is for."""
+
 OF_PRETRAINED = ("predict", "predict_and_evaluate", "export", "analyze", "ask", "demo")
 """Modes that --init_checkpoint is enough for, without a training."""
 
@@ -42,6 +45,8 @@ def check(flags) -> None:
             raise InputError(f"--{name}={path}: no such {kind}")
     if flags.mode not in WITHOUT_MODEL_DIR:
         _check_model_dir(where.model_dir)
+    if flags.calibrate:
+        _check_calibrate(flags)
     if flags.init_checkpoint:
         _check_checkpoint(flags)
     elif pipelines.find(flags):
@@ -69,6 +74,15 @@ def _check_model_dir(model_dir: str) -> None:
         f"as --init_checkpoint={model_dir}, to answer with it or, with another --model_dir, to "
         "train from it"
     )
+
+
+def _check_calibrate(flags) -> None:
+    if flags.mode not in OF_CALIBRATION:
+        raise InputError(f"--calibrate is for --mode={', '.join(OF_CALIBRATION)}")
+    if not (flags.task or flags.config_file):
+        raise InputError("--calibrate needs --task or --config_file, with its dev questions")
+    if pipelines.find(flags):
+        raise InputError(f"--calibrate: task {flags.task or flags.config_file} has two models")
 
 
 def _check_checkpoint(flags) -> None:

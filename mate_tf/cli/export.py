@@ -1,8 +1,10 @@
 """--mode=export."""
 
+from mate_tf.cli.calibrate import calibrate
 from mate_tf.cli.job import Job
 from mate_tf.cli.pretrained import load_predictor
 from mate_tf.errors import InputError
+from mate_tf.serving import confidence
 from mate_tf.serving import export as saved_model
 from mate_tf.training import trainer
 
@@ -14,11 +16,18 @@ def main(flags) -> None:
             raise InputError("--mode=export of --init_checkpoint needs --export_dir=FOLDER")
         print(f"exported | {load_predictor(flags).export(flags.export_dir)}")
     else:
-        export(Job.from_flags(flags))
+        job = Job.from_flags(flags)
+        if job.calibrate:
+            calibrate(job)
+        export(job)
 
 
 def export(job: Job) -> str:
-    """Writes the SavedModel of a job; prints and returns its folder."""
+    """Writes the SavedModel of a job, with its calibration if it has one.
+
+    Returns:
+        its folder, which is also printed.
+    """
     model = trainer.load_model(job.experiment, job.model_dir)
     options = job.experiment.task.conversion.converter_options()
     path = saved_model.export(
@@ -28,6 +37,7 @@ def export(job: Job) -> str:
         options,
         job.task.class_names,
         reads_tables=job.task.capabilities.reads_tables,
+        calibration=confidence.find(job.model_dir, confidence.latest_weights(job.model_dir)),
     )
     print(f"exported | {path}")
     return path

@@ -125,6 +125,12 @@ flags.DEFINE_multi_string("question", [], "Question about --table; repeat it for
 flags.DEFINE_enum(
     "format", "both", ["json", "table", "both"], "ask: answers as JSON, as a table, or as both."
 )
+flags.DEFINE_boolean(
+    "calibrate",
+    False,
+    "predict_and_evaluate, export and run: fit the confidence of answers to the dev questions, "
+    "with a threshold below which there is no answer.",
+)
 flags.DEFINE_integer("port", 7860, "Port of --mode=demo.", lower_bound=1, upper_bound=65535)
 
 LENGTHS = [str(2**power) for power in range(7, 15)]

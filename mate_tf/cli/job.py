@@ -79,6 +79,7 @@ class Job:
         beam_options: command line options of the Beam runner.
         decisions: values of the experiment that the data determine (`Task.decided_by_data`).
         trainer: functions that train, evaluate and predict.
+        calibrate: fit the confidence of answers when the model is evaluated.
     """
 
     experiment: TableExperiment
@@ -92,6 +93,7 @@ class Job:
     beam_options: tuple[str, ...] = ()
     decisions: dict = dataclasses.field(default_factory=dict)
     trainer: trainers.Trainer = trainers.STRATEGY
+    calibrate: bool = False
 
     @classmethod
     def from_flags(cls, flags) -> "Job":
@@ -151,6 +153,7 @@ class Job:
             beam_options=_beam_options(flags),
             decisions=decisions,
             trainer=trainers.chosen(flags),
+            calibrate=flags.calibrate,
         )
 
     @property

@@ -4,6 +4,7 @@ import collections
 import itertools
 import os
 
+from mate_tf.cli import calibrate
 from mate_tf.cli.job import Job
 from mate_tf.cli.predict import SEQUENCE, evaluated, predict, write_answers
 from mate_tf.data import records
@@ -61,6 +62,8 @@ def score(job: Job, predicted) -> dict[str, dict]:
             print(f"\n{split}\n{metrics.comparison(columns, title)}")
         for warning in job.task.warnings(interactions, systems["model"]):
             print(f"warning | {split}: {warning}")
+    if job.calibrate:
+        results[job.task.splits[1]][calibrate.TITLE] = {"model": calibrate.calibrate(job)}
     path = os.path.join(job.model_dir, "metrics.json")
     write_json(path, results)
     print(f"\nevaluated | {path}")

@@ -8,6 +8,7 @@ from html import escape
 
 import numpy as np
 
+from mate_tf.serving.notes import NO_ANSWER
 from mate_tf.tables import html
 from mate_tf.tables.table import Table
 
@@ -34,23 +35,32 @@ def answer_html(turns: Sequence[tuple[str, object]]) -> str:
         for text, old in before
     )
     facts = [f"probability {html.percent(answer.probability)}"]
+    if answer.confidence is not None:
+        facts.insert(0, f"confidence {html.percent(answer.confidence)}")
+    if not answer.answerable and answer.text:
+        facts.insert(0, f"best guess: {_shortened(answer.text)}")
     if answer.cells:
         facts.append(html.counted(len(answer.cells), "cell"))
     if answer.aggregation != "NONE":
         facts.append(f"operation {answer.aggregation}")
     if answer.value is not None:
         facts.append(f"value {answer.value:.15g}")
-    cuts = "".join(f"<p class=cut>cut: {escape(cut)}</p>" for cut in answer.cuts)
+    remarks = "".join(f"<p class=note>{escape(note)}</p>" for note in answer.notes)
+    remarks += "".join(f"<p class=cut>cut: {escape(cut)}</p>" for cut in answer.cuts)
+    kind = "" if answer.answerable else " unanswered"
     return (
-        f"{f'<ol class=earlier>{earlier}</ol>' if earlier else ''}<div class=mate-answer>"
+        f"{f'<ol class=earlier>{earlier}</ol>' if earlier else ''}<div class='mate-answer{kind}'>"
         f"<p class=question>{escape(question)}</p><p class=text>{escape(_in_words(answer))}</p>"
-        f"<p class=facts>{escape(' · '.join(facts))}</p>{cuts}</div>"
+        f"<p class=facts>{escape(' · '.join(facts))}</p>{remarks}</div>"
     )
 
 
 def _in_words(answer) -> str:
-    text = answer.text if len(answer.text) <= 1000 else answer.text[:999] + "…"
-    return text or "no cell"
+    return _shortened(answer.text) if answer.answerable else NO_ANSWER
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 1000 else text[:999] + "…"
 
 
 def error_html(message: str) -> str:

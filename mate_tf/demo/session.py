@@ -140,7 +140,7 @@ class Demo:
         """
         if talk.table is None:
             raise InputError("paste a table first, or upload one")
-        if not question.strip():
+        if not (question or "").strip():
             raise InputError("type a question first")
         previous = talk.turns[-1].answer if talk.turns and follow_up else None
         answer = self._predictor.ask(talk.table, question, previous)

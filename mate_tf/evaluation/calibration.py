@@ -1,7 +1,8 @@
 """Calibration of the probabilities of answers: temperature, calibration error, threshold.
 
 The method is temperature scaling (Guo et al., On Calibration of Modern Neural Networks, 2017) of
-one probability per answer. With the bias it is Platt scaling. Imports no TensorFlow.
+one probability per answer. With the bias it is Platt scaling, and the words that question and table
+share are a second input of it. Imports no TensorFlow.
 """
 
 import dataclasses
@@ -24,38 +25,52 @@ _SMALLEST = 1e-6
 _SLOPES = (0.01, 20.0)
 """Range of 1 / temperature. It is positive: a more probable answer is never less confident."""
 
+_OVERLAPS = (0.0, 20.0)
+
 
 @dataclasses.dataclass(frozen=True)
 class Calibration:
     """Conversion of the probability of an answer to a confidence.
 
-    The confidence is sigmoid(log(p / (1 - p)) / temperature + bias). It estimates the share of
-    right answers among all that have it.
+    The confidence is sigmoid(log(p / (1 - p)) / temperature + overlap * s + bias), where s is the
+    share of the question's words that the table has (`unanswerable.shared_words`). It estimates the
+    share of right answers among all that have it.
 
     Attributes:
         temperature: divisor of the log odds; above 1 if the model is too sure.
         bias: added to the log odds.
+        overlap: added to the log odds if the table has all of the question's words, see above.
         threshold: smallest confidence of an answer; below it the table is not expected to have one.
         weights: name of the checkpoint that it was fitted for; "" if unknown.
     """
 
     temperature: float = 1.0
     bias: float = 0.0
+    overlap: float = 0.0
     threshold: float = 0.0
     weights: str = ""
 
     def __post_init__(self):
-        numbers = (self.temperature, self.bias, self.threshold)
+        numbers = (self.temperature, self.bias, self.overlap, self.threshold)
         if not all(isinstance(each, int | float) and math.isfinite(each) for each in numbers):
-            raise InputError("temperature, bias and threshold must be numbers")
+            raise InputError("temperature, bias, overlap and threshold must be numbers")
         if not isinstance(self.weights, str):
             raise InputError(f"weights {self.weights!r} is no name of a checkpoint")
         if self.temperature <= 0:
             raise InputError(f"temperature {self.temperature} is not above 0")
 
-    def confidence(self, probability):
-        """Computes the confidence of probabilities, <float>[...], of the same shape."""
-        return _sigmoid(log_odds(probability) / self.temperature + self.bias)
+    def confidence(self, probability, shared=0.0):
+        """Computes the confidence of answers.
+
+        Args:
+            probability: <float>[...], of the answers.
+            shared: <float>[...], shares of the questions' words that their tables have.
+
+        Returns:
+            <float64>[...].
+        """
+        odds = log_odds(probability) / self.temperature
+        return _sigmoid(odds + self.overlap * np.asarray(shared) + self.bias)
 
 
 def read(path: str | os.PathLike) -> Calibration:
@@ -82,8 +97,13 @@ def log_odds(probability) -> np.ndarray:
     return np.log(probability) - np.log1p(-probability)
 
 
-def fit(probabilities: Sequence[float], right: Sequence[bool], bias: bool = True) -> Calibration:
-    """Fits temperature and bias to answers: those with the largest likelihood.
+def fit(
+    probabilities: Sequence[float],
+    right: Sequence[bool],
+    shared: Sequence[float] | None = None,
+    bias: bool = True,
+) -> Calibration:
+    """Fits a calibration to answers: the values with the largest likelihood; the threshold is 0.
 
     As Platt does, the targets are (n + 1) / (n + 2) of the n right answers and 1 / (m + 2) of the
     m wrong ones, so that the fit is finite if all are right or all are wrong.
@@ -91,6 +111,8 @@ def fit(probabilities: Sequence[float], right: Sequence[bool], bias: bool = True
     Args:
         probabilities: <float>[answers].
         right: <bool>[answers].
+        shared: <float>[answers], shares of the questions' words that their tables have; None: fit
+            without them.
         bias: False: fit the temperature alone, as Guo et al. do.
 
     Raises:
@@ -99,47 +121,22 @@ def fit(probabilities: Sequence[float], right: Sequence[bool], bias: bool = True
     from scipy import optimize
 
     probabilities, right = _checked(probabilities, right)
-    odds, num_right = log_odds(probabilities), int(right.sum())
+    words, _ = _checked(np.zeros(len(right)) if shared is None else shared, right)
+    inputs = np.stack([log_odds(probabilities), words, np.ones(len(right))], axis=1)
+    num_right = int(right.sum())
     high, low = (num_right + 1) / (num_right + 2), 1 / (len(right) - num_right + 2)
     targets = np.where(right, high, low)
 
-    def loss(parameters):
-        slope, shift = parameters
-        scores = slope * odds + shift
-        errors = _sigmoid(scores) - targets
+    def loss(weights):
+        scores = inputs @ weights
         value = np.mean(np.logaddexp(0.0, scores) - targets * scores)
-        return value, np.array([np.mean(errors * odds), np.mean(errors)])
+        return value, inputs.T @ (_sigmoid(scores) - targets) / len(right)
 
-    shifts = (None, None) if bias else (0.0, 0.0)
-    found = optimize.minimize(loss, [1.0, 0.0], jac=True, bounds=[_SLOPES, shifts])
-    slope, shift = map(float, found.x)
-    return Calibration(temperature=1 / slope, bias=shift)
-
-
-def cross_fitted(
-    probabilities: Sequence[float], right: Sequence[bool], bias: bool = True, folds: int = 2
-) -> np.ndarray:
-    """Computes confidences, each by a fit to the other folds, to measure a fit on other answers.
-
-    Args:
-        probabilities, right, bias: as for `fit`.
-        folds: number of folds; the answers take turns.
-
-    Returns:
-        <float64>[answers].
-
-    Raises:
-        InputError: as `fit`, or if there are fewer answers than folds.
-    """
-    probabilities, right = _checked(probabilities, right)
-    if len(right) < folds:
-        raise InputError(f"{len(right)} answers are too few for {folds} folds")
-    fold = np.arange(len(right)) % folds
-    confidences = np.empty(len(right))
-    for index in range(folds):
-        fitted = fit(probabilities[fold != index], right[fold != index], bias)
-        confidences[fold == index] = fitted.confidence(probabilities[fold == index])
-    return confidences
+    zero = (0.0, 0.0)
+    bounds = [_SLOPES, zero if shared is None else _OVERLAPS, (None, None) if bias else zero]
+    found = optimize.minimize(loss, [1.0, 0.0, 0.0], jac=True, bounds=bounds)
+    slope, overlap, shift = map(float, found.x)
+    return Calibration(temperature=1 / slope, bias=shift, overlap=overlap)
 
 
 @dataclasses.dataclass(frozen=True)

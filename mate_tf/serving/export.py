@@ -9,6 +9,7 @@ import tensorflow as tf
 from absl import logging
 
 from mate_tf.errors import InputError
+from mate_tf.evaluation import calibration as calibrations
 from mate_tf.files.atomic import write_json
 from mate_tf.serving import signatures, table_reader
 from mate_tf.tables.conversion import ConversionConfig
@@ -29,6 +30,7 @@ def export(
     converter_options: dict,
     class_names=(),
     reads_tables=True,
+    calibration: calibrations.Calibration | None = None,
 ) -> str:
     """Writes `model` as a SavedModel. An earlier one in the same folder is replaced at the end.
 
@@ -47,6 +49,7 @@ def export(
         converter_options: keyword arguments of the converter that made its examples.
         class_names: names of the classes, for models that classify.
         reads_tables: True if the model answers questions about tables.
+        calibration: makes confidences of its probabilities; None: answers have no confidence.
 
     Returns:
         export_dir.
@@ -74,6 +77,9 @@ def export(
         shutil.copyfile(vocab_file, os.path.join(extras_dir(partial), VOCABULARY_FILE))
         settings = {"converter": options, "class_names": names, "reads_tables": reads_tables}
         write_json(os.path.join(extras_dir(partial), SETTINGS_FILE), settings, sort_keys=True)
+        if calibration is not None:
+            path = os.path.join(extras_dir(partial), calibrations.FILE)
+            write_json(path, dataclasses.asdict(calibration))
         shutil.rmtree(export_dir, ignore_errors=True)
         os.replace(partial, export_dir)
     finally:

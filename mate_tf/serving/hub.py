@@ -14,7 +14,13 @@ _WEIGHTS = (
 )
 """Patterns of files with weights. Only one kind is fetched, the first that a model has."""
 
-_OTHERS = ("config.json", "vocab.txt", "tokenizer.json", "tokenizer_config.json")
+_OTHERS = (
+    "config.json",
+    "vocab.txt",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "calibration.json",
+)
 
 
 def is_name(text: str) -> bool:

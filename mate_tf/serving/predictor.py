@@ -1,73 +1,31 @@
 """Answers questions about tables with a trained model."""
 
+import copy
 import dataclasses
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-import numpy as np
 import tensorflow as tf
 
 from mate_tf import checkpoints
-from mate_tf.answers import execution
-from mate_tf.answers.execution import AGGREGATIONS
 from mate_tf.attention import AttentionConfig
 from mate_tf.data import interactions
 from mate_tf.data.converters.tokenizer import MAX_WORD_CHARACTERS
 from mate_tf.errors import InputError
-from mate_tf.evaluation.denotation import numbers_at
-from mate_tf.serving import export, pretrained, requests, source
+from mate_tf.evaluation import unanswerable
+from mate_tf.evaluation.calibration import Calibration
+from mate_tf.serving import confidence, export, notes, pretrained, requests, source
+from mate_tf.serving.answer import Answer, AnswerCell, of_cells, of_class
 from mate_tf.serving.exported import ExportedModel
 from mate_tf.serving.served import ServedModel
 from mate_tf.tables.given import as_table
 from mate_tf.tables.table import Table
 
+__all__ = ["Answer", "AnswerCell", "Predictor"]
+
 # A run of letters and digits. Ideographs are excluded since each one is a word by itself.
 _TOO_LONG_WORD = re.compile(rf"[^\W_\u3400-\u9fff]{{{MAX_WORD_CHARACTERS + 1}}}")
-
-
-@dataclasses.dataclass(frozen=True)
-class AnswerCell:
-    """A selected cell. `row` and `column` count from 0; the header is not a row."""
-
-    row: int
-    column: int
-    text: str
-    probability: float
-
-
-@dataclasses.dataclass(frozen=True)
-class Answer:
-    """Answer of a model to one question.
-
-    Attributes:
-        cells: the selected cells in table order.
-        aggregation: operation over the cells: "NONE", "SUM", "AVERAGE" or "COUNT".
-        value: result of the operation; None for "NONE" and for cells without numbers.
-        probability: probability of the answer. For a class: its probability. For cells that share
-            one distribution (`cell_cross_entropy`): the sum of the cells' probabilities. For cells
-            with independent probabilities: their mean. 0 without cells.
-        text: the answer as text: the value, the texts of the cells, separated by commas, or the
-            name of the class.
-        cuts: descriptions of the parts of table, question and previous answer that the model did
-            not read; empty if it read everything.
-    """
-
-    cells: tuple[AnswerCell, ...]
-    aggregation: str
-    value: float | None
-    probability: float
-    text: str
-    cuts: tuple[str, ...] = ()
-
-    @property
-    def coordinates(self) -> list[tuple[int, int]]:
-        """Returns (row, column) of each cell."""
-        return [(cell.row, cell.column) for cell in self.cells]
-
-    def to_json(self) -> dict:
-        """Returns the fields as a dict of plain JSON values."""
-        return dataclasses.asdict(self)
 
 
 class Predictor:
@@ -84,15 +42,20 @@ class Predictor:
     Args:
         saved_model_dir: folder of a SavedModel that `mate_tf.serving.export` wrote.
 
+    Attributes:
+        calibration: the `Calibration` of its answers, read from the folder of the model; None if
+            nothing was fitted (--calibrate).
+
     Raises:
         InputError: if the folder has no SavedModel of mate-tf, or its model reads no tables.
     """
 
     def __init__(self, saved_model_dir: str):
-        self._set(ExportedModel(saved_model_dir), saved_model_dir)
+        fitted = confidence.find(export.extras_dir(saved_model_dir))
+        self._set(ExportedModel(saved_model_dir), saved_model_dir, fitted)
 
-    def _set(self, model: ServedModel, name: str) -> None:
-        self._model, self._name = model, str(name)
+    def _set(self, model: ServedModel, name: str, calibration: Calibration | None = None) -> None:
+        self._model, self._name, self.calibration = model, str(name), calibration
 
     @classmethod
     def from_pretrained(
@@ -116,7 +79,8 @@ class Predictor:
                 * the name of a model on the Hugging Face hub; needs the extra `hub`.
             attention: attention variant in place of the model's own: its name, or its
                 `AttentionConfig` with options. It must have the same weights. By default as the
-                model was trained, which for TAPAS is "full".
+                model was trained, which for TAPAS is "full". A calibration is not of the other
+                variant and is not used.
             precision: "float32", "bfloat16" or "float16"; by default as it was trained.
             max_seq_length: tokens of question and table that are read; by default 512, or as it was
                 trained.
@@ -131,8 +95,31 @@ class Predictor:
         found = source.find(folder_or_name)
         predictor = cls.__new__(cls)
         model = pretrained.load(found, attention, precision, max_seq_length, task)
-        predictor._set(model, found.name)
+        predictor._set(model, found.name, None if attention else confidence.of_source(found))
         return predictor
+
+    @classmethod
+    def of_model(cls, model: ServedModel, name: str = "") -> "Predictor":
+        """Returns a predictor of a model that is loaded already.
+
+        Args:
+            model: an `ExportedModel` or `LiveModel`.
+            name: name of the model, for errors and `repr`.
+        """
+        predictor = cls.__new__(cls)
+        predictor._set(model, name)
+        return predictor
+
+    def with_calibration(self, calibration: Calibration | None) -> "Predictor":
+        """Returns a predictor of the same model with another calibration."""
+        other = copy.copy(self)
+        other.calibration = calibration
+        return other
+
+    @property
+    def class_names(self) -> list[str]:
+        """Names of the classes; empty for a model that does not classify."""
+        return self._model.class_names
 
     @property
     def model(self):
@@ -190,15 +177,19 @@ class Predictor:
         """
         table = as_table(table)
         if isinstance(question, str):
-            return self._ask([(table, requests.question(question))], previous)[0]
-        return self._ask([(table, each) for each in requests.questions(question)], previous)
+            return self._ask([(table, requests.question(question))], [previous])[0]
+        pairs = [(table, each) for each in requests.questions(question)]
+        return self._ask(pairs, [previous] * len(pairs))
 
-    def ask_batch(self, pairs: Iterable, batch_size: int = 16) -> list[Answer]:
+    def ask_batch(
+        self, pairs: Iterable, batch_size: int = 16, previous: Sequence[Answer | None] | None = None
+    ) -> list[Answer]:
         """Answers questions about different tables.
 
         Args:
             pairs: (table, question) each.
             batch_size: examples that the model computes at a time.
+            previous: for each pair the answer to the question before, or None; see `ask`.
 
         Returns:
             The answers, in the order of the pairs.
@@ -207,7 +198,7 @@ class Predictor:
             InputError: as `ask`.
         """
         read = [(as_table(table), requests.question(question)) for table, question in pairs]
-        return self._ask(read, batch_size=batch_size)
+        return self._ask(read, previous or [None] * len(read), batch_size)
 
     def save_pretrained(self, folder: str | os.PathLike) -> None:
         """Writes a folder that Hugging Face's `from_pretrained` and this class's read.
@@ -218,6 +209,8 @@ class Predictor:
         checkpoints.save_huggingface(
             self._keras_model(), folder, self._model.converter.vocab_file, self._model.class_names
         )
+        if self.calibration is not None:
+            confidence.write(folder, dataclasses.replace(self.calibration, weights=""))
 
     def export(self, folder: str | os.PathLike) -> str:
         """Writes the model as a SavedModel (`mate_tf.serving.export`); returns the folder.
@@ -231,6 +224,7 @@ class Predictor:
             self._model.converter.vocab_file,
             dataclasses.asdict(self._model.converter.config),
             self._model.class_names,
+            calibration=self.calibration,
         )
 
     def _keras_model(self):
@@ -248,47 +242,51 @@ class Predictor:
         _, example, _ = self._convert(as_table(table), requests.question(question), previous)
         return example
 
-    def _ask(self, pairs, previous=None, batch_size: int = 16) -> list[Answer]:
-        """Answers (table, question) pairs in batches."""
-        converted = [self._convert(table, question, previous) for table, question in pairs]
+    def _ask(self, pairs, previous, batch_size: int = 16) -> list[Answer]:
+        """Answers (table, question) pairs in batches, each with the answer before it or None."""
+        converted = [
+            self._convert(table, question, before)
+            for (table, question), before in zip(pairs, previous, strict=True)
+        ]
         outputs = []
         for start in range(0, len(converted), batch_size):
             batch = converted[start : start + batch_size]
             outputs += self._model(*(example for _, example, _ in batch))
         return [
-            self._answer(table, interaction, found, notes)
-            for (table, _), (interaction, _, notes), found in zip(
-                pairs, converted, outputs, strict=True
-            )
+            self._answer(pair, interaction, found, cuts)
+            for pair, (interaction, _, cuts), found in zip(pairs, converted, outputs, strict=True)
         ]
 
-    def _answer(self, table, interaction, outputs, notes) -> Answer:
+    def _answer(self, pair, interaction, outputs, cuts) -> Answer:
+        """Returns the answer to a (table, question) pair, with its confidence and notes."""
+        table, question = pair
+        classes = None
         if "class_probabilities" in outputs:
-            return self._class(outputs["class_probabilities"], notes)
-        return _cells(interaction.table, table, outputs, notes)
+            classes = self._model.class_names
+            answer = of_class(outputs["class_probabilities"], classes, cuts)
+        else:
+            answer = of_cells(interaction.table, table, outputs, cuts)
+        aggregates = "aggregation_probabilities" in outputs
+        remarks = notes.of_question(question, table.columns, aggregates, classes)
+        sure, answerable = None, bool(answer.text)
+        if self.calibration is not None:
+            shared = unanswerable.shared_words(question, table)
+            raw = confidence.score(answer.probability, outputs)
+            sure = float(self.calibration.confidence(raw, shared))
+            answerable &= sure >= self.calibration.threshold
+        return dataclasses.replace(
+            answer, confidence=sure, answerable=answerable, notes=(*remarks, *answer.notes)
+        )
 
     def _convert(self, table, question, previous):
         """Returns the interaction, its example and descriptions of what the example lacks."""
         only_question = interactions.Question(id="ask-0_0", text=question)
         interaction = interactions.interaction_from_table(table, "ask-0", [only_question])
         example, cuts = self._model.converter.conversion(interaction, 0)
-        notes = [str(cut) for cut in cuts] + _unknown_words(table)
+        cuts = [str(cut) for cut in cuts] + _unknown_words(table)
         if previous is not None:
-            notes += _refer_to(previous, example)
-        return interaction, example, notes
-
-    def _class(self, probabilities: np.ndarray, cuts: list[str]) -> Answer:
-        """Returns the most probable class, of probabilities <float32>[classes], as an answer."""
-        index = int(np.argmax(probabilities))
-        named = index < len(self._model.class_names)
-        return Answer(
-            cells=(),
-            aggregation=execution.NONE,
-            value=None,
-            probability=float(probabilities[index]),
-            text=self._model.class_names[index] if named else str(index),
-            cuts=tuple(cuts),
-        )
+            cuts += _refer_to(previous, example)
+        return interaction, example, cuts
 
 
 def _unknown_words(table: Table) -> list[str]:
@@ -308,34 +306,3 @@ def _refer_to(previous: Answer, example: tf.train.Example) -> list[str]:
     features["prev_label_ids"].int64_list.value[:] = [int(cell in cells) for cell in tokens]
     forgotten = len(cells - set(tokens))
     return [f"{forgotten} cells of the previous answer forgotten"] if forgotten else []
-
-
-def _cells(annotated, table: Table, outputs: dict[str, np.ndarray], cuts: list[str]) -> Answer:
-    """Returns the selected cells, and the result of the operation on them, as an answer.
-
-    Args:
-        annotated: the table as a proto, with the numbers of its cells.
-        table: the same table.
-        outputs: outputs of `ServingModule.serving_examples` for one example.
-        cuts: for `Answer.cuts`.
-    """
-    cells = tuple(
-        AnswerCell(
-            row, column, table.rows[row][column], float(outputs["cell_probabilities"][row, column])
-        )
-        for row, column in np.argwhere(outputs["selected"]).tolist()
-    )
-    aggregation = execution.NONE
-    if "aggregation_probabilities" in outputs:
-        aggregation = AGGREGATIONS[int(np.argmax(outputs["aggregation_probabilities"]))]
-    texts = [cell.text for cell in cells]
-    numbers = numbers_at(annotated, [(cell.row, cell.column) for cell in cells])
-    value, text = execution.result(aggregation, texts, numbers)
-    return Answer(
-        cells=cells,
-        aggregation=aggregation,
-        value=value,
-        probability=float(outputs["probability"]),
-        text=text,
-        cuts=tuple(cuts),
-    )

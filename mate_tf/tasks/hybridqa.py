@@ -10,6 +10,7 @@ from mate_tf.data.datasets import hybridqa
 from mate_tf.data.interactions import invalidate
 from mate_tf.evaluation import hybridqa as evaluation
 from mate_tf.evaluation.confidence_intervals import paired_difference
+from mate_tf.evaluation.metrics import gold_cells
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.protos import interaction_pb2
@@ -56,6 +57,11 @@ class HybridQaTask(table.TableTask):
         if split == "train":
             return _Learnable(questions, self.task_config.discard_ambiguous)
         return questions
+
+    def is_right(self, interaction, question, prediction):
+        """Judges one answer: whether a selected cell is a candidate."""
+        del interaction
+        return bool(gold_cells(question) & set(prediction.coordinates))
 
     def measure(self, interactions, predicted):
         """Computes Hits@1, 3 and 5 with numbers of questions, in total and by answer source."""

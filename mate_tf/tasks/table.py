@@ -19,6 +19,21 @@ class TableTask(base.Task):
         graded = metrics.grade(interactions, predicted)
         return {"questions": {"accuracy": metrics.accuracy(graded)}}
 
+    def is_right(self, interaction, question, prediction):
+        """Judges one answer: its class, its value if the model aggregates, otherwise its cells.
+
+        Args:
+            interaction: the table.
+            question: the question with its gold answer.
+            prediction: `evaluation.predictions.Prediction`.
+        """
+        model = self.task_config.model
+        if model.num_classification_labels:
+            return metrics.has_right_class(interaction, question, prediction)
+        if model.num_aggregation_labels:
+            return denotation.is_right(interaction, question, prediction)
+        return metrics.has_right_cells(interaction, question, prediction)
+
     def write_answers(self, interactions, predicted, target):
         """Writes <target>.answers.tsv for WikiTableQuestions' evaluator if the model aggregates."""
         if not self.task_config.model.num_aggregation_labels:

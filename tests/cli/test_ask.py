@@ -62,7 +62,9 @@ def test_what_is_missing(refused, table, tmp_path):
 def test_prints_json_and_a_table(command, trained, table):
     output = command("--mode=ask", *trained, f"--table={table}", "--question=who is 41?")
     answer = json.loads(next(line for line in output.splitlines() if line.startswith("{")))
-    assert set(answer) == {"cells", "aggregation", "value", "probability", "text", "cuts"}
+    fields = {"cells", "aggregation", "value", "probability", "text", "cuts"}
+    assert set(answer) == fields | {"confidence", "answerable", "notes"}
+    assert (answer["confidence"], answer["answerable"], answer["notes"]) == (None, True, [])
     assert answer["cells"]
     for cell in answer["cells"]:
         assert f"**{cell['text']}**" in output
@@ -88,7 +90,7 @@ def test_questions_are_a_conversation():
             return "table"
 
     class Answer:
-        coordinates, cuts = (), ()
+        coordinates, cuts, notes, answerable = (), (), (), True
 
         def to_json(self):
             return {}

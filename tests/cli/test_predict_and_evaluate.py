@@ -57,7 +57,11 @@ def job(tmp_path, monkeypatch):
     task.write_answers = functools.partial(TableTask.write_answers, task)
     experiment = types.SimpleNamespace(task=task.task_config)
     return types.SimpleNamespace(
-        task=task, experiment=experiment, output_dir=str(tmp_path), model_dir=str(tmp_path)
+        task=task,
+        experiment=experiment,
+        output_dir=str(tmp_path),
+        model_dir=str(tmp_path),
+        calibrate=False,
     )
 
 

@@ -17,6 +17,7 @@ def cell(row, column, probability, text=""):
 
 def answer(*cells, text="Rome", **fields):
     fields = {"aggregation": "NONE", "value": None, "probability": 0.5, "cuts": ()} | fields
+    fields = {"confidence": None, "answerable": True, "notes": ()} | fields
     return SimpleNamespace(cells=cells, text=text, **fields)
 
 
@@ -27,7 +28,9 @@ def table():
 
 def test_nothing_from_outside_becomes_markup(table):
     hostile = Table.from_rows([HOSTILE, "b"], [[HOSTILE, "2"]])
-    given = answer(cell(0, 0, 0.9), text=HOSTILE, cuts=(HOSTILE,), aggregation=HOSTILE)
+    given = answer(
+        cell(0, 0, 0.9), text=HOSTILE, cuts=(HOSTILE,), aggregation=HOSTILE, notes=(HOSTILE,)
+    )
     shading = rendering.answer_shading(hostile, given)._replace(note=HOSTILE, label=HOSTILE)
     timing = SimpleNamespace(name=HOSTILE, seconds=0.1)
     page = (
@@ -41,9 +44,9 @@ def test_nothing_from_outside_becomes_markup(table):
     assert not {"script", "img"} & {tag for tag, _ in parsed.tags}
     assert not any(name.startswith("on") for _, attributes in parsed.tags for name in attributes)
     assert HOSTILE in parsed.cells
-    # question and text of two answers, a cut and an operation, header and cell, label, note,
-    # error, note, a name, a caption, what runs
-    assert page.count("&lt;script&gt;") == 15
+    # question and text of two answers, a note, a cut and an operation, header and cell, label,
+    # note of the shading, error, note, a name, a caption, what runs
+    assert page.count("&lt;script&gt;") == 16
 
 
 def test_chosen_cells_have_their_probability(table):
@@ -68,15 +71,31 @@ def test_answers():
         probability=0.25,
         cuts=("40 rows dropped",),
     )
-    first = answer(text="", probability=0.0)
+    first = answer(text="", probability=0.0, answerable=False)
     text = rendering.answer_html([("who?", first), ("how much?", given)])
-    assert "who? <b>no cell</b> 0.0 %" in text
+    assert "who? <b>no answer found</b> 0.0 %" in text
     assert "<p class=text>7</p>" in text
     assert "probability 25 % · 2 cells · operation SUM · value 7<" in text
     assert "cut: 40 rows dropped" in text
     Parsed(text)
     assert rendering.answer_html([]) == ""
     assert rendering.error_html("") == ""
+
+
+def test_answers_that_are_not_found():
+    """The page says so in place of the answer, and what the best guess would be."""
+    unsure = {"confidence": 0.12, "answerable": False, "notes": ("this model cannot count",)}
+    given = answer(cell(0, 0, 1.0), text="Rome", probability=0.9, **unsure)
+    text = rendering.answer_html([("who?", given)])
+    assert "<p class=text>no answer found</p>" in text
+    assert ">best guess: Rome · confidence 12 % · probability 90 % · 1 cell<" in text
+    assert "<p class=note>this model cannot count</p>" in text
+    assert Parsed(text).with_class("unanswered")
+    sure = rendering.answer_html([("who?", answer(cell(0, 0, 1.0), confidence=0.8))])
+    assert "<p class=text>Rome</p>" in sure
+    assert ">confidence 80 % · probability 50 % · 1 cell<" in sure
+    assert "no answer found" not in sure
+    assert not Parsed(sure).with_class("unanswered")
 
 
 def test_timings():

@@ -53,7 +53,7 @@ def test_follow_ups_hear_the_answer_before(demo, asked):
         assert turn.features["prev_label_ids"].any() == follow_up
 
 
-@pytest.mark.parametrize("question", ["", "  \n"])
+@pytest.mark.parametrize("question", ["", "  \n", None])
 def test_no_question(demo, table, question):
     with pytest.raises(InputError, match="type a question"):
         demo.ask(session.Conversation(table), question)

@@ -51,19 +51,25 @@ def test_it_lowers_the_calibration_error_of_other_answers():
     after = calibration.expected_calibration_error(fitted.confidence(probabilities), right)
     assert before > 0.2
     assert after < 0.03
-    crossed = calibration.cross_fitted(probabilities, right)
-    assert calibration.expected_calibration_error(crossed, right) < 0.03
 
 
-def test_cross_fitting_fits_the_other_fold():
-    """An answer has no part in its own confidence: changing it changes only the other fold's."""
-    probabilities, right = answers(3.0, -1.0)
-    changed = right.copy()
-    changed[0] = not changed[0]
-    before = calibration.cross_fitted(probabilities, right)
-    after = calibration.cross_fitted(probabilities, changed)
-    assert np.array_equal(before[::2], after[::2])
-    assert not np.array_equal(before[1::2], after[1::2])
+def test_words_that_question_and_table_share():
+    """Their weight is found, and a weight below 0 is none."""
+    random = np.random.default_rng(5)
+    shared = random.random(COUNT)
+    odds = random.normal(0.0, 2.0, COUNT)
+    draws = random.random(COUNT)
+    for weight, expected in ((3.0, 3.0), (-3.0, 0.0)):
+        true = 1 / (1 + np.exp(-(odds / 2 + weight * shared - 1)))
+        probabilities = 1 / (1 + np.exp(-odds))
+        found = calibration.fit(probabilities, draws < true, shared)
+        assert found.overlap == pytest.approx(expected, abs=0.4)
+        assert found.temperature == pytest.approx(2.0, rel=0.2)
+    assert calibration.fit(probabilities, draws < true).overlap == 0
+    fitted = Calibration(overlap=2.0)
+    assert fitted.confidence(0.5, [0.0, 0.5, 1.0]) == pytest.approx(
+        [0.5, 1 / (1 + np.exp(-1)), 1 / (1 + np.exp(-2))]
+    )
 
 
 def test_confidence_keeps_the_order_and_takes_0_and_1():
@@ -122,7 +128,7 @@ def test_threshold_refuses_no_more_than_it_must():
     [
         lambda: calibration.fit([], []),
         lambda: calibration.fit([0.5], [True, False]),
-        lambda: calibration.cross_fitted([0.5], [True]),
+        lambda: calibration.fit([0.5], [True], shared=[0.1, 0.2]),
         lambda: calibration.reliability([], []),
         lambda: calibration.auroc([0.5], []),
         lambda: calibration.choose_threshold([], [0.5]),
@@ -133,13 +139,19 @@ def test_what_cannot_be_computed(call):
         call()
 
 
-VALUES = {"temperature": 2.5, "bias": -0.5, "threshold": 0.3, "weights": "ckpt-7"}
+VALUES = {
+    "temperature": 2.5,
+    "bias": -0.5,
+    "overlap": 1.5,
+    "threshold": 0.3,
+    "weights": "ckpt-7",
+}
 
 
 def test_file(tmp_path):
     path = tmp_path / calibration.FILE
     path.write_text(json.dumps(VALUES | {"measured": {"AUROC": 0.7}}))
-    assert calibration.read(path) == Calibration(2.5, -0.5, 0.3, "ckpt-7")
+    assert calibration.read(path) == Calibration(2.5, -0.5, 1.5, 0.3, "ckpt-7")
 
 
 @pytest.mark.parametrize(
@@ -147,6 +159,7 @@ def test_file(tmp_path):
     [
         ({"temperature": 0}, "temperature 0 is not above 0"),
         ({"bias": "x"}, "must be numbers"),
+        ({"overlap": []}, "must be numbers"),
         ({"threshold": float("nan")}, "must be numbers"),
         ({"threshold": None}, "must be numbers"),
         ({"weights": 7}, "weights 7 is no name of a checkpoint"),

@@ -1,0 +1,166 @@
+"""Confidence of a trained model: calibration error, and questions that the table does not answer.
+
+    python benchmarks/unanswerable.py --model_dir out/sqa_small/model --input_dir data/sqa
+
+The dev tables are divided in two halves. A calibration is fitted to one half and measured on the
+other one. In each half 500 questions are asked about their own table and about another one that
+shares no column name with it, which does not answer them.
+"""
+
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import sys
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+BEFORE, TEMPERATURE, BIAS, WORDS, ALL = (
+    "probability",
+    "temperature",
+    "temperature and bias",
+    "shared words",
+    "confidence",
+)
+"""What is compared: the model's probability, calibrations of it, and all inputs together."""
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model_dir", required=True, help="folder of a training")
+    parser.add_argument("--input_dir", help="official files; not for generated tables")
+    parser.add_argument("--questions", type=int, default=500, help="made ones in each half")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
+    return parser.parse_args()
+
+
+def halves(interactions) -> tuple[list, list]:
+    """Interactions of every other table, and those of the tables between."""
+    numbers, found = {}, ([], [])
+    for each in interactions:
+        table = each.table.SerializeToString(deterministic=True)
+        found[numbers.setdefault(table, len(numbers)) % 2].append(each)
+    return found
+
+
+def measure(fitted_to, measured_on) -> tuple[dict, dict]:
+    """Fits to one half and measures on the other.
+
+    Args:
+        fitted_to, measured_on: `serving.confidence.Scored` each.
+
+    Returns:
+        the figures as JSON values, and the curves of the plot.
+    """
+    from mate_tf.evaluation import calibration
+    from mate_tf.evaluation.calibration import Calibration
+    from mate_tf.serving import confidence
+
+    probabilities, right = fitted_to.asked.probabilities, fitted_to.right
+    fitted = confidence.fit(fitted_to)
+    ways = {
+        BEFORE: Calibration(),
+        TEMPERATURE: calibration.fit(probabilities, right, bias=False),
+        BIAS: calibration.fit(probabilities, right),
+        ALL: fitted,
+    }
+    asked, right = measured_on.asked, measured_on.right
+    own, other = (group.confidences(fitted) for group in (measured_on.own, measured_on.other))
+    figures = {
+        "questions": len(right),
+        "right": float(right.mean()),
+        "mean probability": float(asked.probabilities.mean()),
+        "calibration error": {
+            name: calibration.expected_calibration_error(asked.confidences(way), right)
+            for name, way in ways.items()
+        },
+        "questions about another table": len(other),
+        "AUROC": {
+            BEFORE: calibration.auroc(
+                measured_on.own.probabilities, measured_on.other.probabilities
+            ),
+            WORDS: calibration.auroc(measured_on.own.shared, measured_on.other.shared),
+            ALL: calibration.auroc(own, other),
+        },
+        "AUROC, right answers": calibration.auroc(asked.confidences(fitted)[right], other),
+        "own table, answered": float((own >= fitted.threshold).mean()),
+        "another table, refused": float((other < fitted.threshold).mean()),
+        "right of the answered": float(right[asked.confidences(fitted) >= fitted.threshold].mean()),
+        "calibrations": {name: dataclasses.asdict(way) for name, way in ways.items()},
+    }
+    bins = {
+        name: calibration.reliability(asked.confidences(ways[name]), right)
+        for name in (BEFORE, ALL)
+    }
+    return figures, {"bins": bins, "own": own, "other": other}
+
+
+def plot(figures: dict, curves: dict, title: str, path: pathlib.Path) -> None:
+    """Draws confidence against accuracy, and the confidences of both kinds of questions."""
+    import numpy as np
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 3.8), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    left.plot([0, 1], [0, 1], color="black", linewidth=0.8, linestyle=":")
+    for name, bins in curves["bins"].items():
+        label = f"{name}: error {100 * figures['calibration error'][name]:.1f} %"
+        points = [(each.confidence, each.accuracy) for each in bins]
+        sizes = [4 + 200 * each.count / figures["questions"] for each in bins]
+        left.plot(*zip(*points, strict=True), linewidth=0.8)
+        left.scatter(*zip(*points, strict=True), s=sizes, label=label)
+    left.set(xlabel="confidence", ylabel="share of right answers", xlim=(0, 1), ylim=(0, 1))
+    left.legend(fontsize="small")
+    edges = np.linspace(0, max(curves["own"].max(), curves["other"].max()), 26)
+    for values, label in ((curves["own"], "own table"), (curves["other"], "another table")):
+        right.hist(values, edges, alpha=0.55, label=label)
+    threshold = figures["calibrations"][ALL]["threshold"]
+    right.axvline(threshold, color="black", linewidth=0.8, label="threshold")
+    right.set(xlabel="confidence", ylabel="questions")
+    right.set_title(f"AUROC {figures['AUROC'][ALL]:.2f}", fontsize="medium")
+    right.legend(fontsize="small")
+    figure.suptitle(title, fontsize="medium")
+    figure.savefig(path, dpi=150)
+
+
+def show(figures: dict) -> None:
+    """Prints the figures, shares in %."""
+    for name, value in figures.items():
+        rows = value if isinstance(value, dict) else {"": value}
+        for way, number in rows.items():
+            if isinstance(number, dict):
+                number = "  ".join(f"{key} {each}" for key, each in number.items() if each)
+            elif isinstance(number, float):
+                number = f"{number:.3f}" if "AUROC" in name else f"{100 * number:.1f} %"
+            print(f"{f'{name}, {way}' if way else name:42}{number}")
+
+
+def main() -> None:
+    options = arguments()
+    from mate_tf import Predictor, tasks
+    from mate_tf.serving import confidence
+    from mate_tf.training import experiments
+
+    task = tasks.create(experiments.load(os.path.join(options.model_dir, "params.yaml")).task)
+    predictor = Predictor.from_pretrained(options.model_dir)
+    dev = list(task.interactions(options.input_dir, task.splits[1]))
+    fitted_to, measured_on = (
+        confidence.scored(
+            predictor, half, task.is_right, task.sequential, options.questions, options.seed
+        )
+        for half in halves(dev)
+    )
+    figures, curves = measure(fitted_to, measured_on)
+    show(figures)
+    options.output.mkdir(parents=True, exist_ok=True)
+    path = options.output / f"unanswerable_{task.name.lower()}.json"
+    path.write_text(json.dumps({"model_dir": options.model_dir, **figures}, indent=2))
+    plot(figures, curves, f"{task.name} dev, {predictor!r}"[:110], path.with_suffix(".png"))
+    print(f"written | {path}, .png")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""The answer of a model to one question, made of the outputs of its graph."""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from mate_tf.answers import execution
+from mate_tf.answers.execution import AGGREGATIONS
+from mate_tf.evaluation.denotation import numbers_at
+from mate_tf.protos import interaction_pb2
+from mate_tf.serving import notes
+from mate_tf.tables.table import Table
+
+
+@dataclasses.dataclass(frozen=True)
+class AnswerCell:
+    """A selected cell. `row` and `column` count from 0; the header is not a row."""
+
+    row: int
+    column: int
+    text: str
+    probability: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """Answer of a model to one question.
+
+    Attributes:
+        cells: the selected cells in table order.
+        aggregation: operation over the cells: "NONE", "SUM", "AVERAGE" or "COUNT".
+        value: result of the operation; None for "NONE" and for cells without numbers.
+        probability: probability of the answer. For a class: its probability. For cells that share
+            one distribution (`cell_cross_entropy`): the sum of the cells' probabilities. For cells
+            with independent probabilities: their mean. 0 without cells.
+        text: the answer as text: the value, the texts of the cells, separated by commas, or the
+            name of the class.
+        cuts: descriptions of the parts of table, question and previous answer that the model did
+            not read; empty if it read everything.
+        confidence: estimated share of right answers among those that the model is as sure of; None
+            without a calibration (`Predictor.calibration`).
+        answerable: False if nothing was selected, or the confidence is below the threshold of the
+            calibration: the table is then not expected to have the answer.
+        notes: remarks in plain words: operations that the question asks for and the model does not
+            have, cells of a sum or average that are no numbers.
+    """
+
+    cells: tuple[AnswerCell, ...]
+    aggregation: str
+    value: float | None
+    probability: float
+    text: str
+    cuts: tuple[str, ...] = ()
+    confidence: float | None = None
+    answerable: bool = True
+    notes: tuple[str, ...] = ()
+
+    @property
+    def coordinates(self) -> list[tuple[int, int]]:
+        """Returns (row, column) of each cell."""
+        return [(cell.row, cell.column) for cell in self.cells]
+
+    def to_json(self) -> dict:
+        """Returns the fields as a dict of plain JSON values."""
+        return dataclasses.asdict(self)
+
+
+def of_cells(
+    annotated: interaction_pb2.Table,
+    table: Table,
+    outputs: dict[str, np.ndarray],
+    cuts: Sequence[str] = (),
+) -> Answer:
+    """Returns the selected cells, and the result of the operation on them, as an answer.
+
+    Args:
+        annotated: the table as a proto, with the numbers of its cells.
+        table: the same table.
+        outputs: outputs of `ServingModule.serving_examples` for one example, without batch axis:
+            cell_probabilities <float32>[rows, columns], selected <int32>[rows, columns],
+            probability <float32>[] and, if the model aggregates, aggregation_probabilities
+            <float32>[operations].
+        cuts: for `Answer.cuts`.
+    """
+    cells = tuple(
+        AnswerCell(
+            row, column, table.rows[row][column], float(outputs["cell_probabilities"][row, column])
+        )
+        for row, column in np.argwhere(outputs["selected"]).tolist()
+    )
+    aggregation = execution.NONE
+    if "aggregation_probabilities" in outputs:
+        aggregation = AGGREGATIONS[int(np.argmax(outputs["aggregation_probabilities"]))]
+    texts = [cell.text for cell in cells]
+    numbers = numbers_at(annotated, [(cell.row, cell.column) for cell in cells])
+    value, text = execution.result(aggregation, texts, numbers)
+    return Answer(
+        cells=cells,
+        aggregation=aggregation,
+        value=value,
+        probability=float(outputs["probability"]),
+        text=text,
+        cuts=tuple(cuts),
+        notes=tuple(notes.of_numbers(aggregation, texts, numbers)),
+    )
+
+
+def of_class(
+    probabilities: np.ndarray, class_names: Sequence[str], cuts: Sequence[str] = ()
+) -> Answer:
+    """Returns the most probable class as an answer.
+
+    Args:
+        probabilities: <float32>[classes].
+        class_names: names of the classes; without them the answer is the number of the class.
+        cuts: for `Answer.cuts`.
+    """
+    index = int(np.argmax(probabilities))
+    return Answer(
+        cells=(),
+        aggregation=execution.NONE,
+        value=None,
+        probability=float(probabilities[index]),
+        text=class_names[index] if index < len(class_names) else str(index),
+        cuts=tuple(cuts),
+    )

@@ -1,0 +1,299 @@
+"""Confidence of answers: fitted to questions with known answers, kept beside the weights."""
+
+import dataclasses
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+from mate_tf.data import interactions as data
+from mate_tf.errors import InputError
+from mate_tf.evaluation import calibration as calibrations
+from mate_tf.evaluation import unanswerable
+from mate_tf.evaluation.calibration import Calibration
+from mate_tf.evaluation.metrics import Interactions, Judge
+from mate_tf.evaluation.predictions import Prediction
+from mate_tf.files.atomic import write_json
+from mate_tf.serving import export
+from mate_tf.serving.source import Kind, Source
+
+NUM_UNANSWERABLE = 500
+"""Unanswerable questions that are made for the threshold."""
+
+MOST_QUESTIONS = 2000
+"""Questions that a calibration is fitted to; of more, interactions at equal distances are used."""
+
+
+class Group(NamedTuple):
+    """Inputs of the confidence, for the answers to some questions.
+
+    Attributes:
+        probabilities: <float64>[questions], of the answers; see `score`.
+        shared: <float64>[questions], shares of the questions' words that their tables have.
+    """
+
+    probabilities: np.ndarray
+    shared: np.ndarray
+
+    def confidences(self, fitted: Calibration) -> np.ndarray:
+        """Computes the confidences, <float64>[questions], by a calibration."""
+        return fitted.confidence(self.probabilities, self.shared)
+
+
+class Scored(NamedTuple):
+    """Answers of a model to questions of a data set, and to made unanswerable ones.
+
+    Attributes:
+        asked: the questions of the data set.
+        right: <bool>[questions], true for right answers to them.
+        own: those of the questions that were also asked about other tables.
+        other: the same questions about other tables, which do not answer them.
+    """
+
+    asked: Group
+    right: np.ndarray
+    own: Group
+    other: Group
+
+    def part(self, index: int) -> "Scored":
+        """Returns every other question, from number `index`, 0 or 1."""
+
+        def halved(group):
+            return Group(*(values[index::2] for values in group))
+
+        return Scored(
+            halved(self.asked), self.right[index::2], halved(self.own), halved(self.other)
+        )
+
+
+def score(probability: float, outputs: dict[str, np.ndarray]) -> float:
+    """Computes the probability that a confidence is made of.
+
+    Args:
+        probability: `Answer.probability`, of the cells or the class.
+        outputs: outputs of `ServingModule.serving_examples` for one example, without batch axis.
+            If the model aggregates, the largest of aggregation_probabilities <float32>[operations]
+            is a factor.
+    """
+    operations = outputs.get("aggregation_probabilities")
+    return probability if operations is None else probability * float(np.max(operations))
+
+
+def scored(
+    predictor,
+    interactions: Interactions,
+    is_right: Judge,
+    sequential: bool = False,
+    count: int = NUM_UNANSWERABLE,
+    seed: int = 0,
+) -> Scored:
+    """Asks a model the questions of a data set, and some of them about other tables.
+
+    Args:
+        predictor: a `Predictor`.
+        interactions: tables, questions and their answers.
+        is_right: function that judges an answer.
+        sequential: whether a question may refer to the answer of the previous question.
+        count: number of questions about other tables.
+        seed: seed of the draw of these questions and tables.
+
+    Raises:
+        InputError: if no question can be asked, or none can be paired with another table.
+    """
+    uncalibrated = predictor.with_calibration(Calibration())
+    asked, right = _asked(uncalibrated, _sample(interactions), is_right, sequential)
+    pairs = unanswerable.mismatches(interactions, count, seed, first_questions=sequential)
+    tables = {id(each): data.table_of(each) for pair in pairs for each in (pair.own, pair.other)}
+    questions = [pair.question.original_text for pair in pairs]
+    own, other = (
+        [(tables[id(table)], text, None) for table, text in zip(each, questions, strict=True)]
+        for each in ([pair.own for pair in pairs], [pair.other for pair in pairs])
+    )
+    answers = zip(
+        own, _answers(uncalibrated, own), other, _answers(uncalibrated, other), strict=True
+    )
+    both = [each for each in answers if None not in each]
+    return Scored(
+        asked, right, _group([each[:2] for each in both]), _group([each[2:] for each in both])
+    )
+
+
+def fit(found: Scored, weights: str = "") -> Calibration:
+    """Fits a calibration to the answers; those to unanswerable questions are all wrong.
+
+    Args:
+        found: the answers.
+        weights: name of the checkpoint.
+
+    Raises:
+        InputError: if there are no answers.
+    """
+    fitted = calibrations.fit(
+        np.concatenate([found.asked.probabilities, found.other.probabilities]),
+        np.concatenate([found.right, np.zeros(len(found.other.shared), bool)]),
+        np.concatenate([found.asked.shared, found.other.shared]),
+    )
+    groups = (group.confidences(fitted) for group in (found.own, found.other))
+    threshold = calibrations.choose_threshold(*groups)
+    return dataclasses.replace(fitted, threshold=threshold, weights=weights)
+
+
+def report(found: Scored, fitted: Calibration) -> dict[str, float | int | str]:
+    """Computes what a calibration changes, as rows of `metrics.comparison`.
+
+    Returns:
+        questions: their number; right: share of right answers.
+        calibration error before: that of the probabilities.
+        calibration error after: that of the confidences, each fitted to the other half of the
+            questions.
+        questions about other tables: their number.
+        AUROC of the confidence: for questions about their own table and about another one.
+        own table, answered; other table, refused: shares by the threshold.
+        temperature, bias, overlap, threshold: the values.
+
+    Raises:
+        InputError: if there are fewer than two questions.
+    """
+    error = calibrations.expected_calibration_error
+    crossed = np.empty(len(found.right))
+    for index in (0, 1):
+        crossed[index::2] = found.part(index).asked.confidences(fit(found.part(1 - index)))
+    own, other = (group.confidences(fitted) for group in (found.own, found.other))
+    return {
+        "questions": len(found.right),
+        "right": float(found.right.mean()),
+        "calibration error before": error(found.asked.probabilities, found.right),
+        "calibration error after": error(crossed, found.right),
+        "questions about other tables": len(other),
+        "AUROC of the confidence": calibrations.auroc(own, other),
+        "own table, answered": float(np.mean(own >= fitted.threshold)),
+        "other table, refused": float(np.mean(other < fitted.threshold)),
+        "temperature": f"{fitted.temperature:.2f}",
+        "bias": f"{fitted.bias:.2f}",
+        "overlap": f"{fitted.overlap:.2f}",
+        "threshold": fitted.threshold,
+    }
+
+
+def write(folder: str | os.PathLike, fitted: Calibration, measured: dict | None = None) -> str:
+    """Writes the file of a calibration into a folder; returns its path.
+
+    Args:
+        folder: folder of the weights or of an export.
+        fitted: the calibration.
+        measured: what was measured with it, for the reader of the file.
+    """
+    path = os.path.join(folder, calibrations.FILE)
+    content = dataclasses.asdict(fitted)
+    write_json(path, content | {"measured": measured} if measured else content)
+    return path
+
+
+def find(folder: str | os.PathLike, weights: str = "") -> Calibration | None:
+    """Reads the calibration in a folder; None without one, or if it is of other weights.
+
+    Args:
+        folder: folder of the weights or of an export.
+        weights: name of the checkpoint that is used; "" if unknown.
+
+    Raises:
+        InputError: if the file cannot be used.
+    """
+    path = os.path.join(folder, calibrations.FILE)
+    if not os.path.isfile(path):
+        return None
+    found = calibrations.read(path)
+    if found.weights and weights and found.weights != weights:
+        logging.warning(
+            "%s: is of %s, not of %s, so answers have no confidence; --calibrate fits it again",
+            path,
+            found.weights,
+            weights,
+        )
+        return None
+    return found
+
+
+def of_source(source: Source) -> Calibration | None:
+    """Reads the calibration of a trained model; None without one, or if it is of other weights.
+
+    Args:
+        source: the model.
+
+    Raises:
+        InputError: if the file cannot be used.
+    """
+    if source.kind is Kind.EXPORT:
+        return find(export.extras_dir(source.folder))
+    if os.path.isdir(source.checkpoint):
+        return find(source.folder, latest_weights(source.folder))
+    return find(source.folder, os.path.basename(source.checkpoint).removesuffix(".index"))
+
+
+def latest_weights(model_dir: str) -> str:
+    """Returns the name of the last checkpoint in a folder, such as "ckpt-7"; "" without one."""
+    return os.path.basename(tf.train.latest_checkpoint(model_dir) or "")
+
+
+def _sample(interactions: Interactions) -> Interactions:
+    questions = sum(len(each.questions) for each in interactions)
+    return interactions[:: max(1, -(-questions // MOST_QUESTIONS))]
+
+
+def _asked(predictor, interactions, is_right, sequential):
+    """Returns a `Group` and <bool>[questions]: the answers, and which are right."""
+    tables = [data.table_of(each) for each in interactions]
+    longest = max((len(each.questions) for each in interactions), default=0)
+    previous = [None] * len(interactions)
+    answered, right = [], []
+    for position in range(longest):
+        present = [i for i, each in enumerate(interactions) if position < len(each.questions)]
+        questions = [interactions[index].questions[position] for index in present]
+        asked = [
+            (tables[index], question.original_text, previous[index] if sequential else None)
+            for index, question in zip(present, questions, strict=True)
+        ]
+        found = zip(present, questions, asked, _answers(predictor, asked), strict=True)
+        for index, question, request, answer in found:
+            previous[index] = answer
+            if answer is not None:
+                answered.append((request, answer))
+                prediction = _prediction(question.id, answer, predictor.class_names)
+                right.append(is_right(interactions[index], question, prediction))
+    return _group(answered), np.array(right, bool)
+
+
+def _group(answered: Sequence[tuple]) -> Group:
+    """Returns the group of pairs of (table, question, previous answer) and the answer."""
+    shared = [unanswerable.shared_words(text, table) for (table, text, _), _ in answered]
+    return Group(
+        np.array([answer.confidence for _, answer in answered], np.float64),
+        np.array(shared, np.float64),
+    )
+
+
+def _answers(predictor, asked: Sequence[tuple]) -> list:
+    """Returns the answers to (table, question, previous answer); None if one cannot be asked."""
+    try:
+        previous = [each[2] for each in asked]
+        return predictor.ask_batch([each[:2] for each in asked], previous=previous)
+    except InputError:
+        if len(asked) == 1:
+            return [None]
+    middle = len(asked) // 2
+    return _answers(predictor, asked[:middle]) + _answers(predictor, asked[middle:])
+
+
+def _prediction(question_id: str, answer, class_names: Sequence[str]) -> Prediction:
+    index = None
+    if not answer.cells and answer.text in class_names:
+        index = list(class_names).index(answer.text)
+    return Prediction(
+        question_id,
+        tuple(answer.coordinates),
+        aggregation=answer.aggregation,
+        class_index=index,
+    )

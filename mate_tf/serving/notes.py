@@ -1,0 +1,112 @@
+"""Plain words about an answer: what the model cannot do, and cells that are no numbers.
+
+Imports no TensorFlow.
+"""
+
+import re
+from collections.abc import Sequence
+
+from mate_tf.answers import execution
+from mate_tf.answers.execution import AVERAGE, SUM
+
+NO_ANSWER = "no answer found"
+"""Shown in place of an answer that is not `answerable`."""
+
+_COUNT, _ADD, _AVERAGE, _SUBTRACT = "count", "add up", "average", "subtract"
+_ASKED = {
+    _COUNT: re.compile(r"\b(?:how many|number of|count of)\b(?P<what>(?: [\w#%]+){0,3})"),
+    _ADD: re.compile(r"\b(?P<what>total|sum|altogether|combined|add up)\b"),
+    _AVERAGE: re.compile(r"\b(?P<what>average|mean (?=of|value)|median)"),
+    _SUBTRACT: re.compile(r"\b(?P<what>difference|how (?:many|much) (?:more|fewer|less))\b"),
+}
+_OPERATIONS = {SUM: "sum", AVERAGE: "average"}
+
+
+def in_words(answer) -> str:
+    """Returns the text of an `Answer`, or that none was found, with the best guess.
+
+    Args:
+        answer: an `Answer`.
+    """
+    if answer.answerable:
+        return answer.text
+    if not answer.text:
+        return NO_ANSWER
+    sure = "" if answer.confidence is None else f", confidence {100 * answer.confidence:.0f} %"
+    return f"{NO_ANSWER}; best guess: {answer.text}{sure}"
+
+
+def of_question(
+    question: str, columns: Sequence[str], aggregates: bool, class_names: Sequence[str] | None
+) -> list[str]:
+    """Says which operation a question asks for that the model has no head for.
+
+    Operations are known by words such as "how many". A word that is in the name of a column asks
+    for its cells instead: "how many goals" in a table with the column "Goals".
+
+    Args:
+        question: the question.
+        columns: names of the columns.
+        aggregates: the model computes sums, averages and counts.
+        class_names: names of the classes of a model that classifies; None for one that does not.
+    """
+    if class_names is not None:
+        if not question.rstrip().endswith("?"):
+            return []
+        choices = " or ".join(class_names) or "its classes"
+        return [f"this model cannot answer questions: it says of a statement {choices}"]
+    able = {_COUNT, _ADD, _AVERAGE} if aggregates else set()
+    lacking = [each for each in _asked(question, columns) if each not in able]
+    if not lacking:
+        return []
+    does = "it picks cells, and can count, add up and average them" if able else "it picks cells"
+    return [f"this model cannot {' or '.join(lacking)}: {does}"]
+
+
+def of_numbers(
+    aggregation: str, texts: Sequence[str], numbers: Sequence[float | None]
+) -> list[str]:
+    """Says how many of the cells of a sum or average have no number.
+
+    Args:
+        aggregation: operation over the cells.
+        texts: texts of the selected cells.
+        numbers: numbers found in them; None for a cell without one.
+    """
+    if aggregation not in _OPERATIONS or not texts:
+        return []
+    operation = _OPERATIONS[aggregation]
+    without = execution.addends(texts, numbers).count(None)
+    if without == len(texts):
+        return [f"no {operation}: none of the {without} cells is a number"]
+    if without:
+        return [f"{without} of {len(texts)} cells are no numbers and are not in the {operation}"]
+    return []
+
+
+def _asked(question: str, columns: Sequence[str]) -> list[str]:
+    """Returns the operations that a question asks for."""
+    named = {_stem(word) for name in columns for word in _words(name)}
+    text = " ".join(question.lower().split())
+    found = []
+    for operation, pattern in _ASKED.items():
+        matches = list(pattern.finditer(text))
+        if matches and not any(_words_of(each) & named for each in matches):
+            found.append(operation)
+    # "How many more" asks for a difference, not for a number of rows.
+    if _SUBTRACT in found and _COUNT in found:
+        found.remove(_COUNT)
+    return found
+
+
+def _words_of(match: re.Match) -> set[str]:
+    return {_stem(word) for word in _words(match["what"])}
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+def _stem(word: str) -> str:
+    """Returns a word without the ending of a plural."""
+    return word.removesuffix("s")

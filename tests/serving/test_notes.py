@@ -1,0 +1,96 @@
+"""What is said of questions that a model cannot answer, and of cells that are no numbers."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from mate_tf.serving import notes
+
+COLUMNS = ("Employee", "Salary", "Goals", "Points")
+
+
+def said(question, aggregates=False, class_names=None):
+    return notes.of_question(question, COLUMNS, aggregates, class_names)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("what is the average salary?", "average"),
+        ("Average Salary", "average"),
+        ("what is the mean of the salaries?", "average"),
+        ("what do they earn altogether?", "add up"),
+        ("total of the salaries of Ann and Bob", "add up"),
+        ("how many people earn more than 100?", "count"),
+        ("number of people", "count"),
+        ("what is the difference between Ann and Bob?", "subtract"),
+        ("How  many more games did Ann win?", "subtract"),
+        ("how many people earn the average salary?", "count or average"),
+    ],
+)
+def test_operations_without_a_head(question, words):
+    assert said(question)[0] == f"this model cannot {words}: it picks cells"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "who earns the most?",
+        "how many points does Ann have?",
+        "what is the number of goals of Ann?",
+        "how many goals?",
+        "what does Ann mean?",
+        "who is on the accounting team?",
+        "who has the totally best salary?",
+    ],
+)
+def test_cells_to_be_looked_up(question):
+    assert said(question) == []
+
+
+def test_a_word_of_the_header_asks_for_its_cells():
+    assert notes.of_question("what is the total of Ann?", ("Name", "Total"), False, None) == []
+    assert notes.of_question("what is the total of Ann?", ("Name", "Age"), False, None)
+
+
+def test_a_model_that_aggregates():
+    assert said("what is the average salary?", aggregates=True) == []
+    assert said("what is the difference in age?", aggregates=True) == [
+        "this model cannot subtract: it picks cells, and can count, add up and average them"
+    ]
+
+
+def test_a_model_that_classifies():
+    classes = ("refuted", "entailed")
+    assert said("Ann earns the average salary.", class_names=classes) == []
+    assert said("who is Ann?", class_names=classes) == [
+        "this model cannot answer questions: it says of a statement refuted or entailed"
+    ]
+    assert "its classes" in said("who is Ann?", class_names=())[0]
+
+
+def test_cells_that_are_no_numbers():
+    texts, numbers = ["3", "5 km", "unknown", "n/a"], [3.0, 5.0, None, None]
+    assert notes.of_numbers("SUM", texts, numbers) == [
+        "2 of 4 cells are no numbers and are not in the sum"
+    ]
+    assert notes.of_numbers("AVERAGE", texts[2:], numbers[2:]) == [
+        "no average: none of the 2 cells is a number"
+    ]
+    assert notes.of_numbers("SUM", texts[:2], numbers[:2]) == []
+    # A text that is a number counts without an annotation too.
+    assert notes.of_numbers("SUM", ["7"], [None]) == []
+    for other in ("NONE", "COUNT"):
+        assert notes.of_numbers(other, texts, numbers) == []
+    assert notes.of_numbers("SUM", [], []) == []
+
+
+def test_in_words():
+    def words(**fields):
+        given = {"text": "Ann", "answerable": False, "confidence": None} | fields
+        return notes.in_words(SimpleNamespace(**given))
+
+    assert words(answerable=True) == "Ann"
+    assert words() == "no answer found; best guess: Ann"
+    assert words(confidence=0.123) == "no answer found; best guess: Ann, confidence 12 %"
+    assert words(text="") == "no answer found"
