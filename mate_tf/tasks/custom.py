@@ -79,6 +79,10 @@ class CustomTask(table.TableTask):
     def interactions(self, input_dir, split):
         return custom.read(input_dir, split)
 
+    def is_right(self, interaction, question, prediction):
+        """Judges one answer by the way in which the gold answer was given."""
+        return given_answers.is_right(interaction, question, prediction)
+
     def measure(self, interactions, predicted):
         """Computes the accuracy of each kind of answer, and of conversations if there are any."""
         found = {"answers": given_answers.scores(interactions, predicted, self.class_names)}
