@@ -60,6 +60,18 @@ def _seed(config, name: str) -> None:
         # seed, so none of them has drawn by it.
         context = sys.modules["tensorflow.python.eager.context"].context()
         context._seed, context._rng = seed, random.Random(seed)
+        _skip_grappler(config, context)
+
+
+def _skip_grappler(config, context) -> None:
+    """Switches TensorFlow's graph optimizer off: a quarter of the time of a training of few steps.
+
+    What it does is not of this project. The slow tests, and every job that is a process of its own,
+    run with it.
+    """
+    option, chosen = "disable_meta_optimizer", context._optimizer_experimental_options
+    if "not slow" in config.option.markexpr and option not in chosen:
+        context.set_optimizer_experimental_options({option: True})
 
 
 @pytest.hookimpl(tryfirst=True)
