@@ -124,8 +124,8 @@ MUTATIONS = (
     Mutation(
         "conversion",
         "a word may be cut in two",
-        "first_words = self._usable & (table.word_begins < self._needed)",
-        "first_words = self._usable & (table.positions < self._needed)",
+        "self._levels = table.word_begins",
+        "self._levels = table.positions",
         ("tests/tables/test_linearize.py",),
     ),
     Mutation(

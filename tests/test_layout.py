@@ -53,6 +53,7 @@ COVERED_BY = {
     "serving/numeric": "serving/test_serving_default",
     "serving/word_pieces": "serving/test_serving_default",
     "serving/exported": "serving/test_predictor",
+    "serving/fitting": "serving/test_table_reader",
     # data sets for tensorflow-datasets, which share their base class and its test
     "data/datasets/sqa_tfds": "data/datasets/test_tables_tfds",
     "data/datasets/tabfact_tfds": "data/datasets/test_tables_tfds",

@@ -8,6 +8,7 @@ from mate_tf.cli import pipelines
 from mate_tf.cli.folders import folders
 from mate_tf.errors import InputError
 from mate_tf.serving import hub, source
+from mate_tf.tables.conversion import READING_OPTIONS
 
 _OBJECT_GRAPH = b"_CHECKPOINTABLE_OBJECT_GRAPH"
 
@@ -59,6 +60,13 @@ def check_export(export_dir: str) -> None:
     """Raises InputError for a folder without a SavedModel."""
     if not _exists(os.path.join(export_dir, source.Kind.EXPORT.value)):
         raise InputError(f"{export_dir}: no SavedModel here; --mode=export writes one")
+
+
+def reading(flags) -> dict[str, bool]:
+    """Returns those of `READING_OPTIONS` that are given as flags."""
+    return {
+        name: getattr(flags, name) for name in READING_OPTIONS if getattr(flags, name) is not None
+    }
 
 
 def _check_model_dir(model_dir: str) -> None:

@@ -4,6 +4,7 @@ import time
 
 from mate_tf.cli import ask
 from mate_tf.cli.calibrate import calibrate
+from mate_tf.cli.checks import reading
 from mate_tf.cli.create_data import create_data
 from mate_tf.cli.export import export
 from mate_tf.cli.job import Job
@@ -33,7 +34,7 @@ def main(flags) -> None:
     if job.task.capabilities.answers_questions and job.task.capabilities.reads_tables:
         if flags.calibrate is None:
             calibrate_if_possible(job)
-        export(job, ask.reading(flags))
+        export(job, reading(flags))
         ask_examples(job)
     print(f"\ndone in {time.monotonic() - start:.0f} s")
 
