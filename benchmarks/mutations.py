@@ -173,8 +173,8 @@ MUTATIONS = (
     Mutation(
         "serving",
         "the previous answer is marked one row too low",
-        "tokens = [(row - 1, column - 1) for row, column in zip(rows, columns, strict=True)]",
-        "tokens = [(row, column - 1) for row, column in zip(rows, columns, strict=True)]",
+        "rows, columns = np.append(-1, self.rows), np.append(-1, self.columns)",
+        "rows, columns = np.append(0, self.rows + 1), np.append(-1, self.columns)",
         ("tests/serving/test_predictor.py",),
     ),
     Mutation(
