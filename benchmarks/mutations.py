@@ -207,8 +207,10 @@ def first_failure(mutation: Mutation) -> str:
             text=True,
             check=False,
         )
+    if result.returncode not in (0, 1):  # pytest did not run its tests
+        raise SystemExit((result.stdout + result.stderr).strip())
     found = re.search(r"^(?:FAILED|ERROR) (\S+)", result.stdout, re.MULTILINE)
-    return found[1] if found and result.returncode == 1 else ""
+    return found[1] if found else ""
 
 
 def _file_with(copy: pathlib.Path, old: str) -> pathlib.Path:
