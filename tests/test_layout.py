@@ -49,7 +49,7 @@ COVERED_BY = {
     "data/synthetic/sheets": "data/synthetic/test_synthetic",
     "data/synthetic/vocabulary": "data/synthetic/test_synthetic",
     "data/synthetic/words": "data/synthetic/test_synthetic",
-    "serving/answers": "serving/test_serving_default",
+    "serving/graph_answers": "serving/test_serving_default",
     "serving/numeric": "serving/test_serving_default",
     "serving/word_pieces": "serving/test_serving_default",
     "serving/exported": "serving/test_predictor",
