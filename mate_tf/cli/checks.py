@@ -8,7 +8,6 @@ from mate_tf.cli import pipelines
 from mate_tf.cli.folders import folders
 from mate_tf.errors import InputError
 from mate_tf.serving import hub, source
-from mate_tf.tables.conversion import READING_OPTIONS
 
 _OBJECT_GRAPH = b"_CHECKPOINTABLE_OBJECT_GRAPH"
 
@@ -64,6 +63,8 @@ def check_export(export_dir: str) -> None:
 
 def reading(flags) -> dict[str, bool]:
     """Returns those of `READING_OPTIONS` that are given as flags."""
+    from mate_tf.tables.conversion import READING_OPTIONS  # imports NumPy, which --help need not
+
     return {
         name: getattr(flags, name) for name in READING_OPTIONS if getattr(flags, name) is not None
     }
