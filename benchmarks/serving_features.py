@@ -56,7 +56,7 @@ class Comparison:
             autograph=False,
         )
         def read(question, header, cells):
-            features, values = reader(question, header, cells)
+            features, values, _ = reader(question, header, cells)
             return features, values.ranks()
 
         self._read = read

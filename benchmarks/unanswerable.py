@@ -55,6 +55,8 @@ def measure(fitted_to, measured_on) -> tuple[dict, dict]:
     Returns:
         the figures as JSON values, and the curves of the plot.
     """
+    import numpy as np
+
     from mate_tf.evaluation import calibration
     from mate_tf.evaluation.calibration import Calibration
     from mate_tf.serving import confidence
@@ -68,16 +70,26 @@ def measure(fitted_to, measured_on) -> tuple[dict, dict]:
         ALL: fitted,
     }
     asked, right = measured_on.asked, measured_on.right
+    all_right = np.concatenate([right, np.zeros(len(measured_on.other.shared), bool)])
+
+    def of_all(way):
+        """Confidences of the answers about own and other tables; the latter are wrong."""
+        return np.concatenate([asked.confidences(way), measured_on.other.confidences(way)])
+
     own, other = (group.confidences(fitted) for group in (measured_on.own, measured_on.other))
     figures = {
         "questions": len(right),
         "right": float(right.mean()),
         "mean probability": float(asked.probabilities.mean()),
+        "questions about another table": len(other),
         "calibration error": {
+            name: calibration.expected_calibration_error(of_all(way), all_right)
+            for name, way in ways.items()
+        },
+        "calibration error, own table": {
             name: calibration.expected_calibration_error(asked.confidences(way), right)
             for name, way in ways.items()
         },
-        "questions about another table": len(other),
         "AUROC": {
             BEFORE: calibration.auroc(
                 measured_on.own.probabilities, measured_on.other.probabilities
@@ -91,10 +103,7 @@ def measure(fitted_to, measured_on) -> tuple[dict, dict]:
         "right of the answered": float(right[asked.confidences(fitted) >= fitted.threshold].mean()),
         "calibrations": {name: dataclasses.asdict(way) for name, way in ways.items()},
     }
-    bins = {
-        name: calibration.reliability(asked.confidences(ways[name]), right)
-        for name in (BEFORE, ALL)
-    }
+    bins = {name: calibration.reliability(of_all(ways[name]), all_right) for name in (BEFORE, ALL)}
     return figures, {"bins": bins, "own": own, "other": other}
 
 
@@ -105,11 +114,12 @@ def plot(figures: dict, curves: dict, title: str, path: pathlib.Path) -> None:
 
     figure = Figure(figsize=(9, 3.8), layout="constrained")
     left, right = figure.subplots(1, 2)
+    number = figures["questions"] + figures["questions about another table"]
     left.plot([0, 1], [0, 1], color="black", linewidth=0.8, linestyle=":")
     for name, bins in curves["bins"].items():
         label = f"{name}: error {100 * figures['calibration error'][name]:.1f} %"
         points = [(each.confidence, each.accuracy) for each in bins]
-        sizes = [4 + 200 * each.count / figures["questions"] for each in bins]
+        sizes = [4 + 200 * each.count / number for each in bins]
         left.plot(*zip(*points, strict=True), linewidth=0.8)
         left.scatter(*zip(*points, strict=True), s=sizes, label=label)
     left.set(xlabel="confidence", ylabel="share of right answers", xlim=(0, 1), ylim=(0, 1))

@@ -60,6 +60,18 @@ def _seed(config, name: str) -> None:
         # seed, so none of them has drawn by it.
         context = sys.modules["tensorflow.python.eager.context"].context()
         context._seed, context._rng = seed, random.Random(seed)
+        _skip_grappler(config, context)
+
+
+def _skip_grappler(config, context) -> None:
+    """Switches TensorFlow's graph optimizer off: a quarter of the time of a training of few steps.
+
+    What it does is not of this project. The slow tests, every job that is a process of its own, and
+    tests with the fixture `grappler` run with it.
+    """
+    option, chosen = "disable_meta_optimizer", context._optimizer_experimental_options
+    if "not slow" in config.option.markexpr and option not in chosen:
+        context.set_optimizer_experimental_options({option: True})
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -117,6 +129,16 @@ def _custom_gradients() -> list[str]:
 def _forget_gradients(names) -> None:
     for name in names:
         del sys.modules["tensorflow.python.framework.ops"].gradient_registry._registry[name]
+
+
+@pytest.fixture
+def grappler():
+    """Switches TensorFlow's graph optimizer on, for graphs that it changes or that need it."""
+    import tensorflow as tf
+
+    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False})
+    yield
+    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 
 
 @pytest.fixture(scope="session")

@@ -49,10 +49,11 @@ COVERED_BY = {
     "data/synthetic/sheets": "data/synthetic/test_synthetic",
     "data/synthetic/vocabulary": "data/synthetic/test_synthetic",
     "data/synthetic/words": "data/synthetic/test_synthetic",
-    "serving/answers": "serving/test_serving_default",
+    "serving/graph_answers": "serving/test_serving_default",
     "serving/numeric": "serving/test_serving_default",
     "serving/word_pieces": "serving/test_serving_default",
     "serving/exported": "serving/test_predictor",
+    "serving/fitting": "serving/test_table_reader",
     # data sets for tensorflow-datasets, which share their base class and its test
     "data/datasets/sqa_tfds": "data/datasets/test_tables_tfds",
     "data/datasets/tabfact_tfds": "data/datasets/test_tables_tfds",

@@ -3,10 +3,9 @@
 import json
 import os
 
-from mate_tf.cli.checks import check_export
+from mate_tf.cli.checks import check_export, reading
 from mate_tf.errors import InputError
 from mate_tf.serving import notes
-from mate_tf.tables.conversion import READING_OPTIONS
 from mate_tf.tables.given import read_table
 from mate_tf.tables.table import Table
 
@@ -91,13 +90,6 @@ def print_answer(table: Table, question: str, answer, form: str) -> None:
         print(f"note: {note}")
     for cut in answer.cuts:
         print(f"cut: {cut}")
-
-
-def reading(flags) -> dict[str, bool]:
-    """Returns those of `READING_OPTIONS` that are given as flags."""
-    return {
-        name: getattr(flags, name) for name in READING_OPTIONS if getattr(flags, name) is not None
-    }
 
 
 def export_dir_of(flags) -> str:

@@ -61,6 +61,15 @@ def check_export(export_dir: str) -> None:
         raise InputError(f"{export_dir}: no SavedModel here; --mode=export writes one")
 
 
+def reading(flags) -> dict[str, bool]:
+    """Returns those of `READING_OPTIONS` that are given as flags."""
+    from mate_tf.tables.conversion import READING_OPTIONS  # imports NumPy, which --help need not
+
+    return {
+        name: getattr(flags, name) for name in READING_OPTIONS if getattr(flags, name) is not None
+    }
+
+
 def _check_model_dir(model_dir: str) -> None:
     """Raises InputError if a folder has checkpoints of TensorFlow 1 only."""
     files = sorted(glob.glob(os.path.join(glob.escape(model_dir), "*.index")))

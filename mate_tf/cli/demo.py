@@ -4,8 +4,8 @@ import importlib.util
 import os
 import socket
 
-from mate_tf.cli.ask import export_dir_of, reading
-from mate_tf.cli.checks import check_export
+from mate_tf.cli.ask import export_dir_of
+from mate_tf.cli.checks import check_export, reading
 from mate_tf.errors import InputError
 from mate_tf.serving import source
 

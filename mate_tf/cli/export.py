@@ -1,7 +1,7 @@
 """--mode=export."""
 
-from mate_tf.cli.ask import reading
 from mate_tf.cli.calibrate import calibrate
+from mate_tf.cli.checks import reading
 from mate_tf.cli.job import Job
 from mate_tf.cli.pretrained import load_predictor
 from mate_tf.errors import InputError

@@ -136,9 +136,9 @@ flags.DEFINE_enum(
 )
 flags.DEFINE_boolean(
     "calibrate",
-    False,
-    "predict_and_evaluate, export and run: fit the confidence of answers to the dev questions, "
-    "with a threshold below which there is no answer.",
+    None,
+    "predict_and_evaluate, export and run (where it is the default for tables): fit the confidence "
+    "of answers to the dev questions, with a threshold below which there is no answer.",
 )
 flags.DEFINE_integer("port", 7860, "Port of --mode=demo.", lower_bound=1, upper_bound=65535)
 

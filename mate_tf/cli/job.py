@@ -154,7 +154,7 @@ class Job:
             beam_options=_beam_options(flags),
             decisions=decisions,
             trainer=trainers.chosen(flags),
-            calibrate=flags.calibrate,
+            calibrate=bool(flags.calibrate),
         )
 
     @property

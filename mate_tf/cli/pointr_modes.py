@@ -6,7 +6,8 @@ import time
 
 from mate_tf.cli import analyze, create_data, export, predict, predict_and_evaluate, train
 from mate_tf.cli import eval as evaluate
-from mate_tf.cli.ask import export_dir_of, read_table, reading
+from mate_tf.cli.ask import export_dir_of, read_table
+from mate_tf.cli.checks import reading
 from mate_tf.data import records
 from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.data.datasets.hybridqa import read_linked_table

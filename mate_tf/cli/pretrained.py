@@ -2,8 +2,7 @@
 
 import tensorflow as tf
 
-from mate_tf.cli.ask import reading
-from mate_tf.cli.checks import OF_PRETRAINED
+from mate_tf.cli.checks import OF_PRETRAINED, reading
 from mate_tf.errors import InputError
 from mate_tf.serving import configurations, source
 from mate_tf.serving.configurations import Pretrained

@@ -3,6 +3,8 @@
 import time
 
 from mate_tf.cli import ask
+from mate_tf.cli.calibrate import calibrate
+from mate_tf.cli.checks import reading
 from mate_tf.cli.create_data import create_data
 from mate_tf.cli.export import export
 from mate_tf.cli.job import Job
@@ -13,7 +15,7 @@ from mate_tf.training import workers
 
 
 def main(flags) -> None:
-    """Creates data, trains, evaluates, exports, and asks the task's example questions.
+    """Creates data, trains, evaluates, calibrates, exports, and asks the task's example questions.
 
     A task that answers no questions ends after training. A task without tables ends after
     evaluation.
@@ -30,9 +32,19 @@ def main(flags) -> None:
     if job.task.capabilities.answers_questions:
         predict_and_evaluate(job)
     if job.task.capabilities.answers_questions and job.task.capabilities.reads_tables:
-        export(job, ask.reading(flags))
+        if flags.calibrate is None:
+            calibrate_if_possible(job)
+        export(job, reading(flags))
         ask_examples(job)
     print(f"\ndone in {time.monotonic() - start:.0f} s")
+
+
+def calibrate_if_possible(job: Job) -> None:
+    """Fits the confidence of answers, or prints why the data do not allow it."""
+    try:
+        calibrate(job)
+    except InputError as error:
+        print(f"\nnot calibrated | {error}")
 
 
 def ask_examples(job: Job) -> None:

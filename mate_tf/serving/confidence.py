@@ -146,10 +146,10 @@ def report(found: Scored, fitted: Calibration) -> dict[str, float | int | str]:
 
     Returns:
         questions: their number; right: share of right answers.
-        calibration error before: that of the probabilities.
-        calibration error after: that of the confidences, each fitted to the other half of the
-            questions.
-        questions about other tables: their number.
+        questions about other tables: their number; their answers are all wrong.
+        calibration error before: that of the probabilities of all these answers.
+        calibration error after: that of the confidences, each fitted to the other half of them.
+        own table only, before; own table only, after: the same without the other tables.
         AUROC of the confidence: for questions about their own table and about another one.
         own table, answered; other table, refused: shares by the threshold.
         temperature, bias, overlap, threshold: the values.
@@ -158,16 +158,22 @@ def report(found: Scored, fitted: Calibration) -> dict[str, float | int | str]:
         InputError: if there are fewer than two questions.
     """
     error = calibrations.expected_calibration_error
-    crossed = np.empty(len(found.right))
+    asked, wrong = np.empty(len(found.right)), np.empty(len(found.other.shared))
     for index in (0, 1):
-        crossed[index::2] = found.part(index).asked.confidences(fit(found.part(1 - index)))
+        part, of_the_others = found.part(index), fit(found.part(1 - index))
+        asked[index::2] = part.asked.confidences(of_the_others)
+        wrong[index::2] = part.other.confidences(of_the_others)
+    before = np.concatenate([found.asked.probabilities, found.other.probabilities])
+    right = np.concatenate([found.right, np.zeros(len(wrong), bool)])
     own, other = (group.confidences(fitted) for group in (found.own, found.other))
     return {
         "questions": len(found.right),
         "right": float(found.right.mean()),
-        "calibration error before": error(found.asked.probabilities, found.right),
-        "calibration error after": error(crossed, found.right),
         "questions about other tables": len(other),
+        "calibration error before": error(before, right),
+        "calibration error after": error(np.concatenate([asked, wrong]), right),
+        "own table only, before": error(found.asked.probabilities, found.right),
+        "own table only, after": error(asked, found.right),
         "AUROC of the confidence": calibrations.auroc(own, other),
         "own table, answered": float(np.mean(own >= fitted.threshold)),
         "other table, refused": float(np.mean(other < fitted.threshold)),

@@ -37,7 +37,8 @@ class ReadPart:
         """Returns a model's outputs with those of cells in the shape of the whole table.
 
         Args:
-            outputs: outputs of `ServingModule.serving_examples` for the example.
+            outputs: outputs of `ServingModule.serving_examples` for the example, those of cells
+                <dtype>[model rows, model columns].
         """
         found = {name: self.of_table(outputs[name]) for name in _OF_CELLS}
         return outputs | found

@@ -7,7 +7,7 @@ import tensorflow as tf
 from mate_tf.answers.execution import AGGREGATIONS
 from mate_tf.data import features as feature_names
 from mate_tf.layers.cells import Cells
-from mate_tf.serving import answers
+from mate_tf.serving import graph_answers
 from mate_tf.serving.table_reader import TableReader, checked
 
 SERVING_DEFAULT = "serving_default"
@@ -150,7 +150,7 @@ class ServingModule(tf.Module):
             )
         else:
             aggregation = tf.zeros_like(question, tf.int32)
-        value, text = answers.result(cells, selected > 0, aggregation, values)
+        value, text = graph_answers.result(cells, selected > 0, aggregation, values)
         answer = {
             "cells": selected,
             "probabilities": read.of_table(outputs["cell_probabilities"]),

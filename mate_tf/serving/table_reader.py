@@ -156,12 +156,16 @@ class TableReader(tf.Module):
             sequence, in_rows, in_columns = self._sequence(
                 pieces[index], tf.gather(pieces, used), shape, ranked
             )
-            in_rows = tf.pad(in_rows, [[0, rows - tf.size(in_rows)]])
-            return sequence, in_rows, tf.pad(in_columns, [[0, columns - tf.size(in_columns)]])
+            return sequence, in_rows, in_columns
 
-        spec = tf.TensorSpec([5, self._max_length], tf.int32), *[tf.TensorSpec([None], tf.bool)] * 2
+        # Dense rows and columns could not be stacked for a batch of no questions.
+        kept = tf.RaggedTensorSpec([None], tf.bool, ragged_rank=0)
+        spec = tf.TensorSpec([5, self._max_length], tf.int32), kept, kept
         found, in_rows, in_columns = tf.map_fn(one, tf.range(batch), fn_output_signature=spec)
-        return tf.unstack(found, axis=1), Read(_numbers(in_rows), _numbers(in_columns))
+        return tf.unstack(found, axis=1), Read(
+            _numbers(in_rows.to_tensor(shape=tf.stack([batch, rows]))),
+            _numbers(in_columns.to_tensor(shape=tf.stack([batch, columns]))),
+        )
 
     def _sequence(self, question, cells, shape, ranked):
         """Linearizes one example.

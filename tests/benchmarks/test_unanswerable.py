@@ -41,7 +41,9 @@ def scored(seed, count=2000):
 
 def test_figures_and_plot(benchmark, tmp_path, capsys):
     figures, curves = benchmark.measure(scored(0), scored(1))
-    errors = figures["calibration error"]
+    assert figures["calibration error"]["probability"] == pytest.approx(0.763, abs=0.03)
+    assert figures["calibration error"]["confidence"] < 0.04
+    errors = figures["calibration error, own table"]
     assert errors["probability"] == pytest.approx(0.945 - 0.2, abs=0.03)
     # One temperature cannot bring a probability above one half below it.
     assert errors["temperature"] > 0.2

@@ -5,8 +5,10 @@ import pathlib
 
 import pytest
 
+from mate_tf.cli import export, run
+from mate_tf.errors import InputError
 from mate_tf.evaluation import calibration
-from mate_tf.serving import export
+from mate_tf.serving import export as saved_model
 
 
 @pytest.fixture
@@ -16,10 +18,10 @@ def table(tmp_path):
     return path
 
 
-def test_export_and_ask(command, trained_copy, table):
-    """The export has the calibration of the checkpoint; ask goes by its threshold."""
+def test_evaluate_export_and_ask(command, trained_copy, table):
+    """The scores have the errors, the export has the calibration, ask goes by its threshold."""
     model_dir = pathlib.Path(trained_copy[-1].partition("=")[2])
-    output = command("--mode=export", *trained_copy, "--calibrate")
+    output = command("--mode=predict_and_evaluate", *trained_copy, "--calibrate")
     path = model_dir / calibration.FILE
     assert f"calibrated | {path}" in output
     measured = json.loads(path.read_text())["measured"]
@@ -27,9 +29,13 @@ def test_export_and_ask(command, trained_copy, table):
     for row in ("calibration error before", "calibration error after", "AUROC of the confidence"):
         assert 0 <= measured[row] <= 1
         assert f"\n{row} " in output
+    scores = json.loads((model_dir / "metrics.json").read_text())
+    assert scores["dev"]["confidence"]["model"] == measured
+    assert "confidence" not in scores["test"]
     fitted = calibration.read(path)
     assert fitted.weights == "ckpt-2"
-    extras = pathlib.Path(export.extras_dir(str(model_dir / "export")))
+    command("--mode=export", *trained_copy)
+    extras = pathlib.Path(saved_model.extras_dir(str(model_dir / "export")))
     assert calibration.read(extras / calibration.FILE) == fitted
 
     ask = ("--mode=ask", *trained_copy, f"--table={table}", "--question=what is the average age?")
@@ -47,14 +53,23 @@ def test_export_and_ask(command, trained_copy, table):
     assert lines[2].startswith(guess)
 
 
-def test_rows_of_the_scores(command, trained_copy):
-    output = command("--mode=predict_and_evaluate", *trained_copy, "--calibrate")
-    model_dir = pathlib.Path(trained_copy[-1].partition("=")[2])
-    scores = json.loads((model_dir / "metrics.json").read_text())
-    rows = scores["dev"]["confidence"]["model"]
-    assert rows == json.loads((model_dir / calibration.FILE).read_text())["measured"]
-    assert "confidence" not in scores["test"]
-    assert "\ncalibration error before  " in output
+def test_run_goes_on_without(monkeypatch, capsys):
+    """Without --calibrate, data that do not allow it do not end a run."""
+
+    def refuse(job):
+        raise InputError("all tables share column names")
+
+    monkeypatch.setattr(run, "calibrate", refuse)
+    run.calibrate_if_possible(None)
+    assert capsys.readouterr().out == "\nnot calibrated | all tables share column names\n"
+
+
+def test_export_fits_first(monkeypatch, command, trained_copy):
+    done = []
+    monkeypatch.setattr(export, "calibrate", lambda job: done.append("fitted"))
+    monkeypatch.setattr(export, "export", lambda job, reading: done.append("exported"))
+    command("--mode=export", *trained_copy, "--calibrate")
+    assert done == ["fitted", "exported"]
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,7 @@ VALUES = {
     "drop_rows_to_fit": True,
     "prune_columns": True,
     "prune_rows": True,
+    "fill_cells": True,
     "use_document_title": True,
     "expand_entity_descriptions": True,
     "entity_descriptions_sentence_limit": 3,

@@ -148,7 +148,13 @@ def finished(data, invoked, tmp_path_factory):
 @pytest.fixture(scope="module")
 def load():
     """load(export_dir): a `PointrPredictor`, loaded once for all tests of a worker."""
-    return functools.cache(serving.PointrPredictor)
+    loaded = functools.cache(serving.PointrPredictor)
+
+    def load(export_dir, reading=None):
+        assert not reading
+        return loaded(export_dir)
+
+    return load
 
 
 @pytest.fixture
