@@ -1,0 +1,356 @@
+"""Trains `configs/custom.yaml` on 30 generated tables, as a user trains on tables of their own.
+
+    python benchmarks/custom.py
+
+Two data sets in the format of the task CUSTOM are written: questions with cells and numbers, and
+statements with classes. Counts and sums are given as numbers only, so the model has to find out
+which operation over which cells gives them. The command line trains a model on each data set, with
+24 tables. The scores are those of the 6 other tables, beside the baseline that always gives the
+commonest training answer of its kind.
+
+What is done already is not done again: killed, the same command goes on. `--params_override` goes
+to both trainings; others need another `--data`.
+"""
+
+import argparse
+import csv
+import dataclasses
+import itertools
+import json
+import os
+import pathlib
+import random
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from mate_tf.data import records  # noqa: E402
+from mate_tf.data.interactions import parse_question_id  # noqa: E402
+from mate_tf.data.records.create_data import interactions_path  # noqa: E402
+from mate_tf.evaluation import given_answers, metrics, predictions  # noqa: E402
+from mate_tf.files.atomic import write_text  # noqa: E402
+
+CONFIG = ROOT / "configs" / "custom.yaml"
+TABLES = {"train": 24, "dev": 6}
+ROWS = (5, 8)
+VALUES_IN_TABLE = 3
+"""Different values of a column of texts in one table."""
+
+MODES = ("create_data", "train", "predict_and_evaluate")
+JUDGE = given_answers.is_right
+MODEL, COMMONEST, QUESTIONS = "model", "commonest answer", "questions"
+
+
+@dataclasses.dataclass(frozen=True)
+class Domain:
+    """A kind of table: names and values of its columns.
+
+    Attributes:
+        key: header of the first column.
+        names: values of the first column.
+        many: word for several rows.
+        texts: columns of texts, which conditions are about.
+        numbers: columns of numbers, with the smallest and the largest one.
+    """
+
+    key: str
+    names: tuple[str, ...]
+    many: str
+    texts: dict[str, tuple[str, ...]]
+    numbers: dict[str, tuple[int, int]]
+
+
+DOMAINS = (
+    Domain(
+        "item",
+        ("lamp", "chair", "table", "clock", "vase", "shelf", "mirror", "carpet", "basket", "candle",
+         "pillow", "blanket", "drawer", "bench", "curtain", "stool"),
+        "items",
+        {
+            "color": ("red", "blue", "green", "white", "black"),
+            "maker": ("acme", "norda", "vulcan", "tessel"),
+        },
+        {"price": (11, 99), "stock": (11, 60)},
+    ),
+    Domain(
+        "name",
+        ("anna", "boris", "clara", "david", "emma", "felix", "greta", "hugo", "irene", "jonas",
+         "karin", "leon", "maria", "nils", "olga", "paul"),
+        "people",
+        {
+            "city": ("rome", "paris", "vienna", "madrid", "oslo"),
+            "team": ("sales", "legal", "support", "design"),
+        },
+        {"age": (18, 65), "score": (11, 99)},
+    ),
+    Domain(
+        "town",
+        ("ashford", "bexley", "corby", "dover", "epsom", "fleet", "gosport", "hove", "ilford",
+         "kendal", "luton", "malvern", "newark", "oakham", "poole", "redcar"),
+        "towns",
+        {
+            "region": ("north", "south", "east", "west"),
+            "industry": ("wool", "steel", "glass", "paper", "tourism"),
+        },
+        {"schools": (11, 60), "shops": (20, 99)},
+    ),
+)  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class Sheet:
+    """A generated table with its domain."""
+
+    domain: Domain
+    columns: list[str]
+    rows: list[list[str]]
+
+
+Asked = tuple[str, str, dict]
+"""Kind, question and the keys of the answer."""
+
+
+def make_sheet(generator: random.Random, domain: Domain) -> Sheet:
+    """Draws a table. Its columns are in any order but for the first."""
+    others = [*domain.texts, *domain.numbers]
+    generator.shuffle(others)
+    values = {name: generator.sample(domain.texts[name], VALUES_IN_TABLE) for name in domain.texts}
+    rows = [
+        [name]
+        + [
+            generator.choice(values[other])
+            if other in domain.texts
+            else str(generator.randint(*domain.numbers[other]))
+            for other in others
+        ]
+        for name in generator.sample(domain.names, generator.randint(*ROWS))
+    ]
+    return Sheet(domain, [domain.key, *others], rows)
+
+
+def questions(generator: random.Random, sheet: Sheet) -> Iterator[Asked]:
+    """Yields all questions with cells and numbers."""
+    del generator
+    domain, columns, rows = sheet.domain, sheet.columns, sheet.rows
+    for row, column in itertools.product(range(len(rows)), range(1, len(columns))):
+        question = f"what is the {columns[column]} of {rows[row][0]}?"
+        yield "cells", question, {"cells": [[row, column]]}
+    for text, value, found in _conditions(sheet):
+        which = f"{domain.many} with {text} {value}"
+        yield "cells", f"which are the {which}?", {"cells": [[row, 0] for row in found]}
+        for question in (f"how many {which} are there?", f"what is the number of {which}?"):
+            yield "counts", question, {"number": len(found)}
+        for number in domain.numbers:
+            column = columns.index(number)
+            cells = [[row, column] for row in found]
+            yield "cells", f"what is the {number} of {which}?", {"cells": cells}
+            if len(found) > 1:
+                total = sum(int(rows[row][column]) for row in found)
+                yield "sums", f"what is the total {number} of {which}?", {"number": total}
+
+
+def statements(generator: random.Random, sheet: Sheet) -> Iterator[Asked]:
+    """Yields as many true as false statements about rows and about the table.
+
+    What a false one says of a row is true of another row or of none.
+    """
+    domain, columns, rows = sheet.domain, sheet.columns, sheet.rows
+    for text in domain.texts:
+        column, values = columns.index(text), set(domain.texts[text])
+        for row in rows:
+            about = f"the {text} of {row[0]} is"
+            other = generator.choice(sorted(values - {row[column]}))
+            yield "classes", f"{about} {row[column]}", {"class": "entailed"}
+            yield "classes", f"{about} {other}", {"class": "refuted"}
+    for name in (*domain.texts, *domain.numbers):
+        there = {row[columns.index(name)] for row in rows}
+        values = domain.texts.get(name) or map(str, range(*domain.numbers[name]))
+        absent = sorted(set(values) - there)
+        number = min(len(there), len(absent))
+        for label, some in (("entailed", sorted(there)), ("refuted", absent)):
+            for value in generator.sample(some, number):
+                statement = f"there are {domain.many} with {name} {value}"
+                yield "classes", statement, {"class": label}
+
+
+def _conditions(sheet):
+    """Yields (column of texts, value, rows with it) for all values in the sheet."""
+    for text in sheet.domain.texts:
+        column = sheet.columns.index(text)
+        for value in sorted({row[column] for row in sheet.rows}):
+            found = [row for row, each in enumerate(sheet.rows) if each[column] == value]
+            yield text, value, found
+
+
+DATA: dict[str, Callable[[random.Random, Sheet], Iterator[Asked]]] = {
+    "answers": questions,
+    "classes": statements,
+}
+"""Data set -> function that makes its questions. Classes need a data set of their own."""
+
+
+def write(folder: pathlib.Path, make, seed: int) -> None:
+    """Writes a data set in the format of CUSTOM; equal seeds write equal files."""
+    generator = random.Random(seed)
+    (folder / "tables").mkdir(parents=True, exist_ok=True)
+    domains = itertools.cycle(DOMAINS)
+    for split, number_of_tables in TABLES.items():
+        lines = []
+        for index in range(number_of_tables):
+            sheet = make_sheet(generator, next(domains))
+            path = f"tables/{split}_{index:02}.csv"
+            with open(folder / path, "w", encoding="utf-8", newline="") as file:
+                csv.writer(file).writerows([sheet.columns, *sheet.rows])
+            for kind, question, answer in make(generator, sheet):
+                name = f"{kind}-{len(lines)}"
+                lines.append({"id": name, "table": path, "question": question, **answer})
+        text = "".join(f"{json.dumps(line)}\n" for line in lines)
+        (folder / f"{split}.jsonl").write_text(text, encoding="utf-8")
+
+
+@dataclasses.dataclass
+class Spent:
+    """Time that a mode of the command line took.
+
+    Attributes:
+        seconds: time on the clock.
+        cpu_seconds: time of all processors together.
+        killed: True if the mode was started before and killed; that time is not counted.
+    """
+
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    killed: bool = False
+
+    def __str__(self):
+        least = "at least " if self.killed else ""
+        return f"{least}{self.seconds:.0f} s, {self.cpu_seconds:.0f} s of processor time"
+
+
+def train(data: pathlib.Path, output: pathlib.Path, *flags: str) -> dict[str, Spent]:
+    """Creates data, trains and evaluates by the command line, as far as this is not done yet.
+
+    Returns:
+        the time of each mode.
+    """
+    path = output / "spent.json"
+    spent = json.loads(path.read_text()) if path.exists() else {}
+    command = [
+        *(sys.executable, str(ROOT / "run_task_main.py"), f"--config_file={CONFIG}"),
+        *(f"--input_dir={data}", f"--output_dir={output}", "--num_processes=1", *flags),
+    ]
+    for mode in MODES:
+        if spent.get(mode):
+            continue
+        killed = mode in spent
+        keep(path, spent | {mode: None})
+        start, before = time.monotonic(), cpu_seconds()
+        environment = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"}
+        subprocess.run([*command, f"--mode={mode}"], env=environment, check=True)
+        now = Spent(time.monotonic() - start, cpu_seconds() - before, killed)
+        spent[mode] = dataclasses.asdict(now)
+        keep(path, spent)
+    return {mode: Spent(**of_mode) for mode, of_mode in spent.items()}
+
+
+def cpu_seconds() -> float:
+    """Returns the processor time of the child processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def keep(path: pathlib.Path, content: dict) -> None:
+    """Writes a JSON file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, f"{json.dumps(content, indent=2)}\n")
+
+
+def scores(output: pathlib.Path) -> dict[str, dict]:
+    """Returns kind -> number of questions and of right answers, over tables not trained on."""
+    asked = {}
+    for split in TABLES:
+        asked[split] = list(records.read_interactions(interactions_path(str(output), split)))
+    predicted = metrics.by_question(predictions.read_json(output / "model" / "dev.json"))
+    found = {}
+    for kind in sorted({kind_of(each) for each in asked["dev"]}):
+        of_kind = {name: [i for i in each if kind_of(i) == kind] for name, each in asked.items()}
+        commonest = given_answers.commonest_answer(of_kind["train"])(of_kind["dev"])
+        right = {
+            name: sum(each.right for each in metrics.grade(of_kind["dev"], answers, JUDGE))
+            for name, answers in ((MODEL, predicted), (COMMONEST, commonest))
+        }
+        found[kind] = {QUESTIONS: len(of_kind["dev"]), **right}
+    return found
+
+
+def kind_of(interaction) -> str:
+    """Returns the kind that `write` put into the question's id."""
+    return parse_question_id(interaction.questions[0].id).example.rpartition("-")[0]
+
+
+def together(of_seeds: list[dict[str, dict]]) -> dict[str, dict]:
+    """Adds up the numbers of several seeds, which have different tables."""
+    return {
+        kind: {name: sum(found[kind][name] for found in of_seeds) for name in row}
+        for kind, row in of_seeds[0].items()
+    }
+
+
+def table(found: dict[str, dict]) -> str:
+    """Formats the shares of right answers, with 95 % intervals."""
+    columns = {name: {} for name in (MODEL, "95 % of it", COMMONEST, "95 % of that", QUESTIONS)}
+    for kind, row in found.items():
+        of_kind = []
+        for name in (MODEL, COMMONEST):
+            low, high = metrics.confidence_interval(row[name], row[QUESTIONS])
+            of_kind += [row[name] / row[QUESTIONS], f"{100 * low:.1f} to {100 * high:.1f}"]
+        for name, value in zip(columns, (*of_kind, row[QUESTIONS]), strict=True):
+            columns[name][kind] = value
+    return metrics.comparison(columns, "kind")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--seeds", type=int, nargs="+", default=(1,), help="of tables, questions and weights"
+    )
+    parser.add_argument("--params_override", action="append", default=[])
+    parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("out/custom_tables"))
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = arguments()
+    of_seeds, times = [], {}
+    for seed in options.seeds:
+        of_seeds.append({})
+        for name, make in DATA.items():
+            data = options.data / f"{name}_{seed}"
+            write(data, make, seed)
+            flags = [f"--tf_random_seed={seed}", f"--params_override=task.train_data.seed={seed}"]
+            flags += [f"--params_override={each}" for each in options.params_override]
+            times[f"{name}, seed {seed}"] = train(data, data / "out", *flags)
+            of_seeds[-1] |= scores(data / "out")
+    found = together(of_seeds)
+    print(f"\nseeds {', '.join(map(str, options.seeds))}\n{table(found)}")
+    for name, of_modes in times.items():
+        for mode, spent in of_modes.items():
+            print(f"{name}, {mode}: {spent}")
+    path = options.output / "custom.json"
+    seconds = {
+        name: {mode: dataclasses.asdict(spent) for mode, spent in of_modes.items()}
+        for name, of_modes in times.items()
+    }
+    of_seeds = dict(zip(map(str, options.seeds), of_seeds, strict=True))
+    keep(path, {"all seeds": found, "seeds": of_seeds, "times": seconds})
+    print(f"written | {path}")
+
+
+if __name__ == "__main__":
+    main()
