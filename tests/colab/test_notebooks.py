@@ -193,8 +193,7 @@ def test_runs(path, project, monkeypatch, tmp_path, request):
     tables = [each["text/html"] for each in shown if "text/html" in each]
     answered = [pair for table in tables for pair in pictures.answers(table)]
     assert answered
-    # WikiTableQuestions' tables are read in small letters.
-    assert [pair for pair in answered if pair[0].lower() != pair[1].lower()] == []
+    assert [pair for pair in answered if pair[0] != pair[1]] == []
     trainings |= {events.parent for events in tmp_path.rglob("train/events.out.tfevents.*")}
     assert trainings
     for training in trainings:
