@@ -12,7 +12,7 @@ import hypothesis
 import numpy as np
 import pytest
 
-from . import tiny_model
+from . import graphs, tiny_model
 from .shared_folder import shared_folder
 
 # Deadlines and too_slow are off: how long an example takes depends on what else the machine does.
@@ -84,10 +84,10 @@ def pytest_fixture_setup(fixturedef, request):
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_call(item):
     _seed(item.config, item.nodeid)
-    before = set(_custom_gradients())
+    before = set(graphs.gradients())
     result = yield
-    if _built_large_graphs():
-        _forget_gradients(set(_custom_gradients()) - before)  # not those of its fixtures
+    if graphs.large():
+        graphs.forget(set(graphs.gradients()) - before)  # not those of its fixtures
     return result
 
 
@@ -99,36 +99,15 @@ def pytest_runtest_protocol(item, nextitem):
     """
     result = yield
     if nextitem is None or nextitem.path != item.path:
-        _forget_gradients(_custom_gradients())
+        graphs.forget(graphs.gradients())
         if "tf_keras" in sys.modules:
             sys.modules["tf_keras"].backend.clear_session()
         gc.collect()
         # What is left lives on, modules above all; later collections need not go through it.
         gc.freeze()
-    elif _built_large_graphs():
+    elif graphs.large():
         gc.collect()
     return result
-
-
-def _built_large_graphs() -> bool:
-    _, young, _ = gc.get_count()
-    return young > 1  # collections of the youngest, 100,000 objects each
-
-
-def _custom_gradients() -> list[str]:
-    """Names of the custom gradients of all graphs.
-
-    TensorFlow registers each under a name of its own and never removes it, and the gradient keeps
-    its graph alive.
-    """
-    ops = sys.modules.get("tensorflow.python.framework.ops")
-    registered = ops.gradient_registry._registry if ops else ()
-    return [name for name in registered if name.startswith("CustomGradient-")]
-
-
-def _forget_gradients(names) -> None:
-    for name in names:
-        del sys.modules["tensorflow.python.framework.ops"].gradient_registry._registry[name]
 
 
 @pytest.fixture

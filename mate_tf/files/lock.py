@@ -13,7 +13,7 @@ _FILE = ".lock"
 
 @contextlib.contextmanager
 def locked(folder: str, work: str) -> Iterator[None]:
-    """Holds the lock of a folder, which is made if needed.
+    """Holds the lock of a folder, which is made if needed, and removed if it is then left empty.
 
     The lock ends with the process, also with a killed one. A remote folder, such as `gs://`, has
     no lock.
@@ -28,6 +28,7 @@ def locked(folder: str, work: str) -> Iterator[None]:
     if "://" in folder:
         yield
         return
+    made = not os.path.isdir(folder)
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, _FILE)
     with _acquired(path) as file:
@@ -38,6 +39,8 @@ def locked(folder: str, work: str) -> Iterator[None]:
             yield
         finally:
             os.remove(path)
+            if made and not os.listdir(folder):
+                os.rmdir(folder)
 
 
 def _acquired(path: str):

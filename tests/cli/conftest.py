@@ -13,6 +13,7 @@ from absl.testing import flagsaver
 
 from mate_tf.cli import main
 
+from .. import graphs
 from ..shared_folder import shared_folder
 
 CONFIG = """
@@ -43,7 +44,7 @@ trainer:
 
 def invoke(*arguments) -> int:
     """Runs the command line; returns its exit code. Flags are as before afterwards."""
-    with flagsaver.flagsaver():
+    with flagsaver.flagsaver(), graphs.freed():
         try:
             main.run(["mate-tf", *map(str, arguments)])
         except SystemExit as stop:

@@ -34,6 +34,9 @@ def test_one_process_at_a_time(tmp_path, project):
     with locked(folder, "training"):
         pass
     assert os.listdir(folder) == []
+    with locked(f"{folder}_3", "training"):
+        pass
+    assert not os.path.exists(f"{folder}_3")  # nobody wrote into it
 
 
 def test_remote_folders_have_none(tmp_path, monkeypatch):

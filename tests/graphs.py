@@ -1,0 +1,41 @@
+"""Frees TensorFlow's graphs, which have millions of Python objects."""
+
+import contextlib
+import gc
+import sys
+from collections.abc import Iterable
+
+
+def large() -> bool:
+    """Returns whether large graphs were built since garbage was last collected."""
+    _, young, _ = gc.get_count()
+    return young > 1  # collections of the youngest, 100,000 objects each
+
+
+def gradients() -> list[str]:
+    """Names of the custom gradients of all graphs.
+
+    TensorFlow registers each under a name of its own and never removes it, and the gradient keeps
+    its graph alive.
+    """
+    ops = sys.modules.get("tensorflow.python.framework.ops")
+    registered = ops.gradient_registry._registry if ops else ()
+    return [name for name in registered if name.startswith("CustomGradient-")]
+
+
+def forget(names: Iterable[str]) -> None:
+    """Removes custom gradients, whose graphs must not be used any more."""
+    for name in names:
+        del sys.modules["tensorflow.python.framework.ops"].gradient_registry._registry[name]
+
+
+@contextlib.contextmanager
+def freed():
+    """Frees the graphs of the block at its end, if they are large. Nothing may use them then."""
+    before = set(gradients())
+    try:
+        yield
+    finally:
+        if large():
+            forget(set(gradients()) - before)
+            gc.collect()
