@@ -153,7 +153,8 @@ def plot(reports: dict, path: pathlib.Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, len(reports), figsize=(5 * len(reports), 4), sharey=True)
+    size = (5 * len(reports), 4.3)
+    figure, axes = plt.subplots(1, len(reports), figsize=size, sharey=True, layout="constrained")
     for axis, (name, report) in zip(axes, reports.items(), strict=True):
         lengths = list(dict.fromkeys(row["length"] for row in report["shares"]))
         for number, way in enumerate(WAYS):
@@ -166,8 +167,8 @@ def plot(reports: dict, path: pathlib.Path) -> None:
         axis.set(title=f"{name} dev, {report['questions']:,} questions", xlabel="tokens")
         axis.set_xticks(range(len(lengths)), lengths)
     axes[0].set(ylabel="% of questions: gold cells read (pale), and whole", ylim=(0, 108))
-    axes[-1].legend(loc="lower right")
-    figure.tight_layout()
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(WAYS))
     figure.savefig(path, dpi=120)
     plt.close(figure)
 

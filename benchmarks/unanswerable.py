@@ -145,7 +145,7 @@ def show(figures: dict) -> None:
                 number = "  ".join(f"{key} {each}" for key, each in number.items() if each)
             elif isinstance(number, float):
                 number = f"{number:.3f}" if "AUROC" in name else f"{100 * number:.1f} %"
-            print(f"{f'{name}, {way}' if way else name:42}{number}")
+            print(f"{f'{name}, {way}' if way else name:54}{number}")
 
 
 def main() -> None:
@@ -168,7 +168,7 @@ def main() -> None:
     options.output.mkdir(parents=True, exist_ok=True)
     path = options.output / f"unanswerable_{task.name.lower()}.json"
     path.write_text(json.dumps({"model_dir": options.model_dir, **figures}, indent=2))
-    plot(figures, curves, f"{task.name} dev, {predictor!r}"[:110], path.with_suffix(".png"))
+    plot(figures, curves, f"{task.name} dev, {options.model_dir}", path.with_suffix(".png"))
     print(f"written | {path}, .png")
 
 

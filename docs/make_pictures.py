@@ -22,7 +22,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "img"
 DPI = 110
-QUESTION = "who earns the most?"
+QUESTION = "which city does Kenji Tanaka live in?"
 """About the example table of the quickstart."""
 
 SHOWN_ROWS = 6

@@ -17,6 +17,26 @@ class LostWorkerError(InputError):
     """
 
 
+_OF_FILES = frozenset(
+    {
+        "AlreadyExistsError",
+        "DataLossError",
+        "NotFoundError",
+        "PermissionDeniedError",
+        "ResourceExhaustedError",
+    }
+)
+
+
+def is_of_files(error: BaseException) -> bool:
+    """Returns True for errors of TensorFlow about files: no space, not allowed, not there.
+
+    Their classes are known by name, so that this module does not import TensorFlow.
+    """
+    names = {each.__name__ for each in type(error).__mro__}
+    return "OpError" in names and bool(names & _OF_FILES)
+
+
 def on_one_line(error: BaseException) -> str:
     """Returns the error's message on one line. Keras adds lines to errors raised in layers."""
     return " ".join(str(error).split())

@@ -202,6 +202,18 @@ def trained_model(tmp_path_factory) -> pathlib.Path:
 
 
 @pytest.fixture(scope="session")
+def quickstart_model() -> pathlib.Path:
+    """Folder of the model that README.md's first command trains, with its export; skips without
+    it, or fails where it must be there. Tests must not write into it."""
+    path = PROJECT / "out" / "quickstart" / "model"
+    if not (path / "export").is_dir():
+        if os.environ.get("MATE_TF_REQUIRE_QUICKSTART") == "1":
+            pytest.fail(f"MATE_TF_REQUIRE_QUICKSTART=1 but there is no {path / 'export'}")
+        pytest.skip(f"needs {path / 'export'}, which README.md's first command makes")
+    return path
+
+
+@pytest.fixture(scope="session")
 def sqa_dir(unpacked) -> pathlib.Path:
     """The official SQA files."""
     return unpacked("sqa") / "sqa"

@@ -6,6 +6,7 @@ import pathlib
 import tensorflow as tf
 from tensorflow.core.protobuf import trackable_object_graph_pb2
 
+from mate_tf.checkpoints.latest import latest
 from mate_tf.checkpoints.stored import StoredTensor
 from mate_tf.errors import InputError
 
@@ -25,14 +26,14 @@ def prefix(path: str) -> str:
         InputError: if there is no checkpoint.
     """
     if tf.io.gfile.isdir(path):
-        latest = tf.train.latest_checkpoint(path)
-        if latest is None:
+        last = latest(path)
+        if last is None:
             # TF1 releases have a model.ckpt.index, but no file named `checkpoint`.
             index = sorted(tf.io.gfile.glob(str(pathlib.PurePath(path) / "*.index")))
             if not index:
                 raise InputError(f"{path}: there is no checkpoint in this directory")
-            latest = index[-1].removesuffix(".index")
-        return latest
+            last = index[-1].removesuffix(".index")
+        return last
     for ending in (".index", ".data-00000-of-00001", ".meta"):
         path = path.removesuffix(ending)
     if not tf.io.gfile.exists(path + ".index"):

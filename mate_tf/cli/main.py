@@ -106,6 +106,11 @@ def run(argv: list[str] | None = None) -> None:
             sys.stdout.flush()
             os._exit(BAD_INPUT)
         sys.exit(BAD_INPUT)
+    except Exception as error:
+        if not errors.is_of_files(error):
+            raise
+        print(f"{program}: {errors.on_one_line(error)}", file=sys.stderr, flush=True)
+        sys.exit(BAD_INPUT)
     except KeyboardInterrupt:
         print(f"{program}: interrupted; run the same command to resume", file=sys.stderr)
         sys.exit(INTERRUPTED)

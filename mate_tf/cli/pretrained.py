@@ -1,7 +1,6 @@
 """--init_checkpoint for modes that use a trained model without training it."""
 
-import tensorflow as tf
-
+from mate_tf.checkpoints.latest import latest
 from mate_tf.cli.checks import OF_PRETRAINED, reading
 from mate_tf.errors import InputError
 from mate_tf.serving import configurations, source
@@ -49,7 +48,7 @@ def configure(experiment, found: Pretrained, model_dir: str) -> None:
     Raises:
         InputError: if `model_dir` has a checkpoint, which would be used instead.
     """
-    if tf.train.latest_checkpoint(model_dir):
+    if latest(model_dir):
         raise InputError(
             f"{model_dir}: has a checkpoint already, which would be used in place of "
             f"--init_checkpoint={found.source.name}; give another --model_dir"

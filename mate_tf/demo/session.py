@@ -7,9 +7,9 @@ import os
 from collections.abc import Iterator
 
 import numpy as np
-import tensorflow as tf
 
 from mate_tf.analysis.attention import flow as attention_flow
+from mate_tf.checkpoints.latest import latest
 from mate_tf.demo import speed
 from mate_tf.errors import InputError
 from mate_tf.serving.predictor import Answer, Predictor
@@ -298,4 +298,4 @@ def examples() -> list[Example]:
 def has_checkpoint(model_dir: str) -> bool:
     """Returns whether a folder has the configuration and a checkpoint of a training."""
     configured = os.path.exists(os.path.join(model_dir, experiments.PARAMS_FILE))
-    return configured and tf.train.latest_checkpoint(model_dir) is not None
+    return configured and latest(model_dir) is not None

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import tensorflow as tf
 from absl import logging
 
+from mate_tf.checkpoints.latest import latest
 from mate_tf.data import interactions as data
 from mate_tf.errors import InputError
 from mate_tf.evaluation import calibration as calibrations
@@ -241,7 +241,7 @@ def of_source(source: Source) -> Calibration | None:
 
 def latest_weights(model_dir: str) -> str:
     """Returns the name of the last checkpoint in a folder, such as "ckpt-7"; "" without one."""
-    return os.path.basename(tf.train.latest_checkpoint(model_dir) or "")
+    return os.path.basename(latest(model_dir) or "")
 
 
 def _sample(interactions: Interactions) -> Interactions:

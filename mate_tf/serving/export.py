@@ -10,6 +10,7 @@ from absl import logging
 
 from mate_tf.errors import InputError
 from mate_tf.evaluation import calibration as calibrations
+from mate_tf.files import folder
 from mate_tf.files.atomic import write_json
 from mate_tf.serving import signatures, table_reader
 from mate_tf.tables.conversion import ConversionConfig
@@ -59,6 +60,7 @@ def export(
     Raises:
         InputError: if export_dir exists, is not empty and is no SavedModel.
     """
+    folder.recover(export_dir)
     if os.path.isdir(export_dir) and os.listdir(export_dir) and not is_saved_model(export_dir):
         raise InputError(f"{export_dir}: exists and is no SavedModel; give another --export_dir")
     options, names, reader = dict(converter_options), list(class_names), None
@@ -66,26 +68,19 @@ def export(
         limits = model.config.max_num_rows, model.config.max_num_columns
         config = ConversionConfig(**options).fitting(*limits).reading(reading)
         options, reader = dataclasses.asdict(config), _reader(vocab_file, config)
-    # A killed run leaves its partial folder behind. The next run removes it first.
-    partial = f"{export_dir.rstrip('/')}.partial"
-    shutil.rmtree(partial, ignore_errors=True)
-    try:
+    with folder.replaced(export_dir) as new:
         module = signatures.ServingModule(model, reader, names)
         with contextlib.ExitStack() as exporting:
             for block in model.encoder.blocks:
                 exporting.enter_context(block.attention.exporting())
-            tf.saved_model.save(module, partial, signatures=module.signatures())
-        os.makedirs(extras_dir(partial))
-        shutil.copyfile(vocab_file, os.path.join(extras_dir(partial), VOCABULARY_FILE))
+            tf.saved_model.save(module, new, signatures=module.signatures())
+        os.makedirs(extras_dir(new))
+        shutil.copyfile(vocab_file, os.path.join(extras_dir(new), VOCABULARY_FILE))
         settings = {"converter": options, "class_names": names, "reads_tables": reads_tables}
-        write_json(os.path.join(extras_dir(partial), SETTINGS_FILE), settings, sort_keys=True)
+        write_json(os.path.join(extras_dir(new), SETTINGS_FILE), settings, sort_keys=True)
         if calibration is not None:
-            path = os.path.join(extras_dir(partial), calibrations.FILE)
+            path = os.path.join(extras_dir(new), calibrations.FILE)
             write_json(path, dataclasses.asdict(calibration))
-        shutil.rmtree(export_dir, ignore_errors=True)
-        os.replace(partial, export_dir)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
     return export_dir
 
 

@@ -13,10 +13,9 @@ stage to stage as in a single training.
 import dataclasses
 import os
 
-import tensorflow as tf
-
 from mate_tf import attention
 from mate_tf.attention import AttentionConfig
+from mate_tf.checkpoints.latest import latest
 from mate_tf.errors import InputError
 from mate_tf.tasks.configs import TableExperiment
 from mate_tf.training import experiments, layer_log, trainer
@@ -88,7 +87,7 @@ def train(experiment: TableExperiment, model_dir: str) -> dict:
         if trainer.global_step(folder) == stage.last_step and stage is not planned[-1]:
             continue
         if stage.number > 1:
-            before = tf.train.latest_checkpoint(folders[stage.number - 2])
+            before = latest(folders[stage.number - 2])
             stage.experiment.task.init_checkpoint = before or ""
         print(f"stage | {stage.number} of {len(planned)} | {stage}", flush=True)
         metrics = trainer.train(stage.experiment, folder)

@@ -18,7 +18,9 @@ import tensorflow as tf
 
 from mate_tf import tasks
 from mate_tf.checkpoints import bundle
+from mate_tf.checkpoints.latest import latest
 from mate_tf.errors import InputError
+from mate_tf.files.lock import locked
 from mate_tf.tasks.configs import TableExperiment
 from mate_tf.training import (
     accumulation,
@@ -87,7 +89,12 @@ def train(experiment: TableExperiment, model_dir: str, options: Options = Option
     if not experiment.task.train_data.input_path:
         raise InputError("task.train_data.input_path is empty: nothing to train on")
     experiments.check_same_model(experiment, model_dir)
-    if tf.train.latest_checkpoint(model_dir) is None:
+    with locked(model_dir, "training"):
+        return _train(given, experiment, model_dir, options)
+
+
+def _train(given, experiment, model_dir, options):
+    if latest(model_dir) is None:
         trainer.save_start(accumulation.split_batches(experiment), model_dir)
     experiments.save(given, model_dir)
     config = experiment.trainer

@@ -10,13 +10,16 @@ from official.core import train_lib, train_utils
 from official.modeling import performance
 
 from mate_tf import tasks
+from mate_tf.checkpoints.latest import latest, repair
 from mate_tf.errors import InputError
+from mate_tf.files.lock import locked
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.training import (
     accumulation,
     compiled,
     continuation,
     experiments,
+    finite,
     initial_weights,
     layer_log,
     learned_masks,
@@ -48,17 +51,21 @@ def train(experiment, model_dir: str) -> dict:
         dict of floats: the last metrics, and global_step.
 
     Raises:
-        InputError: if there are no training data, or `model_dir` has a training of another model.
+        InputError: if there are no training data; `model_dir` has a training of another model, or
+            only damaged checkpoints; another process trains there; loss or weights become NaN.
     """
     experiment = experiments.resolve(experiment)
     if not experiment.task.train_data.input_path:
         raise InputError("task.train_data.input_path is empty: nothing to train on")
     with workers.joined(experiment) as group:
-        return _train(experiment, model_dir, group)
+        experiments.check_same_model(experiment, model_dir)
+        with locked(model_dir, "training") if group.is_chief else contextlib.nullcontext():
+            if group.is_chief:
+                repair(model_dir)
+            return _train(experiment, model_dir, group)
 
 
 def _train(experiment, model_dir, group):
-    experiments.check_same_model(experiment, model_dir)
     evaluating = bool(experiment.task.validation_data.input_path)
     step = global_step(model_dir) or continuation.first_step(experiment)
     if step >= experiment.trainer.train_steps:
@@ -69,15 +76,17 @@ def _train(experiment, model_dir, group):
     with runtime(running) as strategy, group.own_folder(model_dir) as folder:
         shown = Progress(experiment.trainer.train_steps)
         interval = experiment.trainer.layer_log_interval
+        finite_check = finite.FiniteCheck(model_dir, experiment.trainer.recovery_max_trials > 0)
         log = layer_log.LayerLog(model_dir, interval, writes=group.is_chief)
         mode = "train_and_eval" if evaluating else "train"
         runner = _runner(
             *(strategy, running, mode, model_dir, folder),
-            train_actions=[shown, log],
+            train_actions=[shown, finite_check, log],
             eval_actions=[shown.evaluated, log.evaluated],
         )
         experiments.save(experiment, folder)
         shown.start(runner.trainer.global_step)
+        finite_check.start(runner.trainer)
         log.start(runner.trainer)
         metrics = _run_training(runner.controller, experiment.trainer, evaluating)
         step = int(runner.trainer.global_step.numpy())
@@ -124,7 +133,7 @@ def load_model(experiment, model_dir: str):
         InputError: if there is no checkpoint, or it is of another model.
     """
     initial, path = experiment.task.init_checkpoint, None
-    if not initial or tf.train.latest_checkpoint(model_dir):
+    if not initial or latest(model_dir):
         path = latest_checkpoint(model_dir)
     experiments.check_same_model(experiment, model_dir, "encoder")
     if experiment.runtime.distribution_strategy in (workers.STRATEGY, tpu.STRATEGY):
@@ -162,7 +171,7 @@ def save_start(experiment, model_dir: str) -> None:
 
 def global_step(model_dir: str) -> int:
     """Returns the step of the last checkpoint in `model_dir`; 0 without a checkpoint."""
-    path = tf.train.latest_checkpoint(model_dir)
+    path = latest(model_dir)
     if path is None:
         return 0
     with reading(path):
@@ -175,7 +184,7 @@ def latest_checkpoint(model_dir: str) -> str:
     Raises:
         InputError: if there is no checkpoint.
     """
-    path = tf.train.latest_checkpoint(model_dir)
+    path = latest(model_dir)
     if path is None:
         raise InputError(f"{model_dir}: no checkpoint here; train first")
     return path
@@ -264,7 +273,7 @@ class _Runner(train_lib.OrbitExperimentRunner):
         return trainer
 
     def _maybe_build_checkpoint_manager(self):
-        path = tf.train.latest_checkpoint(self._shared_dir)
+        path = latest(self._shared_dir)
         if path:
             check_size(self.trainer.model, path)
         if "train" in self._mode:

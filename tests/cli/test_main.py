@@ -3,6 +3,7 @@
 import importlib
 
 import pytest
+import tensorflow as tf
 
 from mate_tf.cli import flags, main
 
@@ -52,6 +53,26 @@ def test_interrupted(monkeypatch, capsys):
         main.run(["mate-tf", "--mode=train"])
     assert stop.value.code == main.INTERRUPTED
     assert "interrupted" in capsys.readouterr().err
+
+
+def test_no_space_for_a_file(monkeypatch, capsys):
+    """TensorFlow has errors of its own for what is an OSError elsewhere."""
+
+    def full(_):
+        raise tf.errors.ResourceExhaustedError(None, None, "out/x;\nNo space left on device")
+
+    monkeypatch.setattr(importlib.import_module("mate_tf.cli.train"), "main", full)
+    with pytest.raises(SystemExit) as stop:
+        main.run(["mate-tf", "--mode=train"])
+    assert stop.value.code == main.BAD_INPUT
+    assert capsys.readouterr().err == "mate-tf: out/x; No space left on device\n"
+
+    def wrong_shapes(_):
+        raise tf.errors.InvalidArgumentError(None, None, "shapes")
+
+    monkeypatch.setattr(importlib.import_module("mate_tf.cli.train"), "main", wrong_shapes)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        main.run(["mate-tf", "--mode=train"])
 
 
 def test_mistakes_of_the_program_are_not_hidden(monkeypatch):

@@ -6,7 +6,6 @@ Needs the model that the README's first command leaves in out/quickstart.
 import contextlib
 import doctest
 import io
-import os
 import re
 import shlex
 import subprocess
@@ -34,12 +33,7 @@ def shown(page) -> list[tuple[str, str, str]]:
 CASES = [(page, *case) for page in pages.PAGES for case in shown(page)]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def model_there():
-    if not (pages.PROJECT / MODEL).exists():
-        if os.environ.get("MATE_TF_REQUIRE_QUICKSTART") == "1":
-            pytest.fail(f"MATE_TF_REQUIRE_QUICKSTART=1 but there is no {MODEL}")
-        pytest.skip(f"needs {MODEL}, which README.md's first command makes")
+pytestmark = pytest.mark.usefixtures("quickstart_model")
 
 
 def printed(language: str, code: str) -> str:

@@ -63,9 +63,12 @@ OFFICIAL = {
 
 @pytest.mark.parametrize("questions", OFFICIAL)
 def test_the_official_scripts_numbers(references, questions):
-    """To the last digit."""
+    """To the last digit but one: from Python 3.12 on, sum() rounds otherwise."""
     reference = references[questions]
-    assert answers.evaluate(predictions_for(reference), reference) == OFFICIAL[questions]
+    found = answers.evaluate(predictions_for(reference), reference)
+    assert found.keys() == OFFICIAL[questions].keys()
+    for name, expected in OFFICIAL[questions].items():
+        assert found[name] == pytest.approx(expected, rel=1e-14, abs=0)
 
 
 def test_files(references, tmp_path):

@@ -55,7 +55,7 @@ def test_replaces_a_saved_model(no_tensorflow, model, vocab_file, tmp_path):
     path = tmp_path / "export"
     path.mkdir()
     (path / "saved_model.pb").write_text("old")
-    leftover = tmp_path / "export.partial"  # of a killed run
+    leftover = tmp_path / ".export.replacing_new"  # of a killed run
     leftover.mkdir()
     (leftover / "garbage").write_text("")
     export.export(model, f"{path}/", str(vocab_file), {"max_row_id": 9})

@@ -201,6 +201,21 @@ def test_damaged_checkpoint(toy_experiment, with_evaluation, tmp_path, damage):
             use(experiment, str(tmp_path))
 
 
+def test_weights_that_blow_up_are_not_saved(toy_experiment, large_steps, tmp_path):
+    """The checkpoint before is still the last one, and the training goes on from it."""
+    trainer.train(toy_experiment("trainer.train_steps=4"), str(tmp_path))
+    before = trainer.load_model(toy_experiment(), str(tmp_path)).get_weights()
+    rate = large_steps.replace("0.006", "1.0e+38")
+    with pytest.raises(InputError, match=r"step 8: the .*; last good checkpoint: .*ckpt-4; try"):
+        trainer.train(toy_experiment(rate), str(tmp_path))
+    assert os.path.basename(trainer.latest_checkpoint(str(tmp_path))) == "ckpt-4"
+    (tmp_path / "checkpoint").unlink()  # it is found without, too
+    assert trainer.global_step(str(tmp_path)) == 4
+    again = trainer.load_model(toy_experiment(), str(tmp_path)).get_weights()
+    for own, other in zip(again, before, strict=True):
+        np.testing.assert_array_equal(own, other)
+
+
 def test_nothing_to_work_with(toy_experiment, with_evaluation, tmp_path):
     for use in (trainer.evaluate, trainer.load_model):
         with pytest.raises(InputError, match="no checkpoint"):

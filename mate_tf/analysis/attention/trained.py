@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf import attention, checkpoints
+from mate_tf.checkpoints.latest import latest
 from mate_tf.data import features as feature_names
 from mate_tf.data import padding
 from mate_tf.errors import InputError
@@ -35,7 +36,7 @@ class Trained:
     def checkpoint(self) -> str:
         """Path of the last checkpoint in the model folder, or `init_checkpoint` without one."""
         folder, initial = self.job.model_dir, self.job.experiment.task.init_checkpoint
-        if initial and not tf.train.latest_checkpoint(folder):
+        if initial and not latest(folder):
             return initial
         experiments.check_same_model(self.job.experiment, folder, "encoder")
         return trainer.latest_checkpoint(folder)

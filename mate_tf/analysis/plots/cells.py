@@ -32,6 +32,7 @@ def cell_heat_map(
     *,
     title: str = "",
     label: str = "P(cell)",
+    marked: str = "selected",
     max_value: float | None = None,
     max_width: int = 24,
 ) -> "Figure":
@@ -49,6 +50,7 @@ def cell_heat_map(
         marked_cells: (row, column) of cells with a frame, 0-based without the header.
         title: text above the plot.
         label: name of the values.
+        marked: name of the cells with a frame, below the table.
         max_value: value of the darkest colour; None: the largest value.
         max_width: characters of a cell that are shown.
 
@@ -102,7 +104,7 @@ def cell_heat_map(
         )
     axes.spines[:].set_visible(False)
     if marked_cells:
-        axes.set_xlabel("framed: selected")
+        axes.set_xlabel(f"framed: {marked}")
     axes.set_title(title, parse_math=False, wrap=True)
     return figure
 

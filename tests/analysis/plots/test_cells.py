@@ -71,11 +71,14 @@ def test_marked_cells_are_framed():
     corners = mesh(axes).get_coordinates()
     assert frame.get_xy() == pytest.approx(corners[1, 1])
     assert (frame.get_x() + frame.get_width(), frame.get_y() + 1) == pytest.approx(corners[2, 2])
+    assert axes.get_xlabel() == "framed: selected"
 
 
 def test_options():
-    figure = plots.cell_heat_map(TABLE, VALUES, label="attention", max_value=1.0, max_width=6)
+    options = {"label": "attention", "marked": "right", "max_value": 1.0, "max_width": 6}
+    figure = plots.cell_heat_map(TABLE, VALUES, [(0, 0)], **options)
     axes, colours = figure.axes
+    assert axes.get_xlabel() == "framed: right"
     assert mesh(axes).get_clim() == (0, 1)
     assert colours.get_ylabel() == "attention"
     assert axes.texts[-1].get_text() == "costs…\n0.04"

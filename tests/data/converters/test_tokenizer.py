@@ -2,8 +2,10 @@
 
 import csv
 import json
+import sys
 import unicodedata
 
+import numpy as np
 import pytest
 import tensorflow as tf
 from hypothesis import given
@@ -111,18 +113,34 @@ def test_equals_the_reference_on_real_cells(tokenizer, reference, sqa_dir):
     assert tokenizer.tokenize(cells) == [reference(cell) for cell in cells]
 
 
-def test_equals_the_reference_on_every_kind_of_character(tokenizer, reference):
+@pytest.fixture(scope="module")
+def known():
+    """known(character): the tables of Python and of TensorFlow Text both have it.
+
+    Those of TensorFlow Text are of Unicode 14, as Python 3.11's. A later Python has characters that
+    no script of TensorFlow has.
+    """
+    newer = set()
+    if unicodedata.unidata_version >= "15":
+        scripts = tf.strings.unicode_script(tf.range(sys.maxunicode + 1))
+        newer = set(np.flatnonzero(scripts.numpy() == 103))  # USCRIPT_UNKNOWN
+
+    def found(character):
+        return unicodedata.category(character) not in ("Cs", "Cn") and ord(character) not in newer
+
+    return found
+
+
+def test_equals_the_reference_on_every_kind_of_character(tokenizer, reference, known):
     # The whole of Unicode was compared once; here, every 23rd character.
-    chars = [chr(code) for code in range(1, 0x30000, 23)]
-    chars = [char for char in chars if unicodedata.category(char) not in ("Cs", "Cn")]
+    chars = [char for char in map(chr, range(1, 0x30000, 23)) if known(char)]
     texts = [*HARD, *chars, *(f"x{char}y" for char in chars)]
     assert tokenizer.tokenize(texts) == [reference(text) for text in texts]
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8"), max_size=20), max_size=5))
-def test_equals_the_reference_on_any_text(tokenizer, reference, texts):
-    # Characters newer than Python's tables may be of a class Python does not know.
-    texts = ["".join(c for c in text if unicodedata.category(c) != "Cn") for text in texts]
+def test_equals_the_reference_on_any_text(tokenizer, reference, known, texts):
+    texts = ["".join(filter(known, text)) for text in texts]
     assert tokenizer.tokenize(texts) == [reference(text) for text in texts]
 
 

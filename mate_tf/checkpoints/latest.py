@@ -1,0 +1,102 @@
+"""Finds the last checkpoint of a training, also if the file that names it is lost or damaged.
+
+TensorFlow writes the name into the file `checkpoint`. Without this file it would begin at step 0,
+beside good checkpoints, and later delete them.
+"""
+
+import os
+import re
+
+import tensorflow as tf
+from absl import logging
+from google.protobuf import text_format
+
+from mate_tf.errors import InputError
+
+_INDEX = re.compile(r"ckpt-\d+\.index")
+_DAMAGED = (tf.errors.OpError, IndexError, ValueError)  # IndexError: a file ends too early
+
+
+def latest(folder: str) -> str | None:
+    """Returns the prefix of the last checkpoint in a folder; None without one.
+
+    If the file `checkpoint` does not name one that is there, it is the one with the largest step,
+    and a warning says so.
+
+    Args:
+        folder: folder of a training.
+    """
+    named, stored = _named(folder), _stored(folder)
+    if named or not stored:
+        return named
+    logging.warning(
+        "%s names no checkpoint that is there; using %s, the last one in the folder",
+        os.path.join(folder, "checkpoint"),
+        os.path.basename(stored[-1]),
+    )
+    return stored[-1]
+
+
+def repair(folder: str) -> None:
+    """Lets the file `checkpoint` name the last checkpoint that can be read as a whole.
+
+    Damaged ones are left behind, with a warning for each. Nothing is written if all is well.
+
+    Args:
+        folder: folder of a training, which is to be resumed.
+
+    Raises:
+        InputError: if there are checkpoints, but none can be read.
+    """
+    named, stored = _named(folder), _stored(folder)
+    if named:
+        # Later ones were not finished, or are of another training.
+        stored = [each for each in stored if _step(each) < _step(named)] + [named]
+    good = next((each for each in reversed(stored) if _is_whole(each)), None)
+    if good is None and stored:
+        raise InputError(
+            f"{folder}: its checkpoints cannot be read ({_names(stored)}); "
+            "give another --model_dir, or remove them to begin at step 0"
+        )
+    if good is None or good == named:
+        return
+    logging.warning("%s: continuing from %s", folder, os.path.basename(good))
+    kept = [os.path.basename(each) for each in stored if _step(each) <= _step(good)]
+    tf.compat.v1.train.update_checkpoint_state(folder, os.path.basename(good), kept)
+
+
+def _named(folder: str) -> str | None:
+    """Returns the prefix that the file `checkpoint` names, if the checkpoint is there."""
+    try:
+        return tf.train.latest_checkpoint(folder)
+    except (tf.errors.OpError, ValueError, text_format.ParseError):
+        return None
+
+
+def _stored(folder: str) -> list[str]:
+    """Returns the prefixes of all checkpoints in a folder, by step."""
+    names = tf.io.gfile.listdir(folder) if tf.io.gfile.isdir(folder) else []
+    found = [name.removesuffix(".index") for name in names if _INDEX.fullmatch(name)]
+    return sorted((os.path.join(folder, name) for name in found), key=_step)
+
+
+def _step(prefix: str) -> int:
+    number = prefix.rpartition("-")[2]
+    return int(number) if number.isdecimal() else 0
+
+
+def _is_whole(prefix: str) -> bool:
+    """Reads all tensors of a checkpoint, whose checksums TensorFlow compares."""
+    try:
+        reader = tf.train.load_checkpoint(prefix)
+        for name in reader.get_variable_to_shape_map():
+            reader.get_tensor(name)
+    except _DAMAGED as error:
+        reason = " ".join(str(error).split())[:200]
+        logging.warning("%s: is damaged and is not used: %s", prefix, reason)
+        return False
+    return True
+
+
+def _names(prefixes) -> str:
+    return ", ".join(map(os.path.basename, prefixes))
