@@ -149,9 +149,8 @@ def questions(generator: random.Random, sheet: Sheet) -> Iterator[Asked]:
             column = columns.index(number)
             cells = [[row, column] for row in found]
             yield "cells", f"what is the {number} of {which}?", {"cells": cells}
-            if len(found) > 1:
-                total = sum(int(rows[row][column]) for row in found)
-                yield "sums", f"what is the total {number} of {which}?", {"number": total}
+            total = sum(int(rows[row][column]) for row in found)
+            yield "sums", f"what is the total {number} of {which}?", {"number": total}
 
 
 def statements(generator: random.Random, sheet: Sheet) -> Iterator[Asked]:
