@@ -38,9 +38,10 @@ def locked(folder: str, work: str) -> Iterator[None]:
         try:
             yield
         finally:
-            os.remove(path)
-            if made and not os.listdir(folder):
-                os.rmdir(folder)
+            with contextlib.suppress(FileNotFoundError):  # somebody removed the folder
+                os.remove(path)
+                if made and not os.listdir(folder):
+                    os.rmdir(folder)
 
 
 def _acquired(path: str):

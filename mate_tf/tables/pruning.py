@@ -20,7 +20,7 @@ MOST_ROWS = 64
 rows are rare in training, and models have by default no ids for more."""
 
 FEWEST_ROWS, NAMED_ROWS = 8, 3
-"""The same number for a question that names some rows: it has a word that is in at most
+"""Best rows that are kept for a question that names some rows: it has a word that is in at most
 `NAMED_ROWS` rows. All columns of those rows may have the answer."""
 
 # Weights are integers, so that equal sets of words have exactly equal weights.

@@ -1,6 +1,7 @@
 """A folder has one writer; the lock goes with its process."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -37,6 +38,8 @@ def test_one_process_at_a_time(tmp_path, project):
     with locked(f"{folder}_3", "training"):
         pass
     assert not os.path.exists(f"{folder}_3")  # nobody wrote into it
+    with locked(f"{folder}_3", "training"):
+        shutil.rmtree(f"{folder}_3")  # by somebody else
 
 
 def test_remote_folders_have_none(tmp_path, monkeypatch):

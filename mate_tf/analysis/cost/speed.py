@@ -9,7 +9,7 @@ MATMUL = (2048, 768, 3072)
 """Rows, inner size and columns of the measured matrix product: BERT-base's feed-forward layer."""
 
 MATMUL_ON_GPU = (8192, 8192, 8192)
-"""The same on a GPU, which needs 1.1 TFLOP to be busy for some milliseconds."""
+"""Sizes of the product on a GPU, which needs 1.1 TFLOP to be busy for some milliseconds."""
 
 STREAM_BYTES = 2**27
 """Size of each of the two arrays of the measured addition, much larger than any cache."""
