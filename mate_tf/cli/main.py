@@ -7,7 +7,7 @@ import sys
 from absl import flags
 
 from mate_tf import errors
-from mate_tf.cli import checks, pipelines, tapas_flags
+from mate_tf.cli import checks, pipelines, signals, tapas_flags
 from mate_tf.cli import flags as flag_definitions
 
 USAGE = """Table question answering with sparse attention (MATE).
@@ -87,9 +87,20 @@ def _mode(flags):
 
 
 def run(argv: list[str] | None = None) -> None:
-    """Runs the command line and exits: 0 done, 2 bad input, 130 interrupted."""
+    """Runs the command line and exits: 0 done, 2 bad input, 128 + number of a signal."""
     argv = list(sys.argv if argv is None else argv)
     program = os.path.basename(argv[0])
+    with signals.handled(program) as interruption:
+        try:
+            _run(program, argv)
+        except KeyboardInterrupt:
+            interruption.say()
+            if interruption.number:  # TensorFlow's threads can delay an ordinary exit
+                interruption.end()
+            sys.exit(interruption.exit_code)
+
+
+def _run(program: str, argv: list[str]) -> None:
     try:
         if {"--help", "-h", "-help", "--helpfull"} & set(argv[1:]):
             print(_help(program), flush=True)
@@ -111,6 +122,3 @@ def run(argv: list[str] | None = None) -> None:
             raise
         print(f"{program}: {errors.on_one_line(error)}", file=sys.stderr, flush=True)
         sys.exit(BAD_INPUT)
-    except KeyboardInterrupt:
-        print(f"{program}: interrupted; run the same command to resume", file=sys.stderr)
-        sys.exit(INTERRUPTED)
