@@ -46,6 +46,10 @@ def parse(argv: list[str]):
         InputError: words that are no short form; a flag of google-research/tapas without an
             equivalent.
     """
+    for number, argument in enumerate(argv[1:], start=1):
+        # Python keeps bytes that are not UTF-8 as surrogates.
+        if any("\ud800" <= character <= "\udfff" for character in argument):
+            raise errors.InputError(f"argument {number}: is not UTF-8 text: {argument!a}")
     given = flag_definitions.FLAGS
     for flag in given.flags_by_module_dict()[flag_definitions.__name__]:
         flag.unparse()  # an earlier call in this process, as in a notebook, had its own

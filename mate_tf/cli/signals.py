@@ -71,8 +71,8 @@ class Interruption:
 def handled(program: str) -> Iterator[Interruption]:
     """Raises KeyboardInterrupt for a signal in this block.
 
-    If the block does not end soon, ends the process. Signals that the process ignores, as under nohup, stay ignored. Does nothing outside the main
-    thread.
+    If the block does not end soon, ends the process. Signals that the process ignores, as under
+    nohup, stay ignored. Does nothing outside the main thread.
 
     Args:
         program: name of the program for the message.

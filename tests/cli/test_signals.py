@@ -13,6 +13,7 @@ from mate_tf.cli import signals
 CLEANING_UP = """
 import os, subprocess, sys, time
 from mate_tf.cli import signals
+signals._SECONDS = 60
 with signals.handled("mate-tf") as interruption:
     try:
         print("ready", flush=True)

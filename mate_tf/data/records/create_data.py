@@ -133,7 +133,8 @@ def convert_split(
 def check_not_empty(report: Report, path: str | os.PathLike) -> None:
     """Raises InputError if no question gives an example."""
     if not report.examples:
-        raise InputError(f"{path}: no question gives an example: {report}")
+        first = next((f"; {found[0]}" for found in report.defects.values() if found), "")
+        raise InputError(f"{path}: no question gives an example: {report}{first}")
 
 
 def _parts_beside(path: str | os.PathLike, converter: ExampleConverter) -> Parts:
