@@ -20,6 +20,8 @@ COVERED_BY = {
     "data/converters/sequences/tokens": "data/converters/sequences/test_converter",
     "data/features": "data/records/test_tfrecord",
     "tables/conversion": "data/converters/test_examples",
+    "tables/delimited": "tables/test_files",
+    "tables/json_table": "tables/test_files",
     "tasks/lra_settings": "tasks/test_sequence",
     # one thing from end to end, in parts that have no meaning alone
     "analysis/cost/encoder_worker": "analysis/cost/test_profile",

@@ -15,6 +15,7 @@ import tensorflow as tf
 
 from mate_tf.checkpoints.stored import StoredTensor
 from mate_tf.errors import InputError
+from mate_tf.files import zips
 
 _STORAGES = {
     "DoubleStorage": np.dtype("<f8"),
@@ -48,6 +49,7 @@ def read(path: str) -> dict[str, StoredTensor]:
             )
         try:
             with zipfile.ZipFile(file) as archive:
+                zips.check_stored(archive, file.size())  # torch.save packs nothing
                 content = _unpickled(archive)
                 sizes = {member.filename: member.file_size for member in archive.infolist()}
         except InputError as error:

@@ -3,7 +3,7 @@
 import json
 import os
 
-from mate_tf.cli.checks import check_export, reading
+from mate_tf.cli.checks import check_export, limits, reading
 from mate_tf.errors import InputError
 from mate_tf.serving import notes
 from mate_tf.tables.given import read_table
@@ -18,7 +18,7 @@ JSON, TABLE, BOTH = FORMATS
 def main(flags) -> None:
     """Answers every --question about --table. A question may refer to the previous answer."""
     check_request(flags)
-    table = read_table(flags.table)
+    table = read_table(flags.table, limits(flags))
     export_dir = None if flags.init_checkpoint else export_dir_of(flags)
     if export_dir:
         check_export(export_dir)

@@ -1,5 +1,6 @@
 """Checks of the flags that need no TensorFlow, so that a wrong path is reported at once."""
 
+import dataclasses
 import glob
 import os
 import pathlib
@@ -8,6 +9,7 @@ from mate_tf.cli import pipelines
 from mate_tf.cli.folders import folders
 from mate_tf.errors import InputError
 from mate_tf.serving import hub, source
+from mate_tf.tables.limits import Limits
 
 _OBJECT_GRAPH = b"_CHECKPOINTABLE_OBJECT_GRAPH"
 
@@ -68,6 +70,13 @@ def reading(flags) -> dict[str, bool]:
     return {
         name: getattr(flags, name) for name in READING_OPTIONS if getattr(flags, name) is not None
     }
+
+
+def limits(flags) -> Limits:
+    """Returns the limits of --table that the flags give."""
+    return Limits(
+        **{field.name: getattr(flags, field.name) for field in dataclasses.fields(Limits)}
+    )
 
 
 def _check_model_dir(model_dir: str) -> None:

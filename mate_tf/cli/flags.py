@@ -1,9 +1,11 @@
 """All command line flags. Flags that google-research/tapas also has keep its names.
 
-This module imports absl only, so that `--help` is fast.
+This module imports absl and the limits of tables only, so that `--help` is fast.
 """
 
 from absl import flags
+
+from mate_tf.tables.limits import Limits
 
 MODES = {
     "run": "the whole job: create_data, train, predict_and_evaluate, export, example questions",
@@ -134,6 +136,43 @@ flags.DEFINE_multi_string("question", [], "Question about --table; repeat it for
 flags.DEFINE_enum(
     "format", "both", ["json", "table", "both"], "ask: answers as JSON, as a table, or as both."
 )
+_LIMITS = Limits()
+flags.DEFINE_integer(
+    "max_table_mb", _LIMITS.max_table_mb, "Largest file of --table, in MiB.", lower_bound=1
+)
+flags.DEFINE_integer(
+    "max_table_cells",
+    _LIMITS.max_table_cells,
+    "Cells of --table, with the header's; rows beyond are not read, which a note says.",
+    lower_bound=1,
+)
+flags.DEFINE_integer(
+    "max_table_characters",
+    _LIMITS.max_table_characters,
+    "Characters in all cells of --table; rows beyond are not read, which a note says.",
+    lower_bound=1,
+)
+flags.DEFINE_integer(
+    "max_table_columns", _LIMITS.max_table_columns, "Columns of --table.", lower_bound=1
+)
+flags.DEFINE_integer(
+    "max_cell_characters",
+    _LIMITS.max_cell_characters,
+    "Characters in a cell of --table.",
+    lower_bound=1,
+)
+flags.DEFINE_integer(
+    "max_unpacked_mb",
+    _LIMITS.max_unpacked_mb,
+    "Unpacked size of an .xlsx file, in MiB.",
+    lower_bound=1,
+)
+flags.DEFINE_integer(
+    "max_zip_ratio",
+    _LIMITS.max_zip_ratio,
+    "Unpacked size of an .xlsx file by the size of the file.",
+    lower_bound=1,
+)
 flags.DEFINE_boolean(
     "calibrate",
     None,
@@ -141,6 +180,18 @@ flags.DEFINE_boolean(
     "of answers to the dev questions, with a threshold below which there is no answer.",
 )
 flags.DEFINE_integer("port", 7860, "Port of --mode=demo.", lower_bound=1, upper_bound=65535)
+flags.DEFINE_string(
+    "host",
+    "127.0.0.1",
+    "Address that --mode=demo serves; with one that other machines reach, the page's address has a "
+    "token that visitors need.",
+)
+flags.DEFINE_list(
+    "allowed_hosts",
+    [],
+    "demo: names by which browsers may ask for the page, besides --host and this machine's name.",
+)
+flags.DEFINE_integer("max_upload_mb", 128, "demo: largest upload, in MiB.", lower_bound=1)
 
 LENGTHS = [str(2**power) for power in range(7, 15)]
 

@@ -7,7 +7,7 @@ import time
 from mate_tf.cli import analyze, create_data, export, predict, predict_and_evaluate, train
 from mate_tf.cli import eval as evaluate
 from mate_tf.cli.ask import export_dir_of, read_table
-from mate_tf.cli.checks import reading
+from mate_tf.cli.checks import limits, reading
 from mate_tf.data import records
 from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.data.datasets.hybridqa import read_linked_table
@@ -124,7 +124,7 @@ def ask(flags) -> None:
     if flags.passages:
         table, links, passages = read_linked_table(flags.table, flags.passages)
     else:
-        table, links, passages = read_table(flags.table), {}, {}
+        table, links, passages = read_table(flags.table, limits(flags)), {}, {}
     models = predictor.PointrPredictor(export_dir_of(flags), reading(flags))
     for question in flags.question:
         answer = models.ask(table, question, links, passages)

@@ -119,9 +119,12 @@ class PointrPredictor:
                 question and table do not fit into the model's length.
         """
         questions = [interactions.Question(id="ask-0_0", text=requests.question(question))]
-        interaction = interactions.interaction_from_table(as_table(table), "ask-0", questions)
+        table = as_table(table)
+        interaction = interactions.interaction_from_table(table, "ask-0", questions)
         link(interaction, links or {}, passages or {})
-        return self.ask_interaction(interaction)
+        answer = self.ask_interaction(interaction)
+        cuts = (*filter(None, [table.unread]), *answer.cuts)
+        return dataclasses.replace(answer, cuts=cuts)
 
     def ask_interaction(
         self, interaction: interaction_pb2.Interaction, question_index: int = 0

@@ -305,7 +305,7 @@ class Predictor:
         interaction = interactions.interaction_from_table(table, "ask-0", [only_question])
         conversion = self._model.converter.conversion(interaction, 0)
         part = ReadPart(conversion, (table.num_rows, table.num_columns))
-        cuts = part.notes() + _unknown_words(table)
+        cuts = [*filter(None, [table.unread]), *part.notes(), *_unknown_words(table)]
         if previous is not None:
             cuts += _refer_to(previous, part)
         return interaction, part, cuts

@@ -5,15 +5,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mate_tf.errors import InputError
+from mate_tf.tables.limits import Limits
 from mate_tf.tables.spreadsheet import read_workbook, refuse_xls
 from mate_tf.tables.table import Table
 
 
-def read_table(path: str | os.PathLike) -> Table:
+def read_table(path: str | os.PathLike, limits: Limits | None = None) -> Table:
     """Reads a table from a file. The extension selects TSV, JSON or XLSX; others are read as CSV.
 
+    Args:
+        path: the file.
+        limits: how much of it is read at most; by default `Limits()`. `Table.unread` says what is
+            not read.
+
     Raises:
-        InputError: if it cannot be read or has no rows.
+        InputError: if it cannot be read, has no rows, or is beyond a limit that refuses it.
     """
     readers = {
         ".tsv": Table.from_tsv,
@@ -21,16 +27,18 @@ def read_table(path: str | os.PathLike) -> Table:
         ".xlsx": read_workbook,
         ".xls": refuse_xls,
     }
-    return readers.get(os.path.splitext(path)[1].lower(), Table.from_csv)(path)
+    reader = readers.get(os.path.splitext(path)[1].lower(), Table.from_csv)
+    return reader(path, limits=limits or Limits())
 
 
-def as_table(given: Any) -> Table:
+def as_table(given: Any, limits: Limits | None = None) -> Table:
     """Makes a table from any of the forms that users have.
 
     Args:
         given: a Table; the path of a file, as `read_table` takes it; a pandas DataFrame; a dict
             from the name of each column to its values; a list of rows, the header first; or a list
             of dicts, one per row.
+        limits: limits of a file, as for `read_table`.
 
     Raises:
         InputError: if it is not one of these, has no rows, or rows or columns differ in length.
@@ -38,7 +46,7 @@ def as_table(given: Any) -> Table:
     if isinstance(given, Table):
         return given
     if isinstance(given, (str, os.PathLike)):
-        return read_table(given)
+        return read_table(given, limits)
     if hasattr(given, "columns") and hasattr(given, "iloc"):
         return Table.from_dataframe(given)
     if isinstance(given, Mapping):

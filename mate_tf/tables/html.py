@@ -119,7 +119,8 @@ def _size(table: Table, rows, columns) -> str:
     size = f"{counted(table.num_rows, 'row')}, {counted(table.num_columns, 'column')}"
     if (len(rows), len(columns)) != (table.num_rows, table.num_columns):
         size += f"; shown are {counted(len(rows), 'row')} and {counted(len(columns), 'column')}"
-    return f"<span>{size}</span>"
+    unread = f"<span class=cut>{escape(table.unread)}</span>" if table.unread else ""
+    return f"<span>{size}</span>{unread}"
 
 
 def _unread(rows: Collection[int], columns: Collection[int]) -> str:

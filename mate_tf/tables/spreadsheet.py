@@ -1,68 +1,110 @@
-"""Excel workbooks as tables, read by pandas and openpyxl (the extra `excel`)."""
+"""Excel workbooks as tables, read by openpyxl (the extra `excel`)."""
 
 import datetime
 import importlib.util
+import itertools
 import os
 import zipfile
+import zlib
+from collections.abc import Iterator
 from typing import Any
 
 from mate_tf.errors import InputError
+from mate_tf.files import zips
+from mate_tf.tables import opened
+from mate_tf.tables.limits import MIB, UNLIMITED, Kept, Limits
 from mate_tf.tables.table import Table
 
-LARGEST = 200 * 2**20
-"""Largest uncompressed size of a workbook, in bytes: a small file can unpack to any size."""
+LARGEST = Limits().max_unpacked_mb * MIB
+"""Largest uncompressed size of a workbook by default, in bytes."""
 
-_NEEDED = ("pandas", "openpyxl")
+_LAST_ROW = 2**20  # of Excel
 
 
-def read_workbook(path: str | os.PathLike) -> Table:
-    """Reads the first sheet of an .xlsx file. Its first row is the header.
+def read_workbook(path: str | os.PathLike, *, limits: Limits | None = None) -> Table:
+    """Reads the first sheet of an .xlsx file row by row. Its first row is the header.
 
     Formulas have the values that were stored with them. Empty rows at the end are left out.
 
-    Raises:
-        InputError: if the extra is not installed, or the file is not a workbook, is too large, or
-            its first sheet has no rows.
-    """
-    if not all(importlib.util.find_spec(name) for name in _NEEDED):
-        raise InputError(
-            f"{path}: .xlsx needs pandas and openpyxl (pip install 'mate-tf[excel]'); "
-            "or save the sheet as CSV"
-        )
-    _check_size(path)
-    import pandas
+    Args:
+        path: the file.
+        limits: how much of it is read at most; by default `Limits()`.
 
+    Raises:
+        InputError: if the extra is not installed, or the file is not a workbook, is beyond a limit
+            that refuses it, or its first sheet has no rows.
+    """
+    if not importlib.util.find_spec("openpyxl"):
+        raise InputError(
+            f"{path}: .xlsx needs openpyxl (pip install 'mate-tf[excel]'); or save the sheet as CSV"
+        )
+    limits = limits or Limits()
+    _check_size(path, limits)
+    kept, header = Kept(path, limits), None
+    blank = 0  # rows since the last one with a value; at the end of a sheet they are left out
     try:
-        frame = pandas.read_excel(path, header=None, dtype=object, na_filter=False)
+        for number, row in enumerate(_rows(path)):
+            if header is None:
+                header = row
+                kept.add_header(row)
+            elif not row:
+                blank += 1
+            elif not all(kept.add(each, f"row {number}") for each in [*[[]] * blank, row]):
+                break
+            else:
+                blank = 0
+    except InputError:
+        raise
     except Exception as error:  # openpyxl raises whatever the broken part happens to cause
         raise InputError(f"{path}: not a readable .xlsx workbook: {error}") from error
-    header, *rows = [[_plain(value) for value in row] for row in frame.values.tolist()] or [[]]
-    while rows and not any(value != "" for value in rows[-1]):
-        rows.pop()
-    if not rows:
+    unread = kept.unread()
+    if not kept.rows:
         raise InputError(f"{path}: the first sheet has no rows below its header")
-    return Table.from_rows(header, rows)
+    width = max(map(len, [header, *kept.rows]))
+    header, *rows = ([*row, *[""] * (width - len(row))] for row in [header, *kept.rows])
+    if width == 1:
+        rows = [row for row in rows if row != [""]]  # as empty lines of a CSV file
+    return Table.from_rows(header, rows, unread=unread)
 
 
-def refuse_xls(path: str | os.PathLike) -> Table:
+def refuse_xls(path: str | os.PathLike, *, limits: Limits = UNLIMITED) -> Table:
     """Raises InputError, because .xls files are not read."""
+    del limits
     raise InputError(f"{path}: .xls, the format of old Excel, is not read; save it as .xlsx or CSV")
 
 
-def _check_size(path) -> None:
-    try:
-        with zipfile.ZipFile(path) as parts:
-            size = sum(part.file_size for part in parts.infolist())
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error
-    except zipfile.BadZipFile as error:
-        raise InputError(f"{path}: not a readable .xlsx workbook: {error}") from error
-    if size > LARGEST:
-        raise InputError(f"{path}: unpacks to {size / 2**20:.0f} MiB; {LARGEST // 2**20} at most")
+def _check_size(path, limits: Limits) -> None:
+    with opened.opened_bytes(path, limits) as file:
+        try:
+            with zipfile.ZipFile(file) as parts:
+                largest = limits.max_unpacked_mb * MIB
+                zips.check(parts, opened.size(file), largest, limits.max_zip_ratio)
+        except InputError as error:
+            raise InputError(f"{path}: {error} (max_unpacked_mb, max_zip_ratio)") from None
+        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+            raise InputError(f"{path}: not a readable .xlsx workbook: {error}") from error
 
 
-def _plain(value: Any) -> Any:
-    """Returns dates without a time of midnight, and whole numbers without ".0"."""
+def _rows(path) -> Iterator[list[Any]]:
+    """Yields the rows of the first sheet, without empty cells at their ends."""
+    import openpyxl
+
+    with opened.opened_bytes(path) as file:
+        book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
+        sheet = book.worksheets[0]
+        sheet.reset_dimensions()  # those in the file may be wrong
+        for row in itertools.islice(sheet.rows, _LAST_ROW):
+            values = [_plain(cell) for cell in row]
+            while values and values[-1] == "":
+                values.pop()
+            yield values
+
+
+def _plain(cell: Any) -> Any:
+    """Returns a cell's value: "" for none, dates without midnight, whole numbers without ".0"."""
+    value = cell.value
+    if value is None or cell.data_type == "e":
+        return ""
     if isinstance(value, datetime.datetime) and value.time() == datetime.time():
         return value.date()
     if isinstance(value, float) and value.is_integer():

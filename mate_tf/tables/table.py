@@ -13,7 +13,9 @@ from datetime import datetime, time
 from typing import Any, NamedTuple
 
 from mate_tf.errors import InputError
-from mate_tf.tables.files import Path, read_csv, read_json
+from mate_tf.tables import delimited, json_table
+from mate_tf.tables.files import Path
+from mate_tf.tables.limits import UNLIMITED, Limits
 from mate_tf.tables.rendering import render
 
 # Integers up to this number are exact as floats. pandas stores integers with gaps as floats.
@@ -43,6 +45,7 @@ class Table:
       heading: heading of the section of the document that contains the table.
       caption: caption of the table.
       url: address of the document.
+      unread: what of its file was not read because of `Limits`, in words; "" if everything was.
 
     Raises:
       InputError: if there is no column, if a row has more or fewer cells than there are columns, or
@@ -56,6 +59,7 @@ class Table:
     heading: str = ""
     caption: str = ""
     url: str = ""
+    unread: str = ""
 
     def __post_init__(self):
         """Converts all values to text and checks the lengths of the rows."""
@@ -111,7 +115,13 @@ class Table:
 
     @classmethod
     def from_csv(
-        cls, path: Path, title: str | None = None, *, delimiter: str | None = None, **about: str
+        cls,
+        path: Path,
+        title: str | None = None,
+        *,
+        delimiter: str | None = None,
+        limits: Limits = UNLIMITED,
+        **about: str,
     ) -> "Table":
         """Reads a UTF-8 CSV file; its first record is the header.
 
@@ -122,35 +132,41 @@ class Table:
           path: the file.
           title: title of the document that contains the table.
           delimiter: delimiter of cells. None detects a comma, a semicolon or a tab.
+          limits: how much is read at most, by default everything; `unread` says what is not.
           **about: further fields of the table.
 
         Raises:
           InputError: if the file cannot be read, is empty, has only a header, is not UTF-8, has an
-            unclosed quotation mark, or has a row that is longer or shorter than the header.
+            unclosed quotation mark, has a row that is longer or shorter than the header, or is
+            beyond a limit that refuses it.
         """
-        header, rows = read_csv(path, delimiter)
-        return cls.from_rows(header, rows, title, **{"table_id": pathlib.Path(path).name, **about})
+        header, rows, unread = delimited.read(path, delimiter, None, limits)
+        about = {"table_id": pathlib.Path(path).name, "unread": unread, **about}
+        return cls.from_rows(header, rows, title, **about)
 
     @classmethod
-    def from_tsv(cls, path: Path, title: str | None = None, **about: str) -> "Table":
+    def from_tsv(
+        cls, path: Path, title: str | None = None, *, limits: Limits = UNLIMITED, **about: str
+    ) -> "Table":
         """Reads a tab-separated file; arguments and errors as for `from_csv`."""
-        return cls.from_csv(path, title, delimiter="\t", **about)
+        return cls.from_csv(path, title, delimiter="\t", limits=limits, **about)
 
     @classmethod
-    def from_json(cls, path: Path) -> "Table":
+    def from_json(cls, path: Path, *, limits: Limits = UNLIMITED) -> "Table":
         """Reads a table from JSON, in one of two forms.
 
         The first form is an object with "columns" (or "header") and "rows" (or "data"), and
         optionally "title", "table_id", "heading", "caption" and "url". The second form is a list of
         objects, one per row, with the column names as keys; a missing key gives an empty cell.
-        Numbers keep the spelling of the file.
+        Numbers keep the spelling of the file. Limits are as for `from_csv`.
 
         Raises:
           InputError: if the file cannot be read, is empty, has no rows, is not UTF-8, is not JSON
-            or has another form.
+            or has another form, or is beyond a limit that refuses it.
         """
-        header, rows, about = read_json(path)
-        return cls.from_rows(header, rows, **{"table_id": pathlib.Path(path).name, **about})
+        header, rows, about, unread = json_table.read(path, limits)
+        about = {"table_id": pathlib.Path(path).name, "unread": unread, **about}
+        return cls.from_rows(header, rows, **about)
 
     @classmethod
     def from_dataframe(cls, frame: Any, title: str | None = None, **about: str) -> "Table":

@@ -2,12 +2,14 @@
 
 import datetime
 import importlib.util
+import tracemalloc
 import zipfile
 
 import pytest
 
 from mate_tf.errors import InputError
 from mate_tf.tables import given, spreadsheet
+from mate_tf.tables.limits import Limits
 
 
 def workbook(path, rows):
@@ -55,20 +57,76 @@ def test_files_that_are_no_workbooks(tmp_path):
         (text, "not a readable .xlsx workbook: "),
         (archive, "not a readable .xlsx workbook: "),
         (old, ".xls, the format of old Excel, is not read; save it as .xlsx or CSV"),
-        (tmp_path / "none.xlsx", "No such file or directory"),
+        (tmp_path / "none.xlsx", "no such file"),
     ):
         with pytest.raises(InputError) as said:
             given.read_table(path)
         assert str(said.value).startswith(f"{path}: {words}")
 
 
-def test_a_small_file_that_unpacks_to_a_large_one_is_refused(tmp_path, monkeypatch):
+def test_a_small_file_that_unpacks_to_a_large_one_is_refused(tmp_path):
     path = tmp_path / "bomb.xlsx"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as parts:
-        parts.writestr("xl/worksheets/sheet1.xml", bytes(3 * 2**20))
-    monkeypatch.setattr(spreadsheet, "LARGEST", 2 * 2**20)
-    with pytest.raises(InputError, match="unpacks to 3 MiB; 2 at most"):
+        parts.writestr("xl/worksheets/sheet1.xml", bytes(20 * 2**20))
+    with pytest.raises(InputError, match=r"unpacks to 20 MiB; at most 2 \(max_unpacked_mb"):
+        spreadsheet.read_workbook(path, limits=Limits(max_unpacked_mb=2))
+    with pytest.raises(InputError, match=r"unpacks to 1,0\d\d times its size; at most 200 times"):
         spreadsheet.read_workbook(path)
+
+
+def test_a_directory_that_lies_about_sizes_does_not_help_a_bomb(tmp_path):
+    path = workbook(tmp_path / "t.xlsx", [["a", "b"], [1, 2]])
+    with zipfile.ZipFile(path) as parts:
+        contents = {name: parts.read(name) for name in parts.namelist()}
+    sheet = contents["xl/worksheets/sheet1.xml"]
+    contents["xl/worksheets/sheet1.xml"] = sheet + b" " * 2**25
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as parts:
+        for name, content in contents.items():
+            parts.writestr(name, content)
+        parts.getinfo("xl/worksheets/sheet1.xml").file_size = len(sheet)
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match=r"not a readable.*Bad CRC-32"):
+            spreadsheet.read_workbook(path)
+        assert tracemalloc.get_traced_memory()[1] < 2**24
+    finally:
+        tracemalloc.stop()
+
+
+def test_entities_of_xml_are_not_multiplied(tmp_path):
+    path = workbook(tmp_path / "t.xlsx", [["a", "b"], ["x", 2]])
+    levels = "".join(f'<!ENTITY e{n + 1} "{f"&e{n};" * 10}">' for n in range(9))
+    with zipfile.ZipFile(path) as parts:
+        contents = {name: parts.read(name) for name in parts.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    contents[sheet] = (
+        f'<!DOCTYPE x [<!ENTITY e0 "lol">{levels}]>'
+        '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
+        '<row r="1"><c r="A1" t="inlineStr"><is><t>&e9;</t></is></c></row></sheetData></worksheet>'
+    ).encode()
+    with zipfile.ZipFile(path, "w") as parts:
+        for name, content in contents.items():
+            parts.writestr(name, content)
+    with pytest.raises(InputError, match=r"not a readable \.xlsx workbook"):
+        spreadsheet.read_workbook(path)
+
+
+def test_rows_beyond_the_limits_are_not_read(tmp_path):
+    path = workbook(tmp_path / "t.xlsx", [["n", "square"], *([n, n * n] for n in range(50))])
+    table = spreadsheet.read_workbook(path, limits=Limits(max_table_cells=22))
+    assert table.rows[-1] == ("9", "81")
+    assert table.unread == "all rows after row 10 not read: max_table_cells=22"
+    assert spreadsheet.read_workbook(path).unread == ""
+
+
+def test_blank_rows(tmp_path):
+    rows = [["a", "b"], [1, 2], [], [], [3, 4], *[[None, None]] * 30]
+    path = workbook(tmp_path / "t.xlsx", rows)
+    table = spreadsheet.read_workbook(path, limits=Limits(max_table_cells=10))
+    assert table.rows == (("1", "2"), ("", ""), ("", ""), ("3", "4"))
+    assert table.unread == ""
+    narrow = workbook(tmp_path / "n.xlsx", [["a"], [1], [], [3]])
+    assert spreadsheet.read_workbook(narrow).rows == (("1",), ("3",))
 
 
 def test_without_the_extra(tmp_path, monkeypatch):
@@ -76,5 +134,5 @@ def test_without_the_extra(tmp_path, monkeypatch):
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "openpyxl" else find(name)
     )
-    with pytest.raises(InputError, match=r"\.xlsx needs pandas and openpyxl \(pip install"):
+    with pytest.raises(InputError, match=r"\.xlsx needs openpyxl \(pip install"):
         spreadsheet.read_workbook(tmp_path / "t.xlsx")

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from mate_tf.data.interactions import create_interaction_id, create_question_id
 from mate_tf.errors import InputError
+from mate_tf.files import zips
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
 from mate_tf.tables.files import read_text
 from mate_tf.tables.passages import AnswerFinder
@@ -39,6 +40,7 @@ _RELEASED = "released_data"
 _ARCHIVE = "WikiTables-WithLinks"
 _TABLES, _PASSAGES = "tables_tok", "request_tok"
 _MEMBER = re.compile(rf"(?:.*/)?({_TABLES}|{_PASSAGES})/([^/]+)\.json", re.DOTALL)
+_LARGEST_MEMBER = 64 * 2**20  # bytes; the largest of the official archive has 0.3 million
 _CACHED_TABLES = 256  # questions about a table are close to each other in the file
 
 _LINKS = annotated_text_pb2.AnnotatedText.annotated_cell_ext
@@ -231,10 +233,11 @@ class _Archive:
         if (kind, table_id) not in self._members:
             raise _MissingError(f"{where}: no such member")
         try:
-            content = self._archive.read(self._members[kind, table_id]).decode("utf-8-sig")
+            content = zips.read(self._archive, self._members[kind, table_id], _LARGEST_MEMBER)
+            content = content.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise InputError(f"{where}: not valid UTF-8 ({error.reason})") from None
-        except (zipfile.BadZipFile, zlib.error, RuntimeError, OSError) as error:
+        except (zipfile.BadZipFile, zlib.error, RuntimeError, OSError, InputError) as error:
             raise InputError(f"{where}: cannot be unpacked ({error})") from None
         return _parse_json(content, where, dict)
 

@@ -1,0 +1,157 @@
+"""Reads a table from JSON, a long file row by row, in memory that does not grow with it."""
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from mate_tf.errors import InputError
+from mate_tf.tables import opened
+from mate_tf.tables.json_stream import JsonStream, decoder
+from mate_tf.tables.limits import Kept, Limits
+
+_ABOUT = ("title", "table_id", "heading", "caption", "url")
+_HEADERS, _ROWS = ("columns", "header"), ("rows", "data")
+_FORMS = (
+    'expected an object with the lists "columns" and "rows", or a list of objects with one key per '
+    "column"
+)
+
+
+def read(
+    path: str | os.PathLike, limits: Limits
+) -> tuple[list[Any], list[list[Any]], dict[str, str], str]:
+    """Reads header, rows and further fields up to the limits, and describes what is not read.
+
+    Args:
+        path: the file, in a form of `files.read_json`.
+        limits: limits of the table.
+
+    Returns:
+        header, rows, further fields, and the description; "" if everything was read. In a table
+        that is not read to its end, fields behind the rows are missing.
+
+    Raises:
+        InputError: as `files.read_json`; if the file is beyond a limit.
+    """
+    kept = Kept(path, limits)
+    with opened.opened(path, limits) as file, opened.invalid_named(path):
+        text = file.read(min(limits.max_table_characters, opened.size(file)))
+        longer = file.read(1)
+        if not (text + longer).strip():
+            raise InputError(f"{path}: the file is empty")
+        try:
+            if longer:
+                file.seek(0)
+                source = JsonStream(file, limits.max_table_characters)
+                found = _of_stream(source, kept, path)
+            else:
+                found = _of_content(decoder.decode(text), kept, path)
+        except InputError:
+            raise
+        except (ValueError, RecursionError) as error:
+            if isinstance(error, UnicodeDecodeError):
+                raise
+            raise InputError(f"{path}: not valid JSON: {error}") from None
+        unread = kept.unread(opened.share_read(file))
+    header, about = found
+    if not kept.rows:
+        raise InputError(f"{path}: there is a header but no rows")
+    if isinstance(kept.rows[0], dict):
+        return header, [[row.get(name) for name in header] for row in kept.rows], about, unread
+    for number, row in enumerate(kept.rows, start=1):
+        _check_length(row, len(header), f"{path}: row {number}")
+    return header, kept.rows, about, unread
+
+
+def _of_content(content: Any, kept: Kept, path: Any) -> tuple[list[Any], dict[str, str]]:
+    """Keeps the rows of JSON that is parsed; returns header and further fields."""
+    if isinstance(content, list) and content:
+        return _of_objects(content, kept, path), {}
+    pairs = content.items() if isinstance(content, dict) else ()
+    return _of_object(pairs, kept, path)
+
+
+def _of_stream(stream: JsonStream, kept: Kept, path: Any) -> tuple[list[Any], dict[str, str]]:
+    """Keeps the rows of a text that is being read; returns header and further fields."""
+    if stream.next() == "[":
+        return _of_objects(stream.items(), kept, path), {}
+    if stream.next() != "{":
+        raise InputError(f"{path}: {_FORMS}")
+    return _of_object(_pairs(stream), kept, path)
+
+
+def _pairs(stream: JsonStream) -> Iterator[tuple[str, Any]]:
+    """Yields keys and values of an object, the lists of rows as iterators."""
+    for key in stream.members():
+        if key in _ROWS and stream.next() == "[":
+            rows = stream.items()
+            yield key, rows
+            for _ in rows:  # what was not read of it
+                pass
+        else:
+            yield key, stream.value()
+
+
+def _of_objects(rows: Iterable[Any], kept: Kept, path: Any) -> list[str]:
+    """Keeps rows that are objects; returns their keys."""
+    names: dict[str, None] = {}
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, dict):
+            raise InputError(f"{path}: {_FORMS}")
+        wider = names | dict.fromkeys(row)
+        columns = [row.get(name) for name in wider]
+        _check_cells(columns, f"{path}: row {number}")
+        kept.add_header([name for name in row if name not in names])
+        if not kept.add(columns, f"row {number}", row):
+            break
+        names = wider
+    return list(names)
+
+
+def _of_object(
+    pairs: Iterable[tuple[str, Any]], kept: Kept, path: Any
+) -> tuple[list[Any], dict[str, str]]:
+    """Keeps the rows in an object; returns header and further fields."""
+    header, about, has_rows = None, {}, False
+    for key, value in pairs:
+        if key in _HEADERS and isinstance(value, list) and (header is None or key == _HEADERS[0]):
+            header = value
+            _check_cells(header, f"{path}: header")
+            kept.add_header(header)
+        elif key in _ROWS and not isinstance(value, (str, dict, float, bool, type(None))):
+            if has_rows and key != _ROWS[0]:
+                continue
+            kept.rows.clear()
+            has_rows = True
+            for number, row in enumerate(value, start=1):
+                where = f"{path}: row {number}"
+                if not isinstance(row, list):
+                    raise InputError(f"{where} is not a list of cells")
+                if header is not None:
+                    _check_length(row, len(header), where)
+                _check_cells(row, where)
+                if not kept.add(row, f"row {number}"):
+                    break
+            if kept.exceeded and header is not None:
+                break
+        elif key in _ABOUT and value is not None:
+            about[key] = str(value)
+    if header is None or not has_rows:
+        raise InputError(f"{path}: {_FORMS}")
+    return header, about
+
+
+def _check_length(row: list[Any], expected: int, where: str) -> None:
+    """Raises InputError unless a row has `expected` values."""
+    if len(row) != expected:
+        raise InputError(f"{where} has {opened.counted(row)}, but the header has {expected}")
+
+
+def _check_cells(row: list[Any], where: str) -> None:
+    """Raises InputError unless all values are plain."""
+    for column, value in enumerate(row, start=1):
+        if isinstance(value, (dict, list)):
+            kind = "an object" if isinstance(value, dict) else "a list"
+            raise InputError(
+                f"{where}, column {column} holds {kind}, not text, a number, true, false or null"
+            )
