@@ -36,6 +36,6 @@ def task_name(flags) -> str:
         try:
             with open(find_config(flags.config_file), encoding="utf-8") as file:
                 name = yaml.safe_load(file)["task"]["name"]
-        except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError):
+        except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError, RecursionError):
             return ""
     return str(name or "").upper()

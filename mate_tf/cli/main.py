@@ -7,7 +7,7 @@ import sys
 from absl import flags
 
 from mate_tf import errors
-from mate_tf.cli import checks, pipelines, tapas_flags
+from mate_tf.cli import checks, pipelines, signals, tapas_flags
 from mate_tf.cli import flags as flag_definitions
 
 USAGE = """Table question answering with sparse attention (MATE).
@@ -46,6 +46,10 @@ def parse(argv: list[str]):
         InputError: words that are no short form; a flag of google-research/tapas without an
             equivalent.
     """
+    for number, argument in enumerate(argv[1:], start=1):
+        # Python keeps bytes that are not UTF-8 as surrogates.
+        if any("\ud800" <= character <= "\udfff" for character in argument):
+            raise errors.InputError(f"argument {number}: is not UTF-8 text: {argument!a}")
     given = flag_definitions.FLAGS
     for flag in given.flags_by_module_dict()[flag_definitions.__name__]:
         flag.unparse()  # an earlier call in this process, as in a notebook, had its own
@@ -87,9 +91,20 @@ def _mode(flags):
 
 
 def run(argv: list[str] | None = None) -> None:
-    """Runs the command line and exits: 0 done, 2 bad input, 130 interrupted."""
+    """Runs the command line and exits: 0 done, 2 bad input, 128 + number of a signal."""
     argv = list(sys.argv if argv is None else argv)
     program = os.path.basename(argv[0])
+    with signals.handled(program) as interruption:
+        try:
+            _run(program, argv)
+        except KeyboardInterrupt:
+            interruption.say()
+            if interruption.number:  # TensorFlow's threads can delay an ordinary exit
+                interruption.end()
+            sys.exit(interruption.exit_code)
+
+
+def _run(program: str, argv: list[str]) -> None:
     try:
         if {"--help", "-h", "-help", "--helpfull"} & set(argv[1:]):
             print(_help(program), flush=True)
@@ -111,6 +126,3 @@ def run(argv: list[str] | None = None) -> None:
             raise
         print(f"{program}: {errors.on_one_line(error)}", file=sys.stderr, flush=True)
         sys.exit(BAD_INPUT)
-    except KeyboardInterrupt:
-        print(f"{program}: interrupted; run the same command to resume", file=sys.stderr)
-        sys.exit(INTERRUPTED)

@@ -9,6 +9,7 @@ from mate_tf.cli.job import Job
 from mate_tf.cli.predict import SEQUENCE, evaluated, predict, write_answers
 from mate_tf.data import records
 from mate_tf.data.records.create_data import interactions_path
+from mate_tf.errors import InputError
 from mate_tf.evaluation import baselines, metrics
 from mate_tf.files.atomic import write_json
 
@@ -47,7 +48,10 @@ def score(job: Job, predicted) -> dict[str, dict]:
     write_answers(job, predicted)
     fitted = _baselines(job)
     for split, source in evaluated(job.task).items():
-        interactions = list(records.read_interactions(interactions_path(job.output_dir, split)))
+        path = interactions_path(job.output_dir, split)
+        interactions = list(records.read_interactions(path))
+        if not interactions:
+            raise InputError(f"{path}: there are no questions; run --mode=create_data again")
         files = {"model": source}
         if job.task.sequential:
             files = {"model": source + SEQUENCE, "given gold answers": source}

@@ -128,8 +128,12 @@ def _trained(source: Source, task: str | None) -> Pretrained:
     config = experiment.task
     _check_task(source, config.name)
     named = config.conversion.bert_vocab_file
-    places = ("vocab.txt", "../vocab.txt", "export/assets.extra/vocab.txt")
-    vocab_file = named if os.path.isfile(named) else source.file(*places)
+    # Its own copy comes first: the path may be relative to the folder of the training.
+    vocab_file = source.file(experiments.VOCABULARY_FILE) or (
+        named
+        if os.path.isfile(named)
+        else source.file("../vocab.txt", "export/assets.extra/vocab.txt")
+    )
     if vocab_file is None:
         raise InputError(f"{path}: its vocabulary {named!r} is not there, and no vocab.txt here")
     return Pretrained(

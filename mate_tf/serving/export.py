@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import hashlib
 import os
 import shutil
 
@@ -76,7 +77,12 @@ def export(
             tf.saved_model.save(module, new, signatures=module.signatures())
         os.makedirs(extras_dir(new))
         shutil.copyfile(vocab_file, os.path.join(extras_dir(new), VOCABULARY_FILE))
-        settings = {"converter": options, "class_names": names, "reads_tables": reads_tables}
+        settings = {
+            "converter": options,
+            "class_names": names,
+            "reads_tables": reads_tables,
+            "vocabulary": fingerprint(vocab_file),
+        }
         write_json(os.path.join(extras_dir(new), SETTINGS_FILE), settings, sort_keys=True)
         if calibration is not None:
             path = os.path.join(extras_dir(new), calibrations.FILE)
@@ -95,6 +101,12 @@ def _reader(vocab_file, config: ConversionConfig) -> table_reader.TableReader | 
         )
         return None
     return table_reader.TableReader(vocab_file, config)
+
+
+def fingerprint(vocab_file: str) -> str:
+    """Returns the SHA-256 of a vocabulary, which tells whether it is the one of a model."""
+    with tf.io.gfile.GFile(vocab_file, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
 
 
 def is_saved_model(path: str) -> bool:

@@ -1,5 +1,6 @@
 """Loads an exported SavedModel and the converter that makes its examples."""
 
+import dataclasses
 import os
 
 import tensorflow as tf
@@ -35,22 +36,38 @@ class ExportedModel(ServedModel):
                 f"{saved_model_dir}: its model reads no tables; it takes tf.train.Examples with "
                 f"the signature {SERVING_EXAMPLES}"
             )
+        extras = export.extras_dir(saved_model_dir)
+        config = _conversion(settings["converter"], extras).reading(reading)
         try:
             self._model = tf.saved_model.load(saved_model_dir)
-        except (OSError, ValueError, tf.errors.OpError) as error:
-            raise InputError(f"{saved_model_dir}: not a readable SavedModel ({error})") from error
-        vocabulary = os.path.join(export.extras_dir(saved_model_dir), export.VOCABULARY_FILE)
-        super().__init__(
-            self._model.signatures[SERVING_EXAMPLES],
-            ExampleConverter.from_config(
-                vocabulary, _conversion(settings["converter"]).reading(reading)
-            ),
-            settings.get("class_names", []),
+            signature = self._model.signatures[SERVING_EXAMPLES]
+        except Exception as error:  # which one depends on where the files are damaged
+            raise InputError(f"{saved_model_dir}: not a readable SavedModel ({error!r})") from error
+        vocabulary = os.path.join(extras, export.VOCABULARY_FILE)
+        converter = ExampleConverter.from_config(vocabulary, config)
+        _check_vocabulary(converter, settings)
+        super().__init__(signature, converter, settings["class_names"])
+
+
+def _check_vocabulary(converter: ExampleConverter, settings: dict) -> None:
+    """Raises InputError if the vocabulary is not the one that was exported."""
+    exported = settings.get("vocabulary")  # earlier versions did not write it
+    if exported not in (None, export.fingerprint(converter.vocab_file)):
+        raise InputError(
+            f"{converter.vocab_file}: is not the vocabulary that was "
+            "exported with the model; export it again"
         )
 
 
-def _conversion(options: dict) -> ConversionConfig:
+def _conversion(options: dict, extras: str) -> ConversionConfig:
     """Returns the options of an export's converter."""
+    known = dataclasses.asdict(ConversionConfig())
+    for name, value in options.items():
+        where = f"{os.path.join(extras, export.SETTINGS_FILE)}: converter.{name}"
+        if name not in known:
+            raise InputError(f"{where}: unknown, as in exports of a newer version of mate-tf")
+        if type(value) is not type(known[name]):
+            raise InputError(f"{where}={value!r}: expected {type(known[name]).__name__}")
     config = ConversionConfig(**options)
     if config.renumber_to_fit:
         return config
@@ -63,4 +80,11 @@ def _settings(saved_model_dir: str) -> dict:
     path = os.path.join(export.extras_dir(saved_model_dir), export.SETTINGS_FILE)
     if not export.is_saved_model(saved_model_dir):
         raise InputError(f"{saved_model_dir}: no SavedModel here; --mode=export writes one")
-    return read_json_object(path, hint="; was it exported by mate-tf?")
+    hint = "; was it exported by mate-tf?"
+    settings = {"class_names": []} | read_json_object(path, hint=hint)
+    if not isinstance(settings.get("converter"), dict):
+        raise InputError(f"{path}: expected an object under the key converter{hint}")
+    names = settings["class_names"]
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"{path}: class_names: expected a list of texts{hint}")
+    return settings

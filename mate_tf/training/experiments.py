@@ -4,6 +4,7 @@ import difflib
 import os
 import re
 
+import tensorflow as tf
 import yaml
 from official.modeling import hyperparams
 from official.modeling.hyperparams import base_config, params_dict
@@ -16,6 +17,7 @@ from mate_tf.tasks.configs import TableExperiment
 from mate_tf.training import optimizers  # noqa: F401  registers its types
 
 PARAMS_FILE = "params.yaml"
+VOCABULARY_FILE = "vocab.txt"
 OVERRIDE = "--params_override"
 
 _CHOICES = {
@@ -116,10 +118,20 @@ def resolve(experiment: TableExperiment) -> TableExperiment:
 
 
 def save(experiment: TableExperiment, model_dir: str) -> str:
-    """Writes params.yaml into the model folder and returns its path. `load` reads it back."""
+    """Writes params.yaml into the model folder and returns its path. `load` reads it back.
+
+    Copies the vocabulary beside it, so that the folder can be moved and used from anywhere.
+    """
     path = os.path.join(model_dir, PARAMS_FILE)
     with atomic_path(path) as temporary:
         hyperparams.save_params_dict_to_yaml(experiment, temporary)
+    vocab_file, copy = (
+        experiment.task.conversion.bert_vocab_file,
+        os.path.join(model_dir, VOCABULARY_FILE),
+    )
+    if os.path.isfile(vocab_file) and os.path.realpath(vocab_file) != os.path.realpath(copy):
+        with atomic_path(copy) as temporary:
+            tf.io.gfile.copy(vocab_file, temporary)
     return path
 
 
@@ -180,7 +192,7 @@ def _parse_yaml(text, source):
     try:
         # This loader reads 1e-3 as a number. YAML 1.1 reads it as text.
         values = yaml.load(text, Loader=params_dict._LOADER)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         raise InputError(f"{source}: is not YAML: {error}") from error
     if values is None:
         return {}

@@ -328,9 +328,10 @@ def test_broken_folders(copy):
 
 
 def test_vocabulary_of_a_training(trained_model, table, tmp_path):
-    """It is looked for where it was, and then beside the checkpoints."""
+    """The copy beside the checkpoints counts, then where it was."""
     moved = shutil.copytree(trained_model, tmp_path / "moved")
     shutil.rmtree(moved / "export")
+    (moved / "vocab.txt").unlink()
     params = moved / "params.yaml"
     text = params.read_text()
     named = next(line for line in text.splitlines() if "bert_vocab_file" in line)

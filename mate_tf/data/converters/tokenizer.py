@@ -170,6 +170,10 @@ class Tokenizer(tf.Module):
         return [self._id_of[piece] for piece in pieces]
 
 
+_MOST_BYTES = 256
+"""Longest word piece that TensorFlow Text takes."""
+
+
 def read_vocabulary(vocab_file: str | os.PathLike) -> tuple[str, ...]:
     """Reads the word pieces of a vocabulary file, one per line, the first with id 0.
 
@@ -199,6 +203,8 @@ def _check_pieces(name: str, pieces: Sequence[str]) -> None:
     for line, piece in enumerate(pieces, start=1):
         if not piece:
             raise InputError(f"{name}: line {line} of the vocabulary is empty")
+        if len(piece.encode()) > _MOST_BYTES:
+            raise InputError(f"{name}: the piece in line {line} is longer than {_MOST_BYTES} bytes")
         if first_line.setdefault(piece, line) != line:
             raise InputError(
                 f"{name}: the piece {piece!r} is in lines {first_line[piece]} and {line}"

@@ -11,13 +11,14 @@ are in <output_dir>/tf_examples/.parts until all splits are converted.
 """
 
 import collections
-import concurrent.futures
+import concurrent.futures.process
 import contextlib
 import itertools
 import multiprocessing
 import os
 import pickle
 import random
+import signal
 import threading
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -132,7 +133,8 @@ def convert_split(
 def check_not_empty(report: Report, path: str | os.PathLike) -> None:
     """Raises InputError if no question gives an example."""
     if not report.examples:
-        raise InputError(f"{path}: no question gives an example: {report}")
+        first = next((f"; {found[0]}" for found in report.defects.values() if found), "")
+        raise InputError(f"{path}: no question gives an example: {report}{first}")
 
 
 def _parts_beside(path: str | os.PathLike, converter: ExampleConverter) -> Parts:
@@ -200,11 +202,15 @@ def _workers(converter: ExampleConverter, processes: int, parts: Parts):
         initializer=_start_worker,
         initargs=(pickle.dumps(converter), parts),
     )
+    others = multiprocessing.active_children()
     with executor:
         try:
             yield lambda found: _in_order(executor, chunks(found, PART), processes * _PARTS_AHEAD)
         except BaseException:
             executor.shutdown(wait=False, cancel_futures=True)
+            for process in multiprocessing.active_children():
+                if process not in others:
+                    process.kill()  # it may import TensorFlow or convert for many seconds
             raise
 
 
@@ -212,11 +218,36 @@ def _in_order(executor, found: Iterator[list[bytes]], ahead: int) -> Iterator[li
     """Converts parts in the workers, at most `ahead` at a time; yields the results in order."""
     waiting = collections.deque()
     for part in found:
-        waiting.append(executor.submit(_convert_in_worker, part))
+        with _without_interrupts():
+            waiting.append((part, executor.submit(_convert_in_worker, part)))
         if len(waiting) >= ahead:
-            yield waiting.popleft().result()
+            yield _result(*waiting.popleft())
     while waiting:
-        yield waiting.popleft().result()
+        yield _result(*waiting.popleft())
+
+
+def _result(part: list[bytes], future) -> list[Converted]:
+    try:
+        return future.result()
+    except concurrent.futures.process.BrokenProcessPool as error:
+        first, last = (interaction_pb2.Interaction.FromString(part[at]).id for at in (0, -1))
+        raise InputError(
+            f"a process was killed, as when the memory is not enough, near the interactions "
+            f"{first} to {last}; give fewer --num_processes; finished parts are kept"
+        ) from error
+
+
+@contextlib.contextmanager
+def _without_interrupts():
+    """Delays signals of the terminal in this block; processes started in it never get them.
+
+    Otherwise each worker would print a stack trace. This process ends them, see `_workers`.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 _of_worker: tuple[ExampleConverter, Parts] | None = None

@@ -59,10 +59,7 @@ def read_examples(pattern: str | os.PathLike) -> Iterator[tf.train.Example]:
 
 
 def read_interactions(pattern: str | os.PathLike) -> Iterator[interaction_pb2.Interaction]:
-    """Reads the interactions of a file or of all files that match a pattern.
-
-    Errors as for `read_examples`.
-    """
+    """Reads interactions, with errors as for `read_examples`; each has a table or questions."""
     return _read(pattern, interaction_pb2.Interaction)
 
 
@@ -278,13 +275,16 @@ def _unscanned_records(path: str) -> Iterator[bytes]:
 
 def _read(pattern, message_type) -> Iterator[Message]:
     """Yields the messages of all files that match."""
+    kind = message_type.DESCRIPTOR.name
     for path in _files(pattern):
         for number, record in enumerate(_records(path), start=1):
-            try:
-                yield message_type.FromString(record)
-            except DecodeError as error:
-                kind = message_type.DESCRIPTOR.name
-                raise InputError(f"{path}: record {number} is no {kind}") from error
+            with contextlib.suppress(DecodeError):
+                message = message_type.FromString(record)
+                # Other messages can be parsed as an interaction, then with a strange id only.
+                if kind != "Interaction" or message.questions or message.HasField("table"):
+                    yield message
+                    continue
+            raise InputError(f"{path}: record {number} is no {kind}")
 
 
 def _stored(files: Sequence[str]) -> tuple[int, tuple[feature_names.Feature, ...]]:

@@ -1,6 +1,8 @@
 """Whole splits: order, padding, the report, and equal files from any number of processes."""
 
 import json
+import os
+import signal
 
 import pytest
 
@@ -165,3 +167,16 @@ def test_failing_reader_leaves_no_examples(converter, tmp_path):
     with pytest.raises(InputError, match="line 3"):
         create_data.create_data({"dev": broken()}, tmp_path, converter)
     assert list(tmp_path.rglob("*.tfrecord")) == []
+
+
+def test_killed_worker_is_reported_with_its_interactions(converter, tmp_path, monkeypatch):
+    """As by the system, when the memory is not enough."""
+    monkeypatch.setattr(create_data, "_convert_in_worker", _killed)
+    found = [interaction(number) for number in range(2)]
+    with pytest.raises(InputError, match=r"killed.* n0-0 to n1-0; .*--num_processes"):
+        create_data.convert_split(found, converter, tmp_path / "x.tfrecord", processes=2)
+    assert [path.name for path in tmp_path.iterdir()] == []
+
+
+def _killed(part):
+    os.kill(os.getpid(), signal.SIGKILL)

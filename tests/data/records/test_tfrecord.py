@@ -52,7 +52,8 @@ def test_round_trip(examples, path, tmp_path):
     assert list(records.read_examples(path)) == examples
     assert records.count_records(path) == 11
     assert path.read_bytes()[:2] == b"\x1f\x8b"
-    interactions = [interaction_pb2.Interaction(id=str(number)) for number in range(3)]
+    asked = [interaction_pb2.Question(id="q")]
+    interactions = [interaction_pb2.Interaction(id=each, questions=asked) for each in "abc"]
     plain = tmp_path / "new" / "dev.tfrecord"
     assert records.write_interactions(interactions, plain) == 3
     assert list(records.read_interactions(plain)) == interactions

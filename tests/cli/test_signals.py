@@ -1,0 +1,89 @@
+"""A signal ends a program with one line and the shell's exit code, and its child processes."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from mate_tf.cli import signals
+
+CLEANING_UP = """
+import os, subprocess, sys, time
+from mate_tf.cli import signals
+signals._SECONDS = 60
+with signals.handled("mate-tf") as interruption:
+    try:
+        print("ready", flush=True)
+        time.sleep(60)
+    except KeyboardInterrupt:
+        print("cleaned up", flush=True)
+        interruption.end()
+"""
+DEAF = """
+import os, subprocess, sys, time
+from mate_tf.cli import signals
+with signals.handled("mate-tf"):
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    print(child.pid, flush=True)
+    while True:
+        try:
+            time.sleep(60)
+        except KeyboardInterrupt:
+            pass
+"""
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+
+
+def started(code: str, **options) -> subprocess.Popen:
+    """Starts Python code, with standard output and errors to read."""
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+@pytest.mark.parametrize("number", CODES, ids=lambda number: signal.Signals(number).name)
+def test_the_main_thread_cleans_up(number):
+    with started(CLEANING_UP) as process:
+        process.stdout.readline()
+        process.send_signal(number)
+        assert process.stdout.read() == "cleaned up\n"
+        line = (
+            f"mate-tf: interrupted ({signal.Signals(number).name}); run the same command to resume"
+        )
+        assert process.stderr.read().splitlines() == [line]
+        assert process.wait() == CODES[number]
+
+
+def test_a_main_thread_that_goes_on_is_ended_with_its_children():
+    with started(DEAF) as process:
+        child = psutil.Process(int(process.stdout.readline()))
+        process.send_signal(signal.SIGTERM)
+        assert process.stderr.read().count("interrupted (SIGTERM)") == 1
+        assert process.wait() == 143
+        child.wait(10)
+
+
+def test_ignored_signals_stay_ignored():
+    """As those of a program under nohup."""
+    ignore = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)"
+    with started(f"{ignore}{CLEANING_UP}") as process:
+        process.stdout.readline()
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.1)
+        assert process.poll() is None
+        process.kill()
+
+
+def test_handlers_are_as_before_afterwards():
+    before = [signal.getsignal(number) for number in CODES]
+    with pytest.raises(KeyboardInterrupt), signals.handled("mate-tf"):
+        signal.raise_signal(signal.SIGTERM)
+    assert [signal.getsignal(number) for number in CODES] == before
+    time.sleep(1.2 * signals._SECONDS)  # the block has ended in time: nothing else happens
