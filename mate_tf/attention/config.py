@@ -1,11 +1,11 @@
 """AttentionConfig: the name of an attention variant and its options."""
 
 import dataclasses
-import types
 import typing
 
 from official.modeling.hyperparams import base_config
 
+from mate_tf import values
 from mate_tf.errors import InputError
 
 _OPTIONS: dict[str, type] = {}
@@ -31,23 +31,6 @@ def option_names(name: str) -> list[str]:
     return [field.name for field in dataclasses.fields(_OPTIONS[name])]
 
 
-def _checked(variant: str, key: str, value, annotation):
-    """Converts `value` to the option's type; raises InputError with the key if it cannot."""
-    allowed = (
-        typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
-    )
-    if value is None and type(None) in allowed:
-        return None
-    for kind in allowed:
-        kind = typing.get_origin(kind) or kind
-        if kind is float and isinstance(value, int) and not isinstance(value, bool):
-            return float(value)
-        if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
-            return value
-    wanted = " or ".join(getattr(kind, "__name__", str(kind)) for kind in allowed)
-    raise InputError(f"attention option {key!r} of {variant!r} must be {wanted}, not {value!r}")
-
-
 class AttentionConfig(base_config.Config):
     """Name of an attention variant and its options, as a tf-models config.
 
@@ -58,7 +41,7 @@ class AttentionConfig(base_config.Config):
         AttentionConfig({"name": "full"})
 
     Raises:
-        InputError: for an unknown name or option, or a value of a wrong type.
+        InputError: for an unknown name or option, or a value of a wrong type or range.
     """
 
     def __init__(self, default_params=None, restrictions=None, **options):
@@ -90,7 +73,9 @@ class AttentionConfig(base_config.Config):
             raise InputError(f"attention {self.name!r} has no option {k!r}; it has: {known}")
         else:
             annotation = typing.get_type_hints(_OPTIONS[self.name])[k]
-            self.__dict__[k] = _checked(self.name, k, v, annotation)
+            values.check(f"attention.{k}", v, annotation)
+            is_int = isinstance(v, int) and not isinstance(v, bool)
+            self.__dict__[k] = float(v) if annotation is float and is_int else v
 
     def _override(self, override_dict, is_strict=True):
         if "name" in override_dict:

@@ -55,7 +55,7 @@ class GumbelMaskPattern(AttentionPattern):
     has the metrics `sparsity`, of the final mask, and `temperature`.
 
     Raises:
-        InputError: an option out of range.
+        InputError: an unknown objective.
     """
 
     learns_importance = True
@@ -207,9 +207,3 @@ def _check(config) -> None:
         raise InputError(
             f"objective must be one of {', '.join(OBJECTIVES)}, not {config.objective!r}"
         )
-    for name in ("temperature", "final_temperature", "penalty"):
-        if getattr(config, name) <= 0:
-            raise InputError(f"{name} must be positive, not {getattr(config, name)}")
-    for name in ("sparsity_weight", "temperature_steps"):
-        if getattr(config, name) < 0:
-            raise InputError(f"{name} must not be negative, but is {getattr(config, name)}")

@@ -15,7 +15,6 @@ import tensorflow as tf
 
 from mate_tf.attention import masks
 from mate_tf.attention.base import MASKED_SCORE, AttentionPattern, TableAttention
-from mate_tf.errors import InputError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,18 +41,7 @@ class KernelTensors(NamedTuple):
 
 
 class KernelPattern(AttentionPattern):
-    """Pattern of the real tokens.
-
-    Raises:
-        InputError: an option out of range.
-    """
-
-    def __init__(self, config, num_heads, **kwargs):
-        super().__init__(config, num_heads, **kwargs)
-        if self.config.num_random_features < 1:
-            raise InputError(
-                f"num_random_features must be 1 or more, not {self.config.num_random_features}"
-            )
+    """Pattern of the real tokens."""
 
     def mask(self, context):
         return masks.full(context)[:, None]

@@ -12,7 +12,6 @@ import tensorflow as tf
 
 from mate_tf.attention import masks
 from mate_tf.attention.base import AttentionPattern, TableAttention
-from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.shapes import build_child, check_length, shape_list
 
@@ -44,14 +43,8 @@ class LinformerPattern(AttentionPattern):
     """Pattern of the real tokens; checks the length of the input.
 
     Raises:
-        InputError: an option out of range; when called, an input longer than `length`.
+        InputError: when called, an input longer than `length`.
     """
-
-    def __init__(self, config, num_heads, **kwargs):
-        super().__init__(config, num_heads, **kwargs)
-        for name in ("projected_length", "length"):
-            if self.config.get(name) < 1:
-                raise InputError(f"{name} must be 1 or more, not {self.config.get(name)}")
 
     def mask(self, context):
         return masks.full(context)[:, None]

@@ -6,7 +6,6 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from mate_tf.attention import masks
-from mate_tf.errors import InputError
 from mate_tf.layers.shared_functions import SharedFunctions
 
 
@@ -66,21 +65,12 @@ def head_types(config, num_heads: int) -> list[HeadType]:
     Args:
         config: the AttentionConfig.
         num_heads: heads of a layer.
-
-    Raises:
-        InputError: an option out of range.
     """
-    if not 0 <= config.row_heads_ratio <= 1:
-        raise InputError(f"row_heads_ratio must be between 0 and 1, not {config.row_heads_ratio}")
-    if config.global_length < 0:
-        raise InputError(f"global_length must not be negative, but is {config.global_length}")
     rows = int(num_heads * config.row_heads_ratio)
     row_radius, column_radius = (
         config.radius if radius is None else radius
         for radius in (config.get("row_radius"), config.get("column_radius"))
     )
-    if min(row_radius, column_radius) < 1:
-        raise InputError(f"radius must be positive, not {min(row_radius, column_radius)}")
     both = (
         HeadType("row_ids", 0, rows, row_radius),
         HeadType("column_ids", rows, num_heads - rows, column_radius),

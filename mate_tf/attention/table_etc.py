@@ -90,9 +90,6 @@ class TableETCPattern(AttentionPattern):
         super().__init__(config, num_heads, **kwargs)
         if self.config.num_global < 2 or self.config.num_global % 2:
             raise InputError(f"num_global must be even and positive, not {self.config.num_global}")
-        for name in ("local_radius", "max_distance"):
-            if self.config.get(name) < 1:
-                raise InputError(f"{name} must be 1 or more, not {self.config.get(name)}")
 
     @classmethod
     def num_added_tokens(cls, config):

@@ -54,10 +54,6 @@ class TreeFine(TreeAttention):
         super().__init__(config, num_heads, **kwargs)
         if self.config.form not in FORMS:
             raise InputError(f"form must be one of {', '.join(FORMS)}, not {self.config.form!r}")
-        if self.config.balancing_loss < 0:
-            raise InputError(
-                f"balancing_loss must not be negative, but is {self.config.balancing_loss}"
-            )
 
     @property
     def num_trees(self):

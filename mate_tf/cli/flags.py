@@ -116,7 +116,13 @@ flags.DEFINE_integer("num_tpu_cores", 8, "tpu_estimator: cores of the TPU.", low
 flags.DEFINE_integer(
     "iterations_per_loop", 1000, "tpu_estimator: steps on the TPU at a time.", lower_bound=1
 )
-flags.DEFINE_integer("tf_random_seed", None, "Seed of data order and initial weights.")
+flags.DEFINE_integer(
+    "tf_random_seed",
+    None,
+    "Seed of data order and initial weights.",
+    lower_bound=0,
+    upper_bound=2**31 - 1,
+)
 flags.DEFINE_integer("num_processes", 2, "Processes that convert examples.", lower_bound=1)
 flags.DEFINE_enum(
     "runner_type",

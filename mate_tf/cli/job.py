@@ -18,7 +18,7 @@ from mate_tf.models.encoder_config import BERT_FIELDS
 from mate_tf.tables.conversion import ConversionConfig
 from mate_tf.tasks.base import Task
 from mate_tf.tasks.configs import TableExperiment
-from mate_tf.training import experiments, tpu
+from mate_tf.training import experiments, gpus, tpu
 
 DECISIONS_FILE = "decided_by_data.json"
 """Values of the configuration that the data determine, in the output folder."""
@@ -58,7 +58,7 @@ MODES_WITH_ANSWERS = ("predict", "predict_and_evaluate", "export", "ask", "demo"
 """Modes that need a task with `Capabilities.answers_questions`."""
 
 MODES_ON_TPU = ("run", "train", "eval")
-"""Modes that use the TPU of --use_tpu; the others run on the CPU."""
+"""Modes that use the TPU of --use_tpu or `runtime.num_gpus` GPUs."""
 
 MODES_WITH_TABLES = ("ask", "demo")
 """Modes that need a task with `Capabilities.reads_tables`."""
@@ -141,7 +141,10 @@ class Job:
             experiments.override(experiment, values, source)
         task = tasks.create(experiment.task)
         _fill_paths(task, flags.mode, output_dir)
+        experiments.check(experiment)
         _check_tpu(experiment, flags)
+        if flags.mode in MODES_ON_TPU:
+            gpus.check(experiment.runtime)
         return cls(
             experiment=experiment,
             task=task,

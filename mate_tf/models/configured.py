@@ -5,6 +5,7 @@ from typing import ClassVar
 import tensorflow as tf
 from official.modeling.hyperparams import base_config
 
+from mate_tf import values
 from mate_tf.layers.keras_namespace import keras
 
 
@@ -17,6 +18,9 @@ class ConfiguredModel(keras.Model):
         config: a `config_type`.
         name: name of the model.
 
+    Raises:
+        InputError: a value of the config of a wrong type or range.
+
     Attributes:
         config_type: class of the config.
         num_parts: number of equal parts of a sequence that are encoded separately (`towers`).
@@ -26,6 +30,7 @@ class ConfiguredModel(keras.Model):
     num_parts = 1
 
     def __init__(self, config, name, **kwargs):
+        values.check_all(config)
         super().__init__(name=name, autocast=False, **kwargs)
         self._config = config
 

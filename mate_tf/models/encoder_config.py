@@ -4,6 +4,7 @@ import dataclasses
 
 from official.modeling.hyperparams import base_config
 
+from mate_tf import values
 from mate_tf.attention import AttentionConfig
 from mate_tf.data import features
 from mate_tf.errors import InputError
@@ -122,7 +123,8 @@ class EncoderConfig(base_config.Config):
         return f"patterns_{number}"
 
     def check(self) -> None:
-        """Raises InputError with the name of the field if fields contradict each other."""
+        """Raises InputError with the name of a field out of range or in contradiction to others."""
+        values.check_all(self)
         if self.hidden_size % self.num_attention_heads:
             raise InputError(
                 f"hidden_size={self.hidden_size} is not a multiple of "

@@ -5,6 +5,7 @@ import dataclasses
 from official.core import config_definitions
 from official.modeling.hyperparams import base_config
 
+from mate_tf import values
 from mate_tf.errors import InputError
 from mate_tf.pointr.readings import POLICIES
 from mate_tf.tasks import registry
@@ -59,10 +60,7 @@ class PointrExperiment(base_config.Config):
         name = self.task.name
         if name.upper() != NAME:
             raise InputError(f"{source}: is an experiment for task {name}, not for {NAME}")
-        if self.task.num_cells < 1:
-            raise InputError(f"{source}: task.num_cells={self.task.num_cells} must be 1 or more")
+        values.check("task.num_cells", self.task.num_cells, int, source)
         if self.task.policy not in POLICIES:
-            raise InputError(
-                f"{source}: task.policy is {self.task.policy!r}, "
-                f"expected one of {', '.join(POLICIES)}"
-            )
+            names = f"one of {', '.join(POLICIES)}"
+            raise values.refused("task.policy", self.task.policy, names, source)

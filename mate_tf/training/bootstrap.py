@@ -157,8 +157,6 @@ def _patterns(config, target):
             f"bootstrap.layer_width={config.layer_width}: no layer of task.model.encoder.attention "
             "has trees"
         )
-    if config.layer_width < 0:
-        raise InputError(f"bootstrap.layer_width={config.layer_width} must not be negative")
     start = config.start_height
     layers = [config.attention if has_trees(each) else each for each in target]
     if config.steps_before:

@@ -3,13 +3,14 @@
 import difflib
 import os
 import re
+import typing
 
 import tensorflow as tf
 import yaml
 from official.modeling import hyperparams
 from official.modeling.hyperparams import base_config, params_dict
 
-from mate_tf import tasks
+from mate_tf import tasks, values
 from mate_tf.attention import AttentionConfig
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import atomic_path
@@ -63,20 +64,21 @@ def load(config_file=None, params_override=(), task=None) -> TableExperiment:
     return experiment
 
 
-def override(config, values, source):
+def override(config, given, source):
     """Sets the values of a nested dict in a config.
 
     Args:
         config: a tf-models Config; changed in place.
-        values: dict, as deep as needed.
+        given: dict, as deep as needed.
         source: file or flag, for messages.
 
     Raises:
-        InputError: for an unknown key or a value of a wrong type; then nothing is changed.
+        InputError: for an unknown key, or a value of a wrong type or range (`mate_tf.values`);
+            then nothing is changed.
     """
-    _check(config, values, source, "")
+    _check(config, given, source, "")
     try:
-        config.override(values, is_strict=True)
+        config.override(given, is_strict=True)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{source}: {error}") from error
 
@@ -103,8 +105,43 @@ def read_override(text):
     return _parse_yaml(text, OVERRIDE), OVERRIDE
 
 
+def check(experiment: TableExperiment) -> None:
+    """Raises InputError for a value out of its range, or values that contradict each other."""
+    values.check_all(experiment)
+    trainer = experiment.trainer
+    if trainer.summary_interval % trainer.steps_per_loop:
+        raise values.refused(
+            "trainer.summary_interval",
+            trainer.summary_interval,
+            f"a multiple of trainer.steps_per_loop={trainer.steps_per_loop}",
+        )
+    for part in ("optimizer", "learning_rate"):
+        if getattr(trainer.optimizer_config, part).type is None:
+            key = f"trainer.optimizer_config.{part}.type"
+            raise values.refused(key, None, "a name")
+    for part in ("learning_rate", "warmup"):
+        chosen = getattr(trainer.optimizer_config, part)
+        if chosen.type is not None:
+            _check_schedule(chosen.get(), f"trainer.optimizer_config.{part}.{chosen.type}")
+
+
+def _check_schedule(schedule, path):
+    """Checks that a learning rate or warm-up has all values. tf-models has no defaults of some."""
+    for key, value in schedule.as_dict().items():
+        if value is None and key != "staircase":
+            raise values.refused(f"{path}.{key}", None, f"a value, which {path} needs")
+    if hasattr(schedule, "boundaries") and len(schedule.values) != len(schedule.boundaries) + 1:
+        number = len(schedule.boundaries) + 1
+        raise values.refused(f"{path}.values", schedule.values, f"{number} values, by boundaries")
+
+
 def resolve(experiment: TableExperiment) -> TableExperiment:
-    """Returns a copy in which values that derive from others are filled in."""
+    """Returns a copy in which values that derive from others are filled in.
+
+    Raises:
+        InputError: see `check`.
+    """
+    check(experiment)
     experiment = experiment.replace()
     rate = experiment.trainer.optimizer_config.learning_rate
     if rate.type == "bert" and not rate.bert.decay_steps:
@@ -191,67 +228,62 @@ def read_yaml(path):
 def _parse_yaml(text, source):
     try:
         # This loader reads 1e-3 as a number. YAML 1.1 reads it as text.
-        values = yaml.load(text, Loader=params_dict._LOADER)
+        found = yaml.load(text, Loader=params_dict._LOADER)
     except (yaml.YAMLError, RecursionError) as error:
         raise InputError(f"{source}: is not YAML: {error}") from error
-    if values is None:
+    if found is None:
         return {}
-    if not isinstance(values, dict):
+    if not isinstance(found, dict):
         raise InputError(f"{source}: expected keys and values, got {text.strip()[:60]!r}")
-    return values
+    return found
 
 
-def _check(config, values, source, prefix):
-    for key, value in values.items():
+def _check(config, given, source, prefix):
+    annotations = values.annotations(type(config))
+    for key, value in given.items():
         path = f"{prefix}{key}"
         known = [name for name in config.__dict__ if name not in config.RESERVED_ATTR]
         if key not in known:
             close = difflib.get_close_matches(str(key), known, n=1)
             hint = f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(known)}"
             raise InputError(f"{source}: unknown key {path!r}{hint}")
-        current = getattr(config, key)
-        if isinstance(current, AttentionConfig) and isinstance(value, dict):
+        current, annotation = getattr(config, key), annotations.get(key, typing.Any)
+        if annotation is AttentionConfig:
             _check_attention(current, value, source, path)
-        elif isinstance(current, base_config.Config) and isinstance(value, dict):
+            continue
+        if current is None and isinstance(value, dict):
+            current = _optional_config(annotation)
+        if isinstance(current, base_config.Config) and isinstance(value, dict):
             _check(current, value, source, f"{path}.")
-        elif not _same_type(current, value):
-            raise InputError(
-                f"{source}: {path} is {value!r}, expected {_type_name(current)} as {current!r}"
-            )
-        elif value is not None:
-            types = [name for name in known if name != "type"] if key == "type" else None
-            choices = types or _CHOICES.get(path) or [value]
-            if value not in choices:
-                names = ", ".join(choices)
-                raise InputError(f"{source}: {path} is {value!r}, expected one of {names}")
+            continue
+        values.check(path, value, annotation, source)
+        choices = [name for name in known if name != "type"] if key == "type" else None
+        choices = choices or _CHOICES.get(path)
+        if choices and value is not None and value not in choices:
+            raise values.refused(path, value, f"one of {', '.join(choices)}", source)
 
 
 def _check_attention(current, value, source, path):
-    """Checks keys of an AttentionConfig, which depend on the variant, by making a config."""
+    """Checks the AttentionConfig of all layers, or a list with one for each layer."""
+    if isinstance(value, list | tuple):
+        for layer, part in enumerate(value):
+            _check_attention(AttentionConfig(), part, source, f"{path}[{layer}]")
+        return
+    if not isinstance(value, dict):
+        raise values.refused(path, value, "keys and values", source)
+    base = current if isinstance(current, AttentionConfig) else AttentionConfig()
     try:
-        current.replace(**value)
+        base.replace(**value)
+    except values.ValueRefusedError as error:
+        message = str(error).removeprefix("attention")
+        raise InputError(f"{source}: {path}{message}") from error
     except InputError as error:
         raise InputError(f"{source}: {path}: {error}") from error
 
 
-def _same_type(current, value):
-    if current is None or value is None:
-        return True
-    if isinstance(current, base_config.Config):
-        # A key may have one config or a list of configs, as `attention` has.
-        return isinstance(value, list) and all(isinstance(each, dict) for each in value)
-    if isinstance(current, (list, tuple)):
-        return isinstance(value, (list, tuple))
-    if isinstance(current, bool) or isinstance(value, bool):
-        return isinstance(current, bool) and isinstance(value, bool)
-    if isinstance(current, float):
-        return isinstance(value, (int, float))
-    return isinstance(value, type(current))
-
-
-def _type_name(value):
-    if isinstance(value, base_config.Config):
-        return "keys and values"
-    return {bool: "true or false", int: "an integer", float: "a number", str: "text"}.get(
-        type(value), "a list"
-    )
+def _optional_config(annotation):
+    """Returns a new config of the type in an annotation such as `EMAConfig | None`, or None."""
+    for part in typing.get_args(annotation):
+        if isinstance(part, type) and issubclass(part, base_config.Config):
+            return part()
+    return None

@@ -20,6 +20,7 @@ from mate_tf.training import (
     continuation,
     experiments,
     finite,
+    gpus,
     initial_weights,
     layer_log,
     learned_masks,
@@ -194,6 +195,7 @@ def latest_checkpoint(model_dir: str) -> str:
 def runtime(experiment):
     """Sets seed, precision policy and strategy of an experiment; restores the policy at exit."""
     config = experiment.runtime
+    gpus.check(config)
     before = keras.mixed_precision.global_policy()
     if experiment.tf_random_seed is not None:
         keras.utils.set_random_seed(experiment.tf_random_seed)

@@ -55,19 +55,20 @@ def test_override_through_params_override_strings():
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({"name": "mat"}, "mat"),
-        ({"radios": 3}, "radios"),
-        ({"name": "full", "radius": 3}, "radius"),
-        ({"radius": "3"}, "radius"),
-        ({"radius": None}, "radius"),
-        ({"global_length": 1.5}, "global_length"),
-        ({"global_length": True}, "global_length"),
+        ({"name": "mat"}, "'mat'"),
+        ({"radios": 3}, "'radios'"),
+        ({"name": "full", "radius": 3}, "'radius'"),
+        ({"radius": "3"}, "attention.radius is '3', expected an integer from 1"),
+        ({"radius": None}, "attention.radius is None, expected an integer from 1"),
+        ({"radius": 0}, "attention.radius is 0, expected an integer from 1"),
+        ({"global_length": 1.5}, "attention.global_length is 1.5, expected an integer"),
+        ({"global_length": True}, "attention.global_length is True, expected an integer"),
     ],
 )
 def test_bad_options_are_named(options, named):
-    with pytest.raises(InputError, match=repr(named)):
+    with pytest.raises(InputError, match=named):
         AttentionConfig(**options)
-    with pytest.raises(InputError, match=repr(named)):
+    with pytest.raises(InputError, match=named):
         AttentionConfig().override(options)
 
 

@@ -76,5 +76,5 @@ def test_features_are_orthogonal_in_groups():
 
 
 def test_options_out_of_range(tables):
-    with pytest.raises(InputError, match="num_random_features must be 1 or more, not 0"):
+    with pytest.raises(InputError, match="num_random_features is 0, expected an integer"):
         pair(tables, num_random_features=0)

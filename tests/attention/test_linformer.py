@@ -43,5 +43,5 @@ def test_layers_have_projections_of_their_own_shared_by_the_heads(tables):
 
 @pytest.mark.parametrize("option", ["projected_length", "length"])
 def test_options_out_of_range(tables, option):
-    with pytest.raises(InputError, match=f"{option} must be 1 or more, not 0"):
+    with pytest.raises(InputError, match=f"{option} is 0, expected an integer"):
         tables.layer_pair(config(**{option: 0}))

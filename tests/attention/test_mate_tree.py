@@ -223,8 +223,8 @@ def test_occupancy_is_that_of_heads_with_trees(tables, x, context):
     [
         ({"row_heads_ratio": 0.2}, "0.2 makes none of 4 heads row heads"),
         ({"row_heads_ratio": 1.0}, "1.0 makes all of 4 heads row heads"),
-        ({"row_heads_ratio": 1.5}, "row_heads_ratio must be between"),
-        ({"radius": 0}, "radius must be positive"),
+        ({"row_heads_ratio": 1.5}, "row_heads_ratio is 1.5, expected a number"),
+        ({"radius": 0}, "radius is 0, expected an integer"),
         ({"tree_height": -2}, "tree_height"),
         ({"form": "fast"}, "form must be one of"),
     ],

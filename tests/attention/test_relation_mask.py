@@ -188,8 +188,8 @@ def test_what_nobody_needs_is_dropped_for_its_price(context):
     ("options", "message"),
     [
         ({"objective": "both"}, "objective must be one of importance, dam"),
-        ({"final_temperature": 0.0}, "final_temperature must be positive"),
-        ({"temperature_steps": -1}, "temperature_steps must not be negative"),
+        ({"final_temperature": 0.0}, "final_temperature is 0.0, expected a number"),
+        ({"temperature_steps": -1}, "temperature_steps is -1, expected an integer"),
     ],
 )
 def test_options_out_of_range(options, message):

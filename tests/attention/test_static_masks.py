@@ -163,5 +163,5 @@ def test_options_that_do_not_fit(tmp_path):
         pattern(form="fast")
     with pytest.raises(InputError, match="longformr: no mask has this name"):
         pattern(mask="longformr")
-    with pytest.raises(InputError, match="stride must be 1 or more"):
+    with pytest.raises(InputError, match="stride is 0, expected an integer"):
         pattern(mask="fixed", stride=0)

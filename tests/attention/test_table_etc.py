@@ -81,8 +81,8 @@ def test_distances_beyond_the_radius_are_of_no_use(tables, most):
     [
         ({"num_global": 7}, "num_global must be even and positive, not 7"),
         ({"num_global": 0}, "num_global must be even and positive, not 0"),
-        ({"local_radius": 0}, "local_radius must be 1 or more, not 0"),
-        ({"max_distance": 0}, "max_distance must be 1 or more, not 0"),
+        ({"local_radius": 0}, "local_radius is 0, expected an integer"),
+        ({"max_distance": 0}, "max_distance is 0, expected an integer"),
     ],
 )
 def test_options_out_of_range(tables, options, named):

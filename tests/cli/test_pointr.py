@@ -320,7 +320,7 @@ def test_configurations(project, name):
             "--num_train_steps: for which stage? Use --params_override=point.",
         ),
         (["--params_override=task.policy=best"], "task.policy is 'best', expected one of first,"),
-        (["--params_override=task.num_cells=0"], "task.num_cells=0 must be 1 or more"),
+        (["--params_override=task.num_cells=0"], "task.num_cells is 0, expected an integer"),
         (["--params_override=point.task.nodel.x=1"], "unknown key 'task.nodel'"),
         (["--params_override=raed.task.name=1"], "unknown key 'raed'; did you mean 'read'?"),
         (["--attention=nowhere"], "nowhere"),

@@ -17,7 +17,7 @@ def test_stages_are_the_experiments_of_their_tasks():
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("num_cells", 0, "x.yaml: task.num_cells=0 must be 1 or more"),
+        ("num_cells", 0, "x.yaml: task.num_cells is 0, expected an integer of 1 or more"),
         ("policy", "last", "x.yaml: task.policy is 'last', expected one of first, product"),
         ("name", "SQA", "x.yaml: is an experiment for task SQA, not for POINTR"),
     ],

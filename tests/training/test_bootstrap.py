@@ -94,7 +94,7 @@ def test_what_layers_have_before():
             "task: {model: {encoder: {num_hidden_layers: 2, attention: {name: tree_fine,"
             " tree_height: 3, balancing_loss: 0.1}}}}",
             "bootstrap: {layer_width: 1, start_height: 2, attention: {name: mate_exact}}",
-            "trainer.summary_interval=10",
+            "trainer.summary_interval=10,trainer.steps_per_loop=10",
         ],
     )
     first, last = bootstrap.stages(experiment)
@@ -114,7 +114,7 @@ def test_what_layers_have_before():
     [
         ({"name": "full"}, {}, "no layer of task.model.encoder.attention has trees"),
         ({"name": "tree_fine", "tree_height": 2}, {"start_height": 2}, "start_height=2: trees of"),
-        ({"name": "tree_fine"}, {"layer_width": -1}, "layer_width=-1 must not be negative"),
+        ({"name": "tree_fine"}, {"layer_width": -1}, "layer_width is -1, expected an integer"),
         ({"name": "tree_fine"}, {"steps_before": 9}, "train_steps=9 are too few for"),
         ({"name": "tree_fine"}, {"steps_per_stage": 5}, "train_steps=9 are too few for 12 stages"),
     ],

@@ -58,8 +58,6 @@ class ReaderHead(spans.SpansHead):
 
     def __init__(self, config, **kwargs):
         super().__init__(config, **kwargs)
-        if config.span_hidden_size < 1:
-            raise InputError(f"span_hidden_size: {config.span_hidden_size}, must be 1 or more")
         if config.span_activation not in ACTIVATIONS:
             raise InputError(
                 f"span_activation: {config.span_activation!r} is not one of "

@@ -7,7 +7,6 @@ that is a sum of both needs no gather.
 
 import tensorflow as tf
 
-from mate_tf.errors import InputError
 from mate_tf.layers.shapes import shape_list
 from mate_tf.models.heads.base import LOG_ZERO, Head
 
@@ -109,9 +108,6 @@ class SpansHead(Head):
 
     Args:
         config: a ClassifierConfig.
-
-    Raises:
-        InputError: if `max_span_length` is below 1.
     """
 
     labels = ("label_ids",)
@@ -120,8 +116,6 @@ class SpansHead(Head):
         super().__init__(config, name=name, **kwargs)
         self._max_length = config.max_span_length
         self._allow_empty = config.allow_empty_span
-        if self._max_length < 1:
-            raise InputError(f"max_span_length: {self._max_length}, must be 1 or more")
 
     def _outputs(self, logits, features):
         """Returns the outputs of `SpanHead.call` for scores <float32>[batch, spans]."""

@@ -1,0 +1,334 @@
+"""Checks the values of configurations: their types, and the ranges of all numbers.
+
+The types are those of the fields' annotations. The ranges are in one table, `RANGES`, by the names
+of the fields, because most settings of the trainer are fields of tf-models.
+"""
+
+import fnmatch
+import functools
+import math
+import types
+import typing
+
+from mate_tf.errors import InputError
+
+_INT = 2**31 - 1  # TensorFlow's indices and seeds
+_FLOAT = 3.4e38  # the largest number of float32
+
+
+class ValueRefusedError(InputError):
+    """Error of a value of a configuration. The message begins with the file or flag, or the key."""
+
+
+class Range(typing.NamedTuple):
+    """Numbers that a field may have.
+
+    Attributes:
+        low: the least one.
+        high: the greatest one.
+        without: "low", "high" or "low high", the ends that do not belong to the range.
+        also: single numbers outside of the range with a meaning of their own, such as -1.
+    """
+
+    low: float = -_FLOAT
+    high: float = _FLOAT
+    without: str = ""
+    also: tuple[int, ...] = ()
+
+    def __contains__(self, value) -> bool:
+        """Returns True for a number of the range. NaN and infinity are in none."""
+        if value in self.also:
+            return True
+        ends = {name: getattr(self, name) for name in self.without.split()}
+        return self.low <= value <= self.high and value not in ends.values()
+
+    def __str__(self) -> str:
+        """Returns the range in words, such as "from 1 to 64"."""
+        above, below = "low" in self.without, "high" in self.without
+        least = f"above {self.low}" if above else f"of {self.low} or more"
+        most = f"below {self.high}" if below else f"of {self.high} or less"
+        if self.high in (_INT, _FLOAT):
+            text = "" if self.low == -_FLOAT else least
+        elif self.low == -_FLOAT:
+            text = most
+        elif above or below:
+            text = f"{least} and {most}"
+        else:
+            text = f"from {self.low} to {self.high}"
+        return " ".join([text, *(f"or {value}" for value in self.also)]).strip()
+
+
+_COUNT = Range(1, _INT)
+_COUNT_OR_NONE = Range(0, _INT)
+_POSITIVE = Range(0, without="low")
+_NOT_NEGATIVE = Range(0)
+_SHARE = Range(0, 1)
+_BELOW_ONE = Range(0, 1, without="high")
+_WIDTH = Range(1, 65_536)
+_TOKENS = Range(1, 1_000_000)
+_ANY = Range()
+
+RANGES = {
+    # encoder
+    "vocab_size": Range(1, 10_000_000),
+    "hidden_size": _WIDTH,
+    "num_hidden_layers": Range(1, 1000),
+    "num_attention_heads": Range(1, 1024),
+    "intermediate_size": _WIDTH,
+    "*_dropout_prob": _BELOW_ONE,
+    "max_position_embeddings": _TOKENS,
+    "type_vocab_sizes": _TOKENS,
+    "layer_norm_epsilon": Range(0, 1, without="low"),
+    "*initializer_range": Range(0, 1000),
+    "word_embedding_scale": Range(0, 1000),
+    "*temperature": _POSITIVE,
+    # attention
+    "global_length": Range(0, 1_000_000),
+    "radius": _TOKENS,
+    "row_radius": _TOKENS,
+    "column_radius": _TOKENS,
+    "local_radius": _TOKENS,
+    "row_heads_ratio": _SHARE,
+    "penalty": _POSITIVE,
+    "initial_alpha": _ANY,
+    "sparsity_weight": _NOT_NEGATIVE,
+    "temperature_steps": _COUNT_OR_NONE,
+    "attention.length": _TOKENS,
+    "stride": _TOKENS,
+    "window": Range(0, 1_000_000),
+    "attention.num_global": Range(0, 1_000_000),
+    "num_random": Range(0, 1_000_000),
+    "tree_height": Range(0, 20),
+    "branching": Range(2, 1_000_000),
+    "num_trees": Range(1, 1024),
+    "balancing_loss": _NOT_NEGATIVE,
+    "projected_length": _TOKENS,
+    "max_distance": Range(1, 65_536),
+    "block_size": _TOKENS,
+    "random_within": _TOKENS,
+    "num_random_features": _WIDTH,
+    "disabled_relation": _COUNT_OR_NONE,
+    # heads
+    "positive_weight": _NOT_NEGATIVE,
+    "*_loss_importance": _NOT_NEGATIVE,
+    "cell_classification_threshold": _SHARE,
+    "cell_selection_ratio": _SHARE,
+    "cell_select_pref": _SHARE,
+    "huber_loss_delta": _POSITIVE,
+    "answer_loss_cutoff": _NOT_NEGATIVE,
+    "num_aggregation_labels": Range(0, 1000),
+    "num_classification_labels": Range(0, 1_000_000),
+    "classification_hidden_sizes": _WIDTH,
+    "max_span_length": _TOKENS,
+    "span_hidden_size": _WIDTH,
+    "max_num_rows": _WIDTH,
+    "max_num_columns": _WIDTH,
+    "num_towers": Range(1, 2),
+    # examples
+    "max_seq_length": Range(8, 1_000_000),
+    "max_column_id": _COUNT,
+    "max_row_id": _COUNT,
+    "cell_trim_length": Range(-1, _INT),
+    "entity_descriptions_sentence_limit": _COUNT_OR_NONE,
+    "doc_stride": _TOKENS,
+    "max_question_length": _TOKENS,
+    "global_batch_size": Range(1, 1_000_000),
+    "buckets": _TOKENS,
+    "max_batch_tokens": _COUNT_OR_NONE,
+    "curriculum_*": _COUNT_OR_NONE,
+    "shuffle_buffer_size": _COUNT_OR_NONE,
+    "*seed": _COUNT_OR_NONE,
+    # tasks
+    "*_prob": _SHARE,
+    "max_predictions_per_seq": _TOKENS,
+    "dupe_factor": _COUNT,
+    "dev_share": Range(0, 1, without="low high"),
+    "null_score_diff_threshold": _ANY,
+    "random_split": Range(1, 5),
+    "num_predictions_to_keep": _COUNT,
+    "num_cells": _COUNT,
+    "generation.num_train*": _COUNT,
+    "generation.num_*": _COUNT_OR_NONE,
+    "questions_per_table": _COUNT,
+    "min_distance": _COUNT_OR_NONE,
+    "generation.m??_*": _COUNT,
+    "generation.length": _TOKENS,
+    # trainer
+    "train_steps": _COUNT,
+    "steps_per_loop": _COUNT,
+    "summary_interval": _COUNT,
+    "checkpoint_interval": _COUNT,
+    "validation_interval": _COUNT_OR_NONE,
+    "validation_steps": Range(1, _INT, also=(-1,)),
+    "max_to_keep": _COUNT,
+    "continuous_eval_timeout": _COUNT_OR_NONE,
+    "layer_log_interval": _COUNT_OR_NONE,
+    "worker_timeout": _COUNT,
+    "loss_upper_bound": _POSITIVE,
+    "recovery_begin_steps": _COUNT_OR_NONE,
+    "recovery_max_trials": Range(-1, _INT),
+    "bootstrap.*": _COUNT_OR_NONE,
+    # optimizers and learning rates
+    "gradient_accumulation_steps": Range(1, 1_000_000),
+    "pattern_learning_rate_factor": _NOT_NEGATIVE,
+    "beta_2_decay": Range(high=0),
+    "beta*": _BELOW_ONE,
+    "epsilon*": _POSITIVE,
+    "clip*": _POSITIVE,
+    "global_clipnorm": _POSITIVE,
+    "gradient_clip_norm": _NOT_NEGATIVE,
+    "ratio_clip_norm": _POSITIVE,
+    "weight_decay*": _NOT_NEGATIVE,
+    "momentum": _BELOW_ONE,
+    "rho": _BELOW_ONE,
+    "sgd.decay": _NOT_NEGATIVE,
+    "initial_accumulator_value": _NOT_NEGATIVE,
+    "eeta": _POSITIVE,
+    "min_dim_size_to_factor": _COUNT,
+    "step_offset": _COUNT_OR_NONE,
+    "adafactor.decay_rate": _SHARE,
+    "average_decay": _SHARE,
+    "start_step": _COUNT_OR_NONE,
+    "*learning_rate": Range(0, 1_000_000),
+    "bert.decay_steps": _COUNT_OR_NONE,
+    "bert.warmup_steps": Range(-1, _INT),
+    "*decay_steps": _COUNT,
+    "warmup_steps": _COUNT,
+    "warmup_ratio": _SHARE,
+    "warmup.*.power": _NOT_NEGATIVE,
+    "power": _ANY,
+    "decay_rate": _POSITIVE,
+    "cosine.alpha": _SHARE,
+    "linear_decay_fraction": _SHARE,
+    "offset": _COUNT_OR_NONE,
+    "boundaries": _COUNT_OR_NONE,
+    "values": Range(0, 1_000_000),
+    # runtime
+    "num_gpus": Range(0, 1024),
+    "per_gpu_thread_count": Range(0, 1024),
+    "dataset_num_private_threads": Range(1, 1024),
+    "loss_scale": _POSITIVE,
+    "num_packs": Range(1, 1024),
+    "task_index": Range(-1, 65_536),
+    "num_cores_per_replica": Range(1, 65_536),
+    "default_shard_dim": Range(-1, 1024),
+}
+"""Pattern of the last parts of a key -> range of its number, or of each number of its list.
+
+The first pattern that matches counts. `null` is allowed where the annotation of the field has it.
+"""
+
+
+@functools.cache
+def range_of(key: str) -> Range | None:
+    """Returns the range of a key, such as "trainer.train_steps", or None if it has none."""
+    for pattern, found in RANGES.items():
+        if fnmatch.fnmatchcase(f".{key}", f"*.{pattern}"):
+            return found
+    return None
+
+
+def check(key: str, value, annotation, source: str = "") -> None:
+    """Raises InputError unless a value has the type and the range of its key.
+
+    Args:
+        key: path of the field, such as "task.model.encoder.hidden_size".
+        value: what is given for it: null, true or false, a number, text or a list of these.
+        annotation: type of the field, such as `int | None` or `list[int]`.
+        source: file or flag, for the message.
+    """
+    if not _is_allowed(key, value, annotation):
+        raise refused(key, value, _allowed(key, annotation), source)
+
+
+@functools.cache
+def annotations(config_type: type) -> dict[str, typing.Any]:
+    """Returns name -> type of the fields of a class of tf-models' configs."""
+    return config_type._get_annotations()
+
+
+def check_all(config, prefix: str = "") -> None:
+    """Raises InputError for the first field of a config, or of a config in it, that is refused.
+
+    Args:
+        config: a tf-models Config. An `AttentionConfig` checks its options itself.
+        prefix: path of the config with a point at its end, for messages.
+    """
+    for name, annotation in annotations(type(config)).items():
+        value = getattr(config, name)
+        if hasattr(value, "_get_annotations"):
+            check_all(value, f"{prefix}{name}.")
+        elif not _of_configs(value):
+            check(f"{prefix}{name}", value, annotation)
+
+
+def _of_configs(value) -> bool:
+    """Returns True for lists of configs, as `attention` may be one."""
+    return isinstance(value, list | tuple) and any(hasattr(e, "_get_annotations") for e in value)
+
+
+def refused(key: str, value, allowed: str, source: str = "") -> ValueRefusedError:
+    """Returns the error of a value: its file or flag, its key, itself and what is allowed.
+
+    Args:
+        key: path of the field.
+        value: what was given.
+        allowed: what may be given, in words.
+        source: file or flag; "" if there is none.
+    """
+    shown = repr(value)
+    shown = shown if len(shown) <= 100 else f"{shown[:100]}..."
+    return ValueRefusedError(
+        f"{source}{': ' if source else ''}{key} is {shown}, expected {allowed}"
+    )
+
+
+def _parts(annotation) -> tuple:
+    """Returns the types of a union; of another type, itself."""
+    if isinstance(annotation, types.UnionType) or typing.get_origin(annotation) is typing.Union:
+        return typing.get_args(annotation)
+    return (annotation,)
+
+
+def _is_allowed(key, value, annotation) -> bool:
+    return any(_is_of(key, value, part) for part in _parts(annotation))
+
+
+def _is_of(key, value, kind) -> bool:
+    if kind is typing.Any:
+        return True
+    if kind in (None, type(None)):
+        return value is None
+    origin, arguments = typing.get_origin(kind) or kind, typing.get_args(kind)
+    if isinstance(origin, type) and issubclass(origin, list | tuple):
+        of_element = arguments[0] if arguments else typing.Any
+        return isinstance(value, list | tuple) and all(
+            _is_allowed(key, element, of_element) for element in value
+        )
+    if origin not in (int, float):
+        return isinstance(value, origin)
+    numbers = (int, float) if origin is float else int
+    if isinstance(value, bool) or not isinstance(value, numbers):
+        return False
+    if isinstance(value, float) and not math.isfinite(value):
+        return False
+    return value in (range_of(key) or _ANY)
+
+
+def _allowed(key, annotation) -> str:
+    return " or ".join(_words(key, part) for part in _parts(annotation))
+
+
+def _words(key, kind) -> str:
+    if kind in (None, type(None)):
+        return "null"
+    origin, arguments = typing.get_origin(kind) or kind, typing.get_args(kind)
+    if isinstance(origin, type) and issubclass(origin, list | tuple):
+        if arguments and arguments[0] in (int, float):
+            noun = "integers" if arguments[0] is int else "numbers"
+            return f"a list of {noun} {range_of(key) or ''}".strip()
+        return "a list"
+    if origin in (int, float):
+        noun = "an integer" if origin is int else "a number"
+        return f"{noun} {range_of(key) or ''}".strip()
+    return {bool: "true or false", str: "text"}.get(origin, "keys and values")

@@ -1,0 +1,66 @@
+"""Types and ranges of values, and the message of one that is refused. Needs no TensorFlow."""
+
+import math
+
+import pytest
+
+from mate_tf import values
+from mate_tf.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("allowed", "inside", "outside", "text"),
+    [
+        (values.Range(1, 64), (1, 64), (0, 65, 10**400), "from 1 to 64"),
+        (values.Range(0), (0, 3e38), (-1e-9, math.inf, math.nan), "of 0 or more"),
+        (values.Range(high=0), (0, -5), (1,), "of 0 or less"),
+        (values.Range(0, without="low"), (1e-9,), (0, 0.0), "above 0"),
+        (values.Range(0, 1, "high"), (0, 0.99), (1, 1.0), "of 0 or more and below 1"),
+        (values.Range(0, 1, "low high"), (0.5,), (0, 1), "above 0 and below 1"),
+        (values.Range(1, 2**31 - 1, also=(-1,)), (1, -1), (0, -2), "of 1 or more or -1"),
+        (values.Range(), (0, -3e38, 3e38), (math.nan, -math.inf), ""),
+    ],
+)
+def test_range(allowed, inside, outside, text):
+    assert all(value in allowed for value in inside)
+    assert not any(value in allowed for value in outside)
+    assert str(allowed) == text
+
+
+def test_the_longest_part_of_a_key_decides():
+    assert values.range_of("a.bert.decay_steps").low == 0
+    assert values.range_of("a.cosine.decay_steps").low == 1
+    assert values.range_of("hidden_size") == values.range_of("task.model.encoder.hidden_size")
+    assert values.range_of("my_hidden_size") is None
+    assert values.range_of("own.number") is None
+
+
+@pytest.mark.parametrize(
+    ("annotation", "right", "wrong", "allowed"),
+    [
+        (int, (1, -(2**40)), (1.0, True, None, "1", [1]), "an integer"),
+        (float, (1, 0.5), (math.nan, math.inf, True, None, "1", 10**400), "a number"),
+        (float | None, (None, 0.5), ("x", False), "a number or null"),
+        (bool, (True, False), (1, 0, None, "true"), "true or false"),
+        (str, ("", "x"), (1, None, ["x"]), "text"),
+        (list[int], ([], [1], (1, 2)), (1, None, [1.5], [None], [True]), "a list of integers"),
+        (list[str], ([], ["x"]), ("x", [1]), "a list"),
+        (dict[str, str], ({}, {"a": "b"}), ("x", None, []), "keys and values"),
+    ],
+)
+def test_types(annotation, right, wrong, allowed):
+    for value in right:
+        values.check("own.key", value, annotation)
+    for value in wrong:
+        with pytest.raises(InputError) as error:
+            values.check("own.key", value, annotation, "a.yaml")
+        shown = repr(value)
+        shown = shown if len(shown) <= 100 else f"{shown[:100]}..."
+        assert str(error.value) == f"a.yaml: own.key is {shown}, expected {allowed}"
+
+
+def test_without_a_source():
+    with pytest.raises(
+        InputError, match=r"^hidden_size is 0, expected an integer from 1 to 65536$"
+    ):
+        values.check("hidden_size", 0, int)
