@@ -35,7 +35,7 @@ EXTRAS = {
     "gpu": [f"tensorflow[and-cuda]{TENSORFLOW}"],
     # Fetches models by their names on the Hugging Face hub.
     "hub": ["huggingface_hub"],
-    "demo": ["gradio~=6.31"],
+    "demo": ["gradio~=6.31", "starlette>=1.10"],
     # Reads .xlsx files.
     "excel": ["pandas", "openpyxl"],
     # For what builds on these; listed from the start, so that all are known to fit together.

@@ -79,6 +79,8 @@ COVERED_BY = {
     "tasks/wikisql": "tasks/test_registry",
     "tasks/wtq": "tasks/test_registry",
     # what needs a process, a browser or TensorFlow 2.15
+    "demo/guard": "faults/test_page",
+    "demo/server": "faults/test_page",
     "demo/speed": "demo/test_session",
     "layers/keras_namespace": "estimator/run",
     "training/estimator": "estimator/run",

@@ -1,11 +1,12 @@
 """--mode=demo: a web page for questions about tables to a trained model."""
 
+import errno
 import importlib.util
 import os
 import socket
 
 from mate_tf.cli.ask import export_dir_of
-from mate_tf.cli.checks import check_export, reading
+from mate_tf.cli.checks import check_export, limits, reading
 from mate_tf.errors import InputError
 from mate_tf.serving import source
 
@@ -14,11 +15,13 @@ def main(flags) -> None:
     """Serves the page until the process is interrupted."""
     if importlib.util.find_spec("gradio") is None:
         raise InputError("--mode=demo needs gradio: pip install -e '.[demo]'")
-    _check_port(flags.port)
+    _check_port(flags.host, flags.port)
     demo = _pretrained(flags) if flags.init_checkpoint else _exported(flags)
     from mate_tf.demo import page
 
-    page.serve(demo, flags.port)
+    page.serve(
+        demo, flags.port, flags.host, flags.allowed_hosts, flags.max_upload_mb, limits(flags)
+    )
 
 
 def _pretrained(flags):
@@ -50,12 +53,15 @@ def _exported(flags):
     return session.Demo.load(export_dir, model_dir, reading(flags))
 
 
-def _check_port(port: int) -> None:
-    with socket.socket() as probe:
+def _check_port(host: str, port: int) -> None:
+    """Raises InputError if --host is no address of this machine, or --port is in use."""
+    host = host.strip("[]")
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("127.0.0.1", port))
-        except OSError as error:
-            raise InputError(
-                f"--port={port}: cannot be used ({error.strerror}); give another"
-            ) from error
+            probe.bind((host, port))
+        except (OSError, UnicodeError) as error:
+            reason = getattr(error, "strerror", None) or error
+            in_use = getattr(error, "errno", None) in (errno.EADDRINUSE, errno.EACCES)
+            flag = f"--port={port}" if in_use else f"--host={host}"
+            raise InputError(f"{flag}: cannot be used ({reason}); give another") from error

@@ -1,5 +1,6 @@
 """Entry point: parses the flags, runs a mode, reports bad input in one line with exit code 2."""
 
+import contextlib
 import importlib
 import os
 import sys
@@ -91,10 +92,16 @@ def _mode(flags):
 
 
 def run(argv: list[str] | None = None) -> None:
-    """Runs the command line and exits: 0 done, 2 bad input, 128 + number of a signal."""
-    argv = list(sys.argv if argv is None else argv)
+    """Runs the command line and exits: 0 done, 2 bad input, 128 + number of a signal.
+
+    Args:
+        argv: the program and its arguments; None for those of this process, which then ends by
+            signals. A caller with arguments of its own, such as a notebook, handles them itself.
+    """
+    is_own, argv = argv is None, list(argv or sys.argv)
     program = os.path.basename(argv[0])
-    with signals.handled(program) as interruption:
+    handled = signals.handled if is_own else contextlib.nullcontext
+    with handled(signals.Interruption(program)) as interruption:
         try:
             _run(program, argv)
         except KeyboardInterrupt:

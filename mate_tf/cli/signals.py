@@ -21,6 +21,9 @@ _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 class Interruption:
     """The signal that a run has received.
 
+    Args:
+        program: name of the program for the message.
+
     Attributes:
         number: the signal; 0 before there is one.
     """
@@ -68,16 +71,15 @@ class Interruption:
 
 
 @contextlib.contextmanager
-def handled(program: str) -> Iterator[Interruption]:
+def handled(interruption: Interruption) -> Iterator[Interruption]:
     """Raises KeyboardInterrupt for a signal in this block.
 
     If the block does not end soon, ends the process. Signals that the process ignores, as under
     nohup, stay ignored. Does nothing outside the main thread.
 
     Args:
-        program: name of the program for the message.
+        interruption: takes the signal.
     """
-    interruption = Interruption(program)
     if threading.current_thread() is not threading.main_thread():
         yield interruption
         return

@@ -1,6 +1,9 @@
 """The web page, made with gradio. It sends no requests to other machines."""
 
 import os
+import secrets
+import socket
+from collections.abc import Sequence
 from importlib import resources
 
 from absl import logging
@@ -11,50 +14,93 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 
 import gradio as gr
+from fastapi import FastAPI
 
 from mate_tf.analysis.attention import flow as attention_flow
-from mate_tf.demo import reading, rendering, session, speed
+from mate_tf.demo import guard, reading, rendering, server, session, speed, uploads
 from mate_tf.errors import InputError
 from mate_tf.tables import html
+from mate_tf.tables.limits import MIB, Limits
 
 TITLE = "mate-tf: ask a table"
 HOST = "127.0.0.1"
-MAX_UPLOAD = "20mb"
+MAX_UPLOAD = 128
+"""Largest upload, in MiB."""
+
+SESSIONS, WAITING = 100, 100
+"""Visitors whose tables are kept, and questions that wait for their turn."""
 
 _AS_IT_IS = "as it is"
 _NO_MODEL = "To see attention and speed, start the page with --model_dir, the folder of a training."
 _UNEXPECTED = "Internal error; the server's terminal has the details."
 
 
-def serve(demo: session.Demo, port: int) -> None:
-    """Prints the address and serves the page to this machine until it is interrupted.
+def serve(
+    demo: session.Demo,
+    port: int,
+    host: str = HOST,
+    allowed_hosts: Sequence[str] = (),
+    max_upload: int = MAX_UPLOAD,
+    limits: Limits | None = None,
+) -> None:
+    """Prints the address and serves the page until the process is interrupted.
+
+    Uploads are removed at the end, however it comes.
+
+    Args:
+        demo: the model.
+        port: the port.
+        host: the address to serve. If other machines reach it, visitors need the token in the
+            address that is printed.
+        allowed_hosts: names by which browsers may ask for the page, besides the obvious ones.
+        max_upload: largest upload, in MiB.
+        limits: limits of tables; by default `Limits()`.
 
     Raises:
-        OSError: if the port is in use.
+        OSError: if the port is in use, or the address is none of this machine.
     """
-    blocks = page(demo)
-    blocks.launch(
-        server_name=HOST,
-        server_port=port,
-        prevent_thread_lock=True,
-        share=False,
-        quiet=True,
+    token = "" if guard.is_local(host) else secrets.token_urlsafe(32)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with (
+        socket.create_server((host.strip("[]"), port), family=family) as listening,
+        uploads.folder() as folder,
+    ):
+        names = guard.hosts(host, allowed_hosts)
+        app = application(demo, guard.middleware(names, token, folder, max_upload * MIB), limits)
+        shown = socket.gethostname() if host in ("0.0.0.0", "::") else guard.in_address(host)
+        address = f"http://{shown}:{port}" + (f"/?token={token}" if token else "")
+        with server.running(app, listening, guard.HEADERS) as thread:
+            print(f"demo | {address}", flush=True)
+            while thread.is_alive():
+                thread.join(1)
+
+
+def application(demo: session.Demo, middleware: Sequence, limits: Limits | None = None) -> FastAPI:
+    """Returns the page as an application, behind what requests must pass through."""
+    blocks = page(demo, limits)
+    blocks.queue(max_size=WAITING)
+    blocks.state_session_capacity = SESSIONS
+    blocks.has_launched = True  # otherwise gradio lets an event name any file as its upload
+    app = FastAPI(middleware=list(middleware), docs_url=None, redoc_url=None, openapi_url=None)
+    return gr.mount_gradio_app(
+        app,
+        blocks,
+        path="/",
+        app_kwargs={"docs_url": None, "redoc_url": None, "openapi_url": None},
         footer_links=[],
         run_history=False,
         enable_monitoring=False,
         ssr_mode=False,
         mcp_server=False,
-        max_file_size=MAX_UPLOAD,
+        show_error=False,
         theme=gr.themes.Base(font=["system-ui", "sans-serif"], font_mono=["monospace"]),
         css=(resources.files("mate_tf.demo") / "page.css").read_text("utf-8") + html.style(),
     )
-    print(f"demo | http://{HOST}:{port}", flush=True)
-    blocks.block_thread()
 
 
-def page(demo: session.Demo) -> gr.Blocks:
-    """Returns the page of a model."""
-    with gr.Blocks(title=TITLE, analytics_enabled=False, delete_cache=(3600, 3600)) as blocks:
+def page(demo: session.Demo, limits: Limits | None = None) -> gr.Blocks:
+    """Returns the page of a model; `limits` are those of tables, by default `Limits()`."""
+    with gr.Blocks(title=TITLE, analytics_enabled=False) as blocks:
         gr.HTML(rendering.title_html(TITLE, demo.description), elem_id="title")
         talk = gr.State(session.Conversation())
         with gr.Row(equal_height=False):
@@ -66,7 +112,7 @@ def page(demo: session.Demo) -> gr.Blocks:
                 view = _view_controls(demo)
                 shown = gr.HTML(rendering.note_html("No table yet."), elem_id="table")
         _speed(demo, talk)
-        _connect(demo, talk, inputs, view, [talk, message, answer, shown])
+        _connect(demo, limits, talk, inputs, view, [talk, message, answer, shown])
     return blocks
 
 
@@ -170,7 +216,7 @@ def _speed(demo, talk) -> None:
     compare.click(run, [talk, names, length], timings, **_EVENT)
 
 
-def _connect(demo, talk, inputs, view, outputs) -> None:
+def _connect(demo, limits, talk, inputs, view, outputs) -> None:
     """Connects the controls to their handlers. Every event updates answer and table."""
 
     def event(change):
@@ -188,11 +234,12 @@ def _connect(demo, talk, inputs, view, outputs) -> None:
         return run
 
     def read(talk, text):
-        return session.Conversation(reading.pasted(text), text)
+        return session.Conversation(reading.pasted(text, limits), text)
 
     def upload(talk, path):
         # Without a path the user has removed the file.
-        return session.Conversation(reading.uploaded(path)) if path else session.Conversation()
+        table = reading.uploaded(path, limits) if path else None
+        return session.Conversation(table)
 
     def ask(talk, text, question, follow_up):
         # Text pasted since the last event replaces the table, also without a click on "Show".

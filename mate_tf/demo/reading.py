@@ -4,26 +4,39 @@ import os
 import pathlib
 import tempfile
 
+from mate_tf.demo import uploads
 from mate_tf.errors import InputError
 from mate_tf.tables.given import read_table
+from mate_tf.tables.limits import Limits
 from mate_tf.tables.table import Table
 
 PASTED = "pasted table"
 
 
-def uploaded(path: str | os.PathLike) -> Table:
-    """Reads a table from a file. The extension selects CSV, TSV, JSON or XLSX.
+def uploaded(path: str | os.PathLike, limits: Limits | None = None) -> Table:
+    """Reads a table from a file (CSV, TSV, JSON or XLSX by its extension) and removes the file.
+
+    Args:
+        path: the file.
+        limits: limits of the table, as for `read_table`.
 
     Raises:
         InputError: see the readers of `Table`. The message has the file's name only, because the
             folder is a temporary one of the server.
     """
     path = pathlib.Path(path)
-    return _read(path, path.name)
+    try:
+        return _read(path, path.name, limits)
+    finally:
+        path.unlink(missing_ok=True)
 
 
-def pasted(text: str) -> Table:
+def pasted(text: str, limits: Limits | None = None) -> Table:
     """Reads a table from a text in CSV (commas, semicolons or tabs) or JSON.
+
+    Args:
+        text: the text.
+        limits: limits of the table, as for `read_table`.
 
     Raises:
         InputError: if the text is empty or not a table.
@@ -31,15 +44,15 @@ def pasted(text: str) -> Table:
     if not text.strip():
         raise InputError("paste a table first, or upload one")
     ending = ".json" if text.lstrip().startswith(("{", "[{")) else ".csv"
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=os.environ.get(uploads.VARIABLE)) as folder:
         path = pathlib.Path(folder, PASTED + ending)
         # Lone surrogates are written as invalid UTF-8, and the reader raises for them.
         path.write_bytes(text.encode("utf-8", "surrogatepass"))
-        return _read(path, PASTED)
+        return _read(path, PASTED, limits)
 
 
-def _read(path: pathlib.Path, name: str) -> Table:
+def _read(path: pathlib.Path, name: str, limits: Limits | None) -> Table:
     try:
-        return read_table(path)
+        return read_table(path, limits)
     except InputError as error:
         raise InputError(str(error).replace(str(path), name)) from error

@@ -25,6 +25,9 @@ ALL_LAYERS = "all layers"
 LONGEST = 4096
 """Longest input with attention shown, in tokens: memory grows with the square of the length."""
 
+LONGEST_TALK = 20
+"""Questions of a conversation that are kept."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Turn:
@@ -141,7 +144,7 @@ class Demo:
             follow_up: whether it refers to the previous answer.
 
         Returns:
-            the conversation with one more turn.
+            the conversation with one more turn, and at most `LONGEST_TALK` of them.
 
         Raises:
             InputError: if there is no table or no question, or they are too long for the model.
@@ -154,7 +157,7 @@ class Demo:
         answer = self._predictor.ask(talk.table, question, previous)
         part = self._predictor.read(talk.table, question, previous)
         turn = Turn(question, answer, part, attention_flow.example_features(part.example))
-        return dataclasses.replace(talk, turns=(*talk.turns, turn))
+        return dataclasses.replace(talk, turns=(*talk.turns, turn)[-LONGEST_TALK:])
 
     def attend(self, talk: Conversation) -> Conversation:
         """Returns the conversation with the attention of its last turn.

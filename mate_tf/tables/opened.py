@@ -23,6 +23,9 @@ def opened(path: str | os.PathLike, limits: Limits = UNLIMITED) -> Iterator[IO[s
             pipe or /dev/zero, which has no end.
     """
     with opened_bytes(path, limits) as raw:
+        first = os.pread(raw.fileno(), 4, 0)
+        if len(first) == 4 and b"\0\0" in (first[::2], first[1::2]):
+            raise InputError(f"{path}: not valid UTF-8: it looks like UTF-16; save it as UTF-8")
         fd = os.dup(raw.fileno())
         with open(fd, encoding="utf-8-sig", newline="") as file:
             yield file

@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from mate_tf.checkpoints.latest import latest
 from mate_tf.errors import InputError
+from mate_tf.training import progress
 
 
 class FiniteCheck:
@@ -40,7 +41,7 @@ class FiniteCheck:
     def _end(self, what: str, output: Mapping):
         step = int(self._trainer.global_step.numpy())
         rate = output.get("learning_rate")
-        at = f" at a learning rate of {float(rate):.2g}" if rate is not None else ""
+        at = f" at a learning rate of {progress.number(rate):.2g}" if rate is not None else ""
         last = latest(self._model_dir)
         raise InputError(
             f"step {step}: {what}{at}, so nothing is saved; last good checkpoint: "

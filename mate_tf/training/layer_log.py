@@ -27,6 +27,7 @@ from mate_tf.data import padding
 from mate_tf.files.atomic import atomic_path
 from mate_tf.files.json_lines import read_json_lines
 from mate_tf.models.inspection import layer_inputs
+from mate_tf.training import progress
 
 FILE = "layers.jsonl"
 
@@ -161,7 +162,7 @@ def _kept_lines(path: str, step: int) -> list[str]:
 
 
 def _floats(output) -> dict:
-    return {name: _rounded(float(value)) for name, value in (output or {}).items()}
+    return {name: _rounded(progress.number(value)) for name, value in (output or {}).items()}
 
 
 def _rounded(value):

@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Mapping
 
+import tensorflow as tf
 from absl import logging
 from orbit import controller
 
@@ -112,13 +113,23 @@ def orbit_is_quiet():
         controller._log = before
 
 
+def number(value) -> float:
+    """Returns a metric as a float.
+
+    Args:
+        value: number, tensor[] or variable[], such as an optimizer's constant learning rate.
+    """
+    # Variables of a distribution strategy have no conversion of their own.
+    return float(tf.convert_to_tensor(value) if hasattr(value, "read_value") else value)
+
+
 def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
 def _value(name: str, value, digits: int = 3) -> str:
     """Returns a number with its unit; shares in per cent."""
-    value = float(value)
+    value = number(value)
     if name.endswith(_SHARES):
         return f"{100 * value:.{digits - 2}f} %"
     if name == "learning_rate":

@@ -377,4 +377,4 @@ def _is_of_model(name):
 
 
 def _floats(metrics):
-    return {name: float(value) for name, value in metrics.items()}
+    return {name: progress.number(value) for name, value in metrics.items()}

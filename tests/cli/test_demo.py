@@ -34,6 +34,14 @@ def test_a_port_in_use(refused, with_gradio):
     assert message == f"--port={port}: cannot be used (Address already in use); give another"
 
 
+def test_an_address_of_another_machine(refused, with_gradio):
+    message = refused("--mode=demo", "--export_dir=absent", "--host=192.0.2.1")
+    assert (
+        message
+        == "--host=192.0.2.1: cannot be used (Cannot assign requested address); give another"
+    )
+
+
 def test_no_such_port(refused):
     assert "port" in refused("--mode=demo", "--export_dir=absent", "--port=70000")
 

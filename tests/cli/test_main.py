@@ -1,6 +1,7 @@
 """Exit codes and messages of what every mode has in common."""
 
 import importlib
+import signal
 
 import pytest
 import tensorflow as tf
@@ -98,3 +99,16 @@ def test_a_call_remembers_no_flags_of_the_one_before(monkeypatch, tmp_path):
     main.run(["mate-tf", "--mode=train", *first])
     main.run(["mate-tf", "--mode=train", "--params_override=b=2"])
     assert seen == [("SQA", str(tmp_path), ["a=1"]), (None, None, ["b=2"])]
+
+
+def test_signals_end_the_program_and_no_notebook(monkeypatch):
+    """A process that calls `run` with arguments of its own handles its signals itself."""
+    before, seen = signal.getsignal(signal.SIGTERM), []
+    train = importlib.import_module("mate_tf.cli.train")
+    monkeypatch.setattr(train, "main", lambda _: seen.append(signal.getsignal(signal.SIGTERM)))
+    main.run(["mate-tf", "--mode=train"])
+    monkeypatch.setattr("sys.argv", ["mate-tf", "--mode=train"])
+    main.run()
+    assert seen[0] is before
+    assert seen[1] is not before
+    assert signal.getsignal(signal.SIGTERM) is before

@@ -48,6 +48,7 @@ def test_uploaded_by_the_ending_of_the_name(tmp_path):
     ):
         (tmp_path / name).write_text(content)
         assert reading.uploaded(tmp_path / name).rows == (("1,5", "2"),)
+        assert not (tmp_path / name).exists()
 
 
 def test_the_servers_folders_are_not_told(tmp_path):
@@ -55,3 +56,4 @@ def test_the_servers_folders_are_not_told(tmp_path):
     with pytest.raises(InputError) as raised:
         reading.uploaded(tmp_path / "mine.csv")
     assert str(raised.value) == "mine.csv: there is a header but no rows"
+    assert not (tmp_path / "mine.csv").exists()

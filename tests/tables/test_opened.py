@@ -54,3 +54,12 @@ def test_the_first_byte_that_is_not_utf8(tmp_path, before):
     path.write_bytes(b"\n" * before + "ä".encode()[:1])
     with pytest.raises(InputError, match=rf"byte {before} \(line {before + 1}\) is 0xc3"):
         read_table(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16_without_a_byte_order_mark(tmp_path, encoding):
+    """It is valid UTF-8 of one cell a row, with NUL characters."""
+    path = tmp_path / "wide.csv"
+    path.write_bytes("name,age\nann,30\n".encode(encoding))
+    with pytest.raises(InputError, match=r"wide\.csv: not valid UTF-8: it looks like UTF-16"):
+        read_table(path)

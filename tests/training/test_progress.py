@@ -76,3 +76,11 @@ def test_orbit_is_quiet(capsys):
     assert capsys.readouterr().out == ""
     controller._log("as before")
     assert capsys.readouterr().out == "as before\n"
+
+
+def test_constant_learning_rate_is_a_variable():
+    """Of the strategy; it has no conversion to float of its own."""
+    with tf.distribute.MirroredStrategy(["CPU:0"]).scope():
+        rate = tf.Variable(0.01, trainable=False)
+    assert progress.in_words({"learning_rate": rate}) == "lr 1.0e-2"
+    assert progress.number(np.float32(0.5)) == progress.number(0.5) == 0.5

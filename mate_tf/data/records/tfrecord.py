@@ -59,10 +59,7 @@ def read_examples(pattern: str | os.PathLike) -> Iterator[tf.train.Example]:
 
 
 def read_interactions(pattern: str | os.PathLike) -> Iterator[interaction_pb2.Interaction]:
-    """Reads the interactions of a file or of all files that match a pattern.
-
-    Errors as for `read_examples`, and for records without questions and table.
-    """
+    """Reads interactions, with errors as for `read_examples`; each has a table or questions."""
     return _read(pattern, interaction_pb2.Interaction)
 
 

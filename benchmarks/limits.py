@@ -1,0 +1,232 @@
+"""Large files and many requests: seconds, memory, and whether an answer went astray.
+
+    python benchmarks/limits.py --parts tables
+    python benchmarks/limits.py --parts page --model_dir out/quickstart/model
+
+`tables` reads a table of 100 MB in each format, and archives that unpack to 600 MB, each in a
+process of its own. `page` serves the page from another process and sends it requests from 8
+clients: tables and questions that name the client and the request, so that an answer of another one
+shows. Memory is resident, in MB.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+HEADER = ["id", "name", "city", "amount", "date", "note"]
+READ = """
+import json, resource, sys, time
+from mate_tf.errors import InputError
+from mate_tf.tables.given import read_table
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+before, start = peak(), time.perf_counter()
+try:
+    table = read_table(sys.argv[1])
+    found = {"rows": table.num_rows, "said": table.unread}
+except InputError as error:
+    found = {"rows": 0, "said": str(error).partition(": ")[2]}
+seconds = time.perf_counter() - start
+print(json.dumps({"seconds": seconds, "before_mb": before, "peak_mb": peak(), **found}))
+"""
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--parts", nargs="+", choices=("tables", "page"), default=("tables",))
+    parser.add_argument("--megabytes", type=int, default=100)
+    parser.add_argument("--model_dir", help="folder of a training with its export, for the page")
+    parser.add_argument("--requests", type=int, default=20_000)
+    parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--asked", type=int, default=10, help="every n-th event is a question")
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
+    return parser.parse_args()
+
+
+def rows(size: int):
+    """Rows of a table of about `size` bytes."""
+    number = 0
+    while size > 0:
+        row = [str(number), f"alpha {number % 977}", "Rome", f"{number / 7:.2f}"]
+        row += [f"2019-03-{number % 28 + 1:02}", "red green blue delta gamma Oslo"]
+        size -= sum(map(len, row)) + 6
+        number += 1
+        yield row
+
+
+def files(folder: pathlib.Path, size: int):
+    """Writes the files; yields their paths."""
+    for name, delimiter in (("table.csv", ","), ("table.tsv", "\t")):
+        with open(folder / name, "w") as file:
+            for row in [HEADER, *rows(size)]:
+                file.write(delimiter.join(row) + "\n")
+        yield folder / name
+    with open(folder / "table.json", "w") as file:
+        file.write(f'{{"columns": {json.dumps(HEADER)}, "rows": [\n')
+        for number, row in enumerate(rows(size)):
+            file.write(",\n" * (number > 0) + json.dumps(row))
+        file.write("]}")
+    yield folder / "table.json"
+    with open(folder / "one_line.csv", "w") as file:
+        file.write("a,b\n1," + "x" * size)
+    yield folder / "one_line.csv"
+    yield from workbooks(folder)
+
+
+def workbooks(folder: pathlib.Path):
+    """Writes a large workbook and two bombs, one with sizes that are wrong; yields their paths."""
+    import openpyxl
+
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet()
+    for row in [HEADER, *rows(20_000_000)]:
+        sheet.append(row)
+    book.save(folder / "table.xlsx")
+    yield folder / "table.xlsx"
+    for name in ("bomb.xlsx", "lying_bomb.xlsx"):
+        with zipfile.ZipFile(folder / name, "w", zipfile.ZIP_DEFLATED) as archive:
+            with archive.open("[Content_Types].xml", "w", force_zip64=True) as member:
+                for _ in range(600):
+                    member.write(bytes(2**20))
+            if name.startswith("lying"):
+                archive.getinfo("[Content_Types].xml").file_size = 1000
+        yield folder / name
+
+
+def read(path: pathlib.Path) -> dict:
+    """Reads a table in a process of its own."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", READ, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    return {"file": path.name, "file_mb": path.stat().st_size / 1e6, **json.loads(done.stdout)}
+
+
+def resident(pid: int) -> float:
+    """Resident memory of a process, in MB."""
+    pages = int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+class Client(threading.Thread):
+    """Sends events; each is two requests.
+
+    Attributes:
+        answered, astray: numbers of events.
+        failed: descriptions of those that failed.
+    """
+
+    def __init__(self, number: int, port: int, events: int, asked: int):
+        super().__init__()
+        self._number, self._port, self._events, self._asked = number, port, events, asked
+        self.answered = self.astray = 0
+        self.failed: list[str] = []
+
+    def run(self):
+        """Sends the events, one after the other."""
+        from page_client import Visitor
+
+        visitor = Visitor(self._port)
+        for number in range(self._events):
+            word = f"client{self._number}event{number}"
+            pasted = f"name,age\n{word},30\nBob,{number}\n"
+            try:
+                if number % self._asked == 0:
+                    values = {"pasted": pasted, "question": f"how old is {word}?"}
+                    visitor.event("read", "click", values)
+                    found = visitor.event("ask", "click", values)
+                    mine = word in found["table"] and f"how old is {word}?" in found["answer"]
+                else:
+                    mine = word in visitor.event("read", "click", {"pasted": pasted})["table"]
+            except (AssertionError, OSError, ValueError) as error:
+                self.failed.append(f"{word}: {error!r}")
+                visitor = Visitor(self._port)
+            else:
+                self.answered += 1
+                self.astray += not mine
+
+
+def serve(options, folder: str) -> dict:
+    """Serves the page and sends it the requests."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, ROOT / "run_task_main.py", "--mode=demo", f"--port={port}"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "GRADIO_TEMP_DIR": folder}
+    process = subprocess.Popen(
+        [*command, f"--model_dir={options.model_dir}"],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+    try:
+        next(line for line in process.stdout if line.startswith("demo | "))
+        # A question is two events.
+        events = round(options.requests / 2 / options.clients / (1 + 1 / options.asked))
+        clients = [Client(number, port, events, options.asked) for number in range(options.clients)]
+        start, memory = time.perf_counter(), [resident(process.pid)]
+        for client in clients:
+            client.start()
+        while any(client.is_alive() for client in clients):
+            time.sleep(2)
+            memory.append(resident(process.pid))
+        seconds = time.perf_counter() - start
+        failed = [each for client in clients for each in client.failed]
+        answered = sum(client.answered for client in clients)
+        tenths = [memory[round(part * (len(memory) - 1) / 10)] for part in range(11)]
+        return {
+            "requests": round(2 * answered * (1 + 1 / options.asked)),
+            "events": answered,
+            "astray": sum(client.astray for client in clients),
+            "failed": failed,
+            "seconds": seconds,
+            "memory_mb_at_tenths": tenths,
+        }
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+
+
+def main() -> None:
+    options = arguments()
+    found: dict = {}
+    with tempfile.TemporaryDirectory() as folder:
+        if "tables" in options.parts:
+            found["tables"] = []
+            print("file                 MB  seconds  MB before  MB peak     rows  said")
+            for path in files(pathlib.Path(folder), options.megabytes * 1_000_000):
+                each = read(path)
+                found["tables"].append(each)
+                print(
+                    f"{each['file']:16} {each['file_mb']:6.1f} {each['seconds']:8.2f} "
+                    f"{each['before_mb']:10.0f} {each['peak_mb']:8.0f} {each['rows']:8} "
+                    f" {each['said']}",
+                    flush=True,
+                )
+                path.unlink()
+        if "page" in options.parts:
+            found["page"] = page = serve(options, folder)
+            print(
+                f"{page['requests']} requests of {options.clients} clients in "
+                f"{page['seconds']:.0f} s: {page['astray']} astray, {len(page['failed'])} failed; "
+                f"MB at each tenth: {', '.join(f'{mb:.0f}' for mb in page['memory_mb_at_tenths'])}"
+            )
+    options.output.mkdir(parents=True, exist_ok=True)
+    path = options.output / "limits.json"
+    before = json.loads(path.read_text()) if path.exists() else {}
+    path.write_text(json.dumps(before | found, indent=1))
+    print(f"written | {path}")
+
+
+if __name__ == "__main__":
+    main()

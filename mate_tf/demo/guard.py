@@ -1,0 +1,178 @@
+"""Decides which requests reach the page: their host, origin, token and size."""
+
+import contextlib
+import hmac
+import ipaddress
+import socket
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from starlette.middleware import Middleware
+from starlette.middleware.body_limit import RequestBodyLimitMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from mate_tf.demo import uploads
+
+LOCAL = ("127.0.0.1", "localhost", "[::1]")
+HEADERS = (
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+    ("Content-Security-Policy", "frame-ancestors 'none'"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Referrer-Policy", "no-referrer"),
+)
+"""Headers of every response: no other page shows this one in a frame or reads its files."""
+
+_LARGEST_FORM = 16 * 2**20  # bytes of a request that is no upload: a pasted table, a question
+_AROUND_AN_UPLOAD = 2**16  # bytes of a form around its file
+_UPLOAD = "/upload"
+_OF_PROXIES = (b"x-forwarded-", b"forwarded")
+_TOKEN = "token"
+
+
+def is_local(host: str) -> bool:
+    """Returns whether an address is of this machine only."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def hosts(bound: str, allowed: Sequence[str] = ()) -> list[str]:
+    """Returns the names and addresses by which a browser may ask for the page.
+
+    Args:
+        bound: the address that the page is bound to.
+        allowed: further ones.
+    """
+    found = [*LOCAL, in_address(bound), *allowed]
+    if not is_local(bound):
+        found += [name := socket.gethostname(), socket.getfqdn()]
+        with contextlib.suppress(OSError):  # the machine's name is nowhere known
+            found += [in_address(each[4][0]) for each in socket.getaddrinfo(name, None)]
+    return list(dict.fromkeys(each.lower() for each in found))
+
+
+def in_address(host: str) -> str:
+    """Returns a host as it is written in an address: IPv6 in brackets."""
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host
+
+
+def middleware(
+    allowed_hosts: Sequence[str], token: str, folder: str, largest_upload: int
+) -> list[Middleware]:
+    """Returns what a request passes through before it reaches the page, in this order.
+
+    Args:
+        allowed_hosts: from `hosts`.
+        token: what visitors must know; "" for none.
+        folder: folder of the uploads.
+        largest_upload: in bytes.
+    """
+    return [
+        Middleware(TrustedHostMiddleware, allowed_hosts=allowed_hosts, www_redirect=False),
+        Middleware(SameOrigin),
+        *([Middleware(Token, token=token)] if token else []),
+        Middleware(Sizes, folder=folder, largest_upload=largest_upload),
+    ]
+
+
+class SameOrigin:
+    """Refuses requests that a page of another origin makes a browser send.
+
+    Only a link to the page is followed. Clients that are no browsers send no such headers and pass:
+    they could send any.
+
+    Args:
+        app: what the other requests reach.
+    """
+
+    def __init__(self, app: ASGIApp):
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuses or passes on a request."""
+        app = self.app
+        if scope["type"] == "http":
+            if not self._is_own(HTTPConnection(scope)):
+                app = PlainTextResponse("This request comes from another site.", 403)
+            # The page's links would lead to the host that these name.
+            kept = [each for each in scope["headers"] if not each[0].startswith(_OF_PROXIES)]
+            scope = {**scope, "headers": kept}
+        await app(scope, receive, send)
+
+    @staticmethod
+    def _is_own(request: HTTPConnection) -> bool:
+        headers = request.headers
+        for origin in headers.getlist("origin"):
+            if urlsplit(origin).netloc.lower() != headers["host"].lower():
+                return False
+        if headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
+            return True
+        return (
+            request.scope["method"] in ("GET", "HEAD")
+            and request.url.path == "/"
+            and headers.get("sec-fetch-mode") == "navigate"
+            and headers.get("sec-fetch-dest") == "document"
+        )
+
+
+class Token:
+    """Refuses requests without the token. The address with the token gives a browser its cookie.
+
+    Args:
+        app: what the other requests reach.
+        token: the token.
+    """
+
+    def __init__(self, app: ASGIApp, token: str):
+        self.app, self._token = app, token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuses or passes on a request, or answers it with the cookie."""
+        app = self.app
+        if scope["type"] == "http":
+            request = HTTPConnection(scope)
+            # Cookies are of all ports of a host.
+            cookie = f"mate_tf_{_TOKEN}_{request.url.port or 80}"
+            if self._is(request.query_params.get(_TOKEN)):
+                app = RedirectResponse(request.url.path, 303)  # out of the browser's history
+                app.set_cookie(cookie, self._token.decode(), httponly=True, samesite="strict")
+            elif not self._is(request.cookies.get(cookie)):
+                app = PlainTextResponse(
+                    "Open the address with the token, which the program has printed.", 401
+                )
+        await app(scope, receive, send)
+
+    def _is(self, given: str | None) -> bool:
+        # In constant time: how long it takes says nothing about the token.
+        return hmac.compare_digest((given or "").encode("utf-8", "surrogatepass"), self._token)
+
+
+class Sizes:
+    """Refuses requests that are too large, and uploads that there is no room for.
+
+    Args:
+        app: what the other requests reach.
+        folder: folder of the uploads.
+        largest_upload: in bytes.
+    """
+
+    def __init__(self, app: ASGIApp, folder: str, largest_upload: int):
+        self._folder, self._largest = folder, largest_upload
+        self._forms = RequestBodyLimitMiddleware(app, _LARGEST_FORM)
+        self._uploads = RequestBodyLimitMiddleware(app, largest_upload + _AROUND_AN_UPLOAD)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuses or passes on a request."""
+        app = self._forms
+        if scope["type"] == "http" and scope["path"].rstrip("/").endswith(_UPLOAD):
+            app = self._uploads
+            if not uploads.has_room(self._folder, self._largest):
+                app = PlainTextResponse("There is no room for more uploads now.", 507)
+        await app(scope, receive, send)

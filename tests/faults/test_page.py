@@ -1,0 +1,381 @@
+"""Attacks on the page by raw HTTP, against one server: none gets through, and it serves on.
+
+Needs the extra `demo`. There is no model behind the page: no attack gets as far as a question.
+"""
+
+import contextlib
+import functools
+import json
+import os
+import pathlib
+import socket
+import threading
+import time
+
+import pytest
+
+pytest.importorskip("gradio")
+
+from mate_tf.demo import guard, page, server, session, uploads
+
+from ..page_client import Visitor
+
+SECRET = "the-secret-of-another-folder"
+LARGEST = 2**20
+HOSTILE = "<script>window.hacked=1</script><img src=x onerror=window.hacked=2>"
+
+
+class Target:
+    """The page that is attacked.
+
+    Attributes:
+        port: its port.
+        folder: its uploads.
+        secret: a file that must not be read.
+    """
+
+    def __init__(self, port, folder, secret):
+        self.port, self.folder, self.secret = port, pathlib.Path(folder), secret
+
+    def request(self, method, path, *headers, body=b"", host=None, version="1.1") -> bytes:
+        """The bytes of a request with what a browser sends besides."""
+        host = f"127.0.0.1:{self.port}" if host is None else host
+        lines = [f"{method} {path} HTTP/{version}", *([f"Host: {host}"] if host else []), *headers]
+        if body and not any(line.startswith(("Content-Length", "Transfer")) for line in headers):
+            lines.append(f"Content-Length: {len(body)}")
+        lines.append("Connection: close")
+        return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body
+
+    def send(self, *parts: bytes, pause: float = 0, timeout: float = 60) -> bytes:
+        """What the server answers until it closes the connection."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=timeout) as connection:
+            answer = b""
+            try:
+                for part in parts:
+                    connection.sendall(part)
+                    time.sleep(pause)
+            except OSError:  # the server has closed it; what it said before is read
+                pass
+            try:
+                while piece := connection.recv(2**16):
+                    answer += piece
+            except ConnectionError:
+                pass
+            return answer
+
+
+def served(token: str, folder: str):
+    """The context of a server of the page, and its port."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    layers = guard.middleware(guard.hosts("127.0.0.1"), token, folder, LARGEST)
+    app = page.application(session.Demo(None), layers)
+    return server.running(app, listening, guard.HEADERS), listening.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory):
+    """The page on a port of its own."""
+    secret = tmp_path_factory.mktemp("other") / "secret.csv"
+    secret.write_text(f"name,word\nit is,{SECRET}\n")
+    parent = tmp_path_factory.mktemp("uploads")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(uploads.VARIABLE, str(parent))
+        with uploads.folder() as folder:
+            context, port = served("", folder)
+            with context:
+                yield Target(port, folder, secret)
+        assert not os.path.exists(folder)
+
+
+JOIN, UPLOAD = "/gradio_api/queue/join", "/gradio_api/upload"
+
+
+def post(path, *headers, body=b'{"data": [], "fn_index": 0, "session_hash": "a"}'):
+    """A POST with these headers."""
+    kind = ("Content-Type: application/json",)
+    return lambda target: target.request("POST", path, *kind, *headers, body=body)
+
+
+def get(path, *headers, host=None, **rest):
+    """A GET; {port}, {secret} and {folder} in it are the target's."""
+
+    def build(target):
+        names = {"port": target.port, "secret": target.secret, "folder": target.folder}
+        own = None if host is None else host.format(**names)
+        lines = [line.format(**names) for line in headers]
+        return target.request("GET", path.format(**names), *lines, host=own, **rest)
+
+    return build
+
+
+def form(filename, content=b"a,b\n1,2\n", fields=1, boundary="xx"):
+    """An upload."""
+    place = f'Content-Disposition: form-data; name="files"; filename="{filename}"'
+    part = f"--{boundary}\r\n{place}\r\n\r\n".encode() + content
+    body = b"\r\n".join([part] * fields) + f"\r\n--{boundary}--\r\n".encode()
+    kind = f"Content-Type: multipart/form-data; boundary={boundary}"
+    return lambda target: target.request("POST", UPLOAD, kind, body=body)
+
+
+REBINDING = {
+    f"host {host or 'empty'}": (get("/config", host=host), {400})
+    for host in (
+        *("evil.example", "evil.example:{port}", "127.0.0.1.evil.example:{port}"),
+        *("localhost.evil.example", "0.0.0.0:{port}", "169.254.169.254", "[::ffff:127.0.0.2]"),
+        *("127.0.0.1@evil.example", "evil.example/127.0.0.1", "localhost:{port}:80", "LOCALHOST."),
+        *("127.0.0.1 evil.example", "2130706433:{port}", "127.1:{port}"),
+    )
+} | {
+    "no host": (get("/config", host=""), {400}),
+    "no host, HTTP/1.0": (get("/config", host="", version="1.0"), {400}),
+    "two hosts": (get("/config", "Host: evil.example"), {400}),
+    "host in the target": (get("http://evil.example/config"), {400, 404}),
+    "host of a proxy": (get("/config", "X-Forwarded-Host: evil.example"), {200}),
+    "address of a proxy": (get("/config", "Forwarded: host=evil.example", host="evil"), {400}),
+}
+REFUSED = set(range(400, 600))
+NAVIGATION = ("Sec-Fetch-Mode: navigate", "Sec-Fetch-Site: cross-site")
+CROSS_ORIGIN = {
+    f"{where} of {line}": (post(where, line), {403})
+    for where in (JOIN, UPLOAD, "/gradio_api/reset", "/gradio_api/cancel")
+    for line in (
+        *("Origin: http://evil.example", "Origin: null", "Origin: http://127.0.0.1:1"),
+        "Sec-Fetch-Site: cross-site",
+    )
+} | {
+    "another port": (post(JOIN, "Sec-Fetch-Site: same-site"), {403}),
+    "origin with our name": (post(JOIN, "Origin: http://127.0.0.1.evil.example"), {403}),
+    "two origins": (post(JOIN, "Origin: http://127.0.0.1", "Origin: http://evil.example"), {403}),
+    "preflight": (
+        lambda target: target.request(
+            "OPTIONS",
+            JOIN,
+            "Origin: http://evil.example",
+            "Access-Control-Request-Method: POST",
+        ),
+        {403},
+    ),
+    "script": (get("/config", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors"), {403}),
+    "frame": (get("/", *NAVIGATION, "Sec-Fetch-Dest: iframe"), {403}),
+    "link to a file": (get("/config", *NAVIGATION, "Sec-Fetch-Dest: document"), {403}),
+    "reading by CORS": (get("/config", "Origin: http://localhost:1"), {403}),
+}
+TRAVERSAL = {
+    path: (get(path), REFUSED)
+    for path in (
+        *("/gradio_api/file=/etc/passwd", "/gradio_api/file=../../../../../../etc/passwd"),
+        *("/gradio_api/file=%2e%2e/%2e%2e/%2e%2e/%2e%2e/etc/passwd", "/file=/etc/passwd"),
+        *("/gradio_api/file={secret}", "/gradio_api/file/{secret}", "/gradio_api/file=//{secret}"),
+        *("/gradio_api/file={folder}/../../{secret}", "/gradio_api/file={folder}"),
+        *("/gradio_api/file=file://{secret}", "/gradio_api/file=http://127.0.0.1:{port}/config"),
+        *("/static/../../../../../../../etc/passwd", "/static/..%2f..%2f..%2f..%2fetc%2fpasswd"),
+        *("/assets/..%5c..%5c..%5c..%5cetc%5cpasswd", "/svelte/%2e%2e/%2e%2e/%2e%2e/etc/passwd"),
+        *("/gradio_api/proxy=http://127.0.0.1:{port}/config", "/gradio_api/proxy=file://{secret}"),
+        "/gradio_api/proxy=https://evil-space.hf.space/x",
+        "/gradio_api/custom_component/../../../client/x/../../../../../../etc/passwd",
+        *("/gradio_api/stream/a/../b/playlist.m3u8", "/gradio_api/vibe-code/", "/monitoring"),
+        *("/docs", "/openapi.json", "/%00", "/static/%00"),
+    )
+}
+OTHER = {
+    "a run by name": (post("/gradio_api/run/ask"), REFUSED),
+    "a call by name": (post("/gradio_api/call/ask"), REFUSED),
+    "a run by number": (post("/gradio_api/run/predict"), REFUSED),
+    "a component's function": (
+        post(
+            "/gradio_api/component_server",
+            body=b'{"session_hash":"a","component_id":1,"fn_name":"__init__","data":[]}',
+        ),
+        REFUSED,
+    ),
+    "an edit of the program": (post("/gradio_api/vibe-edit/", body=b'{"prompt":"x"}'), REFUSED),
+    "a recording": (post("/gradio_api/process_recording"), REFUSED),
+    "no function": (post(JOIN, body=b'{"data":[],"fn_index":99999}'), REFUSED),
+    "no JSON": (post(JOIN, body=b"{"), REFUSED),
+    "deep JSON": (post(JOIN, body=b"[" * 200_000), REFUSED),
+    "a large form": (post(JOIN, body=b" " * (17 * 2**20)), {413}),
+    "ten gigabytes": (post(UPLOAD, "Content-Length: 10000000000", body=b"x"), {413}),
+    "a large upload": (form("a.csv", bytes(LARGEST + 2**17)), {413}),
+    "a negative length": (post(JOIN, "Content-Length: -1"), {400}),
+    "two lengths": (post(JOIN, "Content-Length: 3", "Content-Length: 4"), {400}),
+    "smuggling": (
+        lambda target: target.request(
+            "POST", JOIN, "Content-Length: 4", "Transfer-Encoding: chunked, identity", body=b"0\r\n"
+        ),
+        {400, 501},
+    ),
+    "a chunk that is none": (
+        lambda target: target.request(
+            "POST", JOIN, "Transfer-Encoding: chunked", body=b"zz\r\n\r\n"
+        ),
+        {400},
+    ),
+    "long headers": (get("/", "X: " + "x" * 10**7), {400, 431}),
+    "a long address": (get("/" + "x" * 10**7), {400, 414}),
+    "a line break in a header": (get("/", "X: a\nOrigin: http://evil.example"), {400, 403}),
+    "no HTTP": (lambda target: b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc" + b"\r\n\r\n", {400}),
+    "TRACE": (lambda target: target.request("TRACE", "/"), REFUSED),
+    "CONNECT": (lambda target: target.request("CONNECT", "evil.example:443"), REFUSED),
+    "a form without an end": (
+        post(UPLOAD, "Content-Type: multipart/form-data", body=b"--x"),
+        REFUSED,
+    ),
+    "many files": (form("a.csv", fields=1001), REFUSED),
+}
+ATTACKS = {**REBINDING, **CROSS_ORIGIN, **TRAVERSAL, **OTHER}
+
+
+def test_there_are_enough():
+    assert len(ATTACKS) >= 60
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack(target, name):
+    build, allowed = ATTACKS[name]
+    answer = target.send(build(target))
+    head, _, body = answer.partition(b"\r\n\r\n")
+    status = int(head.split()[1])
+    assert status in allowed, answer[:2000]
+    assert SECRET.encode() not in answer
+    assert b"root:" not in answer
+    assert b"evil" not in body.lower()
+    assert b"evil" not in head.lower()
+    assert b"Traceback" not in answer
+    assert b"ccess-control-allow-origin" not in head.lower()
+
+
+@pytest.mark.parametrize("path", ["{secret}", "/etc/passwd", "{folder}/../../{secret}"])
+@pytest.mark.parametrize("field", ["path", "url"])
+def test_a_forged_upload(target, path, field):
+    """The page's own event with the path, or address, of a file that was not uploaded."""
+    path = path.format(secret=target.secret, folder=target.folder)
+    forged = {"path": path, "meta": {"_type": "gradio.FileData"}, "orig_name": "a.csv"}
+    if field == "url":
+        forged |= {"path": "a.csv", "url": f"file://{path}"}
+    visitor = Visitor(target.port)
+    with pytest.raises(AssertionError) as said:
+        visitor.event("file", "change", {"file": forged})
+    assert SECRET not in str(said.value)
+    assert "root:" not in str(said.value)
+    assert target.secret.exists()
+
+
+def test_another_address_is_not_asked(target):
+    """What a forged file names as its address is fetched by nobody."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        other.settimeout(0.5)
+        address = f"http://127.0.0.1:{other.getsockname()[1]}/t.csv"
+        forged = {"path": address, "url": address, "meta": {"_type": "gradio.FileData"}}
+        with pytest.raises(AssertionError):
+            Visitor(target.port).event("file", "change", {"file": forged})
+        with pytest.raises(TimeoutError):
+            other.accept()
+
+
+@pytest.mark.parametrize("name", ["../../../evil.csv", "/tmp/evil.csv", "..\\..\\evil.csv", "a\0b"])
+def test_names_that_lead_out_of_the_folder(target, name):
+    answer = target.send(form(name)(target))
+    status = int(answer.split()[1])
+    if status == 200:
+        (path,) = json.loads(answer.partition(b"\r\n\r\n")[2])
+        assert pathlib.Path(path).resolve().is_relative_to(target.folder.resolve())
+    assert not list(target.folder.parent.glob("**/../evil*"))
+
+
+def test_what_is_shown_is_escaped(target):
+    visitor = Visitor(target.port)
+    for pasted in (f"a,b\n{HOSTILE},1\n", f"{HOSTILE},b\n1,2\n", f"a,b\n1,2,{HOSTILE}\n"):
+        shown = visitor.event("read", "click", {"pasted": pasted})
+        assert "<script" not in shown["table"] + shown["message"]
+        assert "<img" not in shown["table"] + shown["message"]
+    (path,) = visitor.upload("<img src=x onerror=hacked>.csv", b"a,b\n1\n")
+    file = {"path": path, "orig_name": HOSTILE, "meta": {"_type": "gradio.FileData"}}
+    shown = visitor.event("file", "change", {"file": file})
+    assert "row 1 (line 2) has 1 cell" in shown["message"]
+    assert "<img" not in shown["message"]
+
+
+def test_an_upload_is_removed_when_it_is_read(target):
+    visitor = Visitor(target.port)
+    (path,) = visitor.upload("town.csv", b"town,year\nBern,1191\n")
+    assert os.path.exists(path)
+    assert pathlib.Path(path).is_relative_to(target.folder)
+    file = {"path": path, "orig_name": "town.csv", "meta": {"_type": "gradio.FileData"}}
+    assert "Bern" in visitor.event("file", "change", {"file": file})["table"]
+    assert not os.path.exists(path)
+
+
+def test_uploads_that_nobody_reads_do_not_fill_the_disk(target):
+    content = bytes(LARGEST - 2**12)
+    files = [form(f"{number}.csv", content + bytes([number])) for number in range(12)]
+    statuses = [int(target.send(file(target)).split()[1]) for file in files]
+    assert set(statuses) == {200, 507}
+    for path in target.folder.rglob("*.csv"):
+        os.utime(path, (0, 0))
+    assert target.send(form("a.csv")(target)).startswith(b"HTTP/1.1 200")
+
+
+def test_slow_clients_are_cut_off(target, monkeypatch):
+    """Nothing, half of the headers byte by byte, half of a body, and a response nobody reads."""
+    monkeypatch.setattr(server, "PATIENCE", dict.fromkeys(server.PATIENCE, 1.0))
+    whole = target.request("GET", "/")
+    drip = [whole[i : i + 1] for i in range(30)]
+    half = post(JOIN, "Content-Length: 1000", body=b'{"data"')(target)
+    slow = [
+        functools.partial(target.send),
+        functools.partial(target.send, *drip, pause=0.1),
+        functools.partial(target.send, half),
+        functools.partial(target.send, whole.replace(b"close", b"keep-alive") + b"GET / HT"),
+    ]
+    ended = []
+    threads = [threading.Thread(target=lambda each=each: ended.append(each())) for each in slow]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(50)
+    assert len(ended) == len(slow)
+    monkeypatch.setattr(server, "STALLED", 1.0)
+    with socket.socket() as reader:
+        reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        reader.connect(("127.0.0.1", target.port))
+        reader.settimeout(30)
+        reader.sendall(whole.replace(b"close", b"keep-alive") * 1000)
+        time.sleep(10)
+        responses = 0
+        with contextlib.suppress(ConnectionError):
+            while piece := reader.recv(2**16):
+                responses += piece.count(b"HTTP/1.1 200")
+        assert 0 < responses < 1000
+
+
+def test_the_page_serves_on(target):
+    """Last, after all attacks."""
+    visitor = Visitor(target.port)
+    assert "Rome" in visitor.event("read", "click", {"pasted": "name,city\nAnn,Rome\n"})["table"]
+    answer = target.send(target.request("GET", "/"))
+    head = answer.partition(b"\r\n\r\n")[0].lower()
+    assert b"200 ok" in head
+    for name, value in guard.HEADERS:
+        assert f"{name}: {value}".lower().encode() in head
+    assert b"server:" not in head
+
+
+def test_a_token(tmp_path, monkeypatch):
+    """Every address needs it, a browser gets it as a cookie, and it is not left in the address."""
+    token = "the-token"
+    context, port = served(token, str(tmp_path))
+    target = Target(port, tmp_path, None)
+    with context:
+        for path in ("/", "/config", "/?token=wrong", "/?token=", "/gradio_api/heartbeat/a"):
+            assert target.send(target.request("GET", path)).startswith(b"HTTP/1.1 401"), path
+        wrong = f"Cookie: mate_tf_token_{port}=wrong"
+        other = f"Cookie: mate_tf_token_{port + 1}={token}"
+        for line in (wrong, other, f"Authorization: Bearer {token}"):
+            assert target.send(target.request("GET", "/", line)).startswith(b"HTTP/1.1 401")
+        assert target.send(post(JOIN)(target)).startswith(b"HTTP/1.1 401")
+        head = target.send(target.request("GET", f"/?token={token}")).decode().lower()
+        assert head.startswith("http/1.1 303")
+        assert "location: /\r\n" in head
+        assert f"mate_tf_token_{port}={token}; httponly; path=/; samesite=strict" in head
+        cookie = f"Cookie: mate_tf_token_{port}={token}"
+        assert target.send(target.request("GET", "/config", cookie)).startswith(b"HTTP/1.1 200")
