@@ -189,7 +189,7 @@ RANGES = {
     "adafactor.decay_rate": _SHARE,
     "average_decay": _SHARE,
     "start_step": _COUNT_OR_NONE,
-    "*learning_rate": Range(0, 1_000_000),
+    "*learning_rate": _NOT_NEGATIVE,
     "bert.decay_steps": _COUNT_OR_NONE,
     "bert.warmup_steps": Range(-1, _INT),
     "*decay_steps": _COUNT,

@@ -164,8 +164,8 @@ def random_blocks(config, num_heads: int) -> np.ndarray:
     from official.nlp.modeling.layers import bigbird_attention
 
     block, count, within = config.block_size, config.num_random, config.random_within
-    if block < 1 or count < 1:
-        raise InputError(f"block_size={block} and num_random={count} must be 1 or more")
+    if count < 1:
+        raise InputError(f"num_random={count} must be 1 or more")
     if within < (count + 4) * block:
         raise InputError(
             f"random_within={within} leaves no {count} random blocks of {block} to each block; "

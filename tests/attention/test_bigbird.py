@@ -55,7 +55,7 @@ def test_equals_its_mask(tables, seq):
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({"block_size": 0}, "block_size=0"),
+        ({"block_size": 0}, "block_size is 0, expected an integer"),
         ({"num_random": 0}, "num_random=0"),
         ({"random_within": 13}, "random_within=13 .* must be 14 or more"),
     ],
