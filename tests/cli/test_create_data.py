@@ -7,6 +7,7 @@ import psutil
 import pytest
 
 import mate_tf.data
+from mate_tf import tasks
 from mate_tf.data import records
 
 SPECIAL = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n"
@@ -142,3 +143,22 @@ def test_killed(command, config_file, started, tmp_path):
     assert len(list(records.read_interactions(tmp_path / "interactions/train.tfrecord"))) == 2000
     command(*flags)
     assert list(tmp_path.rglob(".*")) == []
+
+
+def test_subsets_have_interactions_of_their_own(command, config_file, tmp_path, monkeypatch):
+    """They are evaluated with the predictions of the split that they are part of."""
+    task = type(tasks.create(tasks.experiment("SYNTHETIC").task))
+    read = task.interactions
+
+    def interactions(self, source, split):
+        return (
+            list(read(self, source, "test"))[:1] if split == "small" else read(self, source, split)
+        )
+
+    monkeypatch.setattr(task, "subsets", {"small": "test"})
+    monkeypatch.setattr(task, "interactions", interactions)
+    command(*create_data(config_file, tmp_path))
+    folder = tmp_path / "interactions"
+    (small,) = records.read_interactions(folder / "small.tfrecord")
+    assert small == next(records.read_interactions(folder / "test.tfrecord"))
+    assert not (tmp_path / "tf_examples" / "small.tfrecord").exists()

@@ -30,6 +30,7 @@ def asked(demo, table):
 def test_what_can_be_chosen(demo):
     assert demo.has_model
     assert not demo.conversational
+    assert demo.description == f"{demo.name} (mate_efficient, 1 layer of width 16)"
     assert demo.attention == "mate_efficient"
     assert demo.layers == ["all layers", "1"]
     assert demo.head_types == ["all heads", "row heads", "column heads"]
@@ -37,7 +38,9 @@ def test_what_can_be_chosen(demo):
 
 
 def test_a_model_alone_has_no_attention(trained_model):
-    assert not session.Demo.load(str(trained_model / "export")).has_model
+    alone = session.Demo.load(str(trained_model / "export"))
+    assert not alone.has_model
+    assert alone.description == str(trained_model / "export")
 
 
 def test_answers_are_the_predictors(demo, table, asked):

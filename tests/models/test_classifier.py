@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf.data import features as feature_names
+from mate_tf.layers import replicas
 from mate_tf.models.classifier import TableClassifier, label_features
 
 INPUTS = feature_names.names(feature_names.MODEL_INPUTS)
@@ -219,3 +220,24 @@ def test_which_examples_teach_cells(batch, small_config):
     operation = np.mean(outputs["aggregation_loss_per_example"])
     want = operation + outputs["token_loss_per_example"][1] / 2
     np.testing.assert_allclose(outputs["total_loss"], want, rtol=1e-5)
+
+
+def test_padding_examples_have_no_weight_beside_other_replicas(batch, small_config, monkeypatch):
+    """Each replica's mean is over the real examples of all of them."""
+    seen = []
+
+    def weighted_mean(values, weights):
+        seen.append((values.shape, weights.numpy()))
+        return tf.constant(7.0)
+
+    monkeypatch.setattr(replicas, "number", lambda: 2)
+    monkeypatch.setattr(replicas, "weighted_mean", weighted_mean)
+    features = dict(batch)
+    mask = tf.convert_to_tensor(features["input_mask"])
+    padding = tf.one_hot(tf.zeros(len(mask) - 1, tf.int32), mask.shape[1], dtype=mask.dtype)
+    features["input_mask"] = tf.concat([mask[:1], padding], axis=0)
+    outputs = TableClassifier(small_config(**CLASSES))(features)
+    assert outputs["total_loss"] == 7
+    shape, weights = seen[-1]
+    assert shape == weights.shape
+    assert weights.tolist() == [1, *[0] * (len(weights) - 1)]

@@ -1,5 +1,6 @@
 """Folders of trained models of every kind: the answers are those of the model in them."""
 
+import dataclasses
 import json
 import pathlib
 import shutil
@@ -13,6 +14,7 @@ from mate_tf.attention import AttentionConfig
 from mate_tf.data import synthetic
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
+from mate_tf.evaluation.calibration import Calibration
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
 from mate_tf.models.encoder import EncoderConfig
@@ -153,10 +155,12 @@ def test_classes(vocab_file, table, tmp_path):
     assert Predictor.from_pretrained(tmp_path / "plain", task="tabfact").ask(
         table, QUESTION
     ) == named.ask(table, QUESTION)
+    named.calibration = Calibration(temperature=2.0, bias=0.1, weights="ckpt-7")
     named.save_pretrained(tmp_path / "again")
-    assert Predictor.from_pretrained(tmp_path / "again").ask(table, QUESTION) == named.ask(
-        table, QUESTION
-    )
+    # It then counts for whatever weights are beside it.
+    again = Predictor.from_pretrained(tmp_path / "again")
+    assert again.calibration == dataclasses.replace(named.calibration, weights="")
+    assert again.ask(table, QUESTION) == named.ask(table, QUESTION)
 
 
 @pytest.fixture

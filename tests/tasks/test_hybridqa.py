@@ -13,6 +13,7 @@ from mate_tf.data.records import create_data
 from mate_tf.evaluation import baselines, metrics
 from mate_tf.evaluation import hybridqa as evaluation
 from mate_tf.evaluation.predictions import Prediction
+from mate_tf.tables.table import Table
 from mate_tf.tasks.hybridqa import AMBIGUOUS, NO_CANDIDATE
 from mate_tf.training import experiments
 
@@ -169,3 +170,14 @@ def test_differences_come_with_intervals(goldens):
     )
     missed = 1 - np.mean([*evaluation.hits(dev, ranker, 1).values()])
     assert differences["ranker"]["Hits@1"].startswith(f"{missed:+.1%} [")
+
+
+@pytest.mark.parametrize(
+    ("cells", "right"), [([(0, 1)], True), ([(2, 0), (1, 1)], True), ([(0, 0)], False), ([], False)]
+)
+def test_one_of_the_candidate_cells_is_right(cells, right):
+    table = Table.from_rows(["a", "b"], [["x", "y"]] * 3)
+    question = interactions.Question("q-0_0", "who", coordinates=[(0, 1), (1, 1)])
+    interaction = interactions.interaction_from_table(table, "q-0", [question])
+    predicted = Prediction("q-0_0", tuple(cells))
+    assert _task().is_right(interaction, interaction.questions[0], predicted) is right

@@ -265,8 +265,12 @@ def test_an_answer_that_no_cell_had_may_be_read():
 
 def test_what_is_not_there():
     config = HybridQaRcConfig()
-    with pytest.raises(InputError, match=r"a-b-0_0: table t has no cell in row 0, column 2"):
-        list(conversion.predicted_interactions(linked_interaction(), {"a-b-0_0": [(0, 2)]}, config))
+    for cell in ((0, 2), (-1, 0)):
+        message = f"a-b-0_0: table t has no cell in row {cell[0]}, column {cell[1]}"
+        with pytest.raises(InputError, match=message):
+            list(
+                conversion.predicted_interactions(linked_interaction(), {"a-b-0_0": [cell]}, config)
+            )
     config.use_original_coordinates = True
     for original in (None, {"x": [(0, 0)]}):
         with pytest.raises(InputError, match="a-b-0_0: use_original_coordinates"):
