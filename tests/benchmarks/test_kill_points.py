@@ -1,0 +1,20 @@
+"""Kills of a conversion: the same command then writes the same files."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.mark.slow
+def test_create_data(project, tmp_path):
+    """In a process of its own: its forks must not have used TensorFlow."""
+    command = [sys.executable, project / "benchmarks" / "kill_points.py", "--every=6"]
+    command += ["--modes=create_data", f"--output={tmp_path}"]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=project)
+    assert result.returncode == 0, result.stderr[-2000:]
+    (found,) = json.loads((tmp_path / "kill_points.json").read_text())
+    assert found.pop("mode") == "create_data"
+    assert found.pop("kills") >= 3
+    assert found == {"refused": [], "different": [], "spoilt": []}
