@@ -28,7 +28,9 @@ CONFIG = "configs/quickstart.yaml"
 SMALLER = """
 task:
   generation: {num_train_tables: 6, num_dev_tables: 3, num_test_tables: 2}
-  train_data: {global_batch_size: 4}
+  conversion: {max_seq_length: 128}
+  train_data: {global_batch_size: 4, buckets: [], curriculum_steps: 0}
+  validation_data: {buckets: []}
   model: {encoder: {hidden_size: 16, num_hidden_layers: 1, num_attention_heads: 2}}
 trainer:
   train_steps: 3
