@@ -4,8 +4,9 @@
 
 A change is a rename, a removal, a new folder, a copy, or the begin or end of a checkpoint's
 writing. At each the process gets SIGKILL. Then the same command runs to its end. Its files must be
-those of a run that was not killed: records, weights, predictions, exports. Files that stood there
-before must be whole at the moment of the kill. Prints a table and writes JSON.
+those of a run that was not killed: records, weights, predictions, exports. A training that goes on
+after its first steps draws another order of the examples, so its weights differ. Files that stood
+there before must be whole after the kill. Prints a table and writes JSON.
 
 The processes are forks of this one, which has imported TensorFlow, but has not used it.
 """
@@ -43,8 +44,9 @@ MODES = ("create_data", "train", "predict", "export", "analyze")
 REPLACING = ("predict", "export", "analyze")
 """Modes that find their outputs of an earlier run, which must stay whole."""
 
-VARYING = ("events.out", ".lock", "checkpoint")
-"""How names of files begin that differ from run to run. The state file `checkpoint` has times."""
+VARYING = ("events.out", ".lock", "checkpoint", "fingerprint.pb")
+"""How names of files begin that differ from run to run. The state file `checkpoint` has times, a
+SavedModel's fingerprint a random number."""
 
 
 def arguments() -> argparse.Namespace:
@@ -152,6 +154,8 @@ def measure(modes, every: int, folder: pathlib.Path):
         dicts: mode; kills; refused: reruns that did not end with 0; different: reruns with other
         files; spoilt: kills that left an earlier file neither old nor new.
     """
+    from mate_tf.files.folder import recover
+
     work, before = folder / "work", folder / "before"
     work.mkdir()
     for mode, command in commands(work).items():
@@ -171,6 +175,7 @@ def measure(modes, every: int, folder: pathlib.Path):
             if run(command, Killer(str(work), at)) != -signal.SIGKILL:
                 break
             found["kills"] += 1
+            recover(str(work / "model" / "export"))  # as the next command does first
             left = contents(work)
             if any(
                 left.get(name) not in (of_old, expected.get(name)) for name, of_old in old.items()
