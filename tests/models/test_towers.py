@@ -132,7 +132,7 @@ def test_choices_that_make_no_sense():
 
 
 def test_other_numbers_of_towers():
-    with pytest.raises(InputError, match="num_towers=3: must be 1 or 2"):
+    with pytest.raises(InputError, match="num_towers is 3, expected an integer from 1 to 2"):
         TableClassifier(config(num_classification_labels=2, num_towers=3))
 
 
