@@ -73,7 +73,7 @@ RANGES = {
     # encoder
     "vocab_size": Range(1, 10_000_000),
     "hidden_size": _WIDTH,
-    "num_hidden_layers": Range(1, 1000),
+    "num_hidden_layers": Range(0, 1000),
     "num_attention_heads": Range(1, 1024),
     "intermediate_size": _WIDTH,
     "*_dropout_prob": _BELOW_ONE,
