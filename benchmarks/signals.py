@@ -87,7 +87,12 @@ def interrupt(command: list[str], name: str, after: float) -> dict:
         children: number of child processes that are left.
     """
     process = psutil.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        # In the background of a shell SIGINT is ignored, which programs keep.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     time.sleep(after)
     children, seconds = [], 0.0

@@ -20,7 +20,7 @@ PATIENCE = {h11.IDLE: 10, h11.SEND_BODY: 120}
 STALLED = 60
 """Seconds after which a client that does not read its response is cut off."""
 
-_LAST_RESPONSES = 1  # seconds for responses that are under way when the page ends
+_END = 0.4  # seconds for the server to end; `cli.signals` leaves a second for everything
 
 
 class Timed(H11Protocol):
@@ -95,12 +95,12 @@ def running(
         app,
         http=Timed,
         ws="none",
-        log_level="warning",
+        log_level="critical",  # no traces of connections that end with the page
         access_log=False,
         server_header=False,
         proxy_headers=False,
         limit_concurrency=CONNECTIONS,
-        timeout_graceful_shutdown=_LAST_RESPONSES,
+        timeout_graceful_shutdown=0,
         headers=list(headers),
     )
     server = uvicorn.Server(config)
@@ -112,4 +112,4 @@ def running(
         yield thread
     finally:
         server.should_exit = server.force_exit = True
-        thread.join(_LAST_RESPONSES + 0.5)
+        thread.join(_END)

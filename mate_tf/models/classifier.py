@@ -45,8 +45,9 @@ def label_features(config: ClassifierConfig) -> list[str]:
     """Returns the names of the features (data/features.py) that a model's losses read.
 
     Raises:
-        InputError: see `make_heads`.
+        InputError: a number is out of its range; see `make_heads`.
     """
+    values.check_all(config)
     names = (name for head in make_heads(config).values() for name in head.labels)
     return list(dict.fromkeys(names))
 

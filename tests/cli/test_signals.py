@@ -27,12 +27,20 @@ import os, subprocess, sys, time
 from mate_tf.cli import signals
 with signals.handled(signals.Interruption("mate-tf")):
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-    print(child.pid, flush=True)
+    said = False
     while True:
         try:
+            if not said:
+                said = True
+                print(child.pid, flush=True)
             time.sleep(60)
         except KeyboardInterrupt:
             pass
+"""
+# The tests may run in the background of a shell, which ignores SIGINT there.
+DEFAULT = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 """
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 
@@ -40,7 +48,7 @@ CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 def started(code: str, **options) -> subprocess.Popen:
     """Starts Python code, with standard output and errors to read."""
     return subprocess.Popen(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", DEFAULT + code],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

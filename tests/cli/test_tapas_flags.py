@@ -94,6 +94,11 @@ def test_keys_are_those_of_the_configuration(tmp_path):
         "span_prediction": "span",
         "average_approximation_function": "first_order",
         "classification_label_weight": "0:1.0,1:2.0",
+        "cell_classification_threshold": 0.25,
+        "cell_select_pref": 0.25,
+        "bert_config_attention_probs_dropout_prob": 0.25,
+        "bert_config_hidden_dropout_prob": 0.25,
+        "warmup_ratio": 0.25,
     }
     for name, key in tapas_flags.KEYS.items():
         argument = f"--{name}" if name in tapas_flags.BOOLEAN else f"--{name}={values.get(name, 3)}"

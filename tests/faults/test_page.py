@@ -14,11 +14,14 @@ import time
 
 import pytest
 
-pytest.importorskip("gradio")
+if os.environ.get("MATE_TF_REQUIRE_BROWSER") != "1":  # there it must be installed
+    pytest.importorskip("gradio")
 
 from mate_tf.demo import guard, page, server, session, uploads
 
 from ..page_client import Visitor
+
+pytestmark = pytest.mark.environment
 
 SECRET = "the-secret-of-another-folder"
 LARGEST = 2**20

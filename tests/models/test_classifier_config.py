@@ -15,8 +15,8 @@ CLASSES = {"num_classification_labels": 2, "disable_per_token_loss": True}
     ("options", "message"),
     [
         ({"disable_per_token_loss": True}, "the model has no loss"),
-        ({"num_classification_labels": -1}, "num_classification_labels is -1, expected"),
-        ({"num_aggregation_labels": -1}, "num_aggregation_labels is -1, expected"),
+        ({"num_classification_labels": -1}, "num_classification_labels is -1, expected .* 0 to"),
+        ({"num_aggregation_labels": -1}, "num_aggregation_labels is -1, expected .* 0 to"),
         ({**WEAK, "num_aggregation_labels": 3}, "num_aggregation_labels: 3"),
         ({**WEAK, "average_approximation_function": "mean"}, "average_.*'mean'"),
         ({**WEAK, "cell_cross_entropy": True}, "exclude each other"),
@@ -24,7 +24,7 @@ CLASSES = {"num_classification_labels": 2, "disable_per_token_loss": True}
         ({**CLASSES, "classification_label_weight": "0=1.0"}, "'0=1.0'"),
         ({"span_prediction": "spans"}, "'spans'"),
         ({"span_prediction": "span", "max_span_length": 0}, "max_span_length"),
-        ({"span_prediction": "mlp", "span_hidden_size": 0}, "span_hidden_size is 0, expected"),
+        ({"span_prediction": "mlp", "span_hidden_size": 0}, "span_hidden_size is 0"),
         ({"span_prediction": "mlp", "span_activation": "sine"}, "span_activation: 'sine'"),
     ],
 )

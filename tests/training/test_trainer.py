@@ -227,7 +227,7 @@ def test_nothing_to_work_with(toy_experiment, with_evaluation, tmp_path):
 
 
 def test_devices_that_are_not_there(toy_experiment, tmp_path):
-    with pytest.raises(InputError, match=r"runtime.num_gpus is -1, expected an integer"):
+    with pytest.raises(InputError, match=r"runtime\.num_gpus is -1, expected an integer"):
         trainer.train(toy_experiment("runtime.num_gpus=-1"), str(tmp_path))
 
 
