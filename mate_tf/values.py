@@ -4,6 +4,7 @@ The types are those of the fields' annotations. The ranges are in one table, `RA
 of the fields, because most settings of the trainer are fields of tf-models.
 """
 
+import dataclasses
 import fnmatch
 import functools
 import math
@@ -244,7 +245,8 @@ def check(key: str, value, annotation, source: str = "") -> None:
 @functools.cache
 def annotations(config_type: type) -> dict[str, typing.Any]:
     """Returns name -> type of the fields of a class of tf-models' configs."""
-    return config_type._get_annotations()
+    hints = typing.get_type_hints(config_type)
+    return {field.name: hints[field.name] for field in dataclasses.fields(config_type)}
 
 
 def check_all(config, prefix: str = "") -> None:
@@ -256,7 +258,7 @@ def check_all(config, prefix: str = "") -> None:
     """
     for name, annotation in annotations(type(config)).items():
         value = getattr(config, name)
-        if hasattr(value, "_get_annotations"):
+        if dataclasses.is_dataclass(value):
             check_all(value, f"{prefix}{name}.")
         elif not _of_configs(value):
             check(f"{prefix}{name}", value, annotation)
@@ -264,7 +266,7 @@ def check_all(config, prefix: str = "") -> None:
 
 def _of_configs(value) -> bool:
     """Returns True for lists of configs, as `attention` may be one."""
-    return isinstance(value, list | tuple) and any(hasattr(e, "_get_annotations") for e in value)
+    return isinstance(value, list | tuple) and any(map(dataclasses.is_dataclass, value))
 
 
 def refused(key: str, value, allowed: str, source: str = "") -> ValueRefusedError:

@@ -52,6 +52,7 @@ COVERED_BY = {
     "data/synthetic/vocabulary": "data/synthetic/test_synthetic",
     "data/synthetic/words": "data/synthetic/test_synthetic",
     "serving/graph_answers": "serving/test_serving_default",
+    "serving/number_texts": "faults/test_agreement",
     "serving/numeric": "serving/test_serving_default",
     "serving/word_pieces": "serving/test_serving_default",
     "serving/exported": "serving/test_predictor",

@@ -24,8 +24,10 @@ def make_heads(config: ClassifierConfig) -> dict[str, Head]:
     Cell selection is last, because its loss depends on the outputs of the aggregation's loss.
 
     Raises:
-        InputError: if options contradict each other, or no head has a loss.
+        InputError: a value of the config of a wrong type or range; options that contradict each
+            other; no head with a loss.
     """
+    values.check_all(config)
     made = []
     if config.num_aggregation_labels:
         made.append(aggregation.aggregation_head(config))

@@ -1,15 +1,19 @@
 """Turns selected cells and an aggregation operation into an answer, inside a TensorFlow graph.
 
-The counterpart in Python is `mate_tf.answers.execution.result`. The results differ for cells such
-as "1_000" or "inf", which only Python reads as numbers.
+The counterpart in Python is `mate_tf.answers.execution.result`.
 """
 
 import tensorflow as tf
 
 from mate_tf.answers import execution
 from mate_tf.answers.execution import AGGREGATIONS
+from mate_tf.serving import number_texts
 
-_FLOAT = r"[+-]?(?:\d{1,300}\.?\d{0,300}|\.\d{1,300})(?:[eE][+-]?\d{1,2})?"
+_DIGITS = r"\d+(?:_\d+)*"
+# What Python's float() reads, but for NaN.
+_FLOAT = (
+    rf"(?i)[+-]?(?:(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:e[+-]?{_DIGITS})?|inf(?:inity)?)"
+)
 _COUNT, _AVERAGE = map(AGGREGATIONS.index, (execution.COUNT, execution.AVERAGE))
 
 
@@ -30,9 +34,9 @@ def result(cells, selected, aggregation, values):
     """
     own, is_number = _own_numbers(cells)
     numbers = tf.where(is_number, own, _shortest(values.number))
-    used = tf.cast(selected & (is_number | values.has_number), tf.float64)
-    number_of = tf.reduce_sum(used, axis=[1, 2])
-    total = tf.reduce_sum(numbers * used, axis=[1, 2])
+    used = selected & (is_number | values.has_number)
+    number_of = tf.reduce_sum(tf.cast(used, tf.float64), axis=[1, 2])
+    total = tf.reduce_sum(tf.where(used, numbers, 0.0), axis=[1, 2])  # infinity times 0 is NaN
     total = tf.where(aggregation == _AVERAGE, tf.math.divide_no_nan(total, number_of), total)
     count = tf.reduce_sum(tf.cast(selected, tf.float64), axis=[1, 2])
     counts = aggregation == _COUNT
@@ -73,9 +77,17 @@ def _own_numbers(texts):
             has_comma, without, tf.where(points, tf.strings.regex_replace(texts, r"\.", ""), texts)
         ),
     )
-    texts = tf.strings.strip(texts)
+    texts = number_texts.ascii_digits(
+        tf.strings.regex_replace(
+            texts,
+            rf"^{number_texts.WHITE_SPACE}|{number_texts.WHITE_SPACE}$",
+            "",
+            replace_global=True,
+        )
+    )
     is_number = tf.strings.regex_full_match(texts, _FLOAT)
-    return tf.strings.to_number(tf.where(is_number, texts, "0"), tf.float64), is_number
+    digits = tf.where(is_number, tf.strings.regex_replace(texts, "_", ""), "0")
+    return tf.strings.to_number(digits, tf.float64), is_number
 
 
 def _join(cells, selected):

@@ -1,8 +1,8 @@
 """Finds and compares numbers and dates of cells inside a TensorFlow graph.
 
 The counterpart in Python is `mate_tf.tables.numbers`. Here the regular expressions are RE2, which
-has no look-around. The results differ for spans that overlap in unusual ways, for digits of other
-scripts and for days that do not exist.
+has no look-around (`number_texts`). The results differ for some texts in which spans overlap, see
+docs/reliability.md.
 """
 
 import re
@@ -10,43 +10,19 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from mate_tf.serving import number_texts
 from mate_tf.tables import numbers
 
 MAX_QUESTION_VALUES = 8
 """Largest number of numbers, and of dates, in a question that cells are compared with."""
 
-_WHITE_SPACE = r"[\s\v\x1c-\x1f\x{85}\pZ]+"
 # Days of each month. Month 0 stands for a date without a month.
 _MONTH_LENGTHS = (31, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _PARTS = ("year", "month", "day")
 # A date as one number: year * 10000 + month * 100 + day.
 _WEIGHTS = (10_000, 100, 1)
 _LARGEST, _ABSENT = 1e300, 1e308
-
-
-def _re2(form: str, names: bool) -> str:
-    """Returns `numbers.date_pattern` in lower case, limited to the years 1700 to 2016.
-
-    Args:
-        form: one of `numbers.DATE_FORMS`.
-        names: keep the names of the groups.
-    """
-    pattern = numbers.date_pattern(form).replace("(?ai:", "(?:").replace("|Sept", "")
-    pattern = pattern.replace(r"\d{4}", r"(?:1[789]\d\d|200\d|201[0-6])")
-    return pattern if names else re.sub(r"\?P<\w+>", "?:", pattern)
-
-
-_FORMS = sorted(numbers.DATE_FORMS, key=lambda form: -len(numbers.date_pattern(form)))
-_YEAR = _re2("YEAR", names=False)
-_DATE = "|".join(rf"{_re2(form, names=False)}\b" for form in _FORMS if form != "YEAR")
-# A signed year, or one followed by "." or a thousands group, belongs to a longer number. It is part
-# of the pattern so that the search continues behind it.
-_FIRST_DATE = rf"(?:^|\s)[+-]{_YEAR}\b|\b(?:{_DATE}|{_YEAR}(?:\.|,\d\d\d)|{_YEAR}\b)"
-_FIRST_NUMBER = (
-    rf"\b(?:{'|'.join(numbers.NUMBER_WORDS)})\b|\b\d+e\d+\b"
-    r"|(?:(?:^|\s)[+-])?(?:\.\d+|\d+(?:,\d\d\d)*(?:\.\d*)?)"
-)
-_READABLE = r"-?(?:\d{1,300}\.?\d{0,300}|\.\d{1,300})(?:e\d{1,2})?"
+_READABLE = r"-?(?:\d+\.?\d*|\.\d+)(?:e\d+)?"
 
 
 class Found(NamedTuple):
@@ -67,16 +43,15 @@ class Found(NamedTuple):
 
 def normalize(texts):
     """Normalizes <string>[...] like `text.normalize_for_match`: lower case, single spaces."""
-    texts = tf.strings.lower(texts, encoding="utf-8")
-    return tf.strings.strip(tf.strings.regex_replace(texts, _WHITE_SPACE, " "))
+    return tf.strings.strip(
+        tf.strings.regex_replace(number_texts.lower(texts), number_texts.WHITE_SPACE, " ")
+    )
 
 
 def find(texts):
     """Returns the first number and the first date of normalized texts <string>[...]: a `Found`."""
-    texts = _plain(texts)
-    number, has_number = _number(tf.strings.regex_replace(texts, rf"\b(?:{_DATE})", "~"))
-    date, has_date = _date(_first(texts, _FIRST_DATE))
-    return Found(number, has_number, date, has_date)
+    for_numbers, for_dates = number_texts.prepared(texts)
+    return Found(*_number(for_numbers), *_date(_first(for_dates, number_texts.FIRST_DATE)))
 
 
 def find_all(texts):
@@ -88,26 +63,22 @@ def find_all(texts):
     Returns:
         list of `MAX_QUESTION_VALUES` `Found`: the first ones, the second ones and so on.
     """
-    texts = _plain(texts)
-    for_numbers, found = tf.strings.regex_replace(texts, rf"\b(?:{_DATE})", "~"), []
+    (for_numbers, for_dates), found = number_texts.prepared(texts), []
     for _ in range(MAX_QUESTION_VALUES):
-        found.append(Found(*_number(for_numbers), *_date(_first(texts, _FIRST_DATE))))
-        for_numbers, texts = _rest(for_numbers, _FIRST_NUMBER), _rest(texts, _FIRST_DATE)
+        found.append(
+            Found(*_number(for_numbers), *_date(_first(for_dates, number_texts.FIRST_DATE)))
+        )
+        for_numbers, for_dates = (
+            _rest(for_numbers, number_texts.FIRST_NUMBER),
+            _rest(for_dates, number_texts.FIRST_DATE),
+        )
     return found
 
 
-def _plain(texts):
-    """Replaces letters and digits beyond ASCII by "q", since RE2's \\b knows ASCII words only."""
-    texts = tf.strings.regex_replace(texts, "_", "~")
-    for others in (r"[^\x00-\x7f\PL]", r"[^\x00-\x7f\PN]"):
-        texts = tf.strings.regex_replace(texts, others, "q")
-    return texts
-
-
 def _first(texts, pattern):
-    """Returns the first match in each text; "" without a match."""
-    there = tf.strings.regex_full_match(texts, rf"(?s).*?(?:{pattern}).*")
-    match = tf.strings.regex_replace(texts, rf"(?s)^.*?({pattern}).*$", r"\1")
+    """Returns what the first match of a pattern in each text has in its group; "" without one."""
+    there = tf.strings.regex_full_match(texts, rf"(?s).*?{pattern}.*")
+    match = tf.strings.regex_replace(texts, rf"(?s)^.*?{pattern}.*$", r"\1")
     return tf.where(there, match, "")
 
 
@@ -117,18 +88,23 @@ def _rest(texts, pattern):
     A "~" is put in front of it. Otherwise "^" would match there, and a sign at that point would
     be read as the sign of a number.
     """
-    return tf.strings.regex_replace(texts, rf"(?s)^.*?(?:{pattern})(.*)$", r"~\1")
+    return tf.strings.regex_replace(texts, rf"(?s)^.*?{pattern}(.*)$", r"~\2")
 
 
 def _number(texts):
     """Returns the first number, <float64>[...] rounded to float32, and <bool>[...] if found."""
-    match = _first(texts, _FIRST_NUMBER)
+    match = number_texts.in_ascii(_first(texts, number_texts.FIRST_NUMBER))
     words = tf.constant(list(numbers.NUMBER_WORDS))
     named = tf.cast(match[..., tf.newaxis] == words, tf.float64)
     values = tf.constant(list(numbers.NUMBER_WORDS.values()), tf.float64)
-    digits = tf.strings.regex_replace(match, r"[\s,+]", "")
+    digits = tf.strings.regex_replace(match, r"[\s,+]|st|nd|rd|th", "")
     readable = tf.strings.regex_full_match(digits, _READABLE)
-    number = tf.strings.to_number(tf.where(readable, digits, "0"), tf.float64)
+    digits = tf.where(readable, digits, "0")
+    number = tf.strings.to_number(digits, tf.float64)
+    # Python reads no positive infinity: of 1e999 it reads 1, and of 400 digits nothing.
+    mantissa = tf.strings.to_number(tf.strings.regex_replace(digits, "e.*", ""), tf.float64)
+    number = tf.where(number == float("inf"), mantissa, number)
+    readable &= number < float("inf")
     number += tf.reduce_sum(named * values, axis=-1)
     there = tf.logical_or(readable, tf.reduce_any(named > 0, axis=-1))
     return tf.cast(tf.cast(number, tf.float32), tf.float64), there
@@ -139,14 +115,15 @@ def _date(matches):
 
     Returns <int32>[..., 3], year, month and day, and <bool>[...], true for dates that exist.
     """
-    for form in _FORMS:
-        pattern = _re2(form, names=True)
+    for form in number_texts.FORMS:
+        pattern = number_texts.re2(form, names=True)
         groups = re.findall(r"\?P<(\w+)>", pattern)
         parts = [rf"\{groups.index(part) + 1}" if part in groups else "0" for part in _PARTS]
         pattern = pattern.replace("?P<year>", "").replace("?P<month>", "").replace("?P<day>", "")
         matches = tf.strings.regex_replace(matches, rf"^{pattern}$", "/".join(parts))
     for month, number in numbers.MONTH_NUMBERS.items():
         matches = tf.strings.regex_replace(matches, rf"/{month}[a-z]*/", f"/{number}/")
+    matches = number_texts.in_ascii(matches)
     there = tf.strings.regex_full_match(matches, r"\d+/\d+/\d+")
     pattern = r"^(\d+)/(\d+)/(\d+)$"
     year, month, day = (

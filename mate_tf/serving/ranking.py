@@ -5,6 +5,7 @@ The counterpart in Python is `mate_tf.tables.pruning`, which gives the reasons.
 
 import tensorflow as tf
 
+from mate_tf.serving import number_texts
 from mate_tf.tables import pruning
 
 
@@ -17,8 +18,9 @@ def words(texts):
     Returns:
         <string>[num_texts, (words)], ragged.
     """
-    texts = tf.strings.lower(texts, encoding="utf-8")
-    found = tf.strings.split(tf.strings.regex_replace(texts, r"[^\pL\pN]+", " "))
+    found = tf.strings.split(
+        tf.strings.regex_replace(number_texts.lower(texts), r"[^\pL\pN]+", " ")
+    )
     plural = found.flat_values
     singular = tf.where(
         tf.strings.regex_full_match(plural, ".{2,}ies"),

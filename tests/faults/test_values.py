@@ -93,7 +93,7 @@ def fields(config, prefix=""):
     if isinstance(config, attention.AttentionConfig):
         hints = typing.get_type_hints(attention_config.options(config.name))
     else:
-        hints = type(config)._get_annotations()
+        hints = values.annotations(type(config))
     for key, annotation in hints.items():
         value = getattr(config, key)
         if isinstance(value, base_config.Config):

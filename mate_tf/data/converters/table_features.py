@@ -1,6 +1,7 @@
 """Tokens and numbers of a table, computed once for all questions about it."""
 
 import functools
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -45,7 +46,8 @@ class TableFeatures:
         shape: (rows + 1, columns + 1), shape of the arrays below. Row 0 is the header; column 0 is
             not used.
         ranks, inverse_ranks: <int32>[rows + 1, columns + 1], 0 for cells without a rank.
-        numeric_values: <float32>[rows + 1, columns + 1], NaN for cells without a number.
+        numeric_values: <float32>[rows + 1, columns + 1], NaN for cells without a number and for
+            numbers beyond float32.
     """
 
     def __init__(self, proto: interaction_pb2.Table, texts: list[str], encoding: Encoding):
@@ -61,7 +63,7 @@ class TableFeatures:
             ranks = numbers.column_ranks(values)
             self.ranks[1:, column], self.inverse_ranks[1:, column] = ranks
             self.numeric_values[1:, column] = [
-                value if isinstance(value, float) and value != float("inf") else np.nan
+                value if isinstance(value, float) and math.isfinite(value) else np.nan
                 for value in values
             ]
 
