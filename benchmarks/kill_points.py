@@ -1,12 +1,13 @@
-"""Kills each mode at each of its changes to files, runs it again, and compares the results.
+"""Kills each mode, runs it again, and compares the results.
 
     python benchmarks/kill_points.py
+    python benchmarks/kill_points.py --random 100
 
-A change is a rename, a removal, a new folder, a copy, or the begin or end of a checkpoint's
-writing. At each the process gets SIGKILL. Then the same command runs to its end. Its files must be
-those of a run that was not killed: records, weights, predictions, exports. A training that goes on
-after its first steps draws another order of the examples, so its weights differ. Files that stood
-there before must be whole after the kill. Prints a table and writes JSON.
+A mode gets SIGKILL at each of its changes to files: a rename, a removal, a new folder, a copy, or
+the begin or end of a checkpoint's writing. With `--random` it gets SIGKILL at so many random times
+instead. Then the same command runs to its end. Its files must be those of a run that was not
+killed: records, weights, predictions, exports. Files that stood there before must be whole after
+the kill. Prints a table and writes JSON.
 
 The processes are forks of this one, which has imported TensorFlow, but has not used it.
 """
@@ -16,10 +17,13 @@ import hashlib
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import sys
 import tempfile
+import threading
+import time
 import traceback
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -53,6 +57,8 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--modes", nargs="+", choices=MODES, default=MODES)
     parser.add_argument("--every", type=int, default=1, help="only every n-th change")
+    parser.add_argument("--random", type=int, help="number of kills at random times instead")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the random times")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
@@ -97,29 +103,49 @@ class Killer:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def run(arguments: list[str], killer: Killer | None = None) -> int:
-    """Runs the command line in a fork; returns its exit code, or minus the number of a signal."""
+def run(arguments: list[str], prepare=None, seconds: float | None = None, said=os.devnull) -> int:
+    """Runs the command line in a fork.
+
+    Args:
+        arguments: its arguments.
+        prepare: function that the fork calls first.
+        seconds: time after which the fork gets SIGKILL.
+        said: file for what it writes to the standard error.
+
+    Returns:
+        its exit code, or minus the number of a signal.
+    """
     child = os.fork()
     if child == 0:
-        code = 1
-        try:
-            silent = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(silent, 1)
-            os.dup2(silent, 2)
-            from mate_tf.cli import main
-
-            if killer is not None:
-                killer.install()
-            try:
-                main.run(["mate-tf", *arguments])
-                code = 0
-            except SystemExit as stop:
-                code = stop.code or 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(code)
+        _run_here(arguments, prepare, said)
+    timer = threading.Timer(seconds or 0, os.kill, (child, signal.SIGKILL))
+    if seconds is not None:
+        timer.start()
+    # The timer must not kill another process, so the child stays a zombie until it has ended.
+    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+    timer.cancel()
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def _run_here(arguments, prepare, said) -> None:
+    """Runs the command line and ends this process."""
+    code = 1
+    try:
+        for descriptor, path in ((1, os.devnull), (2, said)):
+            os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), descriptor)
+        from mate_tf.cli import main
+
+        if prepare is not None:
+            prepare()
+        try:
+            main.run(["mate-tf", *arguments])
+            code = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(code)
 
 
 def contents(folder: pathlib.Path) -> dict[str, str]:
@@ -142,53 +168,94 @@ def commands(folder: pathlib.Path) -> dict[str, list[str]]:
     return {mode: [f"--mode={mode}", *common] for mode in MODES}
 
 
-def measure(modes, every: int, folder: pathlib.Path):
-    """Kills the modes at each of their changes.
+def stages(folder: pathlib.Path):
+    """Runs all modes in their order.
 
     Args:
-        modes: which of MODES.
-        every: only each so many-th change.
         folder: a folder for all files.
 
     Yields:
-        dicts: mode; kills; refused: reruns that did not end with 0; different: reruns with other
-        files; spoilt: kills that left an earlier file neither old nor new.
+        mode; its arguments; the folder of its outputs; a copy of that folder as the mode finds it;
+        the seconds that it took; what `contents` gives after it. What the caller leaves in the
+        folder is lost.
     """
-    from mate_tf.files.folder import recover
-
-    work, before = folder / "work", folder / "before"
+    work, before, after = folder / "work", folder / "before", folder / "after"
     work.mkdir()
     for mode, command in commands(work).items():
         if mode in REPLACING:
             run(command)
         shutil.copytree(work, before)
+        start = time.perf_counter()
         code = run(command)
+        seconds = time.perf_counter() - start
         if code:
             raise RuntimeError(f"{mode} ended with {code}")
-        expected = contents(work)
+        shutil.copytree(work, after)
+        yield mode, command, work, before, seconds, contents(work)
+        replace(work, after)
+        shutil.rmtree(before)
+        shutil.rmtree(after)
+
+
+def replace(folder: pathlib.Path, source: pathlib.Path) -> None:
+    """Replaces the contents of a folder, which may be a mount point, by a copy of another one."""
+    for path in folder.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    shutil.copytree(source, folder, dirs_exist_ok=True)
+
+
+def spoilt(work: pathlib.Path, before: pathlib.Path, expected: dict[str, str]) -> list[str]:
+    """Returns the earlier files that are neither as they were nor as the mode leaves them."""
+    from mate_tf.files.folder import recover
+
+    recover(str(work / "model" / "export"))  # as the next command does first
+    left = contents(work)
+    return [
+        name
+        for name, of_old in contents(before).items()
+        if left.get(name) not in (of_old, expected.get(name))
+    ]
+
+
+def measure(modes, folder: pathlib.Path, every: int, number: int | None, seed: int):
+    """Kills the modes.
+
+    Args:
+        modes: which of MODES.
+        folder: a folder for all files.
+        every: kill at each so many-th change.
+        number: number of kills at random times instead, of all modes together.
+        seed: seed of these times.
+
+    Yields:
+        dicts: mode; kills; refused: reruns that did not end with 0; different: reruns with other
+        files; spoilt: kills that left an earlier file neither old nor new.
+    """
+    times = random.Random(seed)
+    for mode, command, work, before, seconds, expected in stages(folder):
+        if mode not in modes:
+            continue
         found = {"mode": mode, "kills": 0, "refused": [], "different": [], "spoilt": []}
-        old = contents(before)
-        at = 1
-        while mode in modes:
-            shutil.rmtree(work)
-            shutil.copytree(before, work)
-            if run(command, Killer(str(work), at)) != -signal.SIGKILL:
+        at, wanted = 1, number and -(-number // len(modes))
+        while wanted is None or found["kills"] < wanted:
+            replace(work, before)
+            if wanted is None:
+                code = run(command, Killer(str(work), at).install)
+            else:
+                at = times.uniform(0, seconds)
+                code = run(command, seconds=at)
+            if code == -signal.SIGKILL:
+                found["kills"] += 1
+                if spoilt(work, before, expected):
+                    found["spoilt"].append(at)
+                if run(command) != 0:
+                    found["refused"].append(at)
+                elif contents(work) != expected:
+                    found["different"].append(at)
+            elif wanted is None:
                 break
-            found["kills"] += 1
-            recover(str(work / "model" / "export"))  # as the next command does first
-            left = contents(work)
-            if any(
-                left.get(name) not in (of_old, expected.get(name)) for name, of_old in old.items()
-            ):
-                found["spoilt"].append(at)
-            if run(command) != 0:
-                found["refused"].append(at)
-            elif contents(work) != expected:
-                found["different"].append(at)
             at += every
-        if mode in modes:
-            yield found
-        shutil.rmtree(before)  # the last run was not killed: its files are those of the next mode
+        yield found
 
 
 def main() -> None:
@@ -201,7 +268,8 @@ def main() -> None:
     results = []
     print("mode           kills  refused reruns  different results  spoilt files")
     with tempfile.TemporaryDirectory() as folder:
-        for found in measure(options.modes, options.every, pathlib.Path(folder)):
+        chosen = (options.every, options.random, options.seed)
+        for found in measure(options.modes, pathlib.Path(folder), *chosen):
             results.append(found)
             counts = [len(found[key]) for key in ("refused", "different", "spoilt")]
             print(
@@ -209,7 +277,7 @@ def main() -> None:
                 flush=True,
             )
     options.output.mkdir(parents=True, exist_ok=True)
-    path = options.output / "kill_points.json"
+    path = options.output / ("random_kills.json" if options.random else "kill_points.json")
     path.write_text(json.dumps(results, indent=2), encoding="utf-8")
     print(f"wrote | {path}")
 

@@ -138,6 +138,7 @@ RANGES = {
     "max_batch_tokens": _COUNT_OR_NONE,
     "curriculum_*": _COUNT_OR_NONE,
     "shuffle_buffer_size": _COUNT_OR_NONE,
+    "skip_batches": _COUNT_OR_NONE,
     "*seed": _COUNT_OR_NONE,
     # tasks
     "*_prob": _SHARE,

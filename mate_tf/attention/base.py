@@ -21,6 +21,7 @@ from mate_tf.attention.context import TableContext
 from mate_tf.attention.masked_scores import MASKED_SCORE, mask_bias, masked_score
 from mate_tf.attention.pattern import AttentionPattern
 from mate_tf.errors import InputError
+from mate_tf.layers.dropout import Dropout
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.shapes import build_child, shape_list
 
@@ -112,7 +113,7 @@ class TableAttention(keras.layers.Layer):
         self.key = dense("key", CopyOf(self.query) if copied else normal(query_key_range))
         self.value = dense("value", normal(initializer_range))
         self.output_projection = dense("output_projection", normal(initializer_range))
-        self.dropout = keras.layers.Dropout(dropout_rate)
+        self.dropout = Dropout(dropout_rate)
 
     def build(self, input_shape):
         """Creates the variables of the projections."""

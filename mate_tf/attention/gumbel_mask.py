@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from mate_tf.attention.base import AttentionPattern
 from mate_tf.errors import InputError
+from mate_tf.layers import step_seeds
 from mate_tf.layers.keras_namespace import keras
 
 IMPORTANCE, DAM = "importance", "dam"
@@ -127,7 +128,7 @@ class GumbelMaskPattern(AttentionPattern):
 
     def draw(self) -> tf.Tensor:
         """Draws M for the next batch of training (section 4.1), <float32>[heads, parameters]."""
-        uniform = tf.random.uniform(tf.shape(self.alpha))
+        uniform = tf.random.stateless_uniform(tf.shape(self.alpha), step_seeds.draw())
         temperature = self.temperature()
         at_end = self._share_of_steps() >= 1
         self.step.assign_add(1)

@@ -15,6 +15,7 @@ from mate_tf.attention.mate_heads import (
     MateTensors,
     head_types,
 )
+from mate_tf.layers import step_seeds
 from mate_tf.layers.shapes import shape_list
 from mate_tf.layers.shared_functions import SharedFunctions
 
@@ -253,7 +254,7 @@ class MateEfficient(MateExact):
             return super().attend(query, key, value, pattern, training)
         # Drawn here: within the shared function each layer would drop the same probabilities.
         drops = bool(training and self.dropout_rate)
-        seed = tf.random.uniform([2], 0, 2**30, tf.int32) if drops else None
+        seed = step_seeds.draw() if drops else None
         settings = (self.dropout_rate, self.softmax_temperature, drops)
         attend = pattern.shared.get(settings, functools.partial(self._attend, training=drops))
         return attend(query, key, value, pattern.real, pattern.buckets, seed)

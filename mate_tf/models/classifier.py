@@ -7,7 +7,7 @@ from mate_tf.data import padding
 from mate_tf.errors import InputError
 from mate_tf.layers import replicas
 from mate_tf.layers.cells import Cells
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.dropout import Dropout
 from mate_tf.layers.shapes import build_child
 from mate_tf.models.classifier_config import ClassifierConfig
 from mate_tf.models.configured import ConfiguredModel
@@ -77,7 +77,7 @@ class TableClassifier(ConfiguredModel):
         self.encoder = TableEncoder(config.encoder, name="bert")
         self.towers = config.towers()
         self.num_parts = self.towers.num_parts
-        self.dropout = keras.layers.Dropout(config.sequence_dropout_prob)
+        self.dropout = Dropout(config.sequence_dropout_prob)
         self._labels = label_features(config)
         # A dict, so that attribute paths in checkpoints do not depend on the other heads.
         self.heads = make_heads(config)

@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from mate_tf.data import features as feature_names
 from mate_tf.errors import InputError
+from mate_tf.layers.dropout import Dropout
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.layer_norm import LayerNorm
 from mate_tf.layers.shapes import build_child, shape_list
@@ -64,7 +65,7 @@ class TableEmbeddings(keras.layers.Layer):
             if name not in config.disabled_features
         ]
         self.LayerNorm = LayerNorm(config.layer_norm_epsilon, name="LayerNorm")
-        self.dropout = keras.layers.Dropout(config.hidden_dropout_prob)
+        self.dropout = Dropout(config.hidden_dropout_prob)
 
     def build(self, input_shape=None):
         """Creates the embedding tables."""

@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from mate_tf import attention
 from mate_tf.errors import InputError
+from mate_tf.layers.dropout import Dropout
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.layer_norm import LayerNorm
 from mate_tf.layers.shapes import build_child, shape_list
@@ -63,7 +64,7 @@ class EncoderBlock(keras.layers.Layer):
         )
         self.attention_LayerNorm = LayerNorm(config.layer_norm_epsilon, name="attention_LayerNorm")
         self.output_LayerNorm = LayerNorm(config.layer_norm_epsilon, name="output_LayerNorm")
-        self.dropout = keras.layers.Dropout(config.hidden_dropout_prob)
+        self.dropout = Dropout(config.hidden_dropout_prob)
 
     def build(self, input_shape=None):
         """Creates the variables of all sublayers."""

@@ -312,6 +312,7 @@ class Task(base_task.Task):
             drop_remainder=params.is_training,
             fill_remainder=params.static_shapes and not params.is_training,
             multiple_of=multiple_of,
+            skip=params.skip_batches,
         )
         names = dict.fromkeys(
             [

@@ -58,8 +58,10 @@ class TableDataConfig(base_config.Config):
         static_shapes: all batches have one shape, as TPUs and XLA need it: `buckets` are ignored,
             and the last batch of an evaluation is padded with empty examples. Training on a TPU
             or with XLA sets it.
-        seed: seed of the shuffling; None: `tf_random_seed` determines it. A resumed training adds
-            its first step to the seed, so that it does not repeat the same order.
+        seed: seed of the shuffling; None: `tf_random_seed`, and without that another order in each
+            process.
+        skip_batches: number of batches that are left out at the start. A resumed training with a
+            seed sets it to the number of batches that have been read.
     """
 
     input_path: str = ""
@@ -72,6 +74,7 @@ class TableDataConfig(base_config.Config):
     shuffle_buffer_size: int = 10_000
     static_shapes: bool = False
     seed: int | None = None
+    skip_batches: int = 0
 
 
 @dataclasses.dataclass

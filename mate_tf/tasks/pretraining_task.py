@@ -49,7 +49,7 @@ class PretrainTask(base.Task):
             return masking(batch, tf.stack([seed, number]), self.example_mask(batch)) | labels
 
         batches = super().global_batches(params, multiple_of)
-        numbered = tf.data.Dataset.zip(batches, tf.data.Dataset.counter())
+        numbered = tf.data.Dataset.zip(batches, tf.data.Dataset.counter(params.skip_batches))
         return numbered.map(mask, num_parallel_calls=tf.data.AUTOTUNE)
 
     def build_metrics(self, training=True):

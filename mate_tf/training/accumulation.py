@@ -10,6 +10,7 @@ import tensorflow as tf
 from official.core import base_trainer
 
 from mate_tf.errors import InputError
+from mate_tf.layers import step_seeds
 
 
 class AccumulatingTrainer(base_trainer.Trainer):
@@ -18,8 +19,10 @@ class AccumulatingTrainer(base_trainer.Trainer):
     def train_step(self, iterator):
         """Trains on all batches of one step. `iterator` gives batches."""
         batches = batches_per_step(self.config)
+        before = self.global_step * (batches - 1)
         for _ in tf.range(batches):
-            base_trainer.Trainer.train_step(self, iterator)
+            with step_seeds.of_step(self.config.tf_random_seed, before + self.global_step):
+                base_trainer.Trainer.train_step(self, iterator)
         self.global_step.assign_sub(batches - 1)  # the parent class counted every batch
 
 
@@ -46,4 +49,5 @@ def split_batches(experiment):
     data.global_batch_size //= parts
     data.max_batch_tokens //= parts
     data.curriculum_steps *= parts
+    data.skip_batches *= parts
     return experiment

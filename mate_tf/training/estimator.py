@@ -21,6 +21,7 @@ from mate_tf.checkpoints import bundle
 from mate_tf.checkpoints.latest import latest
 from mate_tf.errors import InputError
 from mate_tf.files.lock import locked
+from mate_tf.layers import step_seeds
 from mate_tf.tasks.configs import TableExperiment
 from mate_tf.training import (
     accumulation,
@@ -296,7 +297,10 @@ def _model_fn(experiment, path, options):
                 return outputs, loss
             return tape.gradient(loss, model.trainable_variables), loss
 
-        with _comparing_values():
+        # Estimator counts no batches of an update, so with several all would drop the same values.
+        single = accumulation.batches_per_step(experiment) == 1
+        seed = experiment.tf_random_seed if mode == modes.TRAIN and single else None
+        with _comparing_values(), step_seeds.of_step(seed, step):
             ran = run(features)
         if mode == modes.PREDICT:
             return specification(mode, predictions=ran, scaffold_fn=_scaffold_fn(saved))

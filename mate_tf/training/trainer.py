@@ -319,16 +319,18 @@ def _runner(strategy, experiment, mode, model_dir, folder, train_actions=None, e
 def continued(experiment, step: int):
     """Returns a copy of the experiment for a training that resumes at `step`.
 
-    It has the rest of the curriculum, and `step` is added to its seeds. With the seeds of step 0
-    shuffling, masked words and dropout would repeat.
+    With a seed the data begin after the batches that have been read, so a training ends with the
+    same weights whether it was interrupted or not. Without a seed the data come in another order,
+    with the rest of the curriculum.
     """
     experiment = experiment.replace()
     data = experiment.task.train_data
-    data.curriculum_steps = max(0, data.curriculum_steps - step)
-    if data.seed is not None:
-        data.seed += step
-    if experiment.tf_random_seed is not None:
-        experiment.tf_random_seed += step
+    if data.seed is None:
+        data.seed = experiment.tf_random_seed
+    if data.seed is None:
+        data.curriculum_steps = max(0, data.curriculum_steps - step)
+    else:
+        data.skip_batches = step
     return experiment
 
 

@@ -116,7 +116,9 @@ def test_inputs_are_what_a_model_reads(monkeypatch):
 
     monkeypatch.setattr(base.records, "dataset", dataset)
     task = small_task(conversion={"max_seq_length": 3})
-    data = configs.TableDataConfig(input_path="x*", global_batch_size=4, is_training=True, seed=5)
+    data = configs.TableDataConfig(
+        input_path="x*", global_batch_size=4, is_training=True, seed=5, skip_batches=7
+    )
     context = tf.distribute.InputContext(num_replicas_in_sync=2)
     element = task.build_inputs(data, context).element_spec
     assert set(element) == {*feature_names.names(feature_names.MODEL_INPUTS), "label_ids"}
@@ -133,6 +135,7 @@ def test_inputs_are_what_a_model_reads(monkeypatch):
         "max_batch_tokens": None,
         "curriculum": (0, 0),
         "multiple_of": 2,
+        "skip": 7,
     }
     task.build_inputs(configs.TableDataConfig(buckets=[2, 3]))
     assert (seen["shuffle"], seen["repeat"], seen["drop_remainder"]) == (0, False, False)

@@ -167,6 +167,7 @@ def test_two_batches_train_as_one(toy_experiment, large_steps, tmp_path, capsys)
 
 TWO_REPLICAS = """
 import numpy as np, tensorflow as tf
+from mate_tf.layers import step_seeds
 from mate_tf.training import optimizers
 
 [cpu] = tf.config.list_physical_devices("CPU")
@@ -216,6 +217,16 @@ for steps in (1, 2):
             adamw.apply_gradients([(of_both(pair, sparse), var)])
         got = train(sparse, steps, clipvalue=clipvalue)
         np.testing.assert_allclose(got, var, rtol=1e-4, atol=1e-6)
+
+
+@tf.function
+def draw():
+    with step_seeds.of_step(1, 5):
+        return strategy.run(step_seeds.draw)
+
+
+first, second = strategy.experimental_local_results(draw())
+assert (first.numpy() != second.numpy()).any(), first  # each replica drops other values
 print("equal")
 """
 

@@ -101,6 +101,7 @@ def dataset(
     drop_remainder: bool = False,
     fill_remainder: bool = False,
     multiple_of: int = 1,
+    skip: int = 0,
 ) -> tf.data.Dataset:
     """Makes a dataset of batches of examples.
 
@@ -123,6 +124,7 @@ def dataset(
             question_id "EMPTY-0_0".
         multiple_of: the size of all batches is a multiple of this number. For `max_batch_tokens`
             sizes are rounded down, and incomplete batches are filled up.
+        skip: number of batches to leave out at the start.
 
     Returns:
         tf.data.Dataset of dicts with all of `features.ALL`: <int32>, <float32> or <string>, with
@@ -146,23 +148,29 @@ def dataset(
         records = records.shuffle(shuffle, seed=seed)
     if repeat:
         records = records.repeat()
+    lengths = sorted({length for length in buckets or () if length < seq_length} | {seq_length})
+    sizes = [_fitting(batch_size, length, max_batch_tokens) for length in lengths]
+    sizes = [max(multiple_of, size - size % multiple_of) for size in sizes]
+    curriculum = curriculum if curriculum and curriculum.num_batches > 0 else None
+    if skip and repeat and len(lengths) == 1 and not curriculum:
+        # Batches of one size need not be parsed to be left out.
+        records, skip = records.skip(skip * sizes[0]), 0
     examples = records.map(
         lambda record: _pad_tokens(_parse(record, stored_length, stored), seq_length),
         num_parallel_calls=tf.data.AUTOTUNE,
     )
-    lengths = sorted({length for length in buckets or () if length < seq_length} | {seq_length})
 
     def batched(examples):
-        sizes = [_fitting(batch_size, length, max_batch_tokens) for length in lengths]
-        sizes = [max(multiple_of, size - size % multiple_of) for size in sizes]
         if len(lengths) == 1:
             return examples.batch(sizes[0], drop_remainder=drop_remainder)
         return _bucket(examples, lengths, sizes, drop_remainder)
 
     batches = batched(examples)
-    if curriculum and curriculum.num_batches > 0:
+    if curriculum:
         short = examples.filter(lambda example: _num_tokens(example) <= curriculum.length)
         batches = batched(short).take(curriculum.num_batches).concatenate(batches)
+    if skip:
+        batches = batches.skip(skip)
     if fill_remainder:
         batches = batches.map(lambda batch: padding.fill(batch, batch_size))
     elif multiple_of > 1 and not drop_remainder:

@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from mate_tf.data import padding
 from mate_tf.errors import InputError
+from mate_tf.layers import step_seeds
 from mate_tf.models.heads.base import PooledHead, has_labels
 
 RATIO, FIRST_ORDER, SECOND_ORDER = "ratio", "first_order", "second_order"
@@ -259,4 +260,4 @@ def _finite_or_zero(numbers):
 
 def _uniform(like):
     """Returns uniform random numbers in the open interval from 0 to 1, with the shape of `like`."""
-    return tf.random.uniform(tf.shape(like), minval=1e-7)
+    return tf.random.stateless_uniform(tf.shape(like), step_seeds.draw(), minval=1e-7)

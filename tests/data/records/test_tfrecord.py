@@ -303,6 +303,17 @@ def test_shuffling_and_repeating(path):
     assert sorted(rounds[0]) == sorted(rounds[1]) == sorted(rounds[2])
 
 
+@pytest.mark.parametrize("buckets", [None, [8]])
+@pytest.mark.parametrize("curriculum", [None, records.Curriculum(6, 3)])
+def test_skipped_batches(path, buckets, curriculum):
+    def batches(skip):
+        options = {"shuffle": 11, "seed": 3, "repeat": True, "skip": skip, "multiple_of": 2}
+        data = records.dataset(path, 2, buckets=buckets, curriculum=curriculum, **options)
+        return [ids(batch) for batch in data.take(20 - skip)]
+
+    assert batches(7) == batches(0)[7:]
+
+
 def test_reads_records_of_the_reference(goldens):
     path = goldens / "tokenization" / "open" / "wtq6.examples_s128_drop.tfrecord"
     batch = next(iter(records.dataset(path, 8)))

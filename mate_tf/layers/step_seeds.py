@@ -1,0 +1,58 @@
+"""Seeds of the random numbers of a training step.
+
+TensorFlow's random operations keep their state in the process. So a training that is resumed in
+another process would drop other values than one that was never interrupted. Within `of_step` the
+random numbers of the layers depend only on the seed of the training and on the number of the batch.
+"""
+
+import contextlib
+
+import tensorflow as tf
+
+_SPACING = 2**16
+"""Distance of two seeds. A layer may add less than that to its seed, to have several of them."""
+
+
+class _Step:
+    """Seeds of one training step.
+
+    Attributes:
+        seed: <int32>[2], random, determined by the step.
+        draws: number of seeds drawn so far while the step was traced.
+    """
+
+    def __init__(self, seed):
+        self.seed = seed
+        self.draws = 0
+
+
+_steps: list[_Step] = []
+
+
+@contextlib.contextmanager
+def of_step(seed: int | None, number: tf.Tensor):
+    """Makes `draw` depend on nothing but `seed`, the number of the batch and the replica.
+
+    Args:
+        seed: seed of the training; None: `draw` gives other seeds in each process.
+        number: <int>[], number of the batch since the begin of the training.
+    """
+    if seed is None:
+        yield
+        return
+    pair = tf.stack([tf.constant(seed % 2**31, tf.int32), tf.cast(number, tf.int32)])
+    _steps.append(_Step(tf.random.stateless_uniform([2], pair, None, None, tf.int32)))
+    try:
+        yield
+    finally:
+        _steps.pop()
+
+
+def draw() -> tf.Tensor:
+    """Returns the seed of a stateless random operation, <int32>[2]; each call gives another one."""
+    if not _steps:
+        return tf.random.uniform([2], 0, 2**30, tf.int32)
+    step = _steps[-1]
+    step.draws += 1
+    replica = tf.distribute.get_replica_context().replica_id_in_sync_group
+    return step.seed + tf.stack([step.draws % 2**14, replica]) * _SPACING
