@@ -26,6 +26,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import kill_points
 
 ROOM = 2**30  # bytes
+PAGE = 4096  # bytes; files take whole pages
 
 
 def arguments() -> argparse.Namespace:
@@ -67,6 +68,13 @@ class Disk:
         subprocess.run(["mount", *options, self._folder], check=True)
 
 
+def size_of_newer(work: pathlib.Path, before: pathlib.Path) -> int:
+    """Returns the size of the files of `work` that are newer than those of `before`, in bytes."""
+    files = [path.stat() for path in work.rglob("*") if path.is_file()]
+    newest = max((path.stat().st_mtime for path in before.rglob("*") if path.is_file()), default=0)
+    return sum(-(-stat.st_size // PAGE) * PAGE for stat in files if stat.st_mtime > newest)
+
+
 def limits_of_a_disk(work, before, parts: int):
     """Fills up the disk of the folder `work`, with room for a part of what the mode wrote there.
 
@@ -78,13 +86,10 @@ def limits_of_a_disk(work, before, parts: int):
         shutil.copytree(work, after)
         with Disk(work) as disk:
             kill_points.replace(work, after)
-            last = disk.used()
-            kill_points.replace(work, before)
-            first = disk.used()
-            grown = max(last - first, last // 2)  # a mode that replaces files needs room for both
+            written = size_of_newer(work, before)
             for part in range(parts):
                 kill_points.replace(work, before)
-                room = max(grown * part // parts, 4096)
+                room = max(written * part // parts, PAGE)
                 disk.resize(disk.used() + room)
                 yield room, None
                 disk.resize(ROOM)

@@ -19,6 +19,8 @@ COVERED_BY = {
     "data/converters/sequences/sequence": "data/converters/sequences/test_converter",
     "data/converters/sequences/tokens": "data/converters/sequences/test_converter",
     "data/features": "data/records/test_tfrecord",
+    "data/records/frames": "data/records/test_tfrecord",
+    "layers/step_seeds": "layers/test_dropout",
     "tables/conversion": "data/converters/test_examples",
     "tables/delimited": "tables/test_files",
     "tables/json_table": "tables/test_files",

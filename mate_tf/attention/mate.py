@@ -252,9 +252,8 @@ class MateEfficient(MateExact):
     def attend(self, query, key, value, pattern, training=None):
         if pattern.buckets is None:
             return super().attend(query, key, value, pattern, training)
-        # Drawn here: within the shared function each layer would drop the same probabilities.
         drops = bool(training and self.dropout_rate)
-        seed = step_seeds.draw() if drops else None
+        seed = step_seeds.draw() if drops else None  # not in the function, which layers share
         settings = (self.dropout_rate, self.softmax_temperature, drops)
         attend = pattern.shared.get(settings, functools.partial(self._attend, training=drops))
         return attend(query, key, value, pattern.real, pattern.buckets, seed)

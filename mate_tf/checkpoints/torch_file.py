@@ -6,7 +6,9 @@ This unpickler accepts only the few functions that build a tensor, and replaces 
 """
 
 import collections
+import io
 import pickle
+import pickletools
 import zipfile
 
 import ml_dtypes
@@ -74,11 +76,23 @@ def _unpickled(archive: zipfile.ZipFile) -> dict:
     root = pickles[0].removesuffix("data.pkl")
     if root + "byteorder" in archive.namelist() and archive.read(root + "byteorder") != b"little":
         raise InputError("the weights are not in little endian order")
-    with archive.open(pickles[0]) as file:
-        content = _TensorUnpickler(file, root).load()
+    pickled = archive.read(pickles[0])
+    _check_memo(pickled)
+    content = _TensorUnpickler(io.BytesIO(pickled), root).load()
     if not isinstance(content, dict) or not any(isinstance(v, _Tensor) for v in content.values()):
         raise InputError("holds no dict of tensors, such as model.state_dict()")
     return content
+
+
+def _check_memo(pickled: bytes) -> None:
+    """Refuses numbers of objects for which Python would reserve gigabytes, and truncated values.
+
+    Raises:
+        InputError, ValueError: as said.
+    """
+    for opcode, argument, _ in pickletools.genops(pickled):
+        if "PUT" in opcode.name and argument > len(pickled):
+            raise InputError(f"its pickle numbers an object {argument}")
 
 
 class _TensorUnpickler(pickle.Unpickler):
@@ -125,8 +139,11 @@ def _stored(path, name, tensor, sizes) -> StoredTensor:
         raise InputError(f"{path}: {name}: damaged, its values do not lie within the file")
 
     def values():
-        with tf.io.gfile.GFile(path, "rb") as file, zipfile.ZipFile(file) as archive:
-            flat = np.frombuffer(archive.read(storage.member), storage.dtype)
+        try:
+            with tf.io.gfile.GFile(path, "rb") as file, zipfile.ZipFile(file) as archive:
+                flat = np.frombuffer(archive.read(storage.member), storage.dtype)
+        except (*zips.DAMAGED, tf.errors.OpError) as error:
+            raise InputError(f"{path}: {name}: damaged ({error})") from error
         step = storage.dtype.itemsize
         return np.lib.stride_tricks.as_strided(
             flat[offset:], shape, [stride * step for stride in strides], writeable=False

@@ -6,6 +6,7 @@ it cuts it, so here members are read by parts, and no further than their size in
 
 import copy
 import zipfile
+import zlib
 from collections.abc import Iterable
 
 from mate_tf.errors import InputError
@@ -14,6 +15,9 @@ _MIB = 2**20
 _SMALL = 16 * _MIB  # archives that unpack to less may be packed as tightly as they like
 _PART = 2**16  # bytes that are unpacked at a time
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError)
+"""What zipfile raises for damaged archives."""
 
 
 def check(archive: zipfile.ZipFile, size: int, largest: int, ratio: int) -> None:

@@ -269,7 +269,7 @@ def _check_attention(current, value, source, path):
         for layer, part in enumerate(value):
             _check_attention(AttentionConfig(), part, source, f"{path}[{layer}]")
         return
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
         raise values.refused(path, value, "keys and values", source)
     base = current if isinstance(current, AttentionConfig) else AttentionConfig()
     try:

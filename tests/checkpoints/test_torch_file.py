@@ -1,11 +1,8 @@
 """Files of torch.save, made here without torch: what is read, and that nothing of theirs runs."""
 
 import collections
-import io
 import os
 import pickle
-import sys
-import types
 import zipfile
 
 import ml_dtypes
@@ -15,76 +12,13 @@ import pytest
 from mate_tf.checkpoints import torch_file
 from mate_tf.errors import InputError
 
-
-class Storage:
-    """What torch pickles by reference: a type, a key and a number of values."""
-
-    def __init__(self, kind, key, size):
-        self.reference = ("storage", kind, key, "cpu", size)
+from ..torch_files import Storage, fake_torch, save, tensor
 
 
 @pytest.fixture
-def torch(monkeypatch):
-    """Modules with the names of torch's, for pickles to refer to."""
-    torch = types.ModuleType("torch")
-    torch._utils = types.ModuleType("torch._utils")
-    for name in ("FloatStorage", "HalfStorage", "BFloat16Storage", "LongStorage", "Generator"):
-        setattr(torch, name, type(name, (), {"__module__": "torch"}))
-
-    class Tensor:
-        def __init__(self, *arguments):
-            self.arguments = arguments
-
-        def __reduce__(self):
-            return torch._utils._rebuild_tensor_v2, self.arguments
-
-    def _rebuild_tensor_v2(*arguments):
-        raise AssertionError("never called")
-
-    def _rebuild_parameter(*arguments):
-        raise AssertionError("never called")
-
-    class Parameter:
-        def __init__(self, tensor):
-            self.tensor = tensor
-
-        def __reduce__(self):
-            return torch._utils._rebuild_parameter, (
-                self.tensor,
-                True,
-                collections.OrderedDict(),
-            )
-
-    for function in (_rebuild_tensor_v2, _rebuild_parameter):
-        function.__module__ = "torch._utils"
-        function.__qualname__ = function.__name__
-        setattr(torch._utils, function.__name__, function)
-    torch.Tensor, torch.Parameter = Tensor, Parameter
-    monkeypatch.setitem(sys.modules, "torch", torch)
-    monkeypatch.setitem(sys.modules, "torch._utils", torch._utils)
-    return torch
-
-
-class Pickler(pickle.Pickler):
-    """Writes storages as references, as torch does."""
-
-    def persistent_id(self, item):
-        return item.reference if isinstance(item, Storage) else None
-
-
-def save(path, content, storages, root="archive", byteorder=b"little"):
-    buffer = io.BytesIO()
-    Pickler(buffer, protocol=2).dump(content)
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(f"{root}/data.pkl", buffer.getvalue())
-        archive.writestr(f"{root}/byteorder", byteorder)
-        for key, value in storages.items():
-            archive.writestr(f"{root}/data/{key}", value.tobytes())
-    return str(path)
-
-
-def tensor(torch, storage, offset, shape, strides):
-    return torch.Tensor(storage, offset, shape, strides, False, collections.OrderedDict())
+def torch():
+    with fake_torch() as module:
+        yield module
 
 
 def test_tensors_that_share_a_storage_are_transposed_or_of_other_types(torch, tmp_path):
@@ -175,6 +109,23 @@ def test_tensors_outside_their_storage(torch, tmp_path, size, offset, shape, str
     path = save(tmp_path / "x.bin", content, {"0": np.zeros(6, np.float32)})
     with pytest.raises(InputError, match=message):
         torch_file.read(path)
+
+
+@pytest.mark.parametrize(
+    ("pickled", "message"),
+    [
+        (b"\x80\x02}r\xff\xff\xff\x7f.", "its pickle numbers an object 2147483647"),
+        (b"\x80\x05\x96\xff\xff\xff\xff\x0f\0\0\0.", "expected 68719476735 bytes"),
+    ],
+    ids=["memo", "bytearray"],
+)
+def test_no_memory_for_what_is_not_there(tmp_path, pickled, message):
+    """Python would reserve 32 GiB for the number, and 64 GiB for the array."""
+    path = tmp_path / "pytorch_model.bin"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/data.pkl", pickled)
+    with pytest.raises(InputError, match=message):
+        torch_file.read(str(path))
 
 
 def test_files_of_other_kinds(torch, tmp_path):

@@ -10,7 +10,11 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.errors import InputError
+from mate_tf.files import zips
 from mate_tf.files.atomic import atomic_path
+
+_LARGEST = 2**30  # bytes, unpacked; a mask of 16 heads for 16,384 tokens has half of it
+_RATIO = 2**30  # a mask without a pair packs as tightly as zeros do
 
 
 def save(path: str | os.PathLike, mask, made_by: Mapping = {}) -> None:
@@ -78,10 +82,14 @@ def _read(path) -> dict:
     except tf.errors.OpError as error:
         raise InputError(f"{path}: no mask has this name, and no such file") from error
     try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            zips.check(archive, len(content), _LARGEST, _RATIO)
         stored = dict(np.load(io.BytesIO(content), allow_pickle=False))
         heads, n = (int(size) for size in stored["shape"])
         fits = stored["bits"].shape == (heads, n, -(-n // 8)) and "made_by" in stored
-    except (ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    except Exception as error:  # a broken array can raise any exception
         raise InputError(f"{path}: not the file of a mask") from error
     if not fits:
         raise InputError(f"{path}: not the file of a mask")

@@ -12,7 +12,6 @@ import pathlib
 import re
 import urllib.parse
 import zipfile
-import zlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -201,7 +200,7 @@ class _Folder:
     def read(self, kind: str, table_id: str) -> dict[str, Any]:
         """Reads a file; raises `_MissingError`, or `InputError` if the file is broken."""
         path = self.path / kind / f"{table_id}.json"
-        if not path.is_file():
+        if not os.path.isfile(path):
             raise _MissingError(f"{path}: no such file")
         return _parse_json(read_text(path), str(path), dict)
 
@@ -213,7 +212,7 @@ class _Archive:
         self.path = path
         try:
             self._archive = zipfile.ZipFile(path)
-        except (zipfile.BadZipFile, OSError) as error:
+        except zips.DAMAGED as error:
             raise InputError(f"{path}: not a readable zip archive ({error})") from None
         self._members = {}
         for name in self._archive.namelist():
@@ -237,7 +236,7 @@ class _Archive:
             content = content.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise InputError(f"{where}: not valid UTF-8 ({error.reason})") from None
-        except (zipfile.BadZipFile, zlib.error, RuntimeError, OSError, InputError) as error:
+        except (*zips.DAMAGED, InputError) as error:
             raise InputError(f"{where}: cannot be unpacked ({error})") from None
         return _parse_json(content, where, dict)
 

@@ -200,7 +200,7 @@ def _table_of(rows, input_dir, tables):
             raise InputError(f"{row.where}: position {row.position} of {row.sequence} repeats")
     if first.table_file not in tables:
         path = input_dir / first.table_file
-        if not path.is_file():
+        if not os.path.isfile(path):
             raise InputError(f"{first.where}: table file {path} does not exist")
         tables[first.table_file] = Table.from_csv(path, delimiter=",", table_id=first.table_file)
     return tables[first.table_file]

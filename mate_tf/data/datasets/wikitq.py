@@ -119,7 +119,7 @@ def read(
         by_table.setdefault(row.table_file, []).append(row)
     for table_file, rows in by_table.items():
         path = input_dir / table_file
-        if not path.is_file():
+        if not os.path.isfile(path):
             raise InputError(f"{rows[0].where}: table file {path} does not exist")
         table = read_table(path, _table_id(table_file), original_cells=original_cells)
         questions = [_question(row, table, mode) for row in rows]

@@ -1,7 +1,7 @@
 """Interactions and examples as TFRecord files: writing, reading in batches, conversion."""
 
+from mate_tf.data.records.frames import GZIP
 from mate_tf.data.records.tfrecord import (
-    GZIP,
     Curriculum,
     count_records,
     dataset,

@@ -5,12 +5,9 @@ without compression and examples with GZIP, as in google-research/tapas. Readers
 """
 
 import contextlib
-import gzip
 import os
 import re
-import struct
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -18,16 +15,11 @@ from google.protobuf.message import DecodeError, Message
 
 from mate_tf.data import features as feature_names
 from mate_tf.data import padding
+from mate_tf.data.records import frames
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import atomic_path
 from mate_tf.protos import interaction_pb2
 
-GZIP = "GZIP"
-_PLAIN = ""
-_GZIP_MAGIC = b"\x1f\x8b"
-_HEADER = struct.Struct("<QI")  # of a record: length of its content, checksum of the length
-_FOOTER = 4  # checksum of the content
-_LARGEST_RECORD = 2**31
 _SHARD = re.compile(r"(?P<base>.*)-(?P<index>\d{5})-of-(?P<count>\d{5})(?P<extension>\.\w+)?")
 
 
@@ -39,14 +31,14 @@ def write_examples(
     With one shard the file is `path`. Otherwise the names of the shards are derived from `path`,
     such as train-00000-of-00002.tfrecord from train.tfrecord.
     """
-    return _write(examples, path, shards, GZIP)
+    return _write(examples, path, shards, frames.GZIP)
 
 
 def write_interactions(
     interactions: Iterable[interaction_pb2.Interaction | bytes], path: str | os.PathLike
 ) -> int:
     """Writes interactions to one file; returns their number."""
-    return _write(interactions, path, 1, _PLAIN)
+    return _write(interactions, path, 1, frames.PLAIN)
 
 
 def read_examples(pattern: str | os.PathLike) -> Iterator[tf.train.Example]:
@@ -69,7 +61,7 @@ def count_records(pattern: str | os.PathLike) -> int:
     Raises:
         InputError: if there is no such file, or it is damaged; names the file and the record.
     """
-    return sum(_count(path) for path in _files(pattern))
+    return sum(frames.count(path) for path in _files(pattern))
 
 
 class Curriculum(NamedTuple):
@@ -221,78 +213,31 @@ def _files(pattern) -> list[str]:
     return files
 
 
-def _compression(path: str) -> str:
-    """Returns the compression of a file, found by its first bytes."""
-    try:
-        with tf.io.gfile.GFile(path, "rb") as file:
-            return GZIP if file.read(2) == _GZIP_MAGIC else _PLAIN
-    except tf.errors.OpError as error:
-        raise InputError(f"{path}: cannot be read: {error.message}") from error
-
-
-def _count(path: str) -> int:
-    """Counts the records of a file and verifies checksums; GZIP has one for the whole file."""
-    return _scan(path) if _compression(path) == GZIP else sum(1 for _ in _records(path))
-
-
-def _scan(path: str) -> int:
-    """Counts the records of a file; detects truncated files, which TensorFlow may not."""
-    number = 0
-    try:
-        with tf.io.gfile.GFile(path, "rb") as raw:
-            file = gzip.GzipFile(fileobj=raw) if _compression(path) == GZIP else raw
-            while header := file.read(_HEADER.size):
-                _read_frame(file, header)
-                number += 1
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{path}: damaged at record {number + 1}: {error}") from error
-    except (OSError, tf.errors.OpError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from error
-    return number
-
-
-def _read_frame(file, header: bytes) -> None:
-    """Reads one record: length, checksum, content, checksum; raises EOFError if it is damaged."""
-    if len(header) < _HEADER.size:
-        raise EOFError("the file ends within it")
-    length, _ = _HEADER.unpack(header)
-    if length > _LARGEST_RECORD:
-        raise EOFError("this is no TFRecord file, or its content was overwritten")
-    if len(file.read(length + _FOOTER)) < length + _FOOTER:
-        raise EOFError("the file ends within it")
-
-
-def _records(path: str) -> Iterator[bytes]:
-    """Yields the records of a file after a check for damage."""
-    _scan(path)
-    yield from _unscanned_records(path)
-
-
-def _unscanned_records(path: str) -> Iterator[bytes]:
-    """Yields the records of a file with verified checksums; may not detect a truncated file."""
-    number = 0
-    try:
-        for record in tf.data.TFRecordDataset(path, _compression(path)).as_numpy_iterator():
-            number += 1
-            yield record
-    except tf.errors.DataLossError as error:
-        # The message of TensorFlow begins with the name of the graph node.
-        reason = error.message.rpartition("}} ")[2]
-        raise InputError(f"{path}: damaged at record {number + 1}: {reason}") from error
-
-
 def _read(pattern, message_type) -> Iterator[Message]:
     """Yields the messages of all files that match."""
     kind = message_type.DESCRIPTOR.name
     for path in _files(pattern):
-        for number, record in enumerate(_records(path), start=1):
+        for number, record in enumerate(frames.records(path), start=1):
             with contextlib.suppress(DecodeError):
                 message = message_type.FromString(record)
                 # Other messages can be parsed as an interaction, then with a strange id only.
-                if kind != "Interaction" or message.questions or message.HasField("table"):
+                if kind != "Interaction" or (
+                    (message.questions or message.HasField("table")) and _is_text(message)
+                ):
                     yield message
                     continue
             raise InputError(f"{path}: record {number} is no {kind}")
+
+
+def _is_text(value) -> bool:
+    """Returns whether all strings of a message are UTF-8. Protobuf gives others as bytes."""
+    if isinstance(value, Message):
+        return all(_is_text(part) for _, part in value.ListFields())
+    if isinstance(value, Mapping):
+        return all(_is_text(part) for pair in value.items() for part in pair)
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes):
+        return all(map(_is_text, value))
+    return not isinstance(value, bytes)
 
 
 def _stored(files: Sequence[str]) -> tuple[int, tuple[feature_names.Feature, ...]]:
@@ -303,7 +248,7 @@ def _stored(files: Sequence[str]) -> tuple[int, tuple[feature_names.Feature, ...
     """
     kinds = {}
     for path in files:
-        record = next(_unscanned_records(path), None)
+        record = next(frames.unscanned_records(path), None)
         if record is not None:
             kinds[path] = _kind(path, record)
     if not kinds:
@@ -336,7 +281,7 @@ def _kind(path: str, record: bytes) -> tuple[int, tuple[feature_names.Feature, .
 
 def _serialized(files: Sequence[str], shuffle: int, seed: int | None) -> tf.data.Dataset:
     """Returns a dataset of serialized examples; with shuffling, files are read in turns."""
-    compression = _compression(files[0])
+    compression = frames.compression(files[0])
     if shuffle and len(files) > 1:
         names = tf.data.Dataset.from_tensor_slices(files).shuffle(len(files), seed=seed)
         return names.interleave(lambda name: tf.data.TFRecordDataset(name, compression))

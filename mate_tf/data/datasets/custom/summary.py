@@ -117,7 +117,7 @@ class _Survey:
         path = questions_path(self.input_dir, split)
         tables, found = collections.Counter(), {}
         for line in read_lines(path, split):
-            if line.table not in tables and not (self.input_dir / line.table).is_file():
+            if line.table not in tables and not os.path.isfile(self.input_dir / line.table):
                 raise InputError(f"{line.where}: table: there is no file {line.table!r}")
             tables[line.table] += 1
             self._check_kind(line)
