@@ -31,7 +31,10 @@ def create_data(job: Job) -> dict[str, Report]:
     if job.input_dir and not os.path.isdir(job.input_dir):
         raise InputError(f"--input_dir={job.input_dir}: no such folder")
     vocabulary.make(job)
-    converter = job.task.converter(job.vocab_file)
+    vocab_file = job.vocab_file
+    if job.runner_type is not None:
+        vocab_file = _beam().absolute(vocab_file)
+    converter = job.task.converter(vocab_file)
     job.task.check_vocabulary()
     vocabulary.keep(job)
     job.save_decisions()
@@ -56,7 +59,11 @@ def _conversion(job: Job):
     """Returns the function that converts: with local processes, or with a Beam runner."""
     if job.runner_type is None:
         return functools.partial(conversion.create_data, processes=job.num_processes)
-    # Imported here, because Beam is an optional dependency.
+    return functools.partial(_beam().create_data, runner=job.runner_type, options=job.beam_options)
+
+
+def _beam():
+    """Returns the module `data.beam`. Beam is an optional dependency."""
     from mate_tf.data import beam
 
-    return functools.partial(beam.create_data, runner=job.runner_type, options=job.beam_options)
+    return beam

@@ -10,6 +10,7 @@ Needs the extra `beam`.
 import contextlib
 import hashlib
 import io
+import logging
 import os
 import pickle
 import zlib
@@ -72,8 +73,9 @@ def create_data(
 
     Raises:
         InputError: if a split has no interactions or gives no example, if the runner is not
-            installed, or if it rejects the options.
+            installed or rejects the options, or if the pipeline fails, such as when a worker ends.
     """
+    output_dir = absolute(output_dir)
     pipeline = _pipeline(runner, options)
     known = {}
     for split, found in splits.items():
@@ -82,7 +84,7 @@ def create_data(
         known[split] = Report(interactions=count, defects=dict(getattr(found, "defects", {})))
     multiples = {split: 1 if split == in_process.TRAIN else test_batch_size for split in splits}
     with _working_folder(output_dir) as folder:
-        with pipeline:
+        with _failures(runner), pipeline:
             for split, multiple_of in multiples.items():
                 source = in_process.interactions_path(output_dir, split)
                 shuffle_seed = seed if split == in_process.TRAIN else None
@@ -117,6 +119,36 @@ def _pipeline(runner: str, options: Sequence[str]) -> beam.Pipeline:
             error = said.getvalue().strip().rpartition(": error: ")[2]
         given = f" with {' '.join(options)}" if options else ""
         raise InputError(f"Beam's {runner} runner{given}: {error}") from None
+
+
+def absolute(path: str | os.PathLike) -> str:
+    """Returns an absolute path: workers may run in another folder than the command."""
+    path = os.fspath(path)
+    return path if "://" in path else os.path.abspath(path)
+
+
+@contextlib.contextmanager
+def _failures(runner: str) -> Iterator[None]:
+    """Turns the errors of a running pipeline, of any type, into InputErrors of one line."""
+    logger = logging.getLogger()
+    logger.addFilter(_is_no_error_of_the_job)
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        *_, reason = str(error).strip().splitlines() or [type(error).__name__]
+        raise InputError(
+            f"Beam's {runner} runner: the pipeline failed: {reason.strip()}; after a worker was "
+            "lost run the same command again"
+        ) from error
+    finally:
+        logger.removeFilter(_is_no_error_of_the_job)
+
+
+def _is_no_error_of_the_job(record: logging.LogRecord) -> bool:
+    """Returns False for errors that Beam logs with their stack trace, and then raises."""
+    return record.module != "portable_runner" or record.levelno < logging.ERROR
 
 
 @contextlib.contextmanager

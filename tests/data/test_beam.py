@@ -4,8 +4,13 @@ import collections
 import itertools
 import json
 import pathlib
+import socket
+import subprocess
+import sys
+import time
 from typing import ClassVar
 
+import psutil
 import pytest
 
 from mate_tf.cli import flags
@@ -161,6 +166,87 @@ def test_options(converter, tmp_path):
     with pytest.raises(InputError, match="DATAFLOW runner"):
         beam.create_data(splits, tmp_path, converter, runner="DATAFLOW")
     assert list(tmp_path.iterdir()) == []
+
+
+JOB_SERVICE = "apache_beam.runners.portability.local_job_service_main"
+WORKER = "apache_beam.runners.worker.sdk_worker_main"
+CONFIG = """
+task:
+  name: SYNTHETIC
+  generation: {num_train_tables: 150, num_dev_tables: 3, num_test_tables: 2}
+  conversion: {max_seq_length: 128, drop_rows_to_fit: true}
+"""
+
+
+@pytest.fixture(scope="module")
+def job_service(tmp_path_factory):
+    """Beam's local job service in a process of its own; its port."""
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
+    folder = tmp_path_factory.mktemp("job_service")
+    command = [sys.executable, "-m", JOB_SERVICE, "--port", str(port)]
+    with open(folder / "log", "wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder)
+        until(lambda: b"Listening for beam jobs" in (folder / "log").read_bytes())
+        yield port
+        process.kill()
+        process.wait()
+
+
+def until(happened, seconds=120):
+    """Waits until something has happened."""
+    end = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def working_process():
+    """The worker of the job service, once it has worked for some seconds; None before."""
+    for process in psutil.process_iter(["cmdline", "cpu_times"]):
+        if (process.info["cmdline"] or [])[1:3] == ["-m", WORKER]:
+            return process if process.info["cpu_times"].user > 7 else None
+    return None
+
+
+def test_killed_worker_of_a_job_service(job_service, project, tmp_path):
+    """The command ends with one line; run again, with a relative path, it writes all records."""
+    (tmp_path / "config.yaml").write_text(CONFIG)
+    options = f"--job_endpoint=localhost:{job_service}"
+    subprocess_worker = f"{options} --environment_type=beam:env:harness_subprocess_python:v1"
+    subprocess_worker += f" --environment_config='{sys.executable} -m {WORKER}'"
+
+    def started(folder, *arguments):
+        command = [sys.executable, project / "run_task_main.py", "--mode=create_data"]
+        command += ["--config_file=config.yaml", f"--output_dir={folder}", *arguments]
+        return subprocess.Popen(
+            command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    flags = ["--runner_type=PORTABLE", f"--beam_options={subprocess_worker}"]
+    killed = started("killed", *flags)
+    until(working_process)
+    working_process().kill()
+    said = killed.communicate(timeout=120)[1]
+    assert killed.returncode == 2, said[-2000:]
+    assert "Traceback" not in said
+    [line] = [line for line in said.splitlines() if "Beam's PORTABLE runner" in line]
+    assert line.startswith("run_task_main.py: Beam's PORTABLE runner: the pipeline failed: ")
+    assert not list((tmp_path / "killed" / "tf_examples").iterdir())
+
+    wrong = started("wrong", "--runner_type=PORTABLE", f"--beam_options={options}x")
+    again, ours = started("killed", *flags), started("ours")
+    for process in (again, ours):
+        assert process.wait(timeout=300) == 0, process.stderr.read()[-2000:]
+    assert wrong.wait(timeout=300) == 2
+    for split in ("train", "dev", "test"):
+        paths = [
+            create_data.examples_path(tmp_path / folder, split) for folder in ("killed", "ours")
+        ]
+        found, expected = (collections.Counter(serialized(path)) for path in paths)
+        assert found == expected
+        assert sum(found.values()) > 10
 
 
 def test_part_of_sqa(sqa_dir, bert_vocab, tmp_path):
