@@ -105,11 +105,14 @@ def show(found: dict) -> None:
 
 def main() -> None:
     options = arguments()
+    import tensorflow as tf
     from absl import logging
 
     from tests.faults import fuzz
 
-    logging.set_verbosity(logging.FATAL)  # a damaged state file of a training is a warning
+    # A damaged state file of a training is a warning.
+    logging.set_verbosity(logging.FATAL)
+    tf.get_logger().setLevel("CRITICAL")
     results = []
     print("what is read                number  accepted  unexpected  slowest (ms)  peak MiB")
     with tempfile.TemporaryDirectory() as name:

@@ -47,8 +47,8 @@ def examples(monkeypatch):
     batch["column_ids"][:, 3:] = 1
     batch["classification_class_index"] = np.array([[0], [1]], np.int32)
 
-    def dataset(*args, **kwargs):
-        return tf.data.Dataset.from_tensors(batch).repeat(5)
+    def dataset(*args, skip, **kwargs):
+        return tf.data.Dataset.from_tensors(batch).repeat(5).skip(skip)
 
     monkeypatch.setattr(base.records, "dataset", dataset)
     return batch
@@ -78,3 +78,6 @@ def test_masks_are_new_each_time_in_training_and_always_the_same_in_evaluation(m
     assert once != masks(is_training=True)
     assert masks(is_training=True, seed=1) == masks(is_training=True, seed=1)
     assert masks() == masks()
+    # Resumed after two batches:
+    seeded = {"is_training": True, "seed": 1}
+    assert masks(**seeded, skip_batches=2) == masks(**seeded)[2:]
