@@ -240,7 +240,11 @@ def check(key: str, value, annotation, source: str = "") -> None:
         source: file or flag, for the message.
     """
     if not _is_allowed(key, value, annotation):
-        raise refused(key, value, _allowed(key, annotation), source)
+        allowed = _allowed(key, annotation)
+        known = range_of(key)
+        if isinstance(value, int) and known and value > known.high == _INT:
+            allowed += f", at most {_INT}"  # which the words of the range leave out
+        raise refused(key, value, allowed, source)
 
 
 @functools.cache

@@ -37,10 +37,11 @@ with signals.handled(signals.Interruption("mate-tf")):
         except KeyboardInterrupt:
             pass
 """
-# The tests may run in the background of a shell, which ignores SIGINT there.
+# The tests may run in the background of a shell, which ignores SIGINT there, or under nohup.
 DEFAULT = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 """
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 

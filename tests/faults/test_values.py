@@ -45,7 +45,7 @@ REFUSED = (
     ("task.train_data.buckets", None, "a list of integers from 1 to 1000000"),
     ("task.train_data.seed", -1, "an integer of 0 or more or null"),
     ("tf_random_seed", -1, "an integer of 0 or more or null"),
-    ("tf_random_seed", 2**31, "an integer of 0 or more or null"),
+    ("tf_random_seed", 2**31, "an integer of 0 or more or null, at most 2147483647"),
     ("trainer.steps_per_loop", 0, "an integer of 1 or more"),
     ("trainer.summary_interval", 3, "a multiple of trainer.steps_per_loop="),
     ("trainer.checkpoint_interval", 0, "an integer of 1 or more"),
