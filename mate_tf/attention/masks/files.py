@@ -71,7 +71,7 @@ def made_by(path: str | os.PathLike) -> dict:
     Raises:
         InputError: there is no such file, or it is no file of a mask.
     """
-    return json.loads(str(_read(path)["made_by"]))
+    return _read(path)["made_by"]
 
 
 def _read(path) -> dict:
@@ -86,7 +86,9 @@ def _read(path) -> dict:
             zips.check(archive, len(content), _LARGEST, _RATIO)
         stored = dict(np.load(io.BytesIO(content), allow_pickle=False))
         heads, n = (int(size) for size in stored["shape"])
-        fits = stored["bits"].shape == (heads, n, -(-n // 8)) and "made_by" in stored
+        bits = stored["bits"]
+        fits = bits.dtype == np.uint8 and bits.shape == (heads, n, -(-n // 8))
+        stored["made_by"] = json.loads(str(stored["made_by"]))
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     except Exception as error:  # a broken array can raise any exception
