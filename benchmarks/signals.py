@@ -91,8 +91,8 @@ def interrupt(command: list[str], name: str, after: float) -> dict:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         start_new_session=True,
-        # In the background of a shell SIGINT is ignored, which programs keep.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        # In the background of a shell SIGINT is ignored, under nohup SIGHUP; programs keep that.
+        preexec_fn=lambda: signal.signal(getattr(signal, name), signal.SIG_DFL),
     )
     time.sleep(after)
     children, seconds = [], 0.0

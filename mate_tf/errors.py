@@ -1,5 +1,7 @@
 """Errors that the command line reports in one line, with exit code 2."""
 
+import re
+
 
 class InputError(ValueError):
     """User input that cannot be used: a file, a table, a flag, a checkpoint.
@@ -22,21 +24,33 @@ _OF_FILES = frozenset(
         "AlreadyExistsError",
         "DataLossError",
         "NotFoundError",
+        "OutOfRangeError",  # also a file that would become too large
         "PermissionDeniedError",
         "ResourceExhaustedError",
     }
 )
 
 
+_PARSED = re.compile(r"([^{}]*?)\s*\[\[\{\{node ParseSingleExample.*")
+"""Message of TensorFlow about a record that is no example, with the name of its operation."""
+
+
 def is_of_files(error: BaseException) -> bool:
-    """Returns True for errors of TensorFlow about files: no space, not allowed, not there.
+    """Returns True for errors of TensorFlow about files: no space, not allowed, not there, damaged.
 
     Their classes are known by name, so that this module does not import TensorFlow.
     """
     names = {each.__name__ for each in type(error).__mro__}
-    return "OpError" in names and bool(names & _OF_FILES)
+    return "OpError" in names and bool(names & _OF_FILES or _PARSED.search(_joined(error)))
 
 
 def on_one_line(error: BaseException) -> str:
     """Returns the error's message on one line. Keras adds lines to errors raised in layers."""
+    text = _joined(error)
+    if found := _PARSED.search(text):
+        return f"an example of the records cannot be read, create them again: {found[1].strip()}"
+    return text
+
+
+def _joined(error):
     return " ".join(str(error).split())

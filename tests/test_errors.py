@@ -11,3 +11,25 @@ def test_one_line_of_several():
 def test_a_lost_worker_is_told_as_bad_input_is():
     assert issubclass(errors.LostWorkerError, errors.InputError)
     assert issubclass(errors.InputError, ValueError)
+
+
+class OpError(Exception):
+    """Stands in for TensorFlow's."""
+
+
+class InvalidArgumentError(OpError):
+    """Stands in for TensorFlow's."""
+
+
+def test_a_record_that_is_no_example():
+    error = InvalidArgumentError(
+        "{{function_node __wrapped__IteratorGetNext}} Key: label_ids.  Number of int64 values != "
+        "expected.  Values size: 63 but output shape: [64]\n\t [[{{node "
+        "ParseSingleExample/ParseExample/ParseExampleV2}}]] [Op:IteratorGetNext] name: "
+    )
+    assert errors.is_of_files(error)
+    assert errors.on_one_line(error) == (
+        "an example of the records cannot be read, create them again: Key: label_ids. Number of "
+        "int64 values != expected. Values size: 63 but output shape: [64]"
+    )
+    assert not errors.is_of_files(InvalidArgumentError("Incompatible shapes: [2] vs. [3]"))

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from mate_tf import errors
 from mate_tf.attention.masks import files as mask_files
 from mate_tf.checkpoints import latest, safetensors, torch_file
 from mate_tf.data import records, synthetic
@@ -58,7 +59,11 @@ class Format(NamedTuple):
         self.path.write_bytes(self.pack(content))
         try:
             self.read()
-        except (InputError, tf.errors.OpError):
+        except InputError:
+            return False
+        except tf.errors.OpError as error:
+            if not errors.is_of_files(error):
+                raise
             return False
         return True
 
