@@ -96,10 +96,7 @@ class Demo:
         predictor = Predictor(export_dir, reading)
         if model_dir is None:
             return cls(predictor, name=str(export_dir))
-        path = os.path.join(model_dir, experiments.PARAMS_FILE)
-        if not os.path.exists(path):
-            raise InputError(f"{path}: no such file; --mode=train writes it")
-        experiment = experiments.load(path)
+        experiment = experiments.load_saved(model_dir)
         model = trainer.load_model(experiment, model_dir)
         conversational = experiment.task.name.upper() == "SQA"
         return cls(predictor, model, conversational, str(export_dir))

@@ -172,6 +172,22 @@ def save(experiment: TableExperiment, model_dir: str) -> str:
     return path
 
 
+def load_saved(model_dir: str) -> TableExperiment:
+    """Loads the experiment of a training, with the vocabulary that its folder holds.
+
+    Raises:
+        InputError: if the folder has no params.yaml, or it cannot be used.
+    """
+    path = os.path.join(model_dir, PARAMS_FILE)
+    if not os.path.exists(path):
+        raise InputError(f"{path}: no such file; --mode=train writes it")
+    experiment = load(path)
+    copy = os.path.join(model_dir, VOCABULARY_FILE)
+    if os.path.isfile(copy):
+        experiment.task.conversion.bert_vocab_file = copy
+    return experiment
+
+
 def check_same_model(experiment: TableExperiment, model_dir: str, part: str = "") -> None:
     """Checks that an experiment has the model that was trained in a folder.
 

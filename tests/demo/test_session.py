@@ -1,7 +1,10 @@
 """Questions, attention and timings of a tiny model, without a page."""
 
+import shutil
+
 import numpy as np
 import pytest
+import yaml
 
 from mate_tf import tasks
 from mate_tf.demo import reading, session, speed
@@ -41,6 +44,18 @@ def test_a_model_alone_has_no_attention(trained_model):
     alone = session.Demo.load(str(trained_model / "export"))
     assert not alone.has_model
     assert alone.description == str(trained_model / "export")
+
+
+def test_a_folder_that_was_moved(trained_model, tmp_path):
+    """Its vocabulary was named by a path that is not there any more."""
+    for path in trained_model.glob("ckpt-*"):
+        (tmp_path / path.name).symlink_to(path)
+    params = yaml.safe_load((trained_model / "params.yaml").read_text())
+    shutil.copy(params["task"]["conversion"]["bert_vocab_file"], tmp_path / "vocab.txt")
+    params["task"]["conversion"]["bert_vocab_file"] = "out/of/reach/vocab.txt"
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(params))
+    demo = session.Demo.load(str(trained_model / "export"), str(tmp_path))
+    assert demo.has_model
 
 
 def test_answers_are_the_predictors(demo, table, asked):
