@@ -102,8 +102,8 @@ def limits_of_files(work, before, parts: int):
         the limit, and the function for the fork, which sets it.
     """
     largest = max(path.stat().st_size for path in work.rglob("*") if path.is_file())
-    for part in range(parts):
-        limit = max(largest * part // parts, 1024)
+    for part in range(1, parts + 1):  # not 0: AutoGraph writes small files of its own
+        limit = largest * part // (parts + 1)
         kill_points.replace(work, before)
         yield limit, lambda limit=limit: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
