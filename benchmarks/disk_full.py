@@ -123,9 +123,7 @@ def measure(modes, folder: pathlib.Path, limits, parts: int):
         `kill_points.measure` has them.
     """
     said = folder / "said"
-    for mode, command, work, before, _, expected in kill_points.stages(folder):
-        if mode not in modes:
-            continue
+    for mode, command, work, before, _, expected in kill_points.stages(modes, folder):
         names = ("messages", "untidy", "refused", "different", "spoilt")
         found = {"mode": mode, "runs": 0, "completed": 0, **{name: [] for name in names}}
         for limit, prepare in limits(work, before, parts):

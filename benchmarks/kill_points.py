@@ -14,6 +14,7 @@ The processes are forks of this one, which has imported TensorFlow, but has not 
 
 import argparse
 import hashlib
+import itertools
 import json
 import os
 import pathlib
@@ -168,10 +169,11 @@ def commands(folder: pathlib.Path) -> dict[str, list[str]]:
     return {mode: [f"--mode={mode}", *common] for mode in MODES}
 
 
-def stages(folder: pathlib.Path):
-    """Runs all modes in their order.
+def stages(modes, folder: pathlib.Path):
+    """Runs modes in their order, and those before them.
 
     Args:
+        modes: which of MODES.
         folder: a folder for all files.
 
     Yields:
@@ -181,7 +183,8 @@ def stages(folder: pathlib.Path):
     """
     work, before, after = folder / "work", folder / "before", folder / "after"
     work.mkdir()
-    for mode, command in commands(work).items():
+    last = max(map(MODES.index, modes))
+    for mode, command in itertools.islice(commands(work).items(), last + 1):
         if mode in REPLACING:
             run(command)
         shutil.copytree(work, before)
@@ -191,8 +194,9 @@ def stages(folder: pathlib.Path):
         if code:
             raise RuntimeError(f"{mode} ended with {code}")
         shutil.copytree(work, after)
-        yield mode, command, work, before, seconds, contents(work)
-        replace(work, after)
+        if mode in modes:
+            yield mode, command, work, before, seconds, contents(work)
+            replace(work, after)
         shutil.rmtree(before)
         shutil.rmtree(after)
 
@@ -232,9 +236,7 @@ def measure(modes, folder: pathlib.Path, every: int, number: int | None, seed: i
         files; spoilt: kills that left an earlier file neither old nor new.
     """
     times = random.Random(seed)
-    for mode, command, work, before, seconds, expected in stages(folder):
-        if mode not in modes:
-            continue
+    for mode, command, work, before, seconds, expected in stages(modes, folder):
         found = {"mode": mode, "kills": 0, "refused": [], "different": [], "spoilt": []}
         at, wanted = 1, number and -(-number // len(modes))
         while wanted is None or found["kills"] < wanted:

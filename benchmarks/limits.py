@@ -194,7 +194,7 @@ def serve(options, folder: str) -> dict:
             "memory_mb_at_tenths": tenths,
         }
     finally:
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
         process.wait(30)
 
 
