@@ -173,7 +173,7 @@ WORKER = "apache_beam.runners.worker.sdk_worker_main"
 CONFIG = """
 task:
   name: SYNTHETIC
-  generation: {num_train_tables: 150, num_dev_tables: 3, num_test_tables: 2}
+  generation: {num_train_tables: 400, num_dev_tables: 3, num_test_tables: 2}
   conversion: {max_seq_length: 128, drop_rows_to_fit: true}
 """
 
