@@ -77,18 +77,19 @@ def _unpickled(archive: zipfile.ZipFile) -> dict:
     if root + "byteorder" in archive.namelist() and archive.read(root + "byteorder") != b"little":
         raise InputError("the weights are not in little endian order")
     pickled = archive.read(pickles[0])
-    _check_memo(pickled)
+    _check_sizes(pickled)
     content = _TensorUnpickler(io.BytesIO(pickled), root).load()
     if not isinstance(content, dict) or not any(isinstance(v, _Tensor) for v in content.values()):
         raise InputError("holds no dict of tensors, such as model.state_dict()")
     return content
 
 
-def _check_memo(pickled: bytes) -> None:
-    """Refuses numbers of objects for which Python would reserve gigabytes, and truncated values.
+def _check_sizes(pickled: bytes) -> None:
+    """Checks a pickle before it is loaded: Python reserves memory for sizes that are only claimed.
 
     Raises:
-        InputError, ValueError: as said.
+        InputError: if a memo index is larger than the pickle.
+        ValueError: if a value would end behind the pickle, or an opcode is unknown.
     """
     for opcode, argument, _ in pickletools.genops(pickled):
         if "PUT" in opcode.name and argument > len(pickled):

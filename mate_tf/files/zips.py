@@ -17,7 +17,7 @@ _PART = 2**16  # bytes that are unpacked at a time
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError)
-"""What zipfile raises for damaged archives."""
+"""Errors that zipfile raises for damaged archives."""
 
 
 def check(archive: zipfile.ZipFile, size: int, largest: int, ratio: int) -> None:

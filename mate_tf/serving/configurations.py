@@ -122,18 +122,17 @@ def _tapas(source: Source, task: str | None) -> Pretrained:
     )
 
 
+_OTHER_VOCABULARIES = ("../vocab.txt", "export/assets.extra/vocab.txt")
+
+
 def _trained(source: Source, task: str | None) -> Pretrained:
     path = source.file(Kind.TRAINED.value)
-    experiment = experiments.load(path, task=task)
+    experiment = experiments.load_saved(source.folder, task=task)
     config = experiment.task
     _check_task(source, config.name)
     named = config.conversion.bert_vocab_file
-    # Its own copy comes first: the path may be relative to the folder of the training.
-    vocab_file = source.file(experiments.VOCABULARY_FILE) or (
-        named
-        if os.path.isfile(named)
-        else source.file("../vocab.txt", "export/assets.extra/vocab.txt")
-    )
+    # Trainings of earlier versions kept no copy, and the path may be relative to another folder.
+    vocab_file = named if os.path.isfile(named) else source.file(*_OTHER_VOCABULARIES)
     if vocab_file is None:
         raise InputError(f"{path}: its vocabulary {named!r} is not there, and no vocab.txt here")
     return Pretrained(

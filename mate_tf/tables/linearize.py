@@ -259,8 +259,8 @@ class _Fitting:
             fitting = np.searchsorted(self._columns_cost(), budget, side="right") - 1
             in_columns &= np.arange(len(in_columns)) <= fitting
         fits = self._costs[np.ix_(in_rows, in_columns)].sum() <= budget
-        some = in_columns[1:].any()
-        if some and self._ranking and not (fits and in_rows.all() and in_columns.all()):
+        any_column = in_columns[1:].any()
+        if any_column and self._ranking and not (fits and in_rows.all() and in_columns.all()):
             if self.config.prune_rows:
                 self._need_best_rows(in_columns, in_rows, budget // SHARE_OF_BEST_ROWS)
             self._prune(in_columns, in_rows, budget)

@@ -5,7 +5,6 @@ import importlib.util
 import itertools
 import os
 import zipfile
-import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -81,7 +80,7 @@ def _check_size(path, limits: Limits) -> None:
                 zips.check(parts, opened.size(file), largest, limits.max_zip_ratio)
         except InputError as error:
             raise InputError(f"{path}: {error} (max_unpacked_mb, max_zip_ratio)") from None
-        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+        except zips.DAMAGED as error:
             raise InputError(f"{path}: not a readable .xlsx workbook: {error}") from error
 
 

@@ -172,8 +172,12 @@ def save(experiment: TableExperiment, model_dir: str) -> str:
     return path
 
 
-def load_saved(model_dir: str) -> TableExperiment:
+def load_saved(model_dir: str, task: str | None = None) -> TableExperiment:
     """Loads the experiment of a training, with the vocabulary that its folder holds.
+
+    Args:
+        model_dir: folder of the training.
+        task: as for `load`.
 
     Raises:
         InputError: if the folder has no params.yaml, or it cannot be used.
@@ -181,7 +185,7 @@ def load_saved(model_dir: str) -> TableExperiment:
     path = os.path.join(model_dir, PARAMS_FILE)
     if not os.path.exists(path):
         raise InputError(f"{path}: no such file; --mode=train writes it")
-    experiment = load(path)
+    experiment = load(path, task=task)
     copy = os.path.join(model_dir, VOCABULARY_FILE)
     if os.path.isfile(copy):
         experiment.task.conversion.bert_vocab_file = copy
