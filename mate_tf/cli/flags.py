@@ -14,6 +14,7 @@ MODES = {
     "eval": "loss and metrics of the last checkpoint on the evaluation examples",
     "predict": "write predictions as TSV and JSON",
     "predict_and_evaluate": "predict, then print scores with those of the baselines",
+    "glue": "scores of GLUE's tasks in folders below --output_dir, their means, submission.zip",
     "export": "write a SavedModel",
     "analyze": "plot, print and write as JSON what a trained model attends to",
     "profile": "time, FLOPs and memory of --variants at --lengths: table, JSON, plots",
