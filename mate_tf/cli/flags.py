@@ -124,6 +124,12 @@ flags.DEFINE_integer(
     lower_bound=0,
     upper_bound=2**31 - 1,
 )
+flags.DEFINE_list(
+    "seeds",
+    None,
+    "run: train with each of these seeds, for example 0,1,2; prints the median, half the "
+    "interquartile range and the 95 % interval of each metric.",
+)
 flags.DEFINE_integer("num_processes", 2, "Processes that convert examples.", lower_bound=1)
 flags.DEFINE_enum(
     "runner_type",
