@@ -68,6 +68,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2))
     parser.add_argument("--importance_steps", type=int, default=1500, help="of the small BERT")
     parser.add_argument("--mask_steps", type=int, default=300)
+    parser.add_argument("--symmetric", action="store_true", help="DAM's masks; the paper's are not")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument(
         "--precision",
@@ -180,10 +181,12 @@ def learned_mask(options, price: float) -> pathlib.Path:
         "temperature": 0.3,
         "temperature_steps": steps,
         "sparsity_weight": price,
+        "symmetric": options.symmetric or None,
     }
     of_key = {f"task__model__encoder__attention__{key}": value for key, value in attention.items()}
     of_key["task__model__encoder__num_hidden_layers"] = LAYERS
-    model_dir = pretrain(options, PRETRAINED, f"dam_{price:.0e}", steps, *overrides(**of_key))
+    name = f"dam_{price:.0e}" if options.symmetric else f"dam_u_{price:.0e}"
+    model_dir = pretrain(options, PRETRAINED, name, steps, *overrides(**of_key))
     return model_dir / "masks" / "patterns_0.npz"
 
 

