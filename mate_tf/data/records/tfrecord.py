@@ -5,6 +5,7 @@ without compression and examples with GZIP, as in google-research/tapas. Readers
 """
 
 import contextlib
+import dataclasses
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -120,7 +121,8 @@ def dataset(
 
     Returns:
         tf.data.Dataset of dicts with all of `features.ALL`: <int32>, <float32> or <string>, with
-        shape [batch, seq] or [batch, size]; `table_id_hash` is <int64>.
+        shape [batch, seq] or [batch, size]; `table_id_hash` is <int64>. And `target_ids` <int32>
+        [batch, target], if the records have it.
 
     Raises:
         InputError: if there is no such file, it is damaged, or it has examples of another kind or
@@ -267,21 +269,31 @@ def _stored(files: Sequence[str]) -> tuple[int, tuple[feature_names.Feature, ...
                 " create them again with one max_seq_length"
             )
         if features != kind[1]:
-            raise InputError(f"{first} and {path}: only one of them has examples of tables")
+            raise InputError(
+                f"{first} and {path}: their examples differ: only one of them has examples of "
+                "tables, or of texts to write, or of texts of this length"
+            )
     return kind
 
 
 def _kind(path: str, record: bytes) -> tuple[int, tuple[feature_names.Feature, ...]]:
-    """Returns length and features of a stored example: `features.ALL` or `features.SEQUENCE`."""
+    """Returns length and features of a stored example.
+
+    The features are `features.ALL` or `features.SEQUENCE`, with `features.TARGET` if it has that.
+    """
     try:
         stored = tf.train.Example.FromString(record).features.feature
     except DecodeError as error:
         raise InputError(f"{path}: its records are no tf.train.Examples") from error
-    of_sequence = set(stored) == set(feature_names.names(feature_names.SEQUENCE))
+    target = feature_names.TARGET
+    of_sequence = set(stored) - {target.name} == set(feature_names.names(feature_names.SEQUENCE))
     features = feature_names.SEQUENCE if of_sequence else feature_names.ALL
     missing = [feature.name for feature in features if feature.name not in stored]
     if missing:
         raise InputError(f"{path}: its examples lack {', '.join(missing)}")
+    if target.name in stored:
+        size = len(stored[target.name].int64_list.value)
+        features = (*features, dataclasses.replace(target, size=size))
     return len(stored["input_ids"].int64_list.value), features
 
 
