@@ -142,8 +142,8 @@ def dataset(
     sizes = [max(multiple_of, size - size % multiple_of) for size in sizes]
     curriculum = curriculum if curriculum and curriculum.num_batches > 0 else None
     # Batches of one size need not be parsed to be left out.
-    cheap = skip * sizes[0] if repeat and len(lengths) == 1 and not curriculum else 0
-    skip = 0 if cheap else skip
+    num_unparsed = skip * sizes[0] if repeat and len(lengths) == 1 and not curriculum else 0
+    skip = 0 if num_unparsed else skip
 
     def examples(seed):
         """Examples in an order that follows from the seed alone."""
@@ -152,7 +152,7 @@ def dataset(
             records = records.shuffle(shuffle, seed=seed)
         if repeat:
             records = records.repeat()
-        return records.skip(cheap).map(
+        return records.skip(num_unparsed).map(
             lambda record: _pad_tokens(_parse(record, stored_length, stored), seq_length),
             num_parallel_calls=tf.data.AUTOTUNE,
         )
