@@ -83,6 +83,12 @@ RANGES = {
     "*initializer_range": Range(0, 1000),
     "word_embedding_scale": Range(0, 1000),
     "*temperature": _POSITIVE,
+    # decoder
+    "num_decoder_layers": Range(1, 1000),
+    "max_target_positions": _TOKENS,
+    "label_smoothing": _BELOW_ONE,
+    "start_id": Range(0, 10_000_000),
+    "end_id": Range(0, 10_000_000),
     # attention
     "global_length": Range(0, 1_000_000),
     "radius": _TOKENS,

@@ -30,6 +30,7 @@ COVERED_BY = {
     "cli/checks": "cli/test_pretrained",
     "cli/folders": "cli/test_job",
     "serving/answer": "serving/test_predictor",
+    "models/encoder_decoder_config": "models/test_encoder_decoder",
     "serving/configurations": "serving/test_pretrained",
     "serving/hub": "serving/test_source",
     "serving/live": "serving/test_pretrained",
