@@ -104,8 +104,8 @@ def stages(experiment: TableExperiment) -> list[Stage]:
     If layers of one group have trees of different heights, each grows up to its own height.
 
     Raises:
-        InputError: if `bootstrap.finished` is unknown, no layer has trees, they cannot grow from `start_height`, or there are more
-            stages than steps.
+        InputError: if `bootstrap.finished` is unknown, no layer has trees, they cannot grow from
+            `start_height`, or there are more stages than steps.
     """
     experiment = experiments.resolve(experiment)
     config = experiment.bootstrap
