@@ -67,7 +67,7 @@ setuptools.setup(
     package_dir={"mate_tf.configs": "configs"},
     package_data={
         "mate_tf.analysis.plots": ["*.js"],
-        "mate_tf.configs": ["*.yaml"],
+        "mate_tf.configs": ["*.yaml", "*/*.yaml"],
         "mate_tf.data.synthetic": ["*.csv"],
         "mate_tf.demo": ["*.css"],
         "mate_tf.tables": ["*.css"],

@@ -33,17 +33,9 @@ class StoredTensor:
         """Returns the tensor multiplied by a factor."""
         return StoredTensor(self.name, self.shape, lambda: self.read() * factor)
 
-    def repeated(self, rows: int) -> "StoredTensor":
-        """Returns the tensor with its rows again and again, up to a number of rows.
-
-        Args:
-            rows: length of axis 0 of the result.
-        """
-
-        def read():
-            return np.resize(self.read(), (rows, *self.shape[1:]))
-
-        return StoredTensor(self.name, (rows, *self.shape[1:]), read)
+    def converted(self, shape: tuple[int, ...], function: Callable) -> "StoredTensor":
+        """Returns the tensor with the values, of shape `shape`, that `function` makes of its."""
+        return StoredTensor(self.name, shape, lambda: function(self.read()))
 
     def padded(self, variable: tf.Variable, axis: int) -> "StoredTensor":
         """Returns the tensor, followed on `axis` by the rest of a longer variable's values.

@@ -71,7 +71,7 @@ class TablePretrainTask(pretraining_task.PretrainTask):
                 model=PretrainerConfig(
                     encoder=EncoderConfig(
                         attention=AttentionConfig(
-                            name="mate_efficient", global_length=32, radius=16
+                            name="mate_efficient", global_length=116, radius=42
                         )
                     )
                 ),

@@ -137,31 +137,37 @@ def dataset(
             f"{files[0]}: its examples have {stored_length} tokens, more than {seq_length};"
             " create them again with this max_seq_length"
         )
-    records = _serialized(files, shuffle, seed)
-    if shuffle:
-        records = records.shuffle(shuffle, seed=seed)
-    if repeat:
-        records = records.repeat()
     lengths = sorted({length for length in buckets or () if length < seq_length} | {seq_length})
     sizes = [_fitting(batch_size, length, max_batch_tokens) for length in lengths]
     sizes = [max(multiple_of, size - size % multiple_of) for size in sizes]
     curriculum = curriculum if curriculum and curriculum.num_batches > 0 else None
-    if skip and repeat and len(lengths) == 1 and not curriculum:
-        # Batches of one size need not be parsed to be left out.
-        records, skip = records.skip(skip * sizes[0]), 0
-    examples = records.map(
-        lambda record: _pad_tokens(_parse(record, stored_length, stored), seq_length),
-        num_parallel_calls=tf.data.AUTOTUNE,
-    )
+    # Batches of one size need not be parsed to be left out.
+    num_unparsed = skip * sizes[0] if repeat and len(lengths) == 1 and not curriculum else 0
+    skip = 0 if num_unparsed else skip
+
+    def examples(seed):
+        """Examples in an order that follows from the seed alone."""
+        records = _serialized(files, shuffle, seed)
+        if shuffle:
+            records = records.shuffle(shuffle, seed=seed)
+        if repeat:
+            records = records.repeat()
+        return records.skip(num_unparsed).map(
+            lambda record: _pad_tokens(_parse(record, stored_length, stored), seq_length),
+            num_parallel_calls=tf.data.AUTOTUNE,
+        )
 
     def batched(examples):
         if len(lengths) == 1:
             return examples.batch(sizes[0], drop_remainder=drop_remainder)
         return _bucket(examples, lengths, sizes, drop_remainder)
 
-    batches = batched(examples)
+    batches = batched(examples(seed))
     if curriculum:
-        short = examples.filter(lambda example: _num_tokens(example) <= curriculum.length)
+        # Shuffles of their own: with a common one, the order after the curriculum would depend on
+        # how far ahead the last epoch of the curriculum has been read.
+        own_seed = None if seed is None else seed + 1
+        short = examples(own_seed).filter(lambda each: _num_tokens(each) <= curriculum.length)
         batches = batched(short).take(curriculum.num_batches).concatenate(batches)
     if skip:
         batches = batches.skip(skip)
