@@ -221,7 +221,7 @@ def check_same_model(experiment: TableExperiment, model_dir: str, part: str = ""
     wanted = experiment.task.model.as_dict()
     trained["encoder"]["pack"] = wanted["encoder"]["pack"]
     for key in [part] if part else wanted:
-        difference = _first_difference(trained[key], wanted[key], f"task.model.{key}")
+        difference = first_difference(trained[key], wanted[key], f"task.model.{key}")
         if difference:
             name, before, now = difference
             raise InputError(
@@ -230,12 +230,17 @@ def check_same_model(experiment: TableExperiment, model_dir: str, part: str = ""
             )
 
 
-def _first_difference(before, now, key):
-    """Returns (key, value, other value) of the first difference, or None if both are equal."""
+def first_difference(before, now, key=""):
+    """Returns (key, value, other value) of the first difference, or None if both are equal.
+
+    Args:
+        before, now: values, or dicts as deep as needed.
+        key: key of both; "" for whole configurations.
+    """
     if isinstance(before, dict) and isinstance(now, dict):
         for name in before | now:
             inner = before.get(name), now.get(name)
-            found = _first_difference(*inner, f"{key}.{name}")
+            found = first_difference(*inner, f"{key}.{name}".removeprefix("."))
             if found:
                 return found
         return None
