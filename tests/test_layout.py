@@ -32,6 +32,7 @@ COVERED_BY = {
     "serving/answer": "serving/test_predictor",
     "models/encoder_decoder_config": "models/test_encoder_decoder",
     "serving/configurations": "serving/test_pretrained",
+    "serving/text_signatures": "serving/test_summarizer",
     "serving/hub": "serving/test_source",
     "serving/live": "serving/test_pretrained",
     "serving/requests": "serving/test_predictor",
