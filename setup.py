@@ -27,6 +27,7 @@ EXTRAS = {
         *("pytest", "pytest-xdist", "hypothesis", "pandas", "psutil", "matplotlib", "ruff"),
         "openpyxl",
         "huggingface_hub",
+        "rouge-score",
         "grpcio-tools<1.79",
         *("ipykernel", "nbclient", "nbformat"),
     ],
@@ -36,6 +37,8 @@ EXTRAS = {
     # Fetches models by their names on the Hugging Face hub.
     "hub": ["huggingface_hub"],
     "demo": ["gradio~=6.31", "starlette>=1.10"],
+    # Scores summaries.
+    "rouge": ["rouge-score"],
     # Reads .xlsx files.
     "excel": ["pandas", "openpyxl"],
     # For what builds on these; listed from the start, so that all are known to fit together.

@@ -88,17 +88,22 @@ class StaticMaskTensors(NamedTuple):
         any_key: <float>[batch, queries, 1 or heads, 1], 0 for queries without keys; None with
             blocks.
         blocks: BlockTensors; None if computed by mask.
+        order: <int32>[batch, seq], positions with an example's last token and the last position
+            exchanged, for blocks of a mask that has a row and a column of the last token.
     """
 
     mask: tf.Tensor | None = None
     any_key: tf.Tensor | None = None
     blocks: mask_blocks.BlockTensors | None = None
+    order: tf.Tensor | None = None
 
 
 class StaticMaskPattern(AttentionPattern):
     """Pattern with a mask that is made or read once, and its blocks if it is computed by blocks.
 
-    No token attends to padding, and padding attends to nothing.
+    No token attends to padding, and padding attends to nothing. The last row and column of a saved
+    mask can be those of each example's last token (`masks.files.of_last_token`, the masks of
+    structured DAM); of other masks they are those of position n - 1.
 
     Raises:
         InputError: no such mask or file, an option out of range, a file for another number of
@@ -117,6 +122,7 @@ class StaticMaskPattern(AttentionPattern):
             self._made = lambda n: function(n, **options)[None]
             self.length = self.config.length
             self._made(self.length or 1)  # checks the options
+            self._of_last_token = None
         else:
             saved = files.load(self.config.mask, num_heads)
             own = saved.shape[-1]
@@ -126,6 +132,9 @@ class StaticMaskPattern(AttentionPattern):
             if not self.config.diagonal:
                 saved = saved & ~np.eye(own, dtype=bool)
             self._made = lambda n: saved[:, :n, :n]
+            # [1 or heads, n, n] -> the row and the column of the last token: [1 or heads, n]
+            last = files.of_last_token(self.config.mask)
+            self._of_last_token = (saved[:, -1], saved[:, :, -1]) if last else None
         self._what = f"{self.config.mask}: a mask"
         self._plans = {}
 
@@ -141,7 +150,10 @@ class StaticMaskPattern(AttentionPattern):
         return self._made(self.length)[:, :n, :n]
 
     def mask(self, context):
-        return self._mask(masks.real_tokens(context)) & masks.real_pairs(context)
+        mask = self._mask(masks.real_tokens(context))
+        if self._of_last_token is not None:
+            mask = self._with_last_token(mask, masks.last_token(context))
+        return mask & masks.real_pairs(context)
 
     def _mask(self, real):
         """Returns the mask for the length of `real`, <bool>[1, 1 or heads, seq, seq]."""
@@ -153,10 +165,30 @@ class StaticMaskPattern(AttentionPattern):
         with tf.control_dependencies([check_length(seq, self.length, self._what)]):
             return tf.constant(self.static_mask(self.length))[None, :, :seq, :seq]
 
+    def _with_last_token(self, mask, last):
+        """Puts the row and the column of the last token where it is in each example.
+
+        Args:
+            mask: <bool>[1, 1 or heads, seq, seq].
+            last: <int32>[batch], the last position.
+
+        Returns:
+            <bool>[batch, 1 or heads, seq, seq]
+        """
+        _, _, seq, _ = shape_list(mask)
+        is_last = tf.range(seq) == last[:, None]
+        of_query, of_key = is_last[:, None, :, None], is_last[:, None, None, :]
+        row, column = (tf.constant(of_token)[:, :seq] for of_token in self._of_last_token)
+        corner = tf.constant(self._of_last_token[0][:, -1])[:, None, None]
+        mask = tf.where(of_query, row[:, None], mask)
+        mask = tf.where(of_key, column[:, :, None], mask)
+        return tf.where(of_query & of_key, corner, mask)
+
     def call(self, context, training=None):
         real = masks.real_tokens(context)
         seq = real.shape[1]
-        plan = self.plan(self.length if seq is None else seq)
+        of_any_length = self.length if self._of_last_token is None else None
+        plan = self.plan(of_any_length if seq is None else seq)
         if plan is None:
             mask = self.mask(context)
             any_key = masks.any_key(mask, self.compute_dtype)
@@ -167,20 +199,37 @@ class StaticMaskPattern(AttentionPattern):
                 [check_length(tf.shape(real)[1], self.length, self._what)]
             ):
                 real = tf.identity(real)
+        order = None
+        if self._of_last_token is not None:
+            last, position = masks.last_token(context)[:, None], tf.range(seq)
+            order = tf.where(position == last, seq - 1, position)
+            order = tf.where(position == seq - 1, last, order)
+            real = tf.gather(real, order, axis=1, batch_dims=1)
         blocks = mask_blocks.tensors(plan, real, self.num_heads, self.compute_dtype)
-        return StaticMaskTensors(blocks=blocks)
+        return StaticMaskTensors(blocks=blocks, order=order)
 
     def plan(self, n: int | None) -> mask_blocks.Plan | None:
         """Returns the blocks for n tokens, or None if the mask is applied whole; decided once."""
         if n is None or self.config.form == "masked":
             return None
         if n not in self._plans:
-            plan = mask_blocks.plan(self.static_mask(n))
+            plan = mask_blocks.plan(self._mask_of_blocks(n))
             if self.config.form == "auto" and not plan.is_cheaper():
                 logging.info("static_mask %s: %s; computed by mask", self.config.mask, plan)
                 plan = None
             self._plans[n] = plan
         return self._plans[n]
+
+    def _mask_of_blocks(self, n: int) -> np.ndarray:
+        """Returns the mask for n tokens, the last of which is the last one of an example."""
+        mask = self.static_mask(n)
+        if self._of_last_token is None:
+            return mask
+        mask = mask.copy()
+        row, column = self._of_last_token
+        mask[:, -1], mask[:, :, -1] = row[:, :n], column[:, :n]
+        mask[:, -1, -1] = row[:, -1]
+        return mask
 
 
 class StaticMaskAttention(TableAttention):
@@ -190,7 +239,11 @@ class StaticMaskAttention(TableAttention):
 
     def attend(self, query, key, value, pattern, training=None):
         if pattern.blocks is not None:
-            return mask_blocks.attend(self, query, key, value, pattern.blocks, training)
+            if pattern.order is None:
+                return mask_blocks.attend(self, query, key, value, pattern.blocks, training)
+            parts = (tf.gather(x, pattern.order, axis=1, batch_dims=1) for x in (query, key, value))
+            context = mask_blocks.attend(self, *parts, pattern.blocks, training)
+            return tf.gather(context, pattern.order, axis=1, batch_dims=1)  # exchanges them back
         # [batch, seq, heads, head_size] -> [batch, heads, seq, head_size]
         query, key, value = (tf.transpose(x, [0, 2, 1, 3]) for x in (query, key, value))
         # [batch, heads, queries, keys]

@@ -1,5 +1,8 @@
-"""Grown layers: finds variables for which a checkpoint has only the first part of the values."""
+"""Variables for which a checkpoint has only the first part of the values, or other ones."""
 
+import functools
+
+import numpy as np
 import tensorflow as tf
 
 from mate_tf.checkpoints.names import modules_with
@@ -26,6 +29,56 @@ def grown(model: tf.Module, stored: dict, variables: dict[str, tf.Variable]) -> 
         lengths = factors.get(id(variable), {})
         if name in stored and stored[name].shape[1:2] in lengths:
             found[name] = lengths[stored[name].shape[1:2]]
+    return found
+
+
+def converted(model: tf.Module, stored: dict, variables: dict[str, tf.Variable]) -> dict:
+    """Returns the variables of patterns for which other values are stored, made of these.
+
+    A pattern tells what may be stored instead (`older_variables`).
+
+    Args:
+        model: the model with the variables.
+        stored: name -> `StoredTensor`.
+        variables: name in `stored` -> variable.
+
+    Returns:
+        name -> `StoredTensor` with the shape of the variable.
+    """
+    functions = {}
+    for pattern in modules_with(model, "older_variables"):
+        own = pattern.checkpoint_variables()
+        functions |= {id(own[name]): of for name, of in pattern.older_variables().items()}
+    return {
+        name: stored[name].converted(tuple(variable.shape), function)
+        for name, variable in variables.items()
+        if name in stored
+        and (function := functions.get(id(variable), {}).get(tuple(stored[name].shape)))
+    }
+
+
+def repeated(model: tf.Module, stored: dict, variables: dict[str, tf.Variable]) -> dict:
+    """Returns the variables that have more rows than the checkpoint, and start as copies of them.
+
+    A layer tells which of its variables do (`repeated_variables`).
+
+    Args:
+        model: the model with the variables.
+        stored: name -> `StoredTensor`.
+        variables: name in `stored` -> variable.
+
+    Returns:
+        name -> `StoredTensor` with the shape of the variable.
+    """
+    layers = modules_with(model, "repeated_variables")
+    repeating = {id(variable) for layer in layers for variable in layer.repeated_variables()}
+    found = {}
+    for name, variable in variables.items():
+        if id(variable) in repeating and name in stored:
+            (rows, *rest), shape = stored[name].shape, tuple(variable.shape)
+            if 0 < rows < shape[0] and (*rest,) == shape[1:]:
+                copies = functools.partial(np.resize, new_shape=shape)
+                found[name] = stored[name].converted(shape, copies)
     return found
 
 

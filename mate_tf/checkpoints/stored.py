@@ -33,6 +33,10 @@ class StoredTensor:
         """Returns the tensor multiplied by a factor."""
         return StoredTensor(self.name, self.shape, lambda: self.read() * factor)
 
+    def converted(self, shape: tuple[int, ...], function: Callable) -> "StoredTensor":
+        """Returns the tensor with the values, of shape `shape`, that `function` makes of its."""
+        return StoredTensor(self.name, shape, lambda: function(self.read()))
+
     def padded(self, variable: tf.Variable, axis: int) -> "StoredTensor":
         """Returns the tensor, followed on `axis` by the rest of a longer variable's values.
 

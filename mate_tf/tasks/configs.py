@@ -124,6 +124,13 @@ class BootstrapConfig(base_config.Config):
         steps_per_stage: steps of a stage; 0: `trainer.train_steps` are divided equally. The last
             stage has the remaining steps.
         attention: attention of the layers that have no trees yet.
+        finished: what happens to layers with trees of full height when the layers before them get
+            trees. "keep": they keep them, as the text of section 3.3 says: all parameters
+            initialize the next model, and only the trees of the new layers are random. "restart":
+            they begin again at height start_height + 1, with new trees, and grow with the new
+            layers, as the inner loop of Algorithm 1 says: it trains models with height h in all
+            layers from idx on. That throws away what the trees have learned, and once more for
+            each group of layers, so "keep" is the default.
     """
 
     layer_width: int = 0
@@ -133,6 +140,7 @@ class BootstrapConfig(base_config.Config):
     attention: AttentionConfig = dataclasses.field(
         default_factory=lambda: AttentionConfig(name="full")
     )
+    finished: str = "keep"
 
 
 @dataclasses.dataclass

@@ -3,7 +3,7 @@
 If all layers get trees at once, training stops at a high loss (Treeformer, section 3.3).
 Algorithm 1 therefore works in stages. The last layers get trees first. Their trees grow level by
 level, and each stage starts from the weights of the previous one. Then the layers below get trees,
-while the finished layers keep their height.
+while the finished layers keep their height, or begin again (`BootstrapConfig.finished`).
 
 An experiment with `bootstrap.layer_width` trains in such stages. Its `task.model.encoder.attention`
 is the attention of the final model. Steps, learning rate and the optimizer's moments continue from
@@ -13,7 +13,7 @@ stage to stage as in a single training.
 import dataclasses
 import os
 
-from mate_tf import attention
+from mate_tf import attention, values
 from mate_tf.attention import AttentionConfig
 from mate_tf.checkpoints.latest import latest
 from mate_tf.errors import InputError
@@ -21,6 +21,10 @@ from mate_tf.tasks.configs import TableExperiment
 from mate_tf.training import experiments, layer_log, trainer
 
 _FOLDER = "stage_{}"
+
+KEEP, RESTART = "keep", "restart"
+FINISHED = (KEEP, RESTART)
+"""Values of `bootstrap.finished`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,8 +104,8 @@ def stages(experiment: TableExperiment) -> list[Stage]:
     If layers of one group have trees of different heights, each grows up to its own height.
 
     Raises:
-        InputError: if no layer has trees, they cannot grow from `start_height`, or there are more
-            stages than steps.
+        InputError: if `bootstrap.finished` is unknown, no layer has trees, they cannot grow from
+            `start_height`, or there are more stages than steps.
     """
     experiment = experiments.resolve(experiment)
     config = experiment.bootstrap
@@ -121,6 +125,8 @@ def stages(experiment: TableExperiment) -> list[Stage]:
         if number > 1:
             of_stage.trainer.continue_steps = True
             of_stage.task.override({"init_exclude": "", "reset_output_cls": False})
+            # Trees that begin again are lower than those of the stage before, which do not fit.
+            of_stage.task.skip_mismatched = config.finished == RESTART
         found.append(Stage(number, first_step, of_stage))
         first_step = end
     return found
@@ -157,12 +163,15 @@ def _patterns(config, target):
             f"bootstrap.layer_width={config.layer_width}: no layer of task.model.encoder.attention "
             "has trees"
         )
+    if config.finished not in FINISHED:
+        raise values.refused("bootstrap.finished", config.finished, f"one of {', '.join(FINISHED)}")
     start = config.start_height
     layers = [config.attention if has_trees(each) else each for each in target]
     if config.steps_before:
         yield list(layers)
     for end in range(len(of_trees), 0, -config.layer_width):
-        group = of_trees[max(0, end - config.layer_width) : end]
+        last = end if config.finished == KEEP else None
+        group = of_trees[max(0, end - config.layer_width) : last]
         heights = {layer: tree_height(target[layer]) for layer in group}
         if not 0 <= start < max(heights.values()):
             raise InputError(

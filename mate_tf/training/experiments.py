@@ -12,6 +12,7 @@ from official.modeling.hyperparams import base_config, params_dict
 
 from mate_tf import tasks, values
 from mate_tf.attention import AttentionConfig
+from mate_tf.attention import config as attention_config
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import atomic_path
 from mate_tf.files.config_files import find_config, with_bases
@@ -220,7 +221,7 @@ def check_same_model(experiment: TableExperiment, model_dir: str, part: str = ""
     wanted = experiment.task.model.as_dict()
     trained["encoder"]["pack"] = wanted["encoder"]["pack"]
     for key in [part] if part else wanted:
-        difference = _first_difference(trained[key], wanted[key], f"task.model.{key}")
+        difference = first_difference(trained[key], wanted[key], f"task.model.{key}")
         if difference:
             name, before, now = difference
             raise InputError(
@@ -229,12 +230,17 @@ def check_same_model(experiment: TableExperiment, model_dir: str, part: str = ""
             )
 
 
-def _first_difference(before, now, key):
-    """Returns (key, value, other value) of the first difference, or None if both are equal."""
+def first_difference(before, now, key=""):
+    """Returns (key, value, other value) of the first difference, or None if both are equal.
+
+    Args:
+        before, now: values, or dicts as deep as needed.
+        key: key of both; "" for whole configurations.
+    """
     if isinstance(before, dict) and isinstance(now, dict):
         for name in before | now:
             inner = before.get(name), now.get(name)
-            found = _first_difference(*inner, f"{key}.{name}")
+            found = first_difference(*inner, f"{key}.{name}".removeprefix("."))
             if found:
                 return found
         return None
@@ -252,10 +258,14 @@ def read_chain(path):
 
 
 def read_yaml(path):
-    """Reads a YAML file as a dict. Raises InputError if it cannot be read or parsed."""
+    """Reads a YAML file as a dict, with new options of older files (`attention.config.completed`).
+
+    Raises:
+        InputError: if it cannot be read or parsed.
+    """
     try:
         with open(path, encoding="utf-8") as file:
-            return _parse_yaml(file.read(), path)
+            return attention_config.completed(_parse_yaml(file.read(), path))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read: {error}") from error
 

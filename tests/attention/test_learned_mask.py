@@ -15,6 +15,7 @@ from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 
 HEADS, HIDDEN = 4, 16
+KINDS = {"structured": {"structured": True}, "symmetric": {"symmetric": True}, "pairs": {}}
 
 
 def config_of(**options):
@@ -45,21 +46,26 @@ def drawn(pattern, seq=12):
     return np.maximum(1 + bias / pattern.config.penalty, 0)
 
 
-@pytest.mark.parametrize("structured", [False, True])
+@pytest.mark.parametrize("kind", ["structured", "symmetric", "pairs"])
 @pytest.mark.parametrize("diagonal", [False, True])
-def test_drawn_masks_are_symmetric_and_structured(structured, diagonal):
-    pattern = pattern_of("random", objective="dam", structured=structured, diagonal=diagonal)
-    assert pattern.alpha.shape[1] == (10 if structured else 78)
+def test_pairs_that_share_a_parameter_and_its_noise(kind, diagonal):
+    pattern = pattern_of("random", objective="dam", diagonal=diagonal, **KINDS[kind])
+    assert pattern.alpha.shape[1] == {"structured": 10, "symmetric": 78, "pairs": 144}[kind]
     mask = drawn(pattern)
-    np.testing.assert_allclose(mask, mask.transpose(0, 2, 1), atol=1e-5)
+    off = ~np.eye(12, dtype=bool)
+    difference = np.abs(mask - mask.transpose(0, 2, 1))
+    if kind == "pairs":  # independent, so that hardly any two are equal
+        assert (difference[:, off] > 1e-4).mean() > 0.9
+    else:
+        assert difference.max() < 1e-5
     on_diagonal = np.diagonal(mask, axis1=1, axis2=2)
     assert (on_diagonal > 0).all() == diagonal
+    structured = kind == "structured"
     inner = mask[:, 1:-1, 1:-1]
     for head in inner:
         for distance in range(10):
             values = np.diagonal(head, distance)
             assert (np.ptp(values) < 1e-5) == (structured or distance == 9 or not np.any(values))
-    off = ~np.eye(12, dtype=bool)
     if structured:
         for edge in (mask[:, 0], mask[:, -1]):
             np.testing.assert_allclose(edge[:, 1:-1], 1)
@@ -69,27 +75,69 @@ def test_drawn_masks_are_symmetric_and_structured(structured, diagonal):
     assert np.abs(mask[0] - mask[1]).max() > 0.1
 
 
-@pytest.mark.parametrize("structured", [False, True])
-def test_final_mask(structured):
-    pattern = pattern_of("random", objective="dam", structured=structured)
+@pytest.mark.parametrize(("kind", "number"), [("structured", 3), ("symmetric", 32), ("pairs", 88)])
+def test_final_mask(kind, number):
+    """The pair of query 7 and key 4, of the length 12."""
+    pattern = pattern_of("random", objective="dam", **KINDS[kind])
     final = pattern.final_mask()
     alpha = pattern.alpha.numpy()
-    i, j = 7, 4
-    number = i - j if structured else i * (i + 1) // 2 + j
-    np.testing.assert_array_equal(final[:, i, j], alpha[:, number] > 0)
-    np.testing.assert_array_equal(final[:, j, i], alpha[:, number] > 0)
+    np.testing.assert_array_equal(final[:, 7, 4], alpha[:, number] > 0)
+    opposite = 4 * 12 + 7 if kind == "pairs" else number
+    np.testing.assert_array_equal(final[:, 4, 7], alpha[:, opposite] > 0)
     used = pattern(context_of(12)).bias.numpy()[0] == 0
     np.testing.assert_array_equal(used, final)
     np.testing.assert_array_equal(pattern.mask(context_of(12))[0], final)
-    np.testing.assert_array_equal(pattern.mask(context_of(5))[0], final[:, :5, :5])
     assert float(pattern.sparsity()) == pytest.approx(1 - final.mean(), abs=1e-6)
+    if kind != "structured":
+        np.testing.assert_array_equal(pattern.mask(context_of(5))[0], final[:, :5, :5])
 
 
-def test_the_price_of_a_mask_is_its_sum():
-    pattern = pattern_of(objective="dam", sparsity_weight=0.5)
-    mask = drawn(pattern)
-    (loss,) = pattern.losses
+@pytest.mark.parametrize("diagonal", [False, True])
+@pytest.mark.parametrize("training", [False, True])
+def test_last_row_and_column_are_those_of_an_examples_last_token(diagonal, training):
+    """Of 5, 9 and 3 tokens in a buffer of 9, for a mask of 12. All other pairs are off."""
+    pattern = pattern_of(-50.0, objective="dam", structured=True, diagonal=diagonal)
+    context = context_of(9, [5, 9, 3])
+    bias = pattern(context, training=training).bias.numpy()
+    on = np.broadcast_to(bias == 0, [3, HEADS, 9, 9])
+    for example, length in enumerate((5, 9, 3)):
+        expected = np.zeros([9, 9], bool)
+        expected[[0, length - 1], :length] = expected[:length, [0, length - 1]] = True
+        expected &= diagonal | ~np.eye(9, dtype=bool)
+        np.testing.assert_array_equal(on[example], np.tile(expected, [HEADS, 1, 1]))
+
+
+def test_symmetry_is_that_of_the_paper_unless_it_is_given():
+    for options, parameters in (
+        ({"objective": "importance"}, 78),
+        ({"objective": "importance", "symmetric": False}, 144),
+        ({"objective": "dam"}, 144),
+        ({"objective": "dam", "symmetric": True}, 78),
+        ({"objective": "dam", "structured": True}, 10),
+        ({"objective": "dam", "structured": True, "symmetric": True}, 10),
+    ):
+        assert pattern_of(**options).num_parameters == parameters, options
+    with pytest.raises(InputError, match="symmetric must not be false with structured"):
+        pattern_of(structured=True, symmetric=False)
+
+
+@pytest.mark.parametrize("diagonal", [False, True])
+@pytest.mark.parametrize("kind", ["structured", "symmetric", "pairs"])
+def test_the_price_of_a_mask_is_its_sum(diagonal, kind):
+    """Of the pairs in the mask: a diagonal that is off costs nothing, and has no gradient."""
+    options = {"objective": "dam", "sparsity_weight": 0.5, "diagonal": diagonal, "penalty": 1e6}
+    pattern = pattern_of(**options | KINDS[kind])
+    with tf.GradientTape() as tape:
+        bias = pattern(context_of(12), training=True).bias.numpy()[0].astype(np.float64)
+        (loss,) = pattern.losses
+    mask = np.maximum(1 + bias / 1e6, 0)
+    assert (np.diagonal(mask, axis1=1, axis2=2) > 0.01).any() == diagonal
     assert float(loss) == pytest.approx(0.5 * mask.sum(), rel=1e-4)
+    paid = tape.gradient(loss, pattern.alpha).numpy() != 0
+    if kind == "pairs":
+        np.testing.assert_array_equal(
+            paid.reshape(HEADS, 12, 12).diagonal(axis1=1, axis2=2), diagonal
+        )
     pattern(context_of(12))
     assert not pattern.losses
 
@@ -122,12 +170,12 @@ def test_restored_from_its_variables():
             learned_mask.LearnedMaskPattern.restored(config, variables)
 
 
-@pytest.mark.parametrize("structured", [False, True])
+@pytest.mark.parametrize("kind", ["structured", "symmetric", "pairs"])
 @pytest.mark.parametrize("temperature_steps", [0, 100])
-def test_gradients_reach_alpha_through_the_drawn_mask(tables, structured, temperature_steps):
+def test_gradients_reach_alpha_through_the_drawn_mask(tables, kind, temperature_steps):
     config = config_of(
         objective="dam",
-        structured=structured,
+        **KINDS[kind],
         penalty=5.0,
         sparsity_weight=0.0,
         final_temperature=1.0,
@@ -210,23 +258,78 @@ def test_no_diagonal_against_numpy(tables, objective):
     )
 
 
-def test_a_saved_mask_is_the_same_mask_elsewhere(tables, tmp_path):
+@pytest.mark.parametrize("diagonal", [False, True])
+@pytest.mark.parametrize("kind", ["structured", "symmetric", "pairs"])
+def test_a_saved_mask_is_the_same_mask_elsewhere(tables, tmp_path, kind, diagonal):
+    """Also for examples of several lengths, in buffers shorter than the mask and as long."""
     path = tmp_path / "mask.npz"
-    run = tables.layer_pair(config_of(objective="dam", structured=True, diagonal=False))
-    x = tf.random.stateless_normal([2, 10, HIDDEN], [1, 2])
+    run = tables.layer_pair(config_of(objective="dam", diagonal=diagonal, **KINDS[kind]))
     context = context_of(10, [10, 4])
-    run(x, context)
-    run.pattern.alpha.assign(tf.random.stateless_normal(run.pattern.alpha.shape, [5, 6]))
+    run(tf.zeros([2, 10, HIDDEN]), context)
+    run.pattern.alpha.assign(tf.random.stateless_normal(run.pattern.alpha.shape, [5, 6]) - 0.5)
     run.pattern.save_mask(path)
     remembered = mask_files.made_by(path)
     assert remembered["attention"] == run.pattern.config.as_dict()
     assert remembered["step"] == 0
+    assert mask_files.of_last_token(path) == (kind == "structured")
     for form in ("masked", "blocks"):
         config = AttentionConfig(name="static_mask", mask=str(path), form=form)
         static = tables.layer_pair(config)
-        np.testing.assert_allclose(static(x, context), run(x, context), atol=1e-5)
+        for seq, lengths in ((10, [10, 4]), (12, [1, 12, 7]), (12, [0, 2])):
+            x = tf.random.stateless_normal([len(lengths), seq, HIDDEN], [1, seq])
+            context = context_of(seq, lengths)
+            np.testing.assert_allclose(static(x, context), run(x, context), atol=1e-5)
+            expected = run.pattern.mask(context)
+            np.testing.assert_array_equal(static.pattern.mask(context), expected)
+        assert (static.pattern(context).blocks is None) == (form == "masked")
     with pytest.raises(InputError, match="a mask for 12 tokens, but the input is longer: 13"):
         static(tf.zeros([1, 13, HIDDEN]), context_of(13))
+
+
+def test_a_saved_structured_mask_in_a_graph_of_any_length(tables, tmp_path):
+    """Without a known length there are no blocks, which need the place of the last token."""
+    path = tmp_path / "mask.npz"
+    learned = pattern_of("random", objective="dam", structured=True)
+    learned.save_mask(path)
+    static = tables.layer_pair(AttentionConfig(name="static_mask", mask=str(path), form="blocks"))
+    dynamic = tf.function(
+        lambda *ids: static.pattern(TableContext(*ids)).mask,
+        input_signature=[tf.TensorSpec([None, None], tf.int32)] * 4,
+        autograph=False,
+    )
+    context = context_of(9, [9, 5])
+    np.testing.assert_array_equal(dynamic(*context[:4]), learned.mask(context))
+
+
+def test_masks_of_files_without_a_last_token_are_as_they_were(tables, tmp_path):
+    """A file of an older version: the last row and column are those of position n - 1."""
+    pattern = pattern_of(-1.0, objective="dam", structured=True)
+    new, old = tmp_path / "new.npz", tmp_path / "old.npz"
+    pattern.save_mask(new)
+    stored = dict(np.load(new))
+    del stored["of_last_token"]
+    np.savez_compressed(old, **stored)
+    context = context_of(12, [12, 5])
+    for path, last in ((new, 4), (old, 11)):
+        mask = tables.layer_pair(AttentionConfig(name="static_mask", mask=str(path))).pattern.mask(
+            context
+        )
+        expected = np.zeros([12, 12], bool)
+        expected[[0, last]] = expected[:, [0, last]] = True
+        expected[5:] = expected[:, 5:] = False
+        np.testing.assert_array_equal(mask[1, 0], expected)
+
+
+def test_alpha_of_symmetric_masks_becomes_that_of_both_pairs():
+    """Of a checkpoint from before, or of one whose masks were symmetric."""
+    before = pattern_of("random", objective="dam", symmetric=True)
+    config = config_of(objective="dam")
+    variables = {"alpha": before.alpha.numpy(), "step": 3}
+    pattern = learned_mask.LearnedMaskPattern.restored(config, variables)
+    assert pattern.alpha.shape == [HEADS, 144]
+    assert int(pattern.step) == 3
+    np.testing.assert_array_equal(pattern.final_mask(), before.final_mask())
+    np.testing.assert_array_equal(pattern.importance(), before.importance())
 
 
 def test_longer_inputs_are_refused():

@@ -19,6 +19,7 @@ def test_variants_share_a_reader(benchmark, tmp_path, monkeypatch, capsys):
         if mode == "create_data":
             (options.data / "read" / "tf_examples").mkdir(parents=True)
         if mode == "train":
+            (model_dir / "read").mkdir(exist_ok=True)
             (model_dir / "read" / model_dir.name).touch()
         if mode == "predict_and_evaluate":
             share = 0.1 * len(runs)
@@ -38,7 +39,8 @@ def test_variants_share_a_reader(benchmark, tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(benchmark, "run", run)
     arguments = ["pointr.py", "--input_dir=i", "--weights=w", f"--data={tmp_path / 'data'}"]
-    arguments += [f"--output={tmp_path / 'out'}", "--variants", "full", "no ambiguous", "hard EM"]
+    variants = ["full", "no ambiguous", "hard EM", "Passage-Only"]
+    arguments += [f"--output={tmp_path / 'out'}", "--variants", *variants]
     monkeypatch.setattr(sys, "argv", arguments)
     benchmark.main()
     assert [(mode, name) for mode, name, _ in runs] == [
@@ -51,10 +53,20 @@ def test_variants_share_a_reader(benchmark, tmp_path, monkeypatch, capsys):
         ("predict_and_evaluate", "no_ambiguous"),
         ("train", "hard_EM"),
         ("predict_and_evaluate", "hard_EM"),
+        # Other examples and a reader of its own.
+        ("create_data", "Passage-Only"),
+        ("train", "Passage-Only"),
+        ("predict_and_evaluate", "Passage-Only"),
     ]
     assert {flags for _, name, flags in runs if name == "full"} == {("--attention=full",)}
     reader = tmp_path / "data" / "variants" / "reader"
     assert {path.name for path in reader.iterdir()} == {"full", "no_ambiguous", "hard_EM"}
+    own = tmp_path / "data" / "variants" / "Passage-Only" / "read"
+    assert not own.is_symlink()
+    assert [path.name for path in own.iterdir()] == ["Passage-Only"]
+    assert {flags[1] for _, name, flags in runs if name == "Passage-Only"} == {
+        "--params_override=read.task.reading.sources=passages"
+    }
     printed = capsys.readouterr().out
     assert (
         "full                  30.0   30.0   30.0  +1.0% [+0.5%, +1.5%]      15.0    7.5" in printed

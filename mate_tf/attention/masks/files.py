@@ -17,16 +17,19 @@ _LARGEST = 2**30  # bytes, unpacked; a mask of 16 heads for 16,384 tokens has ha
 _RATIO = 2**30  # a mask without a pair packs as tightly as zeros do
 
 
-def save(path: str | os.PathLike, mask, made_by: Mapping = {}) -> None:
+def save(path: str | os.PathLike, mask, made_by: Mapping = {}, of_last_token: bool = False) -> None:
     """Writes a mask to one .npz file, atomically.
 
     The file has `bits`, the mask's rows packed into bytes (<uint8>[heads, n, ceil(n / 8)], first
-    position in the highest bit), `shape` (heads, n) and `made_by`, a JSON text.
+    position in the highest bit), `shape` (heads, n), `made_by`, a JSON text, and `of_last_token`,
+    0 or 1.
 
     Args:
         path: the file.
         mask: <bool>[1 or heads, n, n], query before key.
         made_by: how it was made, such as the options of its training; JSON values.
+        of_last_token: whether the last row and column are those of each example's last token,
+            wherever it is, and not of position n - 1.
 
     Raises:
         InputError: `mask` has another shape or dtype, or the file cannot be written.
@@ -43,6 +46,7 @@ def save(path: str | os.PathLike, mask, made_by: Mapping = {}) -> None:
             bits=np.packbits(mask, axis=-1),
             shape=np.array(mask.shape[:2]),
             made_by=np.array(json.dumps(dict(made_by), sort_keys=True)),
+            of_last_token=np.array(int(of_last_token)),
         )
         file.write(buffer.getvalue())
 
@@ -74,6 +78,15 @@ def made_by(path: str | os.PathLike) -> dict:
     return _read(path)["made_by"]
 
 
+def of_last_token(path: str | os.PathLike) -> bool:
+    """Reads the argument `of_last_token` of `save`; False for files that are older than it.
+
+    Raises:
+        InputError: there is no such file, or it is no file of a mask.
+    """
+    return _read(path)["of_last_token"]
+
+
 def _read(path) -> dict:
     path = os.fspath(path)
     try:
@@ -89,6 +102,7 @@ def _read(path) -> dict:
         bits = stored["bits"]
         fits = bits.dtype == np.uint8 and bits.shape == (heads, n, -(-n // 8))
         stored["made_by"] = json.loads(str(stored["made_by"]))
+        stored["of_last_token"] = bool(int(stored.get("of_last_token", 0)))
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     except Exception as error:  # a broken array can raise any exception

@@ -48,6 +48,12 @@ def real_pairs(context) -> tf.Tensor:
     return real[:, None, :, None] & real[:, None, None, :]
 
 
+def last_token(context) -> tf.Tensor:
+    """Returns the position of each example's last real token, <int32>[batch]; 0 if it has none."""
+    real = tf.cast(real_tokens(context), tf.int32)
+    return tf.reduce_max(real * tf.range(tf.shape(real)[1]), axis=1)
+
+
 def any_key(mask, dtype) -> tf.Tensor:
     """Computes 1 for each query that attends to some key and 0 for the others.
 

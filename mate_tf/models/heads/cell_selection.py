@@ -153,9 +153,10 @@ class ColumnAndCellHead(_SelectionHead):
     """Selects a column, then cells in it (`select_one_column`).
 
     A column's logit is the mean over its cells of a second linear layer. Column 0 means that no
-    cell is selected; without `allow_empty_column_selection` it is never predicted. The loss is the
-    cross entropy of the column with the most labelled tokens plus the mean Bernoulli loss of the
-    cells of that column.
+    cell is selected; without `allow_empty_column_selection` -10000 is added to its logit, so that
+    it is never predicted. The loss is the cross entropy of the column with the most labelled tokens
+    plus the mean Bernoulli loss of the cells of that column. The column of an example without
+    labels is 0, so that its loss is about 10000 then, as in the reference.
     """
 
     def build(self, input_shape):
@@ -197,9 +198,7 @@ class ColumnAndCellHead(_SelectionHead):
         logits = cells.column_mean(cells.mean(token_scores))
         logits += LOG_ZERO * _without_column_0(1.0 - tf.cast(cells.column_present, tf.float32))
         if not self._config.allow_empty_column_selection:
-            # A constant for column 0, so that its score has no part in the loss.
-            never = tf.one_hot(0, self._config.max_num_columns)
-            logits = _without_column_0(logits) + LOG_ZERO * never
+            logits += LOG_ZERO * tf.one_hot(0, self._config.max_num_columns)
         return logits
 
     def loss(self, outputs, *, cells, features):

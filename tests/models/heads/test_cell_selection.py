@@ -202,10 +202,13 @@ def test_the_best_cell_where_none_is_likely():
 
 def test_one_column_only():
     """Both cells are likely, the second column less so: nothing outside the first is chosen."""
-    columns = np.array([[0.0, 5.0, 1.0, 5.0, 1.0, 1.0, 50.0]], np.float32)
+    columns = np.array([[-2.5, 5.0, 1.0, 5.0, 1.0, 1.0, 50.0]], np.float32)
     outputs, total, _ = run(one_table(), LOGITS, columns, select_one_column=True)
     np.testing.assert_array_equal(outputs["selected_tokens"][0], [0, 0, 0, 1, 0, 0, 0])
-    np.testing.assert_allclose(outputs["column_logits"][0, :3], [-1e4, 5, 1], atol=1e-3)
+    # Added to the logit of column 0, and what the column loss of no labels is made of.
+    np.testing.assert_allclose(outputs["column_logits"][0, :3], [-10002.5, 5, 1], atol=1e-3)
+    _, unlabelled, _ = run(one_table(labels=[0] * 6), LOGITS, columns, select_one_column=True)
+    assert unlabelled == pytest.approx(10002.5 + np.logaddexp(5.0, 1.0), abs=1e-3)
     column_loss = np.log(np.exp(5.0) + np.exp(1.0)) - 1.0
     # the header cell of column 2 scores 9, the data cell 3
     cell_loss = (np.log1p(np.exp(9.0)) + np.log1p(np.exp(-3.0))) / 2
