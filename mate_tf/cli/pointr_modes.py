@@ -44,7 +44,8 @@ def export_both(pipeline) -> None:
     """Exports both SavedModels, and the settings by which `PointrPredictor` combines them."""
     _each(export.export)(pipeline)
     config = pipeline.config.task
-    predictor.write_settings(pipeline.export_dir, config.num_cells, config.policy)
+    sources = pipeline.read.experiment.task.reading.sources
+    predictor.write_settings(pipeline.export_dir, config.num_cells, config.policy, sources)
     print(f"exported | {pipeline.export_dir}")
 
 
@@ -73,7 +74,9 @@ def _read(pipeline, split: str, ranked: prediction.RankedCells) -> dict:
     """Converts the selected cells and reads them with the second stage."""
     job = pipeline.read
     source = records.read_interactions(_interactions_path(pipeline, split))
-    selected = prediction.select_cells(source, ranked, pipeline.config.task.num_cells)
+    selected = prediction.select_cells(
+        source, ranked, pipeline.config.task.num_cells, job.experiment.task.reading.sources
+    )
     path = conversion.examples_path(job.output_dir, f"{split}.selected")
     report = conversion.convert_split(
         [each.interaction for each in selected],

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from mate_tf.errors import InputError
 from mate_tf.evaluation import confidence_intervals, metrics
-from mate_tf.tables.passages import split_sentences
+from mate_tf.evaluation.extractive import sentences
 
 METRICS = {
     "ROUGE-1": "rouge1",
@@ -23,7 +23,7 @@ def scores(gold: str, written: str) -> dict[str, float]:
     """Computes the F1 of each of `METRICS` for one text.
 
     Words are stemmed and in lower case, as rouge-score does it. For ROUGE-Lsum a line of a text is
-    a sentence; a text of one line is split into sentences.
+    a sentence; a text of one line is split (`extractive.sentences`).
 
     Args:
         gold: the gold text.
@@ -105,7 +105,7 @@ def _pairs(interactions, predicted) -> Iterator[tuple[str, str]]:
 @functools.lru_cache(_CACHED)
 def _scores(gold: str, written: str) -> tuple[float, ...]:
     """Returns the scores in the order of `METRICS`."""
-    found = _scorer().score(_lines(gold), _lines(written))
+    found = _scorer().score(*("\n".join(sentences(text)) for text in (gold, written)))
     return tuple(found[name].fmeasure for name in METRICS.values())
 
 
@@ -119,8 +119,3 @@ def _scorer():
             "ROUGE needs the package rouge-score: pip install 'mate-tf[rouge]'"
         ) from error
     return rouge_scorer.RougeScorer(list(METRICS.values()), use_stemmer=True)
-
-
-def _lines(text: str) -> str:
-    """Returns a text with one sentence in a line."""
-    return text if "\n" in text else "\n".join(split_sentences(text))

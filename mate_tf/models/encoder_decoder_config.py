@@ -11,11 +11,15 @@ from mate_tf.models.encoder_config import EncoderConfig
 
 
 def text_encoder() -> EncoderConfig:
-    """Returns BERT-base for plain text of up to 3,072 tokens, with decision trees in all layers."""
+    """Returns BERT-base for plain text of up to 3,072 tokens, with decision trees in all layers.
+
+    Checkpoints of BERT, which have 512 positions, may start it.
+    """
     return EncoderConfig(
         attention=AttentionConfig(name="tree_fine"),
         max_position_embeddings=3072,
-        disabled_features=list(TOKEN_TYPES),
+        repeat_positions=True,
+        disabled_features=list(TOKEN_TYPES[1:]),  # segments stay, as in BERT
     )
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from mate_tf.answers.gold import Coordinate
 from mate_tf.data.converters.offsets import Offsets
 from mate_tf.data.converters.tokenizer import Tokenizer
-from mate_tf.data.datasets.hybridqa_rc import HybridQaRcConfig
+from mate_tf.data.datasets.hybridqa_rc import ALL, HybridQaRcConfig
 from mate_tf.evaluation.hybridqa_answers import official_id
 from mate_tf.pointr.conversion import predicted_interactions
 from mate_tf.pointr.readings import Reading, by_question, choose, rank, span_in_text
@@ -39,12 +39,15 @@ class SelectedCell(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The text to read: the cell's own text, then the linked passages."""
+        """The text to read: the cell's own text, then the linked passages, or one of them."""
         return self.interaction.table.rows[0].cells[0].text
 
 
 def select_cells(
-    interactions: Iterable[interaction_pb2.Interaction], cells: RankedCells, num_cells: int
+    interactions: Iterable[interaction_pb2.Interaction],
+    cells: RankedCells,
+    num_cells: int,
+    sources: str = ALL,
 ) -> list[SelectedCell]:
     """Converts the best cells of each question to inputs of the second stage.
 
@@ -52,8 +55,11 @@ def select_cells(
         interactions: interactions of the first stage, with one question each.
         cells: the first stage's predictions.
         num_cells: number of cells per question.
+        sources: what is read of a cell, see `HybridQaRcConfig`.
     """
-    config = HybridQaRcConfig(single_cell_examples=True, num_predictions_to_keep=num_cells)
+    config = HybridQaRcConfig(
+        single_cell_examples=True, num_predictions_to_keep=num_cells, sources=sources
+    )
     found = []
     for interaction in interactions:
         (question,) = interaction.questions

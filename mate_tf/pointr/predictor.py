@@ -92,11 +92,14 @@ class PointrPredictor:
         InputError: if one of the two models does not exist.
     """
 
+    _sources = hybridqa_rc.ALL  # also of exports that are older than this setting
+
     def __init__(self, export_dir: str, reading: dict[str, bool] | None = None):
         self._point = ExportedModel(os.path.join(export_dir, POINT), reading)
         self._read = ExportedModel(os.path.join(export_dir, READ))
         settings = _settings(export_dir)
         self._policy, self._num_cells = settings["policy"], settings["num_cells"]
+        self._sources = settings.get("sources", self._sources)
         self._offsets = Offsets(self._read.converter.tokenizer)
 
     def ask(
@@ -156,7 +159,7 @@ class PointrPredictor:
 
     def _reading(self, interaction, question, cell, probability):
         """Reads one cell. Returns a `Reading` and its character range in the expanded text."""
-        config = hybridqa_rc.HybridQaRcConfig(single_cell_examples=True)
+        config = hybridqa_rc.HybridQaRcConfig(single_cell_examples=True, sources=self._sources)
         (reading,) = conversion.predicted_interactions(interaction, {question.id: [cell]}, config)
         example, _ = self._read.converter.conversion(reading, 0)
         (outputs,) = self._read(example)
@@ -164,6 +167,10 @@ class PointrPredictor:
         characters = span_in_text(outputs, self._offsets.ranges(text))
         log_probability = float(outputs["span_log_prob"])
         span = slice(*characters)
+        if self._sources == hybridqa_rc.PASSAGES and characters[1]:
+            row, column = cell
+            own = interaction.table.rows[row].cells[column].text + hybridqa_rc.SEPARATOR
+            characters = tuple(len(own) + place for place in characters)
         return Reading(text[span], probability, log_probability, cell), characters
 
 
@@ -193,9 +200,19 @@ def link(
     interaction.Extensions[_DESCRIPTIONS].descriptions.update(passages)
 
 
-def write_settings(export_dir: str, num_cells: int, policy: str) -> None:
-    """Writes the settings that combine the two models into their folder."""
-    write_json(os.path.join(export_dir, SETTINGS_FILE), {"num_cells": num_cells, "policy": policy})
+def write_settings(
+    export_dir: str, num_cells: int, policy: str, sources: str = hybridqa_rc.ALL
+) -> None:
+    """Writes the settings that combine the two models into their folder.
+
+    Args:
+        export_dir: the folder.
+        num_cells: see `PointrTaskConfig`.
+        policy: see `PointrTaskConfig`.
+        sources: see `HybridQaRcConfig`.
+    """
+    settings = {"num_cells": num_cells, "policy": policy, "sources": sources}
+    write_json(os.path.join(export_dir, SETTINGS_FILE), settings)
 
 
 def _settings(export_dir: str) -> dict:

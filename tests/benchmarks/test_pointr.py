@@ -1,9 +1,17 @@
 """The comparison of POINTR's variants runs each once, on one reader, and prints them together."""
 
 import json
+import shutil
 import sys
 
 import pytest
+import tensorflow as tf
+import yaml
+
+from mate_tf.models.encoder import TableEncoder
+from mate_tf.training import experiments
+
+from ..cli import test_pointr
 
 
 @pytest.fixture
@@ -19,6 +27,7 @@ def test_variants_share_a_reader(benchmark, tmp_path, monkeypatch, capsys):
         if mode == "create_data":
             (options.data / "read" / "tf_examples").mkdir(parents=True)
         if mode == "train":
+            (model_dir / "read").mkdir(exist_ok=True)
             (model_dir / "read" / model_dir.name).touch()
         if mode == "predict_and_evaluate":
             share = 0.1 * len(runs)
@@ -38,7 +47,8 @@ def test_variants_share_a_reader(benchmark, tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(benchmark, "run", run)
     arguments = ["pointr.py", "--input_dir=i", "--weights=w", f"--data={tmp_path / 'data'}"]
-    arguments += [f"--output={tmp_path / 'out'}", "--variants", "full", "no ambiguous", "hard EM"]
+    variants = ["full", "no ambiguous", "hard EM", "Passage-Only"]
+    arguments += [f"--output={tmp_path / 'out'}", "--variants", *variants]
     monkeypatch.setattr(sys, "argv", arguments)
     benchmark.main()
     assert [(mode, name) for mode, name, _ in runs] == [
@@ -51,10 +61,20 @@ def test_variants_share_a_reader(benchmark, tmp_path, monkeypatch, capsys):
         ("predict_and_evaluate", "no_ambiguous"),
         ("train", "hard_EM"),
         ("predict_and_evaluate", "hard_EM"),
+        # Other examples and a reader of its own.
+        ("create_data", "Passage-Only"),
+        ("train", "Passage-Only"),
+        ("predict_and_evaluate", "Passage-Only"),
     ]
     assert {flags for _, name, flags in runs if name == "full"} == {("--attention=full",)}
     reader = tmp_path / "data" / "variants" / "reader"
     assert {path.name for path in reader.iterdir()} == {"full", "no_ambiguous", "hard_EM"}
+    own = tmp_path / "data" / "variants" / "Passage-Only" / "read"
+    assert not own.is_symlink()
+    assert [path.name for path in own.iterdir()] == ["Passage-Only"]
+    assert {flags[1] for _, name, flags in runs if name == "Passage-Only"} == {
+        "--params_override=read.task.reading.sources=passages"
+    }
     printed = capsys.readouterr().out
     assert (
         "full                  30.0   30.0   30.0  +1.0% [+0.5%, +1.5%]      15.0    7.5" in printed
@@ -64,3 +84,34 @@ def test_variants_share_a_reader(benchmark, tmp_path, monkeypatch, capsys):
     done = len(runs)
     benchmark.main()
     assert len(runs) == done
+
+
+@pytest.mark.slow
+def test_two_steps_for_real(benchmark, tmp_path, monkeypatch, capsys):
+    """Passage-Only, which has examples and a reader of its own, from a tiny encoder's weights."""
+    test_pointr.write_data(tmp_path / "data")
+    (tmp_path / "tiny.yaml").write_text(test_pointr.CONFIG)
+    experiment = experiments.load(task="HYBRIDQA_RC")
+    stage = yaml.safe_load(test_pointr.CONFIG)["read"]
+    experiments.override(experiment, stage, "test")
+    encoder = TableEncoder(experiment.task.model.encoder)
+    tf.train.Checkpoint(encoder=encoder).save(str(tmp_path / "weights" / "ckpt"))
+    shutil.copy(tmp_path / "data" / "vocab.txt", tmp_path / "weights")
+    arguments = ["x", f"--input_dir={tmp_path / 'data'}", f"--weights={tmp_path / 'weights'}"]
+    arguments += [f"--config={tmp_path / 'tiny.yaml'}", f"--data={tmp_path / 'out'}"]
+    arguments += [f"--output={tmp_path / 'results'}", "--variants", "Passage-Only"]
+    monkeypatch.setattr(sys, "argv", arguments)
+    benchmark.main()
+    found = json.loads((tmp_path / "results" / "pointr.json").read_text())["Passage-Only"]
+    assert found["answers"]["total"]["questions"] == 7
+    assert 0 <= found["answers"]["total"]["EM"] <= found["answers"]["total"]["F1"] <= 1
+    for hits in found["hits"].values():
+        assert hits.keys() >= {"model", benchmark.RANKER}
+    model_dir = tmp_path / "out" / "variants" / "Passage-Only"
+    params = yaml.safe_load((model_dir / "read" / "params.yaml").read_text())
+    assert params["task"]["reading"]["sources"] == "passages"
+    answers = json.loads((model_dir / "dev.predictions.json").read_text())
+    passages = [text for number in (4, 5) for text in test_pointr.passages(number).values()]
+    for each in answers:
+        assert any(each["pred"] in text for text in passages)
+    assert "Passage-Only" in capsys.readouterr().out

@@ -190,7 +190,10 @@ def test_what_a_run_leaves(finished, data):
 
 
 def test_baselines_of_the_first_stage(finished, data, invoked, tmp_path):
-    """From training to EM and F1, a layer of each, with the reader that is there already."""
+    """From training to EM and F1, a layer of each, with the reader that is there already.
+
+    It reads the cells' own texts only, as in the baseline Table-Only.
+    """
     folder, arguments = finished
     baselines = [
         {"name": "linformer", "projected_length": 8, "length": 72},  # 8 added by table_etc
@@ -198,6 +201,7 @@ def test_baselines_of_the_first_stage(finished, data, invoked, tmp_path):
     ]
     encoder = {"num_hidden_layers": 2, "attention": baselines}
     override = {"point": {"task": {"model": {"encoder": encoder}}}}
+    override["read"] = {"task": {"reading": {"sources": "cells"}}}
     shutil.copytree(folder / "model" / "read", tmp_path / "model" / "read")
     own = (
         f"--model_dir={tmp_path / 'model'}",
@@ -209,7 +213,10 @@ def test_baselines_of_the_first_stage(finished, data, invoked, tmp_path):
     assert trainer.global_step(str(tmp_path / "model" / "read")) == 2
     answers = hybridqa_answers.read_predictions(tmp_path / "model" / "dev.predictions.json")
     assert answers.keys() == {each["question_id"] for each in questions([4, 5])}
-    assert all(answers.values())
+    asked = {each["question_id"]: each["table_id"] for each in questions([4, 5])}
+    for name, text in answers.items():
+        rows = table(int(asked[name][-1]))["data"]
+        assert text in [cell for row in rows for cell, _ in row]
     metrics = json.loads((tmp_path / "model" / "metrics.json").read_text())["dev"]["total"]
     assert metrics["questions"] == 7
     assert 0 <= metrics["EM"] <= metrics["F1"] <= 1

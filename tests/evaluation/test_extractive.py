@@ -1,5 +1,7 @@
 """Baselines that take sentences of the document."""
 
+import pytest
+
 from mate_tf.data.converters import sequences
 from mate_tf.evaluation import baselines, extractive
 
@@ -10,6 +12,21 @@ SENTENCES = ["The mice slept .", "They were tired .", "It was night .", "Cats ra
 def chosen(name, text=TEXT, example="x"):
     (found,) = baselines.predict([sequences.interaction(example, [text])], name).values()
     return found.texts[0].split("\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (TEXT, SENTENCES),
+        ("The mice\nslept . They \n\n", ["The mice", "slept . They"]),
+        # a model that knows no upper case
+        ("the mice slept. were they? j. bell saw it . cats ran",
+         ["the mice slept.", "were they?", "j. bell saw it .", "cats ran"]),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_sentences(text, expected):
+    assert extractive.sentences(text) == expected
 
 
 def test_lead():

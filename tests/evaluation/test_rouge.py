@@ -45,7 +45,7 @@ def test_sentences_count_for_lsum_only():
     assert swapped["ROUGE-Lsum"] == 1.0
     assert swapped["ROUGE-L"] == 0.5
     # A written text has no lines, and is split.
-    assert rouge.scores(GOLD, "the cats were running . The mice slept well .") == swapped
+    assert rouge.scores(GOLD, "the cats were running. the mice slept well.") == swapped
 
 
 def test_means_and_intervals():

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from mate_tf import checkpoints
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.encoder_decoder import EncoderDecoder
+from mate_tf.models.pretrainer import PretrainerConfig, TablePretrainer
 from tests.models import tiny_decoder
 
 
@@ -180,6 +182,29 @@ def test_start_of_the_decoder(number, chosen):
     np.testing.assert_array_equal(
         after["decoder/embeddings/word_embeddings"], before["bert/embeddings/word_embeddings"]
     )
+
+
+@pytest.mark.parametrize("of_pretraining", [True, False])
+def test_start_from_own_checkpoints(tmp_path, of_pretraining):
+    """A pre-trained encoder starts the encoder, a pre-trained encoder-decoder starts both."""
+    config = tiny_decoder.tiny()
+    if of_pretraining:
+        saved = TablePretrainer(PretrainerConfig(encoder=config.encoder))
+    else:
+        saved = EncoderDecoder(config)
+    tf.train.Checkpoint(model=saved, global_step=tf.Variable(1)).save(tmp_path / "ckpt")
+    model = EncoderDecoder(config)
+    report = checkpoints.load(model, tmp_path)
+    assert any("/decoder/" in name for name in report.loaded) == (not of_pretraining)
+    assert len(report.loaded) == len((saved.encoder if of_pretraining else saved).variables)
+    for ours, theirs in zip(model.encoder.variables, saved.encoder.variables, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    if not of_pretraining:
+        for ours, theirs in zip(model.variables, saved.variables, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        fewer = EncoderDecoder(tiny_decoder.tiny(max_target_positions=4))
+        with pytest.raises(InputError, match=r"\[8, 16\].*\[4, 16\]: max_target_positions differs"):
+            checkpoints.load(fewer, tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -22,10 +22,14 @@ def tiny(encoder=None, **fields) -> EncoderDecoderConfig:
     # With a large standard deviation the tokens of a random model differ.
     own = sizes | text | {"initializer_range": 0.5} | (encoder or {})
     made = tiny_encoder.tiny(**own)
-    defaults = {"num_decoder_layers": 1, "max_target_positions": POSITIONS}
-    return EncoderDecoderConfig(
-        **{"encoder": made, "start_id": CLS, "end_id": SEP} | defaults | fields
-    )
+    defaults = {
+        "encoder": made,
+        "num_decoder_layers": 1,
+        "max_target_positions": POSITIONS,
+        "start_id": CLS,
+        "end_id": SEP,
+    }
+    return EncoderDecoderConfig(**defaults | fields)
 
 
 def features(seed=0) -> dict[str, np.ndarray]:

@@ -29,6 +29,17 @@ def test_as_many_of_the_best_cells_as_are_kept(races):
     assert together == [bob, ann, "2001"]
 
 
+def test_what_is_read_of_a_cell(races):
+    """Table-Only and Passage-Only restrict the reader too; a cell may have nothing to read then."""
+    options = {"single_cell_examples": True, "num_predictions_to_keep": 3}
+    passages = ["Bob was born in Bern .", "Ann was born in Basel . She won twice .", ""]
+    for sources, expected in (("cells", ["Bob", "Ann", "2001"]), ("passages", passages)):
+        found = texts(races.interaction, sources=sources, **options)
+        assert [text for _, (text,) in found] == expected
+    with pytest.raises(InputError, match="sources: 'rows' is none of all, cells, passages"):
+        texts(races.interaction, sources="rows")
+
+
 def test_questions_without_prediction_give_nothing(races):
     config = HybridQaRcConfig()
     assert not list(predicted_interactions(races.interaction, {"other-0_0": [(0, 0)]}, config))

@@ -37,6 +37,8 @@ def test_selected_cells_have_their_probability_and_text(races):
     assert (bob.cell, bob.probability) == ((1, 1), 0.3)
     assert bob.text == "Bob : Bob was born in Bern ."
     assert not prediction.select_cells([races.interaction], {}, 2)
+    (own,) = prediction.select_cells([races.interaction], CELLS, 1, "cells")
+    assert own.text == "Ann"
 
 
 def test_readings_are_words_of_the_cells_text(races, tokenizer):

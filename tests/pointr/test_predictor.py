@@ -60,7 +60,8 @@ def test_settings_that_are_not_there(tmp_path):
     with pytest.raises(InputError, match=r"pointr.json: cannot be read"):
         predictor._settings(str(tmp_path))
     predictor.write_settings(str(tmp_path), num_cells=3, policy="product")
-    assert predictor._settings(str(tmp_path)) == {"num_cells": 3, "policy": "product"}
+    expected = {"num_cells": 3, "policy": "product", "sources": "all"}
+    assert predictor._settings(str(tmp_path)) == expected
 
 
 class Model:
@@ -108,3 +109,27 @@ def test_the_policy_chooses_among_the_cells_that_are_read():
     assert (found["first"].text, found["first"].passage) == ("Bern", "/wiki/Bob")
     assert (found["product"].text, found["product"].passage) == ("Basel", "/wiki/Ann")
     assert found["product"].cuts == ("1 cells shortened",)
+
+
+@pytest.mark.parametrize(
+    ("sources", "token", "text", "passage"),
+    [
+        ("cells", 0, "Bob", None),
+        ("passages", 4, "Bern", "/wiki/Bob"),
+        ("all", 6, "Bern", "/wiki/Bob"),
+    ],
+)
+def test_a_reader_of_cells_or_passages_only(sources, token, text, passage):
+    """What the reader gets, and where its answer stands."""
+    read = {"pred_span": np.array([2 + token] * 2), "span_log_prob": -1.0}
+    read["row_ids"] = np.array([0, 0, *[1] * 12])
+    table = Table.from_rows(["year", "winner"], [["2002", "Bob"]])
+    pointr = object.__new__(predictor.PointrPredictor)
+    pointr._point = Model([{"cell_probabilities": np.array([[0.1, 0.9]], np.float32)}])
+    pointr._read = Model([read])
+    pointr._policy, pointr._num_cells, pointr._offsets = "first", 1, Offsets()
+    pointr._sources = sources
+    links = {(0, 1): ["/wiki/Bob"]}
+    found = pointr.ask(table, "where?", links, {"/wiki/Bob": "Bob was born in Bern . He won ."})
+    assert (found.text, found.passage) == (text, passage)
+    assert found.sentence == ("Bob was born in Bern ." if passage else "Bob")

@@ -49,6 +49,21 @@ def test_steps_equal_numpy(sparse, name):
         np.testing.assert_allclose(var, value, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("options", "clipped"),
+    [
+        ({"clipvalue": 10.0}, [0.8, 0.6]),  # the norm of 1 leaves nothing to clip
+        ({"clipvalue": None}, [0.8, 0.6]),
+        ({"clipvalue": 0.7}, [0.7, 0.6]),
+        ({"clipvalue": 10.0, "gradient_clip_norm": 0.0}, [10.0, 10.0]),
+    ],
+)
+def test_clipping_to_10_needs_the_norm_off(options, clipped):
+    optimizer, var = build(RATE, **options), tf.Variable([0.0, 0.0])
+    optimizer.apply_gradients([(tf.constant([80.0, 60.0]), var)])
+    np.testing.assert_allclose(optimizer.get_slot(var, "m"), 0.1 * np.array(clipped), rtol=1e-5)
+
+
 def test_bias_correction_is_adams():
     """The first step of Adam is the learning rate in the direction of the sign."""
     rate = {"initial_learning_rate": 0.1, "decay_steps": 10**9, "warmup_steps": 0}

@@ -8,7 +8,7 @@ import numpy as np
 from mate_tf.data.converters.tokenizer import CONTINUATION, REQUIRED_PIECES, read_vocabulary
 
 _WITHOUT_SPACE_BEFORE = re.compile(r" ([.,;:!?%)\]}])(?= |$)")
-_WITHOUT_SPACE_AFTER = re.compile(r"(^| )([(\[{]) ")
+_WITHOUT_SPACE_AFTER = re.compile(r"(?<![^ ])([(\[{]) ")
 _INSIDE_WORDS = re.compile(r"(?<=\w) ([-'’/]) (?=\w)")
 _POSSESSIVE = re.compile(r"(?<=\w) (['’]) ?(?=s\b)")
 
@@ -43,4 +43,4 @@ class Detokenizer:
         pieces = " ".join(self._pieces[index] for index in ids if index not in self._left_out)
         text = pieces.replace(f" {CONTINUATION}", "").removeprefix(CONTINUATION)
         text = _POSSESSIVE.sub(r"\1", _INSIDE_WORDS.sub(r"\1", text))
-        return _WITHOUT_SPACE_AFTER.sub(r"\1\2", _WITHOUT_SPACE_BEFORE.sub(r"\1", text))
+        return _WITHOUT_SPACE_AFTER.sub(r"\1", _WITHOUT_SPACE_BEFORE.sub(r"\1", text))

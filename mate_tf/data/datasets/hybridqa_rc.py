@@ -26,6 +26,10 @@ from mate_tf.tables.files import read_text
 NONE, FULL, SELECTIVE, COLUMN = "none", "full", "selective", "col_confined"
 NOISY_CELL_STRATEGIES = (NONE, FULL, SELECTIVE, COLUMN)
 
+ALL, CELLS, PASSAGES = "all", "cells", "passages"
+SOURCES = (ALL, CELLS, PASSAGES)
+"""Values of `HybridQaRcConfig.sources`."""
+
 SEPARATOR = " : "
 
 _LINKS = annotated_text_pb2.AnnotatedText.annotated_cell_ext
@@ -49,6 +53,9 @@ class HybridQaRcConfig(base_config.Config):
             further cells; "full": the whole table; "selective": rows and columns with a gold cell;
             "col_confined": columns with a gold cell.
         num_predictions_to_keep: number of cells of the first stage that are read, the best ones.
+        sources: what is read of a cell. "all": its text and its passages; "cells": its text, as in
+            the baseline Table-Only of MATE's table 5; "passages": its passages, as in Passage-Only.
+            The first stage has options of its own for these baselines (`configs/hybridqa.yaml`).
         interactions_dir: not read; kept, as params.yaml of trained readers has it.
         hybridqa_prediction_filepath: not read; kept, as params.yaml of trained readers has it.
     """
@@ -58,16 +65,19 @@ class HybridQaRcConfig(base_config.Config):
     skip_ambiguous_examples: bool = False
     noisy_cell_strategy: str = NONE
     num_predictions_to_keep: int = 1
+    sources: str = ALL
     interactions_dir: str = ""
     hybridqa_prediction_filepath: dict[str, str] = dataclasses.field(default_factory=dict)
 
     def check(self) -> None:
-        """Raises InputError for an unknown strategy or no cell to keep."""
+        """Raises InputError for an unknown strategy or source, or no cell to keep."""
         if self.noisy_cell_strategy not in NOISY_CELL_STRATEGIES:
             raise InputError(
                 f"noisy_cell_strategy: {self.noisy_cell_strategy!r} is none of "
                 f"{', '.join(NOISY_CELL_STRATEGIES)}"
             )
+        if self.sources not in SOURCES:
+            raise InputError(f"sources: {self.sources!r} is none of {', '.join(SOURCES)}")
         if self.num_predictions_to_keep < 1:
             raise InputError(
                 f"num_predictions_to_keep: {self.num_predictions_to_keep} must be at least 1"
@@ -134,13 +144,21 @@ def gold_interactions(
             yield made
 
 
-def expanded_text(cell: interaction_pb2.Cell, descriptions: Mapping[str, str]) -> str:
+def expanded_text(
+    cell: interaction_pb2.Cell, descriptions: Mapping[str, str], sources: str = ALL
+) -> str:
     """Returns the text of a cell and the passages that it links to, separated by " : ".
 
     Each passage is used once. Entities without a passage are left out.
+
+    Args:
+        cell: the cell.
+        descriptions: identifier of an entity -> its passage.
+        sources: one of SOURCES, the texts to return.
     """
-    known = (descriptions[link] for link in _links(cell) if link in descriptions)
-    return SEPARATOR.join([cell.text, *known])
+    own = [] if sources == PASSAGES else [cell.text]
+    known = [] if sources == CELLS else _links(cell)
+    return SEPARATOR.join([*own, *(descriptions[link] for link in known if link in descriptions)])
 
 
 def _links(cell) -> list[str]:
@@ -193,10 +211,10 @@ def cell_tables(
     """
     groups = [[cell] for cell in cells] if config.single_cell_examples else [cells]
     for index, group in enumerate(groups):
-        yield _reading(interaction, question, group, index)
+        yield _reading(interaction, question, group, index, config.sources)
 
 
-def _reading(interaction, question, cells, index) -> interaction_pb2.Interaction:
+def _reading(interaction, question, cells, index, sources) -> interaction_pb2.Interaction:
     """Makes the interaction of a question and a one-row table of cells."""
     table = interaction.table
     made = interaction_pb2.Interaction(id=_table_id(question, index))
@@ -216,7 +234,7 @@ def _reading(interaction, question, cells, index) -> interaction_pb2.Interaction
                 f" column {column_index}"
             ) from None
         made.table.columns.add(text="")
-        copy = row.cells.add(text=expanded_text(cell, descriptions))
+        copy = row.cells.add(text=expanded_text(cell, descriptions, sources))
         for link in _links(cell):
             copy.Extensions[_LINKS].annotations.add(identifier=link)
             if link in descriptions:

@@ -30,8 +30,8 @@ _SENTENCE_TAGS = ("<S>", "</S>")
 class Documents:
     """Interactions of one document each, whose answer has the summary as its only text.
 
-    The sentences of an official abstract are lines of the summary. Article "PMC12" is question
-    "PMC12-0_0"; a document without an id is named after its line.
+    The sentences of an official article are lines, and so are those of its abstract. Article
+    "PMC12" is question "PMC12-0_0"; a document without an id is named after its line.
 
     Args:
         path: file to read; with the ending .txt, an official one.
@@ -89,7 +89,7 @@ class Documents:
         abstract = _sentences(line, "abstract_text", where)
         for tag in _SENTENCE_TAGS:
             abstract = [sentence.replace(tag, "").strip() for sentence in abstract]
-        return name, " ".join(filter(None, document)), "\n".join(filter(None, abstract))
+        return name, "\n".join(filter(None, document)), "\n".join(filter(None, abstract))
 
     def _plain(self, line: dict, where: str) -> tuple[str, str, str | None]:
         """Returns id, document and summary of a line of other JSON lines."""

@@ -40,14 +40,14 @@ def content(found):
 def test_official_files(write, split, name):
     found = summaries.read(write(f"{name}.txt", ARTICLE), split)
     assert [content(each) for each in found] == [
-        ("PMC12-0_0", ["mice were fed . they slept ."], ["mice sleep .\nwe saw it ."])
+        ("PMC12-0_0", ["mice were fed .\nthey slept ."], ["mice sleep .\nwe saw it ."])
     ]
     assert not found.defects
 
 
 def test_names_of_sections(write):
     (found,) = summaries.read(write("train.txt", ARTICLE), "train", section_names=True)
-    assert content(found)[1] == ["methods mice were fed . results they slept ."]
+    assert content(found)[1] == ["methods\nmice were fed .\nresults\nthey slept ."]
 
 
 def test_defects_of_official_files(write):
