@@ -27,6 +27,7 @@ EXTRAS = {
         *("pytest", "pytest-xdist", "hypothesis", "pandas", "psutil", "matplotlib", "ruff"),
         "openpyxl",
         "huggingface_hub",
+        "rouge-score",
         "grpcio-tools<1.79",
         *("ipykernel", "nbclient", "nbformat"),
     ],
@@ -36,6 +37,8 @@ EXTRAS = {
     # Fetches models by their names on the Hugging Face hub.
     "hub": ["huggingface_hub"],
     "demo": ["gradio~=6.31", "starlette>=1.10"],
+    # Scores summaries.
+    "rouge": ["rouge-score"],
     # Reads .xlsx files.
     "excel": ["pandas", "openpyxl"],
     # For what builds on these; listed from the start, so that all are known to fit together.
@@ -64,7 +67,7 @@ setuptools.setup(
     package_dir={"mate_tf.configs": "configs"},
     package_data={
         "mate_tf.analysis.plots": ["*.js"],
-        "mate_tf.configs": ["*.yaml"],
+        "mate_tf.configs": ["*.yaml", "*/*.yaml"],
         "mate_tf.data.synthetic": ["*.csv"],
         "mate_tf.demo": ["*.css"],
         "mate_tf.tables": ["*.css"],

@@ -12,6 +12,7 @@ GLUE says of them.
   masks with as many pairs in each head and against full attention; fine-tuned from --weights.
 - pruning: score against sparsity for masks from importance and random ones (figure 3).
 - stages: DAM's masks beside importance pruned as far (figure 7).
+- diagonal: the six fixed masks with and without the diagonal, and full attention (table 4).
 
 All that is done already is not done again: killed, the same command goes on. `--threads 1` twice
 with other seeds uses two cores.
@@ -38,7 +39,6 @@ SHARES, HIGH_SHARES = (0.3, 0.6, 0.9), (0.8, 0.85, 0.9, 0.95)
 LENGTH = 128
 PRETRAINED_STEPS, BATCH = 600, 16
 LAYERS = 3  # of the pre-trained ones, but for importance: half of the time
-PRECISION = "bfloat16"  # 1.3 times as fast here
 SMALL, PRETRAINED = "small BERT from nothing", "pre-trained BERT"
 CONFIGS = {SMALL: "text_pretrain_small", PRETRAINED: "text_pretrain_minilm"}
 DAM, RANDOM, FULL = "DAM", "random, as sparse", "full"
@@ -50,8 +50,9 @@ GLUE = {
     "SST-2": ("SST-2", "sst2", "accuracy", 300, [32, 64, LENGTH]),
 }
 PRUNED, STAGED = ("SST-2", "MRPC"), ("MRPC",)
+WITH, WITHOUT = "with the diagonal", "without"
 
-PART_NAMES = ("importance", "masks", "glue", "pruning", "stages")
+PART_NAMES = ("importance", "masks", "glue", "pruning", "stages", "diagonal")
 
 
 def arguments() -> argparse.Namespace:
@@ -69,6 +70,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--mask_steps", type=int, default=300)
     parser.add_argument("--symmetric", action="store_true", help="DAM's masks; the paper's are not")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument(
+        "--precision",
+        choices=("bfloat16", "float32"),
+        default="bfloat16",
+        help="bfloat16 is 1.3 times as fast with AVX512-BF16, and slow without",
+    )
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("out/sparsebert"))
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
@@ -118,7 +125,9 @@ def pretrain(options, model: str, name: str, steps: int, *flags):
         *(f"--num_train_steps={steps}", "--attention=learned_mask"),
         *(from_weights(options) if model == PRETRAINED else []),
         *([f"--train_batch_size={BATCH}"] if model == PRETRAINED else []),
-        *overrides(runtime__mixed_precision_dtype=PRECISION, trainer__validation_interval=steps),
+        *overrides(
+            runtime__mixed_precision_dtype=options.precision, trainer__validation_interval=steps
+        ),
         *flags,
     )
     if not (options.data / "text" / "tf_examples" / "dev.tfrecord").exists():
@@ -232,7 +241,7 @@ def fine_tune(options, task: str, mask: pathlib.Path | None, name: str, seed: in
             task__model__encoder__hidden_act="gelu_exact",
             task__model__encoder__num_hidden_layers=LAYERS,
             task__freeze="word_embeddings",  # half of the variables, and of what Adam has to do
-            runtime__mixed_precision_dtype=PRECISION,
+            runtime__mixed_precision_dtype=options.precision,
             trainer__validation_interval=steps,
             trainer__checkpoint_interval=steps,
         ),
@@ -363,6 +372,46 @@ def stages(options) -> dict:
     return found
 
 
+def diagonal(options) -> dict:
+    """Scores of the fixed masks with and without the diagonal: task -> mask -> column -> value."""
+    from mate_tf.attention import mask_pruning
+    from mate_tf.attention.masks import static
+
+    found = {task: {} for task in options.tasks if task in PRUNED}
+    for task, rows in found.items():
+        rows[FULL] = {WITH: _scored(options, task, None, FULL)}
+        for name, mask_of in static.MASKS.items():
+            rows[name] = {}
+            for column, kept in ((WITH, True), (WITHOUT, False)):
+                mask = mask_of(LENGTH, diagonal=kept)[None]
+                file = stored_mask(options, f"{name}_{kept}", mask)
+                rows[name][f"sparsity {column}"] = mask_pruning.sparsity(mask)
+                of_runs = f"fixed_{name}_{column.split()[0]}"
+                rows[name][column] = _scored(options, task, file, of_runs)
+            print_diagonal(task, rows)
+    return found
+
+
+def _scored(options, task: str, file, name: str) -> list[float]:
+    return [fine_tune(options, task, file, name, seed) for seed in options.seeds]
+
+
+def print_diagonal(task: str, rows: dict) -> None:
+    """Prints the scores of one task, with the paired difference over the seeds."""
+    print(f"\n{task + ' dev, %':14}{'sparse with':>12}{'without':>9}{WITH:>20}{WITHOUT:>14}  gain")
+    for name, row in rows.items():
+        if WITHOUT in row:
+            gains = [b - a for a, b in zip(row[WITH], row[WITHOUT], strict=True)]
+            sparse = [100 * row[f"sparsity {column}"] for column in (WITH, WITHOUT)]
+            print(
+                f"{name:14}{sparse[0]:12.1f}{sparse[1]:9.1f}{_mean_and_deviation(row[WITH]):>20}"
+                f"{_mean_and_deviation(row[WITHOUT]):>14}  {_mean_and_deviation(gains)}"
+            )
+        else:
+            print(f"{name:14}{0:12.1f}{'':9}{_mean_and_deviation(row[WITH]):>20}")
+    print(flush=True)
+
+
 def plot_scores(options, found: dict, name: str) -> None:
     from mate_tf.analysis.plots import sparsity as sparsity_plots
 
@@ -371,7 +420,7 @@ def plot_scores(options, found: dict, name: str) -> None:
     print(f"written | {path}", flush=True)
 
 
-PARTS = dict(zip(PART_NAMES, (importance, masks, glue, pruning, stages), strict=True))
+PARTS = dict(zip(PART_NAMES, (importance, masks, glue, pruning, stages, diagonal), strict=True))
 
 
 def main() -> None:

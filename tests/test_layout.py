@@ -12,7 +12,6 @@ SHORTEST, LONGEST, MEDIAN = 15, 400, 150
 
 COVERED_BY = {
     # modules that only hold what another one is tested with
-    "attention/base": "attention/test_contract",
     "attention/context": "attention/test_contract",
     "attention/pattern": "attention/test_contract",
     "attention/tree": "attention/test_contract",
@@ -30,7 +29,9 @@ COVERED_BY = {
     "cli/checks": "cli/test_pretrained",
     "cli/folders": "cli/test_job",
     "serving/answer": "serving/test_predictor",
+    "models/encoder_decoder_config": "models/test_encoder_decoder",
     "serving/configurations": "serving/test_pretrained",
+    "serving/text_signatures": "serving/test_summarizer",
     "serving/hub": "serving/test_source",
     "serving/live": "serving/test_pretrained",
     "serving/requests": "serving/test_predictor",
@@ -72,6 +73,7 @@ COVERED_BY = {
     # tasks: their settings, which the registry's test makes for each; their data have tests
     "tasks/associative_recall": "tasks/test_registry",
     "tasks/configs": "tasks/test_registry",
+    "tasks/denoise": "tasks/test_text_to_text",
     "tasks/glue": "tasks/test_registry",
     "tasks/listops": "tasks/test_registry",
     "tasks/lra": "tasks/test_registry",
@@ -81,6 +83,7 @@ COVERED_BY = {
     "tasks/trainer_config": "tasks/test_registry",
     "tasks/wikisql": "tasks/test_registry",
     "tasks/wtq": "tasks/test_registry",
+    "tasks/summarize": "cli/test_summarize",
     # what needs a process, a browser or TensorFlow 2.15
     "demo/guard": "faults/test_page",
     "demo/server": "faults/test_page",
@@ -88,6 +91,7 @@ COVERED_BY = {
     "layers/keras_namespace": "estimator/run",
     "training/estimator": "estimator/run",
     # what shows in a training only
+    "training/generation": "cli/test_summarize",
     "checkpoints/moments": "training/test_bootstrap",
     "layers/xla": "training/test_compiled",
     "training/continuation": "training/test_bootstrap",

@@ -1,5 +1,8 @@
 """Variables for which a checkpoint has only the first part of the values, or other ones."""
 
+import functools
+
+import numpy as np
 import tensorflow as tf
 
 from mate_tf.checkpoints.names import modules_with
@@ -52,6 +55,31 @@ def converted(model: tf.Module, stored: dict, variables: dict[str, tf.Variable])
         if name in stored
         and (function := functions.get(id(variable), {}).get(tuple(stored[name].shape)))
     }
+
+
+def repeated(model: tf.Module, stored: dict, variables: dict[str, tf.Variable]) -> dict:
+    """Returns the variables that have more rows than the checkpoint, and start as copies of them.
+
+    A layer tells which of its variables do (`repeated_variables`).
+
+    Args:
+        model: the model with the variables.
+        stored: name -> `StoredTensor`.
+        variables: name in `stored` -> variable.
+
+    Returns:
+        name -> `StoredTensor` with the shape of the variable.
+    """
+    layers = modules_with(model, "repeated_variables")
+    repeating = {id(variable) for layer in layers for variable in layer.repeated_variables()}
+    found = {}
+    for name, variable in variables.items():
+        if id(variable) in repeating and name in stored:
+            (rows, *rest), shape = stored[name].shape, tuple(variable.shape)
+            if 0 < rows < shape[0] and (*rest,) == shape[1:]:
+                copies = functools.partial(np.resize, new_shape=shape)
+                found[name] = stored[name].converted(shape, copies)
+    return found
 
 
 def _factors(model) -> dict[int, dict[tuple[int], float]]:

@@ -71,7 +71,8 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
     table encoder has seven tables; BERT's becomes the first rows of the table of segment_ids.
     Lower decision trees in the checkpoint become the upper levels of the model's trees
     (`growth.grown`), and the other levels keep their values. One alpha for two pairs of positions
-    becomes that of each (`growth.converted`).
+    becomes that of each (`growth.converted`). With `repeat_positions` of the EncoderConfig, copies
+    of the checkpoint's position embeddings fill a larger table.
 
     Args:
         model: a TableEncoder, or a model with one; its variables must exist.
@@ -104,7 +105,8 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
         tensors[TABLE_SEGMENTS] = tensors.pop(BERT_SEGMENTS)
         axes[TABLE_SEGMENTS] = 0
     whole = {name: tensors[name].padded(variables[name], axis) for name, axis in axes.items()}
-    partial = {name for name in axes if whole[name] is not tensors[name]}
+    whole |= growth.repeated(model, tensors, variables)
+    partial = {name for name in whole if whole[name] is not tensors[name]}
     tensors |= whole
     found = {name: variable for name, variable in variables.items() if name in tensors}
     if not found:
@@ -159,6 +161,8 @@ def _cause(reference_name: str, stored, ours) -> str:
     if reference_name.endswith("word_embeddings"):
         return ": it was trained with another vocabulary (vocab_size)"
     if reference_name.endswith("position_embeddings"):
+        if reference_name.startswith("decoder/"):
+            return ": max_target_positions differs"
         return ": max_position_embeddings differs"
     if table := re.search(r"token_type_embeddings_(\d)$", reference_name):
         index = int(table[1])

@@ -29,6 +29,16 @@ WITHOUT_MODEL_DIR = ("create_data", "profile")
 OF_CALIBRATION = ("run", "predict_and_evaluate", "export")
 """Modes that --calibrate is for."""
 
+MAX_SEED = 2**31 - 1
+"""Largest seed, as for --tf_random_seed."""
+
+AGAINST_SEEDS = {
+    "tf_random_seed": "give one of them",
+    "export_dir": "no model is exported; --mode=export with --model_dir exports that of a seed",
+    "calibrate": "no model is exported",
+}
+"""Flags that --seeds excludes -> reason."""
+
 OF_PRETRAINED = ("predict", "predict_and_evaluate", "export", "analyze", "ask", "demo")
 """Modes that --init_checkpoint is enough for, without a training."""
 
@@ -49,6 +59,8 @@ def check(flags) -> None:
         _check_model_dir(where.model_dir)
     if flags.calibrate:
         _check_calibrate(flags)
+    if flags.seeds is not None:
+        _check_seeds(flags)
     if flags.init_checkpoint:
         _check_checkpoint(flags)
     elif pipelines.find(flags):
@@ -70,6 +82,23 @@ def reading(flags) -> dict[str, bool]:
     return {
         name: getattr(flags, name) for name in READING_OPTIONS if getattr(flags, name) is not None
     }
+
+
+def seeds(flags) -> list[int]:
+    """Returns the seeds of --seeds.
+
+    Raises:
+        InputError: if one is no seed, or there twice.
+    """
+    texts = flags.seeds
+    good = [text.isascii() and text.isdigit() and len(text) < 11 for text in texts]
+    found = [int(text) for text in texts] if all(good) else []
+    if not found or max(found) > MAX_SEED or len(set(found)) < len(found):
+        raise InputError(
+            f"--seeds={','.join(texts)}: expected different whole numbers from 0 to {MAX_SEED}, "
+            "for example 0,1,2"
+        )
+    return found
 
 
 def limits(flags) -> Limits:
@@ -101,6 +130,18 @@ def _check_calibrate(flags) -> None:
         raise InputError("--calibrate needs --task or --config_file, with its dev questions")
     if pipelines.find(flags):
         raise InputError(f"--calibrate: task {flags.task or flags.config_file} has two models")
+
+
+def _check_seeds(flags) -> None:
+    seeds(flags)
+    if flags.mode != "run":
+        raise InputError("--seeds is for --mode=run")
+    for name, reason in AGAINST_SEEDS.items():
+        if getattr(flags, name) is not None:
+            raise InputError(f"--seeds and --{name}: {reason}")
+    if pipelines.find(flags):
+        name = flags.task or flags.config_file
+        raise InputError(f"--seeds: task {name} has two models; give the tasks of its stages")
 
 
 def _check_checkpoint(flags) -> None:

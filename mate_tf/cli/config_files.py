@@ -1,26 +1,8 @@
-"""Finds configuration files by name. Imports no TensorFlow, so that it is fast."""
+"""The task that a command is for, before anything of it is loaded. Imports no TensorFlow."""
 
-import os
-from importlib import resources
+from mate_tf.files.config_files import find_config, with_bases
 
-from mate_tf.errors import InputError
-
-
-def find_config(path: str) -> str:
-    """Returns the path of a configuration: the file itself, or the one that the package brings.
-
-    Raises:
-        InputError: if neither exists.
-    """
-    if os.path.isfile(path):
-        return path
-    if os.path.dirname(path) in ("", "configs"):
-        package = resources.files("mate_tf")
-        # A wheel has configs/ within the package, a checkout has it next to the package.
-        for folder in (package / "configs", package.parent / "configs"):
-            if (folder / os.path.basename(path)).is_file():
-                return str(folder / os.path.basename(path))
-    raise InputError(f"--config_file={path}: no such file")
+__all__ = ["find_config", "task_name"]
 
 
 def task_name(flags) -> str:
@@ -33,9 +15,16 @@ def task_name(flags) -> str:
     if not name and flags.config_file:
         import yaml  # takes a tenth of a second, which most commands need not
 
+        def read(path):
+            with open(path, encoding="utf-8") as file:
+                return yaml.safe_load(file) or {}
+
         try:
-            with open(find_config(flags.config_file), encoding="utf-8") as file:
-                name = yaml.safe_load(file)["task"]["name"]
-        except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError, RecursionError):
+            chain = with_bases(find_config(flags.config_file), read)
+            sections = [given.get("task") for given, _ in chain]
+            name = [each["name"] for each in sections if each and "name" in each][-1]
+        except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError):
+            return ""
+        except (AttributeError, IndexError, TypeError):  # of another form
             return ""
     return str(name or "").upper()

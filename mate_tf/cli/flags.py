@@ -14,6 +14,7 @@ MODES = {
     "eval": "loss and metrics of the last checkpoint on the evaluation examples",
     "predict": "write predictions as TSV and JSON",
     "predict_and_evaluate": "predict, then print scores with those of the baselines",
+    "glue": "scores of GLUE's tasks in folders below --output_dir, their means, submission.zip",
     "export": "write a SavedModel",
     "analyze": "plot, print and write as JSON what a trained model attends to",
     "profile": "time, FLOPs and memory of --variants at --lengths: table, JSON, plots",
@@ -122,6 +123,12 @@ flags.DEFINE_integer(
     "Seed of data order and initial weights.",
     lower_bound=0,
     upper_bound=2**31 - 1,
+)
+flags.DEFINE_list(
+    "seeds",
+    None,
+    "run: train with each of these seeds, for example 0,1,2; prints the median, half the "
+    "interquartile range and the 95 % interval of each metric.",
 )
 flags.DEFINE_integer("num_processes", 2, "Processes that convert examples.", lower_bound=1)
 flags.DEFINE_enum(

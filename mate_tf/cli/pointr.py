@@ -117,13 +117,13 @@ def _check_request(flags) -> None:
 def _read(config_file: str | None) -> pointr.PointrExperiment:
     """Reads a config: the defaults, then the files of `<stage>.config_file`, then this file."""
     config = pointr.PointrExperiment()
-    given = experiments.read_yaml(config_file) if config_file else {}
-    for stage, task in pointr.STAGES.items():
-        section = given.get(stage)
-        if isinstance(section, dict) and "config_file" in section:
-            path = find_config(str(section.pop("config_file")))
-            setattr(config, stage, experiments.load(path, task=task))
-    experiments.override(config, given, config_file)
+    for given, source in experiments.read_chain(config_file) if config_file else ():
+        for stage, task in pointr.STAGES.items():
+            section = given.get(stage)
+            if isinstance(section, dict) and "config_file" in section:
+                path = find_config(str(section.pop("config_file")))
+                setattr(config, stage, experiments.load(path, task=task))
+        experiments.override(config, given, source)
     config.check(config_file or "the defaults")
     return config
 

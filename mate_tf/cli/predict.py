@@ -5,7 +5,8 @@ import os
 from mate_tf.cli.job import Job, require_examples
 from mate_tf.data import records
 from mate_tf.data.records.create_data import examples_path, interactions_path
-from mate_tf.evaluation import metrics, predictions
+from mate_tf.evaluation import metrics, predictions, texts
+from mate_tf.training import generation
 
 SEQUENCE = "_sequence"
 
@@ -24,6 +25,8 @@ def evaluated(task) -> dict[str, str]:
 def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
     """Writes <split>.tsv, in the reference's format, and <split>.json into the model folder.
 
+    For a task that writes texts there is <split>.jsonl instead.
+
     For a sequential task there are two sets of files. In files with `_sequence` in their names, the
     model gets its own answers to the previous questions. In the others, it gets the gold answers.
 
@@ -34,6 +37,9 @@ def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
     for split in job.task.splits[1:]:
         path = examples_path(job.output_dir, split)
         require_examples(path)
+        if job.task.capabilities.writes_text:
+            found[split] = _write(job, split, path)
+            continue
         for sequential in (False, True) if job.task.sequential else (False,):
             name = split + SEQUENCE * sequential
             outputs = job.trainer.predict(job.experiment, job.model_dir, path, sequential)
@@ -44,6 +50,17 @@ def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
             predictions.write_tsv(found[name], f"{target}.tsv")
             predictions.write_json(found[name], f"{target}.json")
             print(f"predicted | {len(found[name])} questions | {target}.tsv, .json")
+    return found
+
+
+def _write(job: Job, split: str, path: str) -> list[predictions.Prediction]:
+    """Writes <split>.jsonl with the texts that the model writes; returns them, sorted by id."""
+    found = sorted(
+        generation.generate(job.experiment, job.model_dir, path), key=lambda each: each.question_id
+    )
+    target = os.path.join(job.model_dir, f"{split}.jsonl")
+    texts.write(found, target)
+    print(f"predicted | {len(found)} texts | {target}")
     return found
 
 

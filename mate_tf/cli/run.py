@@ -2,13 +2,13 @@
 
 import time
 
-from mate_tf.cli import ask
+from mate_tf.cli import ask, checks
 from mate_tf.cli.calibrate import calibrate
-from mate_tf.cli.checks import reading
 from mate_tf.cli.create_data import create_data
 from mate_tf.cli.export import export
 from mate_tf.cli.job import Job
 from mate_tf.cli.predict_and_evaluate import predict_and_evaluate
+from mate_tf.cli.seeds import run_seeds
 from mate_tf.cli.train import train
 from mate_tf.errors import InputError
 from mate_tf.training import workers
@@ -18,7 +18,7 @@ def main(flags) -> None:
     """Creates data, trains, evaluates, calibrates, exports, and asks the task's example questions.
 
     A task that answers no questions ends after training. A task without tables ends after
-    evaluation.
+    evaluation, and so does a job with several seeds.
     """
     start = time.monotonic()
     job = Job.from_flags(flags)
@@ -27,6 +27,15 @@ def main(flags) -> None:
             "--mode=run with TF_CONFIG: run --mode=create_data once, --mode=train on each worker, "
             "and the other modes once"
         )
+    if flags.seeds is not None:
+        run_seeds(job, checks.seeds(flags))
+    else:
+        run(job, flags)
+    print(f"\ndone in {time.monotonic() - start:.0f} s")
+
+
+def run(job: Job, flags) -> None:
+    """Runs the whole job with one seed."""
     create_data(job)
     train(job)
     if job.task.capabilities.answers_questions:
@@ -34,9 +43,8 @@ def main(flags) -> None:
     if job.task.capabilities.answers_questions and job.task.capabilities.reads_tables:
         if flags.calibrate is None:
             calibrate_if_possible(job)
-        export(job, reading(flags))
+        export(job, checks.reading(flags))
         ask_examples(job)
-    print(f"\ndone in {time.monotonic() - start:.0f} s")
 
 
 def calibrate_if_possible(job: Job) -> None:

@@ -71,6 +71,9 @@ _OF_TABLES = {*TOKEN_TYPES[1:], *(feature.name for feature in TOKEN_LABELS)}
 SEQUENCE = tuple(feature for feature in ALL if feature.name not in _OF_TABLES)
 """Features of examples of sequences without a table. Readers set the others to their padding."""
 
+TARGET = Feature("target_ids", per_token=False)
+"""Tokens of the text to write: [CLS], its pieces, [SEP], then 0. All records have one length."""
+
 
 def names(features) -> list[str]:
     """Returns the names of a group of features, for example `names(MODEL_INPUTS)`."""

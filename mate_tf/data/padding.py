@@ -68,7 +68,9 @@ def fill(batch: dict, batch_size) -> dict[str, tf.Tensor]:
     missing = batch_size - tf.shape(batch["input_ids"])[0]
     question_id = [ord(char) + 1 for char in PADDING_QUESTION_ID]
     filled = {}
-    for feature in feature_names.ALL:
+    for feature in (*feature_names.ALL, feature_names.TARGET):
+        if feature is feature_names.TARGET and feature.name not in batch:
+            continue
         value = batch[feature.name]
         shape = tf.concat([[missing], tf.shape(value)[1:]], axis=0)
         if feature.name == "question_id":

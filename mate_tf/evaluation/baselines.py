@@ -2,7 +2,7 @@
 
 Most baselines select cells. They take an interaction, the position of a question in it and the
 cells that they selected for the previous question (None for the first question), and return cells.
-Other baselines learn a class from training interactions.
+Other baselines learn a class from training interactions, or take sentences of a document.
 """
 
 import collections
@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from mate_tf.errors import InputError
+from mate_tf.evaluation import extractive
 from mate_tf.evaluation.cell_ranking import rank_cells, rank_expanded_cells
 from mate_tf.evaluation.given_answers import commonest_answer
 from mate_tf.evaluation.lexical import STOP_WORDS, LexicalClassifier
@@ -181,6 +182,7 @@ BASELINES = {
     },
     "TF-IDF of cells": rank_cells,
     "TF-IDF of expanded cells": rank_expanded_cells,
+    **extractive.BASELINES,
     **LEARNED,
 }
 """All baselines, by the name that is printed. The ones with "counted" answer "how many" with the

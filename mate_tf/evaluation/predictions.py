@@ -48,6 +48,7 @@ class Prediction:
         class_probabilities: probability of each class; empty if unknown.
         value: the predicted number, in regression tasks.
         texts: the answer itself, from a system that selects no cells.
+        score: score of the only one of `texts`, from a model that writes it; None if unknown.
         labels: texts of the TSV columns about aggregation and class, by the names in
             LABEL_COLUMNS. Gold labels are stored here only.
     """
@@ -64,6 +65,7 @@ class Prediction:
     class_probabilities: tuple[float, ...] = ()
     value: float | None = None
     texts: tuple[str, ...] = ()
+    score: float | None = None
     labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 

@@ -8,6 +8,8 @@ from mate_tf.lazy import on_first_use
 _EXPORTS = {
     "ClassifierConfig": "mate_tf.models.classifier_config",
     "EncoderConfig": "mate_tf.models.encoder_config",
+    "EncoderDecoder": "mate_tf.models.encoder_decoder",
+    "EncoderDecoderConfig": "mate_tf.models.encoder_decoder_config",
     "PretrainerConfig": "mate_tf.models.pretrainer",
     "TableClassifier": "mate_tf.models.classifier",
     "TableEncoder": "mate_tf.models.encoder",
@@ -17,6 +19,8 @@ _EXPORTS = {
 __all__ = [
     "ClassifierConfig",
     "EncoderConfig",
+    "EncoderDecoder",
+    "EncoderDecoderConfig",
     "PretrainerConfig",
     "TableClassifier",
     "TableEncoder",

@@ -145,6 +145,11 @@ class TableEmbeddings(keras.layers.Layer):
             self.position_embeddings[:seq], [batch, seq, self.config.hidden_size]
         )
 
+    def repeated_variables(self) -> list:
+        """Returns the tables that start as copies of a checkpoint's, if that has fewer rows."""
+        repeats = self.config.repeat_positions and self.position_embeddings is not None
+        return [self.position_embeddings] if repeats else []
+
     def checkpoint_variables(self) -> dict:
         """Returns name in TAPAS's checkpoints, below bert/ -> variable."""
         variables = {

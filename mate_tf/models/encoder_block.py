@@ -20,6 +20,27 @@ ACTIVATIONS = {
 the exact function, which Hugging Face calls "gelu"."""
 
 
+def attention_layer(config, attention_config, name: str) -> attention.TableAttention:
+    """Returns an attention layer with the sizes of an EncoderConfig, without variables yet.
+
+    Args:
+        config: the EncoderConfig.
+        attention_config: AttentionConfig of the layer.
+        name: name of the layer.
+    """
+    return attention.get(attention_config.name).attention(
+        attention_config,
+        num_heads=config.num_attention_heads,
+        hidden_size=config.hidden_size,
+        dropout_rate=config.attention_probs_dropout_prob,
+        softmax_temperature=config.softmax_temperature,
+        initializer_range=config.initializer_range,
+        query_key_initializer_range=config.query_key_initializer_range,
+        key_initialization=config.key_initialization,
+        name=name,
+    )
+
+
 class EncoderBlock(keras.layers.Layer):
     """Post-LN block of BERT with any TableAttention.
 
@@ -39,17 +60,7 @@ class EncoderBlock(keras.layers.Layer):
             raise InputError(
                 f"unknown hidden_act {config.hidden_act!r}; known are {', '.join(ACTIVATIONS)}"
             )
-        self.attention = attention.get(attention_config.name).attention(
-            attention_config,
-            num_heads=config.num_attention_heads,
-            hidden_size=config.hidden_size,
-            dropout_rate=config.attention_probs_dropout_prob,
-            softmax_temperature=config.softmax_temperature,
-            initializer_range=config.initializer_range,
-            query_key_initializer_range=config.query_key_initializer_range,
-            key_initialization=config.key_initialization,
-            name="attention",
-        )
+        self.attention = attention_layer(config, attention_config, name="attention")
         normal = keras.initializers.TruncatedNormal(stddev=config.initializer_range)
         self.intermediate = keras.layers.Dense(
             config.intermediate_size,
@@ -93,34 +104,36 @@ class EncoderBlock(keras.layers.Layer):
         # activation for matrices only.
         x, attended = (tf.reshape(part, [-1, hidden]) for part in (x, attended))
         x = self.attention_LayerNorm(x + self.dropout(attended, training=training))
-        y = self.feed_forward(self.intermediate(x))
-        y = self.output_LayerNorm(x + self.dropout(y, training=training))
+        y = self.apply_feed_forward(x, training)
         # [batch * seq, hidden] -> [batch, seq, hidden]
         return tf.reshape(y, [batch, seq, hidden])
+
+    def apply_feed_forward(self, x: tf.Tensor, training=None) -> tf.Tensor:
+        """Applies the feed-forward network, its residual connection and layer norm.
+
+        Args:
+            x: <float>[tokens, hidden].
+            training: whether dropout is on.
+
+        Returns:
+            <float>[tokens, hidden].
+        """
+        y = self.feed_forward(self.intermediate(x))
+        return self.output_LayerNorm(x + self.dropout(y, training=training))
 
     def checkpoint_variables(self) -> dict:
         """Returns name in BERT's checkpoints, below bert/encoder/layer_i/ -> variable.
 
         The attention variant's own variables are below attention/self/, like the projections.
         """
-        dense = {
-            "attention/self/query": self.attention.query,
-            "attention/self/key": self.attention.key,
-            "attention/self/value": self.attention.value,
-            "attention/output/dense": self.attention.output_projection,
-            "intermediate/dense": self.intermediate,
-            "output/dense": self.feed_forward,
-        }
-        norms = {
-            "attention/output/LayerNorm": self.attention_LayerNorm,
-            "output/LayerNorm": self.output_LayerNorm,
-        }
-        variables = {f"{name}/kernel": layer.kernel for name, layer in dense.items()}
-        variables |= {f"{name}/bias": layer.bias for name, layer in dense.items()}
         own = self.attention.checkpoint_variables()
-        variables |= {f"attention/self/{name}": variable for name, variable in own.items()}
-        variables |= {f"{name}/gamma": layer.gamma for name, layer in norms.items()}
-        return variables | {f"{name}/beta": layer.beta for name, layer in norms.items()}
+        return {
+            **attention_variables("attention", self.attention, self.attention_LayerNorm),
+            **{f"attention/self/{name}": variable for name, variable in own.items()},
+            **_of_dense("intermediate/dense", self.intermediate),
+            **_of_dense("output/dense", self.feed_forward),
+            **_of_norm("output/LayerNorm", self.output_LayerNorm),
+        }
 
     def get_config(self):
         """Returns the configs for Keras's serialization."""
@@ -128,3 +141,28 @@ class EncoderBlock(keras.layers.Layer):
             "config": self.config.as_dict(),
             "attention_config": self.attention_config.as_dict(),
         }
+
+
+def attention_variables(scope: str, layer: attention.TableAttention, norm: LayerNorm) -> dict:
+    """Returns name in BERT's checkpoints -> variable, of the projections and the norm after them.
+
+    Args:
+        scope: first part of the names, "attention" in an encoder.
+        layer: the attention layer.
+        norm: the layer norm of its output.
+    """
+    return {
+        **_of_dense(f"{scope}/self/query", layer.query),
+        **_of_dense(f"{scope}/self/key", layer.key),
+        **_of_dense(f"{scope}/self/value", layer.value),
+        **_of_dense(f"{scope}/output/dense", layer.output_projection),
+        **_of_norm(f"{scope}/output/LayerNorm", norm),
+    }
+
+
+def _of_dense(name, layer):
+    return {f"{name}/kernel": layer.kernel, f"{name}/bias": layer.bias}
+
+
+def _of_norm(name, layer):
+    return {f"{name}/gamma": layer.gamma, f"{name}/beta": layer.beta}

@@ -45,6 +45,9 @@ class EncoderConfig(base_config.Config):
         attention_probs_dropout_prob: dropout of attention probabilities.
         max_position_embeddings: number of position embeddings. Also the largest length, except with
             `reset_position_index_per_cell`.
+        repeat_positions: start position embeddings beyond those of a checkpoint as copies of its
+            own, in the same order, again and again (Longformer; Beltagy et al., 2020). False: a
+            checkpoint with fewer positions is refused.
         type_vocab_sizes: rows of the seven token type tables, in the order of features.TOKEN_TYPES.
         layer_norm_epsilon: number added to the variance in layer normalization.
         initializer_range: standard deviation of the truncated normal initialization.
@@ -76,6 +79,7 @@ class EncoderConfig(base_config.Config):
     hidden_dropout_prob: float = 0.1
     attention_probs_dropout_prob: float = 0.1
     max_position_embeddings: int = 512
+    repeat_positions: bool = False
     type_vocab_sizes: list[int] = dataclasses.field(
         default_factory=lambda: [3, 256, 256, 2, 256, 256, 10]
     )

@@ -5,6 +5,7 @@ import dataclasses
 import hashlib
 import os
 import shutil
+from collections.abc import Iterator
 
 import tensorflow as tf
 from absl import logging
@@ -61,33 +62,53 @@ def export(
     Raises:
         InputError: if export_dir exists, is not empty and is no SavedModel.
     """
-    folder.recover(export_dir)
-    if os.path.isdir(export_dir) and os.listdir(export_dir) and not is_saved_model(export_dir):
-        raise InputError(f"{export_dir}: exists and is no SavedModel; give another --export_dir")
     options, names, reader = dict(converter_options), list(class_names), None
     if reads_tables:
         limits = model.config.max_num_rows, model.config.max_num_columns
         config = ConversionConfig(**options).fitting(*limits).reading(reading)
         options, reader = dataclasses.asdict(config), _reader(vocab_file, config)
-    with folder.replaced(export_dir) as new:
+    settings = {"converter": options, "class_names": names, "reads_tables": reads_tables}
+    with new_saved_model(export_dir) as new:
         module = signatures.ServingModule(model, reader, names)
-        with contextlib.ExitStack() as exporting:
-            for block in model.encoder.blocks:
-                exporting.enter_context(block.attention.exporting())
-            tf.saved_model.save(module, new, signatures=module.signatures())
-        os.makedirs(extras_dir(new))
-        shutil.copyfile(vocab_file, os.path.join(extras_dir(new), VOCABULARY_FILE))
-        settings = {
-            "converter": options,
-            "class_names": names,
-            "reads_tables": reads_tables,
-            "vocabulary": fingerprint(vocab_file),
-        }
-        write_json(os.path.join(extras_dir(new), SETTINGS_FILE), settings, sort_keys=True)
+        write(module, model.encoder, new, vocab_file, settings)
         if calibration is not None:
             path = os.path.join(extras_dir(new), calibrations.FILE)
             write_json(path, dataclasses.asdict(calibration))
     return export_dir
+
+
+@contextlib.contextmanager
+def new_saved_model(export_dir: str) -> Iterator[str]:
+    """Yields a new folder, which replaces `export_dir` when the block ends.
+
+    Raises:
+        InputError: if export_dir exists, is not empty and is no SavedModel.
+    """
+    folder.recover(export_dir)
+    if os.path.isdir(export_dir) and os.listdir(export_dir) and not is_saved_model(export_dir):
+        raise InputError(f"{export_dir}: exists and is no SavedModel; give another --export_dir")
+    with folder.replaced(export_dir) as new:
+        yield new
+
+
+def write(module, encoder, path: str, vocab_file: str, settings: dict) -> None:
+    """Writes a SavedModel with its vocabulary and settings into a new folder.
+
+    Args:
+        module: a tf.Module with a method `signatures`.
+        encoder: the `TableEncoder` in it.
+        path: the folder.
+        vocab_file: WordPiece vocabulary the model was trained with.
+        settings: contents of `SETTINGS_FILE`, besides the fingerprint of the vocabulary.
+    """
+    with contextlib.ExitStack() as exporting:
+        for block in encoder.blocks:
+            exporting.enter_context(block.attention.exporting())
+        tf.saved_model.save(module, path, signatures=module.signatures())
+    os.makedirs(extras_dir(path))
+    shutil.copyfile(vocab_file, os.path.join(extras_dir(path), VOCABULARY_FILE))
+    settings = settings | {"vocabulary": fingerprint(vocab_file)}
+    write_json(os.path.join(extras_dir(path), SETTINGS_FILE), settings, sort_keys=True)
 
 
 def _reader(vocab_file, config: ConversionConfig) -> table_reader.TableReader | None:

@@ -30,7 +30,12 @@ class ExportedModel(ServedModel):
     """
 
     def __init__(self, saved_model_dir: str, reading=None):
-        settings = _settings(saved_model_dir)
+        settings = read_settings(saved_model_dir)
+        if settings.get("writes_text"):
+            raise InputError(
+                f"{saved_model_dir}: its model writes texts; load it with "
+                "mate_tf.serving.Summarizer"
+            )
         if not settings.get("reads_tables", True):
             raise InputError(
                 f"{saved_model_dir}: its model reads no tables; it takes tf.train.Examples with "
@@ -38,11 +43,7 @@ class ExportedModel(ServedModel):
             )
         extras = export.extras_dir(saved_model_dir)
         config = _conversion(settings["converter"], extras).reading(reading)
-        try:
-            self._model = tf.saved_model.load(saved_model_dir)
-            signature = self._model.signatures[SERVING_EXAMPLES]
-        except Exception as error:  # which one depends on where the files are damaged
-            raise InputError(f"{saved_model_dir}: not a readable SavedModel ({error!r})") from error
+        self._model, signature = load_signature(saved_model_dir, SERVING_EXAMPLES)
         vocabulary = os.path.join(extras, export.VOCABULARY_FILE)
         converter = ExampleConverter.from_config(vocabulary, config)
         _check_vocabulary(converter, settings)
@@ -75,7 +76,20 @@ def _conversion(options: dict, extras: str) -> ConversionConfig:
     return config.fitting(config.max_row_id, config.max_column_id)
 
 
-def _settings(saved_model_dir: str) -> dict:
+def load_signature(saved_model_dir: str, name: str) -> tuple:
+    """Returns a SavedModel, which must be kept, and one of its signatures.
+
+    Raises:
+        InputError: if a file is missing or damaged, or there is no such signature.
+    """
+    try:
+        model = tf.saved_model.load(saved_model_dir)
+        return model, model.signatures[name]
+    except Exception as error:  # which one depends on where the files are damaged
+        raise InputError(f"{saved_model_dir}: not a readable SavedModel ({error!r})") from error
+
+
+def read_settings(saved_model_dir: str) -> dict:
     """Reads the settings file of an export; raises InputError if it is missing or broken."""
     path = os.path.join(export.extras_dir(saved_model_dir), export.SETTINGS_FILE)
     if not export.is_saved_model(saved_model_dir):

@@ -31,6 +31,7 @@ class Capabilities:
         makes_vocabulary: the task comes with a vocabulary (`Task.make_vocabulary`).
         builds_vocabulary: without a given vocabulary, one is learned from the training data.
         needs_files: the task needs a folder of official files.
+        writes_text: the model writes texts (`training.generation`) instead of choosing something.
     """
 
     answers_questions: bool = True
@@ -38,6 +39,7 @@ class Capabilities:
     makes_vocabulary: bool = False
     builds_vocabulary: bool = False
     needs_files: bool = True
+    writes_text: bool = False
 
 
 class Task(base_task.Task):
@@ -205,10 +207,14 @@ class Task(base_task.Task):
         """
         self.check_vocabulary()
         self._check_length()
-        model = self.model_type(self.task_config.model)
+        model = self.model_type(self.model_config())
         if self.task_config.freeze:
             model.freeze(self._frozen(model))
         return model
+
+    def model_config(self):
+        """Returns the config that `build_model` gives to the model."""
+        return self.task_config.model
 
     def _frozen(self, model):
         """Returns the variables with a name that `freeze` matches."""
@@ -245,12 +251,15 @@ class Task(base_task.Task):
         Args:
             model: the model of `build_model`.
 
+        Returns:
+            a `checkpoints.LoadReport`, which is also printed; None without a checkpoint.
+
         Raises:
             InputError: if it cannot be read or no variable of the model is in it.
         """
         path = self.task_config.init_checkpoint
         if not path:
-            return
+            return None
         fresh = [self.task_config.init_exclude]
         if self.task_config.reset_output_cls:
             fresh.append(_OUTPUT_CLS)
@@ -261,6 +270,7 @@ class Task(base_task.Task):
             exclude=_pattern("task.init_exclude", filter(None, fresh)),
         )
         print(f"initialized | {path}: {report}", flush=True)
+        return report
 
     def build_inputs(self, params, input_context=None):
         """Returns batches of the model's inputs, with the labels for losses and metrics.

@@ -1,26 +1,44 @@
-"""RTE, MRPC, COLA, SST-2, STS-B: five tasks of GLUE (Wang et al., 2018).
+"""The nine tasks of GLUE (Wang et al., 2018).
 
-The settings are those of Treeformer's table 7; metrics are GLUE's.
+The settings are those of Treeformer's table 7; metrics and submission files are GLUE's.
 """
 
+import dataclasses
+import os
+from collections.abc import Mapping
 from typing import ClassVar
 
 from mate_tf.data.datasets import glue
+from mate_tf.evaluation import glue as evaluation
 from mate_tf.tasks import configs, registry, sequence
+
+
+@dataclasses.dataclass
+class GlueTaskConfig(sequence.SequenceTaskConfig):
+    """Config of a task of GLUE.
+
+    Attributes:
+        diagnostics: for MNLI: also predict GLUE's diagnostics (AX). The data decide it: true if
+            their file is in MNLI's folder or beside it.
+    """
+
+    diagnostics: bool = False
 
 
 class GlueTask(sequence.SequenceTask):
     """Base class of GLUE's tasks. --input_dir has train.tsv, dev.tsv and test.tsv.
 
-    The test set has no labels, so it is predicted but not scored.
+    The test set has no labels. It is not scored; its predictions are written for submission.
 
     Attributes:
         form: format of the files.
+        submissions: split without labels -> name of its submission file, without extension.
         epochs, batch_size, learning_rate: settings of Treeformer's table 7.
         num_train: examples of the official training set; they determine the steps of an epoch.
     """
 
     form: ClassVar[glue.Format]
+    submissions: ClassVar[Mapping[str, str]] = {}
     num_train = 0
     epochs = 10
     batch_size = 16
@@ -29,11 +47,21 @@ class GlueTask(sequence.SequenceTask):
     def interactions(self, input_dir, split):
         return glue.read(input_dir, split, self.form)
 
+    def write_answers(self, interactions, predicted, target):
+        """Writes the submission file of a split without labels, as gluebenchmark.com takes it."""
+        folder, split = os.path.split(target)
+        submissions = self.submissions or {"test": self.form.folder}
+        if split not in submissions:
+            return ()
+        path = os.path.join(folder, f"{submissions[split]}.tsv")
+        evaluation.write_submission(path, interactions, predicted, self.form.labels)
+        return (path,)
+
     @classmethod
     def experiment(cls):
         """Returns the settings of Treeformer's table 7 with BERT-base and full attention."""
         return configs.fine_tuning(
-            sequence.SequenceTaskConfig(
+            GlueTaskConfig(
                 name=cls.name,
                 conversion=sequence.SequenceConversionConfig(max_seq_length=128),
                 # BERT embeds the first segment's id even if there is no second segment.
@@ -81,19 +109,6 @@ class ColaTask(GlueTask):
 
 
 @registry.register
-class Sst2Task(GlueTask):
-    """Stanford Sentiment Treebank: is a sentence of a film review positive or negative?"""
-
-    name = "SST-2"
-    form = glue.SST_2
-    class_names = ("negative", "positive")
-    num_train = 67_349
-    epochs = 3
-    batch_size = 128
-    learning_rate = 3e-5
-
-
-@registry.register
 class StsBTask(GlueTask):
     """Semantic Textual Similarity Benchmark: similarity of two sentences, from 0 to 5.
 
@@ -105,3 +120,83 @@ class StsBTask(GlueTask):
     baselines = ()
     num_train = 5_749
     learning_rate = 2e-5
+
+
+@registry.register
+class WnliTask(GlueTask):
+    """Winograd NLI: does the sentence follow, in which a pronoun was replaced?
+
+    It is not in table 7; its settings are those of RTE.
+    """
+
+    name = "WNLI"
+    form = glue.WNLI
+    class_names = ("not_entailment", "entailment")
+    num_train = 635
+    learning_rate = 2e-5
+
+
+class LargeGlueTask(GlueTask):
+    """Base class of the tasks with the settings of table 7's first column."""
+
+    epochs = 3
+    batch_size = 128
+    learning_rate = 3e-5
+
+
+@registry.register
+class Sst2Task(LargeGlueTask):
+    """Stanford Sentiment Treebank: is a sentence of a film review positive or negative?"""
+
+    name = "SST-2"
+    form = glue.SST_2
+    class_names = ("negative", "positive")
+    num_train = 67_349
+
+
+@registry.register
+class QqpTask(LargeGlueTask):
+    """Quora Question Pairs: do two questions ask the same?"""
+
+    name = "QQP"
+    form = glue.QQP
+    class_names = ("different", "duplicate")
+    further_metrics = ("F1",)
+    num_train = 363_846
+
+
+@registry.register
+class QnliTask(LargeGlueTask):
+    """Question NLI: does a sentence contain the answer to the question?"""
+
+    name = "QNLI"
+    form = glue.QNLI
+    class_names = glue.QNLI.labels
+    num_train = 104_743
+
+
+@registry.register
+class MnliTask(LargeGlueTask):
+    """Multi-Genre NLI: does the second text follow from the first, contradict it, or neither?
+
+    The dev and test sets are the matched ones, of the genres of the training set. Those of other
+    genres are dev_mismatched and test_mismatched.
+    """
+
+    name = "MNLI"
+    form = glue.MNLI
+    splits = tuple(glue.MNLI.files)
+    submissions: ClassVar = {"test": "MNLI-m", "test_mismatched": "MNLI-mm"}
+    submissions |= {glue.AX: evaluation.DIAGNOSTICS}
+    class_names = glue.MNLI.labels
+    num_train = 392_702
+
+    def __init__(self, params, *args, **kwargs):
+        super().__init__(params, *args, **kwargs)
+        if params.diagnostics:
+            self.splits = (*type(self).splits, glue.AX)
+
+    @classmethod
+    def decided_by_data(cls, input_dir):
+        """Returns whether the file of the diagnostics is there."""
+        return {"diagnostics": glue.find_diagnostics(input_dir) is not None}

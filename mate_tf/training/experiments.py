@@ -15,6 +15,7 @@ from mate_tf.attention import AttentionConfig
 from mate_tf.attention import config as attention_config
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import atomic_path
+from mate_tf.files.config_files import find_config, with_bases
 from mate_tf.tasks.configs import TableExperiment
 from mate_tf.training import optimizers  # noqa: F401  registers its types
 
@@ -36,7 +37,8 @@ def load(config_file=None, params_override=(), task=None) -> TableExperiment:
     """Returns the defaults of a task, overridden by a file and then by single values.
 
     Args:
-        config_file: YAML file with any part of a `TableExperiment`.
+        config_file: YAML file with any part of a `TableExperiment`. It may start from another one
+            (`files.config_files.with_bases`).
         params_override: strings, each a YAML file, a YAML mapping or "task.a.b=1,trainer.c=2".
         task: name of the task; by default the file's `task.name`.
 
@@ -47,11 +49,13 @@ def load(config_file=None, params_override=(), task=None) -> TableExperiment:
         InputError: for an unreadable file, an unknown key or a value of a wrong type. The message
             names the key and the file or flag.
     """
-    given = read_yaml(config_file) if config_file else {}
-    section = given.get("task")
-    # `override` below checks the types of all values.
-    named = section.get("name") if isinstance(section, dict) else None
-    named = None if named is None else str(named)
+    chain = read_chain(config_file) if config_file else []
+    named = None
+    for given, _ in chain:
+        section = given.get("task")
+        # `override` below checks the types of all values.
+        if isinstance(section, dict) and section.get("name") is not None:
+            named = str(section["name"])
     name = task or named
     if not name:
         where = f"{config_file}: has no task.name" if config_file else "no --config_file"
@@ -59,7 +63,8 @@ def load(config_file=None, params_override=(), task=None) -> TableExperiment:
     if named and named.upper() != name.upper():
         raise InputError(f"{config_file}: is an experiment for task {named}, not for {name}")
     experiment = tasks.experiment(name)
-    override(experiment, given, config_file)
+    for given, source in chain:
+        override(experiment, given, source)
     for text in [params_override] if isinstance(params_override, str) else params_override:
         override(experiment, *read_override(text))
     return experiment
@@ -88,7 +93,8 @@ def read_override(text):
     """Parses one --params_override.
 
     Args:
-        text: a YAML file, a YAML mapping or "task.a.b=1,trainer.c=2".
+        text: a YAML file, also one of configs/ by its name, a YAML mapping or
+            "task.a.b=1,trainer.c=2".
 
     Returns:
         (values, source), two arguments of `override`.
@@ -102,7 +108,7 @@ def read_override(text):
         except ValueError as error:
             raise InputError(f"{OVERRIDE}={text}: {error}") from error
     elif os.path.splitext(text)[1] in (".yaml", ".yml", ".json"):
-        return read_yaml(text), text
+        return read_yaml(find_config(text, f"{OVERRIDE}=")), text
     return _parse_yaml(text, OVERRIDE), OVERRIDE
 
 
@@ -215,7 +221,7 @@ def check_same_model(experiment: TableExperiment, model_dir: str, part: str = ""
     wanted = experiment.task.model.as_dict()
     trained["encoder"]["pack"] = wanted["encoder"]["pack"]
     for key in [part] if part else wanted:
-        difference = _first_difference(trained[key], wanted[key], f"task.model.{key}")
+        difference = first_difference(trained[key], wanted[key], f"task.model.{key}")
         if difference:
             name, before, now = difference
             raise InputError(
@@ -224,17 +230,31 @@ def check_same_model(experiment: TableExperiment, model_dir: str, part: str = ""
             )
 
 
-def _first_difference(before, now, key):
-    """Returns (key, value, other value) of the first difference, or None if both are equal."""
+def first_difference(before, now, key=""):
+    """Returns (key, value, other value) of the first difference, or None if both are equal.
+
+    Args:
+        before, now: values, or dicts as deep as needed.
+        key: key of both; "" for whole configurations.
+    """
     if isinstance(before, dict) and isinstance(now, dict):
         for name in before | now:
             inner = before.get(name), now.get(name)
-            found = _first_difference(*inner, f"{key}.{name}")
+            found = first_difference(*inner, f"{key}.{name}".removeprefix("."))
             if found:
                 return found
         return None
     before, now = (list(each) if isinstance(each, tuple) else each for each in (before, now))
     return None if before == now else (key, before, now)
+
+
+def read_chain(path):
+    """Reads a YAML file and those that it starts from: pairs (values, path), the file itself last.
+
+    Raises:
+        InputError: see `read_yaml` and `files.config_files.with_bases`.
+    """
+    return with_bases(path, read_yaml)
 
 
 def read_yaml(path):

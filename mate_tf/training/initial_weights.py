@@ -7,7 +7,7 @@ _CELL_SCORERS = ("output_weights", "output_bias")
 
 
 def load_all(model, path: str) -> None:
-    """Loads all weights that a `TableClassifier` needs for its answers.
+    """Loads all weights that a model needs for its answers.
 
     Args:
         model: the model.
@@ -17,7 +17,7 @@ def load_all(model, path: str) -> None:
         InputError: if the checkpoint cannot be read, or lacks some of them.
     """
     missing = set(checkpoints.load(model, path).missing)
-    if model.config.disable_per_token_loss:
+    if getattr(model.config, "disable_per_token_loss", False):
         missing -= set(_CELL_SCORERS)  # a model that only classifies chooses no cells
     if not missing:
         return

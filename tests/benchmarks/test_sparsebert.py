@@ -91,6 +91,23 @@ def test_one_stage_against_two(benchmark, options):
     assert (options.output / "sparsebert_stages.png").exists()
 
 
+def test_fixed_masks_with_and_without_the_diagonal(benchmark, options, capsys):
+    found = benchmark.diagonal(options)
+    assert list(found) == ["MRPC"], "of --tasks, those of the pruning"
+    rows = found["MRPC"]
+    assert list(rows) == ["full", "star", "logsparse", "strided", "fixed", "longformer", "bigbird"]
+    assert rows["full"] == {benchmark.WITH: [0.0, 0.0]}
+    # The paper's sparsities (table 4). The scores here are the sparsities of the masks.
+    assert rows["bigbird"][benchmark.WITH] == pytest.approx([0.932] * 2, abs=2e-3)
+    assert rows["bigbird"][benchmark.WITHOUT] == pytest.approx([0.939] * 2, abs=2e-3)
+    assert rows["strided"]["sparsity without"] == pytest.approx(0.712, abs=1e-3)
+    names = {name for _, _, name, _ in benchmark.runs}
+    assert {"fixed_star_with", "fixed_star_without"} <= names
+    assert "star                  96.1     96.9          96.1 ± 0.0    96.9 ± 0.0  0.8 ± 0.0" in (
+        capsys.readouterr().out
+    )
+
+
 def test_what_the_results_say_of_the_settings(load_benchmark, project):
     """Settings that the text repeats are those of the command beside it."""
     module = load_benchmark("sparsebert")

@@ -138,6 +138,23 @@ def test_moments_grow_with_the_trees(tmp_path):
         new.get_slot(frozen, "m")
 
 
+def test_positions_are_repeated(tmp_path):
+    """Also those of a longer checkpoint are compared: they are refused, as without the option."""
+    before = filled(TableEncoder(EncoderConfig(**SIZES)))
+    path = tf.train.Checkpoint(model=before).write(str(tmp_path / "model"))
+    config = EncoderConfig(**SIZES | {"max_position_embeddings": 40, "repeat_positions": True})
+    model = TableEncoder(config)
+    report = checkpoints.load(model, path)
+    assert [name.rsplit("/", 1)[1] for name in report.partial] == ["position_embeddings"]
+    assert report.missing == report.mismatched == ()
+    table = before.embeddings.position_embeddings.numpy()
+    expected = np.concatenate([table, table, table[:8]])
+    np.testing.assert_array_equal(model.embeddings.position_embeddings, expected)
+    fewer = EncoderConfig(**SIZES | {"max_position_embeddings": 8, "repeat_positions": True})
+    with pytest.raises(InputError, match=r"\[16, 8\].*\[8, 8\]: max_position_embeddings differs"):
+        checkpoints.load(TableEncoder(fewer), path)
+
+
 def test_alpha_of_both_pairs_is_loaded_into_masks_of_single_pairs(tmp_path):
     """A checkpoint from before `learned_mask` had independent parameters, or one without them."""
     attention = {"name": "learned_mask", "objective": "dam", "length": 5}

@@ -7,9 +7,11 @@ import pytest
 
 from mate_tf import checkpoints
 from mate_tf.checkpoints import huggingface, safetensors
+from mate_tf.data.features import TOKEN_TYPES
 from mate_tf.errors import InputError
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
+from mate_tf.models.encoder_decoder import EncoderDecoder, EncoderDecoderConfig
 
 from .conftest import SIZES
 
@@ -72,6 +74,36 @@ def test_bert_into_a_table_encoder(tmp_path, prefix):
     np.testing.assert_allclose(model.encoder.blocks[0].intermediate.kernel, inner.T, rtol=1e-6)
     gamma = tensors[f"{prefix}encoder.layer.0.output.LayerNorm.weight"]
     np.testing.assert_allclose(model.encoder.blocks[0].output_LayerNorm.gamma, gamma, rtol=1e-6)
+
+
+def test_bert_starts_an_encoder_decoder(tmp_path):
+    """All of BERT goes into the encoder; trees, other token types and the decoder are new."""
+    tensors = bert_tensors("")
+    safetensors.write(str(tmp_path / "model.safetensors"), tensors)
+    longer = {"max_position_embeddings": 40, "repeat_positions": True}
+    config = EncoderConfig(
+        **SIZES | longer, attention={"name": "tree_fine"}, disabled_features=list(TOKEN_TYPES[1:])
+    )
+    model = EncoderDecoder(
+        EncoderDecoderConfig(encoder=config, num_decoder_layers=1, start_id=1, end_id=2)
+    )
+    report = checkpoints.load(model, tmp_path)
+    assert report.unused == ()
+    assert report.partial == (
+        "bert/embeddings/position_embeddings",
+        "bert/embeddings/token_type_embeddings_0",
+    )
+    assert {name.split("/")[0] for name in report.loaded} == {"bert"}
+    trees = "bert/encoder/layer_0/attention/self/tree/"
+    assert all(name.startswith((trees, "decoder/")) for name in report.missing)
+    assert sum(name.startswith("decoder/") for name in report.missing) == len(
+        model.decoder.variables
+    )
+    words = tensors["embeddings.word_embeddings.weight"].astype(np.float32)
+    np.testing.assert_array_equal(model.word_embeddings, words)
+    model.start_decoder()
+    query = tensors["encoder.layer.0.attention.self.query.weight"].astype(np.float32)
+    np.testing.assert_array_equal(model.decoder.blocks[0].attention.query.kernel, query.T)
 
 
 @pytest.mark.parametrize("rows", [2, 1])

@@ -28,5 +28,9 @@ def test_name_of_the_task_in_a_file(tmp_path, text, name):
     path.write_bytes(text.encode("latin-1"))
     flags = types.SimpleNamespace(task=None, config_file=str(path))
     assert config_files.task_name(flags) == name
+    other = tmp_path / "other.yaml"
+    other.write_text("base: x.yaml\ntask: {init_exclude: pooler}")
+    flags.config_file = str(other)
+    assert config_files.task_name(flags) == name
     flags.task = "wtq"
     assert config_files.task_name(flags) == "WTQ"

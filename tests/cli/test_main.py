@@ -24,7 +24,7 @@ from mate_tf.cli import flags, main
             ["--task=SQA", "--params_override=trainer.steps=3"],
             ["--params_override", "trainer.steps"],
         ),
-        (["--task=SQA", "--params_override=absent.yaml"], ["absent.yaml", "cannot be read"]),
+        (["--task=SQA", "--params_override=absent.yaml"], ["absent.yaml", "no such file"]),
     ],
 )
 def test_wrong_flags(refused, arguments, words):

@@ -194,7 +194,7 @@ def job_service(tmp_path_factory):
         process.wait()
 
 
-def until(happened, seconds=120):
+def until(happened, seconds=600):
     """Waits until something has happened."""
     end = time.monotonic() + seconds
     while not happened():
@@ -228,7 +228,7 @@ def test_killed_worker_of_a_job_service(job_service, project, tmp_path):
     killed = started("killed", *flags)
     until(working_process)
     working_process().kill()
-    said = killed.communicate(timeout=120)[1]
+    said = killed.communicate(timeout=600)[1]
     assert killed.returncode == 2, said[-2000:]
     assert "Traceback" not in said
     [line] = [line for line in said.splitlines() if "Beam's PORTABLE runner" in line]

@@ -110,7 +110,7 @@ def check(values) -> None:
             assert (pages.PROJECT / values.table).is_file(), values.table
         assert values.question, "--mode=ask without --question"
     if not (values.task or values.config_file):
-        able = ("ask", "demo", "profile", *(["export"] if values.init_checkpoint else []))
+        able = ("ask", "demo", "glue", "profile", *(["export"] if values.init_checkpoint else []))
         assert values.mode in able, "neither --task nor --config_file"
         return
     config_file = values.config_file and config_files.find_config(values.config_file)

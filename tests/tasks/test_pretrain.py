@@ -36,6 +36,12 @@ def test_hyper_parameters_of_the_paper():
     assert (task.masking.masked_lm_prob, task.masking.max_predictions_per_seq) == (0.15, 20)
     assert not task.masking.mask_whole_cells
     assert task.random_table_prob == 0.5
+    attention = task.model.encoder.attention
+    assert (attention.name, attention.global_length, attention.radius) == (
+        "mate_efficient",
+        116,
+        42,
+    )
 
 
 @pytest.fixture

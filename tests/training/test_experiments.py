@@ -7,28 +7,26 @@ import re
 import pytest
 
 from mate_tf.errors import InputError
+from mate_tf.files.config_files import find_config
 from mate_tf.training import experiments
 
-CONFIGS = sorted((pathlib.Path(__file__).parents[2] / "configs").glob("*.yaml"))
+CONFIGS = pathlib.Path(__file__).parents[2] / "configs"
 
 
-PIPELINES = [path for path in CONFIGS if path.stem.startswith("pointr")]
-"""Of two experiments; see tests/cli/test_pointr.py."""
-
-
-@pytest.mark.parametrize("path", sorted({*CONFIGS} - {*PIPELINES}), ids=lambda path: path.stem)
-def test_every_config_loads_and_survives_saving(path, tmp_path):
-    experiment = experiments.load(str(path))
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("sqa", "wtq", "hybridqa", "hybridqa_rc", "tabfact", "pretrain", "custom", "quickstart"),
+        *("squad_v2", "listops", "rte", "treeformer_tc", "sqa_relation_mask", "sparsebert_dam_s"),
+        *("hybridqa_mate_tree_minilm", "treeformer/tc_9_layers"),
+    ],
+)
+def test_a_config_survives_saving(name, tmp_path):
+    """One of each kind; tests/test_recipes.py loads all."""
+    experiment = experiments.load(str(CONFIGS / f"{name}.yaml"))
     experiment.task.model.encoder.check()
     saved = experiments.save(experiment, str(tmp_path))
     assert experiments.load(saved).as_dict() == experiment.as_dict()
-
-
-@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
-def test_every_config_opens_with_its_command(path):
-    text = path.read_text()
-    assert text.startswith("#")
-    assert f"--config_file=configs/{path.name}" in text.partition("\ntask:")[0]
 
 
 def test_overrides_in_order(tmp_path):
@@ -143,6 +141,34 @@ def test_a_folder_of_before_symmetric_was_an_option(tmp_path, options, symmetric
     )
     users = experiments.load(str(tmp_path / "user.yaml")).task.model.encoder.attention
     assert users.symmetric is None
+
+
+def test_a_file_that_starts_from_another(tmp_path):
+    """Values, the task's name and the options of another attention; a wrong key names its file."""
+    file = tmp_path / "own.yaml"
+    file.write_text(
+        "base: sqa.yaml\ntrainer: {train_steps: 7}\n"
+        "task: {model: {encoder: {attention: {name: full}}}}"
+    )
+    experiment, base = experiments.load(str(file)), experiments.load(find_config("sqa.yaml"))
+    assert experiment.trainer.train_steps == 7
+    assert experiment.task.model.encoder.attention.as_dict() == {"name": "full", "diagonal": True}
+    experiment.task.model.encoder.attention = base.task.model.encoder.attention
+    experiment.trainer.train_steps = base.trainer.train_steps
+    assert experiment.as_dict() == base.as_dict()
+
+    (tmp_path / "sqa.yaml").write_text("task: {name: SQA}\ntrainer: {train_step: 7}")
+    with pytest.raises(InputError, match=r"sqa\.yaml: unknown key 'trainer.train_step'"):
+        experiments.load(str(file))
+
+
+def test_overrides_of_the_package_are_found_by_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    values, source = experiments.read_override("configs/sqa.yaml")
+    assert values["task"]["name"] == "SQA"
+    assert source == "configs/sqa.yaml"
+    with pytest.raises(InputError, match=r"--params_override=absent\.yaml: no such file"):
+        experiments.read_override("absent.yaml")
 
 
 def test_bad_override_changes_nothing():

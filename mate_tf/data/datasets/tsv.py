@@ -1,8 +1,9 @@
 """Reads tab-separated files without quoting, line by line, since they may exceed the memory."""
 
+import csv
 import os
 import pathlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from mate_tf.errors import InputError
 
@@ -10,14 +11,23 @@ _BYTE_ORDER_MARK = "\ufeff"
 
 
 def read(
-    path: str | os.PathLike, columns: Sequence[str], *, header: bool = True
+    path: str | os.PathLike,
+    columns: Sequence[str],
+    *,
+    header: bool = True,
+    broken: Callable[[InputError], None] | None = None,
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Reads the rows of a UTF-8 file; a byte order mark and carriage returns are removed.
+
+    Quotes are characters like others, since texts have single ones. Only a line with too many cells
+    is read again with quoting, as a quoted text may hold a tab.
 
     Args:
         path: the file.
         columns: the required columns; for a file without header, all columns in order.
         header: True if the first line has the names of the columns.
+        broken: function that takes the error of a line with another number of cells; the line is
+            then left out. By default the error is raised.
 
     Returns:
         iterator over pairs: "<path> line <number>", for messages, and the row by column.
@@ -37,11 +47,17 @@ def read(
         columns = given
     for number, line in lines:
         cells, where = line.split("\t"), f"{path} line {number}"
+        if len(cells) > len(columns):
+            cells = _quoted_cells(line) or cells
         if len(cells) != len(columns):
-            raise InputError(
+            error = InputError(
                 f"{where}: has {len(cells)} cells separated by tabs, expected {len(columns)} "
                 f"({', '.join(columns)})"
             )
+            if broken is None:
+                raise error
+            broken(error)
+            continue
         yield where, dict(zip(columns, cells, strict=True))
         rows += 1
     if not rows:
@@ -58,6 +74,14 @@ def choice(where: str, name: str, text: str, choices: Sequence[str]) -> int:
     if text not in choices:
         raise InputError(f"{where}: {name} is {text!r}, expected one of {', '.join(choices)}")
     return choices.index(text)
+
+
+def _quoted_cells(line: str) -> list[str]:
+    """Returns the cells of a line with quoting; empty if its quotes do not match."""
+    try:
+        return next(csv.reader([line], delimiter="\t", strict=True))
+    except csv.Error:
+        return []
 
 
 def _lines(path: str | os.PathLike) -> Iterator[tuple[int, str]]:

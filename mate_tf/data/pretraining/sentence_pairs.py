@@ -74,6 +74,10 @@ class Packer:
 
     def pairs(self, seed: int) -> Iterator[Pair]:
         """Yields the pairs of one pass through all documents; the same seed gives equal pairs."""
+        if not self._next_sentence:
+            for sentences in self.segments(seed):
+                yield Pair((" ".join(sentences),), NEXT)
+            return
         draw = random.Random(seed)
         # Number of pairs without a next sentence that were drawn as NEXT. As many pairs drawn as
         # RANDOM become NEXT, so that the share stays as configured.
@@ -81,14 +85,8 @@ class Packer:
         for index, (sentences, lengths) in enumerate(self._documents):
             begin = 0
             while begin < len(sentences):
-                room = self._room
-                if draw.random() < self._short_seq_prob:
-                    room = draw.randint(2, room)
+                room = self._drawn_room(draw)
                 end = _end(lengths, begin, room)
-                if not self._next_sentence:
-                    yield Pair((" ".join(sentences[begin:end]),), NEXT)
-                    begin = end
-                    continue
                 # At least two sentences: they always fit into an example of full length.
                 end = max(end, min(begin + 2, len(sentences)))
                 cut = draw.randint(begin + 1, end - 1) if end - begin > 1 else end
@@ -104,6 +102,24 @@ class Packer:
                     end, label = cut, RANDOM
                 yield Pair((" ".join(sentences[begin:cut]), " ".join(second)), label)
                 begin = end
+
+    def segments(self, seed: int) -> Iterator[list[str]]:
+        """Yields the sentences of each segment A that has all sentences which fit.
+
+        One pass through all documents; the same seed gives equal segments.
+        """
+        draw = random.Random(seed)
+        for sentences, lengths in self._documents:
+            begin = 0
+            while begin < len(sentences):
+                end = _end(lengths, begin, self._drawn_room(draw))
+                yield sentences[begin:end]
+                begin = end
+
+    def _drawn_room(self, draw) -> int:
+        """Returns the number of tokens of an example, which is random in some examples."""
+        short = draw.random() < self._short_seq_prob
+        return draw.randint(2, self._room) if short else self._room
 
     def _another(self, index: int, draw):
         """Returns sentences and lengths of a random other document."""

@@ -5,6 +5,7 @@ without compression and examples with GZIP, as in google-research/tapas. Readers
 """
 
 import contextlib
+import dataclasses
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -120,7 +121,8 @@ def dataset(
 
     Returns:
         tf.data.Dataset of dicts with all of `features.ALL`: <int32>, <float32> or <string>, with
-        shape [batch, seq] or [batch, size]; `table_id_hash` is <int64>.
+        shape [batch, seq] or [batch, size]; `table_id_hash` is <int64>. And `target_ids` <int32>
+        [batch, target], if the records have it.
 
     Raises:
         InputError: if there is no such file, it is damaged, or it has examples of another kind or
@@ -135,31 +137,37 @@ def dataset(
             f"{files[0]}: its examples have {stored_length} tokens, more than {seq_length};"
             " create them again with this max_seq_length"
         )
-    records = _serialized(files, shuffle, seed)
-    if shuffle:
-        records = records.shuffle(shuffle, seed=seed)
-    if repeat:
-        records = records.repeat()
     lengths = sorted({length for length in buckets or () if length < seq_length} | {seq_length})
     sizes = [_fitting(batch_size, length, max_batch_tokens) for length in lengths]
     sizes = [max(multiple_of, size - size % multiple_of) for size in sizes]
     curriculum = curriculum if curriculum and curriculum.num_batches > 0 else None
-    if skip and repeat and len(lengths) == 1 and not curriculum:
-        # Batches of one size need not be parsed to be left out.
-        records, skip = records.skip(skip * sizes[0]), 0
-    examples = records.map(
-        lambda record: _pad_tokens(_parse(record, stored_length, stored), seq_length),
-        num_parallel_calls=tf.data.AUTOTUNE,
-    )
+    # Batches of one size need not be parsed to be left out.
+    num_unparsed = skip * sizes[0] if repeat and len(lengths) == 1 and not curriculum else 0
+    skip = 0 if num_unparsed else skip
+
+    def examples(seed):
+        """Examples in an order that follows from the seed alone."""
+        records = _serialized(files, shuffle, seed)
+        if shuffle:
+            records = records.shuffle(shuffle, seed=seed)
+        if repeat:
+            records = records.repeat()
+        return records.skip(num_unparsed).map(
+            lambda record: _pad_tokens(_parse(record, stored_length, stored), seq_length),
+            num_parallel_calls=tf.data.AUTOTUNE,
+        )
 
     def batched(examples):
         if len(lengths) == 1:
             return examples.batch(sizes[0], drop_remainder=drop_remainder)
         return _bucket(examples, lengths, sizes, drop_remainder)
 
-    batches = batched(examples)
+    batches = batched(examples(seed))
     if curriculum:
-        short = examples.filter(lambda example: _num_tokens(example) <= curriculum.length)
+        # Shuffles of their own: with a common one, the order after the curriculum would depend on
+        # how far ahead the last epoch of the curriculum has been read.
+        own_seed = None if seed is None else seed + 1
+        short = examples(own_seed).filter(lambda each: _num_tokens(each) <= curriculum.length)
         batches = batched(short).take(curriculum.num_batches).concatenate(batches)
     if skip:
         batches = batches.skip(skip)
@@ -261,21 +269,31 @@ def _stored(files: Sequence[str]) -> tuple[int, tuple[feature_names.Feature, ...
                 " create them again with one max_seq_length"
             )
         if features != kind[1]:
-            raise InputError(f"{first} and {path}: only one of them has examples of tables")
+            raise InputError(
+                f"{first} and {path}: their examples differ: only one of them has examples of "
+                "tables, or of texts to write, or of texts of this length"
+            )
     return kind
 
 
 def _kind(path: str, record: bytes) -> tuple[int, tuple[feature_names.Feature, ...]]:
-    """Returns length and features of a stored example: `features.ALL` or `features.SEQUENCE`."""
+    """Returns length and features of a stored example.
+
+    The features are `features.ALL` or `features.SEQUENCE`, with `features.TARGET` if it has that.
+    """
     try:
         stored = tf.train.Example.FromString(record).features.feature
     except DecodeError as error:
         raise InputError(f"{path}: its records are no tf.train.Examples") from error
-    of_sequence = set(stored) == set(feature_names.names(feature_names.SEQUENCE))
+    target = feature_names.TARGET
+    of_sequence = set(stored) - {target.name} == set(feature_names.names(feature_names.SEQUENCE))
     features = feature_names.SEQUENCE if of_sequence else feature_names.ALL
     missing = [feature.name for feature in features if feature.name not in stored]
     if missing:
         raise InputError(f"{path}: its examples lack {', '.join(missing)}")
+    if target.name in stored:
+        size = len(stored[target.name].int64_list.value)
+        features = (*features, dataclasses.replace(target, size=size))
     return len(stored["input_ids"].int64_list.value), features
 
 

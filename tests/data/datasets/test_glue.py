@@ -1,4 +1,4 @@
-"""GLUE's official files, and what goes wrong with edited ones."""
+"""GLUE's official files, small ones in their format, and what goes wrong with edited ones."""
 
 import collections
 
@@ -7,6 +7,20 @@ import pytest
 from mate_tf.data.converters import sequences
 from mate_tf.data.datasets import glue
 from mate_tf.errors import InputError
+
+from ... import glue_files
+
+FORMS = {
+    "CoLA": glue.COLA,
+    "SST-2": glue.SST_2,
+    "MRPC": glue.MRPC,
+    "STS-B": glue.STS_B,
+    "QQP": glue.QQP,
+    "MNLI": glue.MNLI,
+    "QNLI": glue.QNLI,
+    "RTE": glue.RTE,
+    "WNLI": glue.WNLI,
+}
 
 
 def read(folder, split, form):
@@ -92,3 +106,104 @@ def test_files_and_splits_that_are_not_there(tmp_path):
         read(tmp_path, "train", glue.SST_2)
     with pytest.raises(InputError, match="SST-2 has no split 'val', only train, dev, test"):
         read(tmp_path, "val", glue.SST_2)
+
+
+@pytest.mark.parametrize("task", FORMS)
+def test_all_columns(tmp_path, task):
+    """Each task of files with all official columns: number of examples, ids and labels."""
+    form = FORMS[task]
+    glue_files.write(tmp_path, task, number=6)
+    for split in form.files:
+        found = read(tmp_path, split, form)
+        assert len(found) == 6
+        labels = [label for _, label, _ in found]
+        if split.startswith("test"):
+            assert labels == [None] * 6
+            assert [name for *_, name in found] == [f"{task}_{split}_{i}-0_0" for i in range(6)]
+        else:
+            assert len(set(labels)) == (len(form.labels) or 6)
+        assert {len(texts) for texts, _, _ in found} == {len(form.texts)}
+
+
+def test_labels_by_name(tmp_path):
+    glue_files.write(tmp_path, "MNLI", number=3)
+    names = [glue.MNLI.labels[label] for _, label, _ in read(tmp_path, "dev_mismatched", glue.MNLI)]
+    assert names == ["neutral", "entailment", "contradiction"]
+    texts = read(tmp_path, "train", glue.MNLI)[1][0]
+    assert texts == ['text 1 He said "so', "n/a"]
+    glue_files.write(tmp_path, "QNLI", number=2)
+    assert [label for _, label, _ in read(tmp_path, "train", glue.QNLI)] == [0, 1]
+
+
+def test_quotes_and_a_quoted_tab(tmp_path):
+    glue_files.write(tmp_path, "QNLI", number=2)
+    texts = [texts[1] for texts, *_ in read(tmp_path, "dev", glue.QNLI)]
+    assert texts == ['He said "so 0', 'and " that 1']
+    glue_files.write(tmp_path, "QQP", number=2)
+    assert read(tmp_path, "dev", glue.QQP)[1][0] == ["a tab\there", "How?"]
+
+
+def test_broken_lines_of_qqp(tmp_path):
+    """Both halves of a row with a line end are left out, and a row with an empty question."""
+    glue_files.write(tmp_path, "QQP", number=4)
+    examples = glue.read(tmp_path, "train", glue.QQP)
+    assert [each.id for each in examples][1] == "QQP_train_2-0"
+    (messages,) = examples.defects.values()
+    assert [message.partition(": ")[2][:12] for message in messages] == [
+        *("has 4 cells ", "has 3 cells ", "has 5 cells ", "has 2 cells ", "has an empty")
+    ]
+    assert messages[0].startswith(f"{tmp_path / 'QQP' / 'train.tsv'} line 3: ")
+    list(examples)
+    assert len(examples.defects[glue.BROKEN]) == 5  # not counted twice
+    # An empty question of the test set keeps its index for the submission.
+    test = read(tmp_path, "test", glue.QQP)
+    assert test[1] == (["Why 1?", ""], None, "QQP_test_1-0_0")
+
+
+def test_too_many_broken_lines(tmp_path):
+    path = glue_files.write(tmp_path, "QNLI") / "train.tsv"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([*lines, *(line.replace("\t", " ") for line in lines[1:] * 20)]))
+    expected = r"train\.tsv line 8: has 1 cells .*\); more than 100 lines are broken"
+    with pytest.raises(InputError, match=expected):
+        read(tmp_path, "train", glue.QNLI)
+
+
+def test_a_broken_line_where_none_is_known(tmp_path):
+    path = glue_files.write(tmp_path, "WNLI") / "train.tsv"
+    path.write_text(path.read_text() + "9\tcut off\n")
+    with pytest.raises(InputError, match=r"train\.tsv line 8: has 2 cells"):
+        read(tmp_path, "train", glue.WNLI)
+    path = glue_files.write(tmp_path, "QQP") / "test.tsv"
+    path.write_text(path.read_text() + "9\tcut off\n")
+    with pytest.raises(InputError, match=r"test\.tsv line 8: has 2 cells"):
+        read(tmp_path, "test", glue.QQP)
+
+
+@pytest.mark.parametrize("index", ["2", "1", "x", "", "-1", "²", "9" * 5000])
+def test_indices_that_do_not_rise(tmp_path, index):
+    text = f"index\tsentence1\tsentence2\n2\ta\tb\n{index}\ta\tb\n"
+    (tmp_path / "test.tsv").write_text(text)
+    expected = r"test\.tsv line 3: index is '.*', expected a number above 2"
+    with pytest.raises(InputError, match=expected):
+        read(tmp_path, "test", glue.RTE)
+
+
+def test_indices_of_a_part_of_the_test_set(tmp_path):
+    (tmp_path / "test.tsv").write_text("id\tquestion1\tquestion2\n2\ta\tb\n7\ta\tb\n")
+    found = [name for *_, name in read(tmp_path, "test", glue.QQP)]
+    assert found == ["QQP_test_2-0_0", "QQP_test_7-0_0"]
+
+
+def test_diagnostics(tmp_path):
+    """GLUE's diagnostics lie beside MNLI's folder."""
+    folder = glue_files.write(tmp_path, "MNLI")
+    assert glue.find_diagnostics(folder) is None
+    with pytest.raises(InputError, match=r"has no diagnostic/diagnostic\.tsv"):
+        glue.read(folder, glue.AX, glue.MNLI)
+    path = glue_files.write_diagnostics(tmp_path, number=3)
+    assert glue.find_diagnostics(folder) == glue.find_diagnostics(tmp_path / "MNLI") == path
+    found = read(folder, glue.AX, glue.MNLI)
+    assert found[2] == (["The cat sat 2.", "The cat did not."], None, "MNLI_ax_2-0_0")
+    with pytest.raises(InputError, match="RTE has no split 'ax', only train, dev, test"):
+        read(tmp_path, glue.AX, glue.RTE)

@@ -22,6 +22,33 @@ def test_characters_that_end_lines_elsewhere(tmp_path):
     assert [row for _, row in tsv.read(path, ["x"])] == [{"x": "y\x0cz\u2028\x85"}]
 
 
+def test_a_quoted_tab(tmp_path):
+    """Quoting is tried only where there are too many cells, and its quotes must match."""
+    path = tmp_path / "a.tsv"
+    path.write_text('a\tb\n1\t"x\ty ""z"""\n"1\t2"\n"p\tq\n')
+    assert [list(row.values()) for _, row in tsv.read(path, ["a"])] == [
+        ["1", 'x\ty "z"'],
+        ['"1', '2"'],
+        ['"p', "q"],
+    ]
+    path.write_text('a\tb\n"1\tx\ty\n')
+    with pytest.raises(InputError, match=r"a\.tsv line 2: has 3 cells"):
+        list(tsv.read(path, ["a"]))
+
+
+def test_broken_lines_are_left_out(tmp_path):
+    path, broken = tmp_path / "a.tsv", []
+    path.write_text("a\tb\n1\n1\t2\n1\t2\t3\n")
+    assert len(list(tsv.read(path, ["a"], broken=broken.append))) == 1
+    assert [str(error)[-30:] for error in broken] == [
+        *("ted by tabs, expected 2 (a, b)",) * 2,
+    ]
+    assert [str(error).split()[2] for error in broken] == ["2:", "4:"]
+    path.write_text("a\tb\n1\n")
+    with pytest.raises(InputError, match=r"a\.tsv: has no rows"):
+        list(tsv.read(path, ["a"], broken=broken.append))
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

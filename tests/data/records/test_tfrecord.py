@@ -314,6 +314,18 @@ def test_skipped_batches(path, buckets, curriculum):
     assert batches(7) == batches(0)[7:]
 
 
+def test_order_after_the_curriculum_is_that_of_the_seed(path):
+    """Whatever has been read of the curriculum's last epoch, and how far ahead."""
+
+    def batches(num_batches):
+        curriculum = records.Curriculum(6, num_batches)
+        options = {"shuffle": 11, "seed": 3, "repeat": True, "curriculum": curriculum}
+        data = records.dataset(path, 2, **options)
+        return [ids(batch) for batch in data.skip(num_batches).take(6)]
+
+    assert batches(1) == batches(20)
+
+
 def test_reads_records_of_the_reference(goldens):
     path = goldens / "tokenization" / "open" / "wtq6.examples_s128_drop.tfrecord"
     batch = next(iter(records.dataset(path, 8)))

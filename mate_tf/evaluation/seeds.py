@@ -1,0 +1,116 @@
+"""Statistics of a metric over trainings that differ in the seed only."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+FILE = "seeds.json"
+"""Name of the file with the statistics of a job, in the model folder."""
+
+NAME = "{} | {} | {}"
+"""Name of a metric: split, title, metric."""
+
+LEFT_OUT = ("95 % from", "95 % to")
+"""Metrics that are the interval of a single training."""
+
+
+class Spread(NamedTuple):
+    """Statistics of one metric.
+
+    Attributes:
+        median: median over the seeds, which MATE reports.
+        half_iqr: half the interquartile range, MATE's error (paper, appendix A.2).
+        mean: mean over the seeds.
+        low, high: 95 % interval of the mean by Student's t; None for a single seed.
+        values: the metric of each seed, in order.
+    """
+
+    median: float
+    half_iqr: float
+    mean: float
+    low: float | None
+    high: float | None
+    values: tuple[float, ...]
+
+
+def spread(values: Sequence[float], smallest: float = -np.inf, largest: float = np.inf) -> Spread:
+    """Computes the statistics of a metric.
+
+    Args:
+        values: <float>[seeds]. Quartiles are interpolated linearly.
+        smallest, largest: bounds of the metric, and so of the interval.
+    """
+    from scipy import stats
+
+    mean, low, high = statistics.mean(values), None, None
+    if len(values) > 1:
+        error = statistics.stdev(values) / len(values) ** 0.5
+        reach = float(stats.t.ppf(0.975, len(values) - 1)) * error
+        low, high = max(mean - reach, smallest), min(mean + reach, largest)
+    lower, upper = np.quantile(values, [0.25, 0.75]).tolist()
+    return Spread(statistics.median(values), (upper - lower) / 2, mean, low, high, tuple(values))
+
+
+def of_model(results: Mapping[str, Mapping]) -> dict[str, float]:
+    """Returns the metrics of the model, without numbers of questions and intervals.
+
+    Args:
+        results: contents of metrics.json: split -> title -> system -> metric -> value. A value is a
+            share, or a pair of a share and the number of its questions.
+
+    Returns:
+        "<split> | <title> | <metric>" -> share.
+    """
+    found = {}
+    for split, titles in results.items():
+        for title, systems in titles.items():
+            for metric, value in systems.get("model", {}).items():
+                value = value[0] if isinstance(value, Sequence) and len(value) == 2 else value
+                if isinstance(value, float) and metric not in LEFT_OUT:
+                    found[NAME.format(split, title, metric)] = value
+    return found
+
+
+def over_seeds(runs: Sequence[Mapping[str, float]], shares: bool) -> dict[str, Spread]:
+    """Computes the statistics of each metric that all trainings have.
+
+    Args:
+        runs: metric -> value, for each seed.
+        shares: True if the metrics are from 0 to 1, or from -1 to 1 for correlations.
+    """
+    found = {}
+    for name in runs[0]:
+        bounds = (-1.0 if name.endswith("correlation") else 0.0, 1.0) if shares else ()
+        if all(name in run for run in runs):
+            found[name] = spread([run[name] for run in runs], *bounds)
+    return found
+
+
+def table(spreads: Mapping[str, Spread], shares: bool) -> str:
+    """Formats the statistics as a plain text table with a line for each metric.
+
+    Args:
+        spreads: metric -> its statistics.
+        shares: True for shares, which are printed in per cent.
+    """
+    cells = [["", "median", "± half IQR", "95 % interval of the mean"]]
+    for name, each in spreads.items():
+        interval = "-"
+        if each.low is not None:
+            interval = f"{_shown(each.low, shares)} to {_shown(each.high, shares)}"
+        errors = f"± {_shown(each.half_iqr, shares)}"
+        cells.append([name, _shown(each.median, shares), errors, interval])
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join(
+        "  ".join(
+            [line[0].ljust(widths[0])]
+            + [text.rjust(width) for text, width in zip(line[1:], widths[1:], strict=True)]
+        )
+        for line in cells
+    )
+
+
+def _shown(value: float, share: bool) -> str:
+    return f"{100 * value:.2f} %" if share else f"{value:.4g}"
