@@ -3,8 +3,9 @@
     python benchmarks/mutations.py [--only SUBSTRING]
 
 Prints for each bug the first test that fails, and exits with 1 if a bug goes unnoticed. Each entry
-names the text to replace, which must occur once in mate_tf, and the tests of the default run that
-guard it. Takes about half a minute a bug on 2 cores, because each starts a process of its own.
+names the text to replace, which must occur once in mate_tf and benchmarks, and the tests of the
+default run that guard it. Takes about half a minute a bug on 2 cores, because each starts a process
+of its own.
 """
 
 import argparse
@@ -28,7 +29,7 @@ class Mutation:
     Attributes:
         area: part of the library.
         bug: what is wrong afterwards.
-        old: text that occurs once in mate_tf.
+        old: text that occurs once in mate_tf and benchmarks, but for this list.
         new: text that takes its place.
         tests: test files of the default run that should notice.
     """
@@ -184,6 +185,153 @@ MUTATIONS = (
         'AGGREGATIONS[int(np.argmin(outputs["aggregation_probabilities"]))]',
         ("tests/serving/test_predictor.py",),
     ),
+    Mutation(
+        "attention",
+        "MATE's windows have no dropout",
+        "attend(q.long, k.window, v.window, part.bias)",
+        "outputs.append(self.softmax_attention(q.long, k.window, v.window, part.bias))",
+        ("tests/attention/test_mate.py",),
+    ),
+    Mutation(
+        "attention",
+        "MATE's global rows have no dropout",
+        "attend(q.global_, k.full, v.full, part.global_bias)",
+        "outputs.append(self.softmax_attention(q.global_, k.full, v.full, part.global_bias))",
+        ("tests/attention/test_mate.py",),
+    ),
+    Mutation(
+        "attention",
+        "MATE's rows under the dense mask have no dropout",
+        "self.softmax_attention(own_query, key, value, bias, training, own_seed)",
+        "self.softmax_attention(own_query, key, value, bias)",
+        ("tests/attention/test_mate.py",),
+    ),
+    Mutation(
+        "attention",
+        "no whole keys are dropped",
+        "return value * self.dropout(tf.ones_like(value[..., :1]), training=training)",
+        "return value",
+        ("tests/attention/test_base.py",),
+    ),
+    Mutation(
+        "attention",
+        "elements are dropped instead of whole keys",
+        "tf.ones_like(value[..., :1])",
+        "tf.ones_like(value)",
+        ("tests/attention/test_base.py",),
+    ),
+    Mutation(
+        "attention",
+        "windows begin a bucket apart instead of a block",
+        "starts = tf.range(num_blocks)[:, None] * block",
+        "starts = tf.range(num_blocks)[:, None] * radius",
+        ("tests/attention/test_mate.py",),
+    ),
+    Mutation(
+        "attention",
+        "row heads are rounded instead of rounded down",
+        "rows = int(num_heads * config.row_heads_ratio)",
+        "rows = round(num_heads * config.row_heads_ratio)",
+        ("tests/attention/test_mate_heads.py",),
+    ),
+    Mutation(
+        "attention",
+        "gradients of trees have no bound",
+        "tf.maximum(mass, LEAST_MASS)",
+        "tf.maximum(mass, 1e-9)",
+        ("tests/attention/test_tree_fine.py",),
+    ),
+    Mutation(
+        "attention",
+        "gradients of trees have another bound",
+        "LEAST_MASS = 0.1",
+        "LEAST_MASS = 0.3",
+        ("tests/attention/test_tree_fine.py",),
+    ),
+    Mutation(
+        "masks",
+        "a diagonal that is off has a price",
+        "tf.reduce_sum(self._of_n_tokens(soft))",
+        "tf.reduce_sum(soft)",
+        ("tests/attention/test_learned_mask.py",),
+    ),
+    Mutation(
+        "masks",
+        "a diagonal of relations that is off has a price",
+        "self._pay(soft, one_hot * tf.cast(allowed, tf.float32))",
+        "self._pay(soft, one_hot * tf.cast(masks.real_pairs(context), tf.float32))",
+        ("tests/attention/test_relation_mask.py",),
+    ),
+    Mutation(
+        "masks",
+        "masks of DAM_u are symmetric",
+        "by_paper = config.structured or config.objective != DAM",
+        "by_paper = True",
+        ("tests/attention/test_learned_mask.py",),
+    ),
+    Mutation(
+        "masks",
+        "the last row is that of the buffer",
+        "at_end = (position == 0) | (position == last)",
+        "at_end = (position == 0) | (position == seq - 1)",
+        ("tests/attention/test_learned_mask.py",),
+    ),
+    Mutation(
+        "masks",
+        "a saved mask has the last row of the buffer",
+        "last = files.of_last_token(self.config.mask)",
+        "last = False",
+        ("tests/attention/test_learned_mask.py",),
+    ),
+    Mutation(
+        "masks",
+        "the benchmark of DAM begins elsewhere than the results say",
+        "    0.03  # Adam's steps",
+        "    0.04  # Adam's steps",
+        ("tests/benchmarks/test_sparsebert.py",),
+    ),
+    Mutation(
+        "losses",
+        "the logit of column 0 is -10000, whatever it was",
+        "logits += LOG_ZERO * tf.one_hot(0, self._config.max_num_columns)",
+        "logits = _without_column_0(logits) + LOG_ZERO * tf.one_hot(0, logits.shape[1])",
+        ("tests/models/heads/test_cell_selection.py", "tests/models/test_classifier_goldens.py"),
+    ),
+    Mutation(
+        "losses",
+        "clipping to 10 replaces the norm of 1",
+        "gradients, _ = tf.clip_by_global_norm(gradients, self._clip_norm)",
+        "gradients = gradients if self.clipvalue else tf.clip_by_global_norm(gradients, 1.0)[0]",
+        ("tests/training/test_optimizers.py",),
+    ),
+    Mutation(
+        "metrics",
+        "cells with equal texts count once",
+        "return float(len(texts))",
+        "return float(len(set(texts)))",
+        ("tests/answers/test_execution.py",),
+    ),
+    Mutation(
+        "pointr",
+        "the reader of Table-Only reads passages",
+        "known = [] if sources == CELLS else _links(cell)",
+        "known = _links(cell)",
+        ("tests/pointr/test_conversion.py",),
+    ),
+    Mutation(
+        "pointr",
+        "the reader of Passage-Only reads cells",
+        "own = [] if sources == PASSAGES else [cell.text]",
+        "own = [cell.text]",
+        ("tests/pointr/test_conversion.py",),
+    ),
+    Mutation(
+        "trees",
+        "finished layers never begin again",
+        "last = end if config.finished == KEEP else None",
+        "last = end",
+        ("tests/training/test_bootstrap.py",),
+    ),
 )
 
 
@@ -214,7 +362,9 @@ def first_failure(mutation: Mutation) -> str:
 
 
 def _file_with(copy: pathlib.Path, old: str) -> pathlib.Path:
-    paths = [path for path in copy.glob("mate_tf/**/*.py") if old in path.read_text("utf-8")]
+    files = (*copy.glob("mate_tf/**/*.py"), *copy.glob("benchmarks/*.py"))
+    others = (path for path in files if path.name != pathlib.Path(__file__).name)
+    paths = [path for path in others if old in path.read_text("utf-8")]
     if len(paths) != 1 or paths[0].read_text("utf-8").count(old) != 1:
         raise SystemExit(f"occurs {len(paths)} times instead of once: {old}")
     return paths[0]

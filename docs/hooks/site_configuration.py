@@ -34,8 +34,8 @@ the class, and [the last section](#defaults-of-the-tasks) what each task changes
 the file, and `--params_override` overrides both. Unknown keys and values of another type are
 refused with a message that names the key. "None" in a description is `null` in YAML.
 
-A file with `base: other.yaml` starts from the values of the other file, which stands beside it or in
-`configs/`; `configs/treeformer/kary.yaml` is an example.
+A file with `base: other.yaml` starts from the values of the other file, which stands beside it or
+in `configs/`; `configs/treeformer/kary.yaml` is an example.
 
 ```sh
 mate-tf --config_file=configs/sqa_small.yaml \\
@@ -88,19 +88,10 @@ def fields(config: type, inherited: bool = True) -> list[dataclasses.Field]:
 
     Args:
         config: the class.
-        inherited: False: only keys that its parents among mate_tf's classes do not have.
+        inherited: False: only keys that TableTaskConfig does not have.
     """
-    own = dataclasses.fields(config)
-    if inherited:
-        return list(own)
-    parents = [cls for cls in config.__mro__[1:] if cls.__module__.startswith("mate_tf.")]
-    known = {
-        field.name: field
-        for cls in parents
-        if dataclasses.is_dataclass(cls)
-        for field in dataclasses.fields(cls)
-    }
-    return [field for field in own if field.name not in known]
+    known = () if inherited else {field.name for field in dataclasses.fields(TableTaskConfig)}
+    return [field for field in dataclasses.fields(config) if field.name not in known]
 
 
 def descriptions(config: type) -> dict[str, str]:

@@ -97,13 +97,18 @@ class TextToTextTask(base.Task):
 
     def _check_length(self):
         super()._check_length()
-        config = self.task_config
-        needed, there = config.conversion.max_target_length - 1, config.model.max_target_positions
-        if max(needed, config.decoding.max_length) > there:
-            raise InputError(
-                f"task.conversion.max_target_length={needed + 1} or task.decoding.max_length="
-                f"{config.decoding.max_length} is more than task.model.max_target_positions={there}"
-            )
+        config, there = self.task_config, self.task_config.model.max_target_positions
+        lengths = {
+            # [SEP] is written and never read.
+            "conversion.max_target_length": (config.conversion.max_target_length, there + 1),
+            "decoding.max_length": (config.decoding.max_length, there),
+        }
+        for key, (length, most) in lengths.items():
+            if length > most:
+                raise InputError(
+                    f"task.{key}={length} is more than {most}, with "
+                    f"task.model.max_target_positions={there}"
+                )
 
     def initialize(self, model):
         """Loads `init_checkpoint`, see `Task.initialize`.

@@ -28,6 +28,7 @@ def test_execution_is_the_references(goldens):
         ("AVERAGE", ["1", "2"], None, 1.5, "1.5"),
         ("AVERAGE", ["2.9", "3.1", "3"], None, 3.0, "3"),
         ("COUNT", ["a", "b"], None, 2.0, "2"),
+        ("COUNT", ["a", "a", "b", "a"], None, 4.0, "4"),
         ("COUNT", [], None, 0.0, "0"),
         ("SUM", ["5 km", "1.1 km"], None, None, "5 km, 1.1 km"),
         ("SUM", ["5 km", "1.1 km"], [5.0, 1.10000002384], 6.1, "6.1"),

@@ -5,7 +5,7 @@ from unittest import mock
 import numpy as np
 import pytest
 import tensorflow as tf
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mate_tf import attention
@@ -34,43 +34,52 @@ def assert_equal_on_real_tokens(context, ours, expected):
     np.testing.assert_allclose(ours[real], expected[real], atol=1e-5, rtol=0)
 
 
-@given(
-    seed=st.integers(0, 2**31 - 1),
-    seq=st.integers(1, 90),
-    questions=st.lists(st.integers(0, 30), min_size=1, max_size=3),
-    columns=st.integers(1, 6),
-    global_length=st.integers(0, 40),
-    row_radius=st.integers(1, 30),
-    column_radius=st.integers(1, 30),
-    ratio=st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]),
-    diagonal=st.booleans(),
-)
-def test_equals_the_masked_layer(
-    tables, seed, seq, questions, columns, global_length, row_radius, column_radius, ratio, diagonal
-):
+def num_blocks(seq, global_length, radius):
+    return -(-max(seq - global_length, 1) // (mate.BUCKETS_PER_BLOCK * radius))
+
+
+SIZES = {
+    "seed": st.integers(0, 2**31 - 1),
+    "questions": st.lists(st.integers(0, 30), min_size=1, max_size=3),
+    "columns": st.integers(1, 6),
+    "global_length": st.integers(0, 30),
+    "row_radius": st.integers(1, 9),
+    "column_radius": st.integers(1, 9),
+    "row_heads_ratio": st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]),
+    "diagonal": st.booleans(),
+}
+
+
+def compare(tables, seq, seed, questions, columns, **options):
     """With any sizes it is the windowed mask; where the windows cover the table, MATE itself."""
-    if not diagonal:  # see the option: each token needs another one
+    if not options["diagonal"]:  # see the option: each token needs another one
         seq, questions = max(seq, 2), [max(length, 2) for length in questions]
     context = tables.random_context(np.random.default_rng(seed), seq, questions, columns)
-    options = {
-        "diagonal": diagonal,
-        "global_length": global_length,
-        "row_radius": row_radius,
-        "column_radius": column_radius,
-        "row_heads_ratio": ratio,
-    }
     efficient = outputs(tables, context, "mate_efficient", seed, **options)
     windowed = outputs(tables, context, "mate_exact", seed, windowed=True, **options)
     np.testing.assert_allclose(efficient, windowed, atol=1e-5, rtol=0)
     used = {kind.ids.removesuffix("_ids") for kind in head_types(AttentionConfig(**options), 4)}
-    covered = [
-        coverage(context, global_length, row_radius, column_radius, head_type=kind) for kind in used
-    ]
-    if min(covered) == 1:
-        exact = outputs(
-            tables, context, "mate_exact", seed, row_heads_ratio=ratio, diagonal=diagonal
-        )
+    sizes = {name: options[name] for name in ("global_length", "row_radius", "column_radius")}
+    if min(coverage(context, **sizes, head_type=kind) for kind in used) == 1:
+        same = {name: options[name] for name in ("row_heads_ratio", "diagonal")}
+        exact = outputs(tables, context, "mate_exact", seed, **same)
         assert_equal_on_real_tokens(context, efficient, exact)
+
+
+@given(blocks=st.integers(2, 4), missing=st.integers(0, 17), **SIZES)
+def test_equals_the_masked_layer(tables, blocks, missing, **options):
+    """In two or more blocks: with one, none is between others, or can be read from elsewhere."""
+    radii = options["row_radius"], options["column_radius"]
+    block = mate.BUCKETS_PER_BLOCK * max(radii)
+    seq = options["global_length"] + blocks * block - min(missing, block - 1)
+    assert min(num_blocks(seq, options["global_length"], radius) for radius in radii) >= 2
+    compare(tables, seq, **options)
+
+
+@settings(max_examples=10)
+@given(seq=st.integers(1, 30), **SIZES)
+def test_equals_the_masked_layer_in_few_blocks(tables, seq, **options):
+    compare(tables, seq, **options)
 
 
 @given(
@@ -211,6 +220,89 @@ def test_layers_of_a_graph_drop_different_probabilities(tables, global_length):
     real = context.input_mask.numpy() == 1
     for a, b in ((one, other), (one, again), (one, without)):
         assert (np.abs(a.numpy() - b.numpy())[real].max(axis=-1) > 1e-6).all()
+
+
+RATE, SEED = 0.4, [7, 11]
+
+
+def kept(shape, *added):
+    """0 or 1 / (1 - rate), as stateless dropout with the step's seed and what is added to it."""
+    seed = tf.constant(SEED) + tf.constant(added)
+    return tf.nn.experimental.stateless_dropout(tf.ones(shape), RATE, seed).numpy()
+
+
+def kept_by_buckets(context, kinds, global_length):
+    """Factors of the probabilities, [batch, heads, queries, keys]: those of the global rows and of
+    each block's window, in the order of the products."""
+    batch, seq = context.row_ids.shape
+    factors = np.zeros([batch, 4, seq, seq])
+    for number, kind in enumerate(kinds):
+        order = masks.sort_order(context, getattr(context, kind.ids)).numpy()
+        block = mate.BUCKETS_PER_BLOCK * kind.radius
+        blocks, width = num_blocks(seq, global_length, kind.radius), block + 2 * kind.radius
+        of_first = kept([batch, kind.count, global_length, seq], 0, 2 * number)
+        shape = [batch, blocks, kind.count, block, global_length + width]
+        of_window = kept([batch * blocks, *shape[2:]], 0, 2 * number + 1).reshape(shape)
+        heads = slice(kind.first, kind.first + kind.count)
+        for example in range(batch):
+            for rank, query in enumerate(order[example]):
+                if rank < global_length:
+                    factors[example, heads, query] = of_first[example, :, rank]
+                    continue
+                of_block, place = divmod(rank - global_length, block)
+                begin = global_length + of_block * block - kind.radius
+                ranks = [*range(global_length), *range(begin, begin + width)]
+                for column, key_rank in enumerate(ranks):
+                    # Ranks before the first bucket and behind the last one are no tokens.
+                    if column < global_length or global_length <= key_rank < seq:
+                        key = order[example, key_rank]
+                        found = of_window[example, of_block, :, place, column]
+                        factors[example, heads, query, key] = found
+    return factors
+
+
+def kept_by_chunks(context, kinds):
+    batch, seq = context.row_ids.shape
+    chunks = range(-(-seq // mate.QUERY_CHUNK))
+    return np.concatenate(
+        [
+            np.concatenate(
+                [
+                    kept([batch, kind.count, mate.QUERY_CHUNK, seq], kind.first, chunk)
+                    for chunk in chunks
+                ],
+                axis=2,
+            )[:, :, :seq]
+            for kind in kinds
+        ],
+        axis=1,
+    )
+
+
+@pytest.mark.parametrize("question", [8, 20])
+def test_dropout_is_that_of_the_probabilities(tables, question, monkeypatch):
+    """In the global rows, in the windows and, with a question of 20 tokens, in all chunks.
+
+    Expected is full attention under the mask, with each probability times its factor.
+    """
+    monkeypatch.setattr(mate, "QUERY_CHUNK", 16)
+    monkeypatch.setattr(mate.step_seeds, "draw", lambda: tf.constant(SEED))
+    context = tables.random_context(np.random.default_rng(2), 50, [question, 5], max_row_length=6)
+    options = {"global_length": 9, "row_radius": 5, "column_radius": 8, "row_heads_ratio": 0.25}
+    config = AttentionConfig(name="mate_efficient", **options)
+    run = tables.layer_pair(config, dropout_rate=RATE)
+    layer, kinds = run.layer, head_types(config, 4)
+    x = tf.random.stateless_normal([2, 50, HIDDEN], [3, 4])
+    windowed = AttentionConfig(name="mate_exact", windowed=True, **options)
+    mask = tables.layer_pair(windowed).pattern.mask(context)
+    by_buckets = question <= 9
+    factors = kept_by_buckets(context, kinds, 9) if by_buckets else kept_by_chunks(context, kinds)
+    assert 0.3 < np.mean(factors[np.asarray(mask)] == 0) < 0.5
+    (value,) = layer.project(x, layer.value)
+    probabilities = layer.scores(x, mask) * factors
+    expected = layer.project_back(tf.einsum("bhqk,bkhd->bqhd", probabilities, value))
+    np.testing.assert_allclose(run(x, context, training=True), expected, atol=1e-5, rtol=0)
+    assert np.abs(expected - run(x, context)).max() > 0.1
 
 
 @pytest.mark.parametrize("seq", [39, 40, 41])

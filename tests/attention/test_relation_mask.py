@@ -101,10 +101,13 @@ def drawn(pattern, context):
     return np.maximum(1 + bias / pattern.config.penalty, 0)
 
 
-def test_drawn_masks_are_of_relations_and_cost_their_sum(context):
-    pattern = pattern_of(objective="dam", sparsity_weight=0.5, initial_alpha=0.3)
+@pytest.mark.parametrize("diagonal", [False, True])
+def test_drawn_masks_are_of_relations_and_cost_their_sum(context, diagonal):
+    """A diagonal that is off is no part of them, and costs nothing."""
+    options = {"objective": "dam", "sparsity_weight": 0.5, "diagonal": diagonal}
+    pattern = pattern_of(initial_alpha=0.3, **options)
     mask, relation = drawn(pattern, context), by_hand(context)
-    pairs = real_pairs(context)
+    pairs = real_pairs(context) & (diagonal | ~np.eye(SEQ, dtype=bool))
     means = np.empty([HEADS, len(RELATIONS)])
     for head, name in np.ndindex(*means.shape):
         values = mask[:, head][pairs & (relation == RELATIONS[name])]

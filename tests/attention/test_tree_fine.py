@@ -181,6 +181,33 @@ def test_gradients_are_those_of_m_exp_s(tables):
         np.testing.assert_allclose(found, (above - below) / (2 * step), rtol=2e-3, err_msg=name)
 
 
+def test_gradients_are_bounded_where_a_leaf_has_little_of_the_attention():
+    """(delta_jk - p_j) e_k / sum M e, in which the sum is at least a tenth of all; in numpy."""
+    same = np.array([[1.0, 0.0, 0.0, 0.0]] * 3)  # of M: one key is in the leaf of the queries
+    everywhere = np.array([[0.5, 0.2, 0.2, 0.1], [0.1, 0.4, 0.3, 0.2], [0.02, 0.48, 0.3, 0.2]])
+    probabilities, upstream = same, normal(8, 3, 4)
+    of_query = tf.ones([1, 1, 1, 3, 1])
+    of_key = tf.constant(same[0].reshape(1, 1, 1, 4, 1), tf.float32)
+    parts = [tf.constant(x[None, None], tf.float32) for x in (probabilities, everywhere)]
+    with tf.GradientTape() as tape:
+        tape.watch(of_query)
+        zero = tree_fine._zero_with_gradient(of_query, of_key, same[None, None] > 0, *parts)
+        loss = tf.reduce_sum(zero * upstream)
+    np.testing.assert_array_equal(zero, np.zeros([1, 1, 3, 4]))
+    mass = np.maximum([0.5, 0.1, 0.02], 0.1)  # 50 without the bound
+    of_m = (upstream - (probabilities * upstream).sum(-1, keepdims=True)) * everywhere
+    # The only key in the leaf has the derivative 0 of its own; M is q k, so the others have none.
+    np.testing.assert_allclose(
+        tape.gradient(loss, of_query)[0, 0, 0, :, 0], (of_m * same).sum(-1) / mass, atol=1e-6
+    )
+    with tf.GradientTape() as tape:
+        tape.watch(of_key)
+        zero = tree_fine._zero_with_gradient(of_query, of_key, same[None, None] > 0, *parts)
+        loss = tf.reduce_sum(zero * upstream)
+    expected = (of_m / mass[:, None]).sum(0)
+    np.testing.assert_allclose(tape.gradient(loss, of_key)[0, 0, 0, :, 0], expected, rtol=1e-5)
+
+
 @pytest.mark.parametrize("options", [{"tree_height": 3}, {"branching": [3, 2]}, {"num_trees": 2}])
 def test_every_tree_parameter_has_a_gradient(tables, options):
     """Finite and not zero, also where queries meet no key and scores are extreme."""

@@ -8,6 +8,7 @@ import pytest
 
 from mate_tf.evaluation import texts
 from mate_tf.serving import Summarizer
+from mate_tf.training import layer_log
 
 WORDS = [f"w{i}" for i in range(30)]
 PIECES = ["[PAD]", "[UNK]", "[MASK]", "[SEP]", "[CLS]", ".", *WORDS]
@@ -30,7 +31,7 @@ task:
       intermediate_size: 16
       attention: {name: tree_fine, tree_height: 1}
 trainer: {train_steps: 2, steps_per_loop: 1, summary_interval: 1, checkpoint_interval: 1,
-  validation_interval: 2}
+  validation_interval: 2, layer_log_interval: 1}
 tf_random_seed: 0
 """
 
@@ -89,6 +90,8 @@ def test_from_noise_to_summaries(command, refused, flags, tmp_path):
     assert "missing: none" in line
     assert "unused: none" in line
     model_dir = tmp_path / "out" / "SUMMARIZE" / "model"
+    first, *_ = layer_log.read(str(model_dir))
+    assert sum(first["layers"][0]["leaf_shares"]) == pytest.approx(1, abs=1e-3)
     assert f"predicted | 5 texts | {model_dir / 'dev.jsonl'}" in output
     of_dev = json.loads((model_dir / "metrics.json").read_text())["dev"]
     systems = of_dev["ROUGE (F1)"]

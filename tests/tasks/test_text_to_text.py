@@ -121,9 +121,9 @@ def test_start_of_the_decoder(make, batch, tmp_path):
 
 def test_lengths_beyond_the_positions(make):
     make(conversion={"max_target_length": 9}).build_model()
-    with pytest.raises(InputError, match=r"max_target_length=10 .* max_target_positions=8"):
+    with pytest.raises(InputError, match=r"max_target_length=10 is more than 9, .*positions=8"):
         make(conversion={"max_target_length": 10}).build_model()
-    with pytest.raises(InputError, match=r"decoding\.max_length=9 is more than"):
+    with pytest.raises(InputError, match=r"decoding\.max_length=9 is more than 8"):
         make(decoding={"max_length": 9}).build_model()
 
 
