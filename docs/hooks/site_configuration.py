@@ -34,8 +34,8 @@ the class, and [the last section](#defaults-of-the-tasks) what each task changes
 the file, and `--params_override` overrides both. Unknown keys and values of another type are
 refused with a message that names the key. "None" in a description is `null` in YAML.
 
-A file with `base: other.yaml` starts from the values of the other file, which stands beside it or in
-`configs/`; `configs/treeformer/kary.yaml` is an example.
+A file with `base: other.yaml` starts from the values of the other file, which stands beside it or
+in `configs/`; `configs/treeformer/kary.yaml` is an example.
 
 ```sh
 mate-tf --config_file=configs/sqa_small.yaml \\

@@ -1,6 +1,7 @@
 """PRETRAIN: masked words and swapped tables, with the texts and tables of other tasks."""
 
 import dataclasses
+from collections.abc import Iterator
 
 from mate_tf.attention import AttentionConfig
 from mate_tf.data import pretraining
@@ -8,6 +9,7 @@ from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.pretraining.masking import MaskingConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.pretrainer import PretrainerConfig
+from mate_tf.protos import interaction_pb2
 from mate_tf.tasks import configs, pretraining_task, registry
 
 
@@ -21,6 +23,7 @@ class PretrainTaskConfig(configs.TableTaskConfig):
         text_sources: kinds of texts about a table to read (`TEXT_SOURCES`).
         random_table_prob: share of the texts that get the table of another text.
         random_table_seed: seed of the choice of these texts and tables.
+        dev_share: share of the pages of a corpus for evaluation, if it has no folder `dev/`.
     """
 
     model: PretrainerConfig = dataclasses.field(default_factory=PretrainerConfig)
@@ -30,14 +33,16 @@ class PretrainTaskConfig(configs.TableTaskConfig):
     )
     random_table_prob: float = 0.5
     random_table_seed: int = 0
+    dev_share: float = 0.05
 
 
 @registry.register
 class TablePretrainTask(pretraining_task.PretrainTask):
     """TAPAS's pre-training (Herzig et al., 2020) with MATE's attention (paper, appendix A.1).
 
-    Reads interactions that create_data wrote for other tasks. --input_dir is the output folder of
-    one of these tasks, or a folder of such folders.
+    Reads interactions that create_data wrote for other tasks: --input_dir is the output folder of
+    one of these tasks, or a folder of such folders. Or it is a folder with TAPAS's corpus, HTML
+    pages or CSV files, see `data.pretraining.table_folders`.
     """
 
     name = "PRETRAIN"
@@ -48,12 +53,14 @@ class TablePretrainTask(pretraining_task.PretrainTask):
 
     def interactions(self, input_dir, split):
         config = self.task_config
-        return pretraining.texts_with_tables(
-            pretraining.read_dir(input_dir, split),
+        found = pretraining.read_dir(input_dir, split, config.dev_share)
+        texts = pretraining.texts_with_tables(
+            found,
             text_sources=config.text_sources,
             random_table_prob=config.random_table_prob,
             seed=config.random_table_seed,
         )
+        return _Texts(texts, getattr(found, "defects", {}))
 
     @classmethod
     def experiment(cls):
@@ -82,3 +89,17 @@ class TablePretrainTask(pretraining_task.PretrainTask):
             warmup_ratio=0.01,
             grad_clipping=None,
         )
+
+
+class _Texts:
+    """Texts with tables, to be read once.
+
+    Attributes:
+        defects: defects of their files, see `Report`.
+    """
+
+    def __init__(self, texts: Iterator[interaction_pb2.Interaction], defects: dict):
+        self._texts, self.defects = texts, defects
+
+    def __iter__(self) -> Iterator[interaction_pb2.Interaction]:
+        return self._texts

@@ -1,5 +1,6 @@
 """--task=PRETRAIN through its modes, on the interactions of another task, and on into that task."""
 
+import gzip
 import itertools
 import re
 
@@ -109,4 +110,37 @@ def test_it_cannot_be_asked(refused, arguments, tmp_path):
 
 def test_no_interactions_there(refused, arguments, tmp_path):
     message = refused("--mode=create_data", *arguments, f"--input_dir={tmp_path}")
-    assert message.startswith(f"{tmp_path}/interactions/train*.tfrecord and {tmp_path}/*/")
+    assert message.startswith(f"{tmp_path}: has no table for train with task.dev_share=0.05 in ")
+    assert message.endswith("and no interactions/train*.tfrecord of --mode=create_data")
+
+
+def test_the_published_corpus(command, refused, arguments, tmp_path):
+    """TAPAS's interactions.txtpb.gz as it is, killed and started again; then with a bad line."""
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    lines = [
+        'table: { columns: { text: "Year" } columns: { text: "Film" } '
+        f'rows: {{ cells: {{ text: "20{page}" }} cells: {{ text: "Film \\303\\251 {page}" }} }} '
+        f'table_id: "http://en.wikipedia.org/wiki/P{page}_1" }} '
+        f'questions: {{ id: "TITLE" original_text: "Title {page}" }}\n'
+        for page in range(10, 50)
+    ]
+    with gzip.open(corpus / "interactions.txtpb.gz", "wt") as file:
+        file.writelines(lines)
+    flags = (
+        *arguments,
+        f"--input_dir={corpus}",
+        f"--output_dir={tmp_path / 'out'}",
+        "--params_override=task.dev_share=0.2",
+    )
+    output = command("--mode=create_data", *flags)
+    train = re.search(r"created \| train: (\d+) examples of (\d+) questions \(100.0%\)", output)
+    dev = re.search(r"created \| dev: (\d+) examples of (\d+) questions \(100.0%\)", output)
+    assert int(train[1]) + int(dev[1]) == len(lines)
+    assert int(dev[1]) > 0
+
+    with gzip.open(corpus / "interactions.txtpb.gz", "at") as file:
+        file.write("tabel: {}\n")
+    message = refused("--mode=create_data", *flags, "--params_override=task.dev_share=0.001")
+    assert f"{corpus}/interactions.txtpb.gz line 41: not an interaction" in message
+    assert 'has no field named "tabel"' in message

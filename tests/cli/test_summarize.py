@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from mate_tf.evaluation import texts
+from mate_tf.serving import Summarizer
 from mate_tf.tasks.summarize import SummarizeTask
 from mate_tf.training import layer_log
 
@@ -112,6 +113,12 @@ def test_from_noise_to_summaries(command, refused, flags, tmp_path, monkeypatch)
     # A beam of 2 finds nothing worse than greedy search here, and scores are comparable.
     assert all(a.score >= b.score - 1e-5 for a, b in zip(beam, found, strict=True))
     assert all(each.score < 0 for each in found)
+
+    command("--mode=export", *arguments, greedy)
+    lines = (tmp_path / "SUMMARIZE" / "test.txt").read_text().splitlines()
+    documents = [" ".join(json.loads(line)["article_text"]) for line in lines]
+    summarize = Summarizer(str(model_dir / "export"))
+    assert summarize(documents) == [each.texts[0] for each in found]
 
 
 def test_a_bad_line(refused, flags, tmp_path):

@@ -1,4 +1,4 @@
-"""Texts with tables for pre-training, from the interactions of other data sets.
+"""Texts with tables for pre-training, from the interactions of other data sets or of a corpus.
 
 Each text about a table (a question, a title) becomes an interaction of its own, with that table or
 with a random one. The model learns to classify the two cases.
@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from mate_tf.data import records
 from mate_tf.data.interactions import create_interaction_id, create_question_id
+from mate_tf.data.pretraining.table_folders import TableFolder
 from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2
 
@@ -28,12 +29,16 @@ _READ_AHEAD = 1000
 _DRAWS = 20
 
 
-def read_dir(input_dir: str, split: str) -> Iterator[interaction_pb2.Interaction]:
-    """Reads interactions written by create_data, of one data set or of several.
+def read_dir(
+    input_dir: str, split: str, dev_share: float = 0.05
+) -> Iterable[interaction_pb2.Interaction]:
+    """Reads interactions written by create_data, of one data set or of several, or a corpus.
 
     Args:
-        input_dir: an output folder of create_data, or a folder of such folders.
-        split: prefix of the names of the files to read.
+        input_dir: an output folder of create_data, or a folder of such folders; or else a folder
+            with files of the formats of `table_folders`, such as TAPAS's corpus.
+        split: prefix of the names of the files to read; "train" or "dev" of a corpus.
+        dev_share: see `table_folders.TableFolder`.
 
     Raises:
         InputError: if there is no such file, or a file is damaged.
@@ -42,9 +47,7 @@ def read_dir(input_dir: str, split: str) -> Iterator[interaction_pb2.Interaction
     patterns = [os.path.join(input_dir, name), os.path.join(input_dir, "*", name)]
     found = [pattern for pattern in patterns if tf.io.gfile.glob(pattern)]
     if not found:
-        raise InputError(
-            f"{' and '.join(patterns)}: no such file; run --mode=create_data of a task"
-        )
+        return TableFolder(input_dir, split, dev_share=dev_share)
     return itertools.chain.from_iterable(map(records.read_interactions, found))
 
 

@@ -106,8 +106,8 @@ def test_reads_one_data_set_or_several(tmp_path, interactions):
     def ids(folder):
         return [each.id for each in pretraining.read_dir(str(folder), "train")]
 
-    with pytest.raises(InputError, match=r"train\*\.tfrecord.*: no such file; run --mode=create"):
-        pretraining.read_dir(str(tmp_path), "train")
+    with pytest.raises(InputError, match="has no table for train"):
+        list(pretraining.read_dir(str(tmp_path), "train"))
     for name, found in (("a", interactions[:2]), ("b", interactions[2:3])):
         records.write_interactions(found, tmp_path / name / "interactions" / "train.tfrecord")
     assert ids(tmp_path / "a") == ["n0/0-0", "n1/0-0"]
