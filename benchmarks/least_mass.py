@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 
 NONE = 1e-9
 """No bound: below it a share has no meaning in float32."""
-BOUNDS = (NONE, 0.01, 0.1)
+BOUNDS = (NONE, 0.1)
 METRIC = "class_accuracy"
 LOOP = 10
 """Steps between two lines of the log of gradients."""
@@ -35,7 +35,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--bounds", nargs="+", type=float, default=list(BOUNDS))
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1])
-    parser.add_argument("--steps", type=int, default=600)
+    parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--tree_height", type=int, default=4)
     parser.add_argument("--config", default=str(ROOT / "configs" / "associative_recall.yaml"))
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("out/least_mass"))

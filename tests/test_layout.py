@@ -12,7 +12,6 @@ SHORTEST, LONGEST, MEDIAN = 15, 400, 150
 
 COVERED_BY = {
     # modules that only hold what another one is tested with
-    "attention/base": "attention/test_contract",
     "attention/context": "attention/test_contract",
     "attention/pattern": "attention/test_contract",
     "attention/tree": "attention/test_contract",

@@ -164,6 +164,8 @@ def small(experiment):
     changes |= {"num_attention_heads": heads, "num_hidden_layers": len(layers)}
     experiment = experiment.replace()
     experiment.task.override({"model": {"encoder": changes | {"attention": layers}}})
+    if hasattr(experiment.task.model, "start_id"):
+        experiment.task.model.override({"start_id": 1, "end_id": 2})
     return experiment
 
 

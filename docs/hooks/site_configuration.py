@@ -88,19 +88,10 @@ def fields(config: type, inherited: bool = True) -> list[dataclasses.Field]:
 
     Args:
         config: the class.
-        inherited: False: only keys that its parents among mate_tf's classes do not have.
+        inherited: False: only keys that TableTaskConfig does not have.
     """
-    own = dataclasses.fields(config)
-    if inherited:
-        return list(own)
-    parents = [cls for cls in config.__mro__[1:] if cls.__module__.startswith("mate_tf.")]
-    known = {
-        field.name: field
-        for cls in parents
-        if dataclasses.is_dataclass(cls)
-        for field in dataclasses.fields(cls)
-    }
-    return [field for field in own if field.name not in known]
+    known = () if inherited else {field.name for field in dataclasses.fields(TableTaskConfig)}
+    return [field for field in dataclasses.fields(config) if field.name not in known]
 
 
 def descriptions(config: type) -> dict[str, str]:

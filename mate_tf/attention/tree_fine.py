@@ -17,8 +17,12 @@ FORMS = ("auto", "masked", "sorted")
 """Values of the option `form`."""
 
 LEAST_MASS = 0.1
-"""Lower bound of a leaf's share of a query's attention in the gradients of trees. Without a bound
-they explode if all relevant keys are in other leaves."""
+"""Lower bound of a leaf's share of a query's attention in the gradients of trees.
+
+It is of this library; the paper has no such bound. By its formula the derivative with regard to M
+of a key is divided by this share, which explodes if all relevant keys are in other leaves. The
+outputs do not depend on the bound. `benchmarks/least_mass.py` measures what it changes.
+"""
 
 
 @dataclasses.dataclass(frozen=True)

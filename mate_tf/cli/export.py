@@ -5,9 +5,9 @@ from mate_tf.cli.checks import reading
 from mate_tf.cli.job import Job
 from mate_tf.cli.pretrained import load_predictor
 from mate_tf.errors import InputError
-from mate_tf.serving import confidence
+from mate_tf.serving import confidence, summarizer
 from mate_tf.serving import export as saved_model
-from mate_tf.training import trainer
+from mate_tf.training import generation, trainer
 
 
 def main(flags) -> None:
@@ -35,6 +35,11 @@ def export(job: Job, read=None) -> str:
     """
     model = trainer.load_model(job.experiment, job.model_dir)
     options = job.experiment.task.conversion.converter_options()
+    if job.task.capabilities.writes_text:
+        decoding = generation.search_options(job.experiment.task)
+        path = summarizer.export(model, job.export_dir, job.vocab_file, options, decoding)
+        print(f"exported | {path}")
+        return path
     path = saved_model.export(
         model,
         job.export_dir,

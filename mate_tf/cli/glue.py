@@ -26,8 +26,9 @@ def main(flags) -> None:
     models = dict.fromkeys(model for _, model in found.values())
     files = [path for model in models for path in sorted(model.glob("*.tsv"))]
     files = {path.name: path for path in files if path.stem in glue.SUBMISSIONS}
-    missing = [name for name in glue.SUBMISSIONS if f"{name}.tsv" not in files]
-    if missing not in ([], [glue.DIAGNOSTICS]):
+    needed = (name for name in glue.SUBMISSIONS if name != glue.DIAGNOSTICS)
+    missing = [name for name in needed if f"{name}.tsv" not in files]
+    if missing:
         print(f"no submission | there is no {', '.join(f'{name}.tsv' for name in missing)}")
         return
     path = os.path.join(folder, "submission.zip")

@@ -66,10 +66,11 @@ def run_seeds(job: Job, seeds: list[int]) -> dict[str, statistics.Spread]:
                 runs[str(seed)] = _run(jobs[seed])
                 _save(job, path, runs)
                 keras.backend.clear_session()
-        found = statistics.over_seeds([runs[str(seed)] for seed in seeds])
+        shares = job.task.capabilities.answers_questions
+        found = statistics.over_seeds([runs[str(seed)] for seed in seeds], shares)
         _save(job, path, runs, {name: each._asdict() for name, each in found.items()})
     print(f"\n{len(seeds)} seeds: {', '.join(map(str, seeds))}")
-    print(statistics.table(found, shares=job.task.capabilities.answers_questions))
+    print(statistics.table(found, shares))
     print(f"\nevaluated | {path}")
     return found
 

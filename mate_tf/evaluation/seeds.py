@@ -35,11 +35,12 @@ class Spread(NamedTuple):
     values: tuple[float, ...]
 
 
-def spread(values: Sequence[float]) -> Spread:
+def spread(values: Sequence[float], smallest: float = -np.inf, largest: float = np.inf) -> Spread:
     """Computes the statistics of a metric.
 
     Args:
         values: <float>[seeds]. Quartiles are interpolated linearly.
+        smallest, largest: bounds of the metric, and so of the interval.
     """
     from scipy import stats
 
@@ -47,7 +48,7 @@ def spread(values: Sequence[float]) -> Spread:
     if len(values) > 1:
         error = statistics.stdev(values) / len(values) ** 0.5
         reach = float(stats.t.ppf(0.975, len(values) - 1)) * error
-        low, high = mean - reach, mean + reach
+        low, high = max(mean - reach, smallest), min(mean + reach, largest)
     lower, upper = np.quantile(values, [0.25, 0.75]).tolist()
     return Spread(statistics.median(values), (upper - lower) / 2, mean, low, high, tuple(values))
 
@@ -72,17 +73,19 @@ def of_model(results: Mapping[str, Mapping]) -> dict[str, float]:
     return found
 
 
-def over_seeds(runs: Sequence[Mapping[str, float]]) -> dict[str, Spread]:
+def over_seeds(runs: Sequence[Mapping[str, float]], shares: bool) -> dict[str, Spread]:
     """Computes the statistics of each metric that all trainings have.
 
     Args:
         runs: metric -> value, for each seed.
+        shares: True if the metrics are from 0 to 1, or from -1 to 1 for correlations.
     """
-    return {
-        name: spread([run[name] for run in runs])
-        for name in runs[0]
-        if all(name in run for run in runs)
-    }
+    found = {}
+    for name in runs[0]:
+        bounds = (-1.0 if name.endswith("correlation") else 0.0, 1.0) if shares else ()
+        if all(name in run for run in runs):
+            found[name] = spread([run[name] for run in runs], *bounds)
+    return found
 
 
 def table(spreads: Mapping[str, Spread], shares: bool) -> str:

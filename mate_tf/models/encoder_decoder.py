@@ -87,12 +87,12 @@ class EncoderDecoder(ConfiguredModel):
             training: whether dropout is on.
 
         Returns:
-            dict with
+            dict with the encoder's outputs (sequence_output, pooled_output, encoder_outputs,
+            embedding_output) and
             logits: <float32>[batch, target - 1, vocab], of the tokens after [CLS].
             predictions: <int32>[batch, target - 1], the most probable tokens.
             total_loss: <float32>[], mean of example_loss over the tokens that are not padding.
             example_loss: <float32>[batch, target - 1], cross-entropy with `label_smoothing`.
-            sequence_output: <float>[batch, seq, hidden], of the encoder.
 
         Raises:
             InputError: if a feature is missing, or there are more tokens than positions.
@@ -100,8 +100,8 @@ class EncoderDecoder(ConfiguredModel):
         if "target_ids" not in features:
             raise InputError("the decoder needs the feature 'target_ids'")
         inputs, labels = features["target_ids"][:, :-1], features["target_ids"][:, 1:]
-        encoded = self.encoder(features, training=training)["sequence_output"]
-        memories = self.decoder.memories(encoded, features["input_mask"])
+        encoded = self.encoder(features, training=training)
+        memories = self.decoder.memories(encoded["sequence_output"], features["input_mask"])
         x = self.decoder(inputs, memories, self.word_embeddings, training=training)
         batch, target, hidden = shape_list(x)
         # [batch * target, hidden] -> [batch * target, vocab]
@@ -110,11 +110,11 @@ class EncoderDecoder(ConfiguredModel):
         weights = tf.reshape(tf.cast(labels != generation.PADDING_ID, tf.float32), [-1])
         predictions = tf.argmax(logits, axis=-1, output_type=tf.int32)
         return {
+            **encoded,
             "logits": tf.reshape(logits, [batch, target, logits.shape[-1]]),
             "predictions": tf.reshape(predictions, [batch, target]),
             "total_loss": replicas.weighted_mean(losses, weights, _NO_WORDS),
             "example_loss": tf.reshape(losses, [batch, target]),
-            "sequence_output": encoded,
         }
 
     def generate(

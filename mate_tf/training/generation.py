@@ -13,6 +13,17 @@ from mate_tf.training import trainer
 from mate_tf.training.prediction import INPUTS
 
 
+def search_options(task) -> dict:
+    """Returns the keyword arguments of `EncoderDecoder.generate` for the config of a task.
+
+    Args:
+        task: a `TextToTextTaskConfig`.
+    """
+    options = task.decoding.as_dict()
+    options["max_length"] = options["max_length"] or task.conversion.max_target_length - 1
+    return options
+
+
 def generate(experiment, model_dir: str, records_path: str) -> Iterator[Prediction]:
     """Runs the last checkpoint in `model_dir` over examples, with a line of progress.
 
@@ -32,8 +43,7 @@ def generate(experiment, model_dir: str, records_path: str) -> Iterator[Predicti
     task, data = experiment.task, experiment.task.validation_data
     model = trainer.load_model(experiment, model_dir)
     detokenize = Detokenizer(task.conversion.bert_vocab_file)
-    options = task.decoding.as_dict()
-    options["max_length"] = options["max_length"] or task.conversion.max_target_length - 1
+    options = search_options(task)
     written = tf.function(
         lambda inputs: model.generate(inputs, **options), input_signature=[INPUTS]
     )

@@ -1,9 +1,17 @@
 """The comparison of POINTR's variants runs each once, on one reader, and prints them together."""
 
 import json
+import shutil
 import sys
 
 import pytest
+import tensorflow as tf
+import yaml
+
+from mate_tf.models.encoder import TableEncoder
+from mate_tf.training import experiments
+
+from ..cli import test_pointr
 
 
 @pytest.fixture
@@ -76,3 +84,34 @@ def test_variants_share_a_reader(benchmark, tmp_path, monkeypatch, capsys):
     done = len(runs)
     benchmark.main()
     assert len(runs) == done
+
+
+@pytest.mark.slow
+def test_two_steps_for_real(benchmark, tmp_path, monkeypatch, capsys):
+    """Passage-Only, which has examples and a reader of its own, from a tiny encoder's weights."""
+    test_pointr.write_data(tmp_path / "data")
+    (tmp_path / "tiny.yaml").write_text(test_pointr.CONFIG)
+    experiment = experiments.load(task="HYBRIDQA_RC")
+    stage = yaml.safe_load(test_pointr.CONFIG)["read"]
+    experiments.override(experiment, stage, "test")
+    encoder = TableEncoder(experiment.task.model.encoder)
+    tf.train.Checkpoint(encoder=encoder).save(str(tmp_path / "weights" / "ckpt"))
+    shutil.copy(tmp_path / "data" / "vocab.txt", tmp_path / "weights")
+    arguments = ["x", f"--input_dir={tmp_path / 'data'}", f"--weights={tmp_path / 'weights'}"]
+    arguments += [f"--config={tmp_path / 'tiny.yaml'}", f"--data={tmp_path / 'out'}"]
+    arguments += [f"--output={tmp_path / 'results'}", "--variants", "Passage-Only"]
+    monkeypatch.setattr(sys, "argv", arguments)
+    benchmark.main()
+    found = json.loads((tmp_path / "results" / "pointr.json").read_text())["Passage-Only"]
+    assert found["answers"]["total"]["questions"] == 7
+    assert 0 <= found["answers"]["total"]["EM"] <= found["answers"]["total"]["F1"] <= 1
+    for hits in found["hits"].values():
+        assert hits.keys() >= {"model", benchmark.RANKER}
+    model_dir = tmp_path / "out" / "variants" / "Passage-Only"
+    params = yaml.safe_load((model_dir / "read" / "params.yaml").read_text())
+    assert params["task"]["reading"]["sources"] == "passages"
+    answers = json.loads((model_dir / "dev.predictions.json").read_text())
+    passages = [text for number in (4, 5) for text in test_pointr.passages(number).values()]
+    for each in answers:
+        assert any(each["pred"] in text for text in passages)
+    assert "Passage-Only" in capsys.readouterr().out

@@ -1,9 +1,12 @@
 """The comparison of starting points runs each training once and reports all seeds."""
 
 import json
+import subprocess
 import sys
 
 import pytest
+
+ROWS = [("ann", "bern"), ("bob", "basel"), ("cy", "chur"), ("dee", "genf")]
 
 
 @pytest.fixture
@@ -51,3 +54,50 @@ def test_each_training_runs_once(benchmark, tmp_path, monkeypatch, capsys):
     (tmp_path / "pre" / "mate_efficient" / "ckpt-6.index").touch()
     benchmark.main()
     assert len(runs) == done
+
+
+def write_sqa(folder):
+    """SQA's official files: one table, a question about each of its cells."""
+    lines = ["id\tannotator\tposition\tquestion\ttable_file\tanswer_coordinates\tanswer_text"]
+    for row, (name, town) in enumerate(ROWS):
+        where = f"nt-{row}\t0\t0\twhere is {name} ?\ttable_csv/a.csv"
+        lines.append(f"{where}\t\"['({row}, 1)']\"\t\"['{town}']\"")
+    (folder / "table_csv").mkdir(parents=True)
+    for split in ("random-split-1-train", "random-split-1-dev", "train", "test"):
+        (folder / f"{split}.tsv").write_text("\n".join(lines) + "\n")
+    rows = [("name", "town"), *ROWS]
+    (folder / "table_csv" / "a.csv").write_text("".join(f"{a},{b}\n" for a, b in rows))
+
+
+@pytest.mark.slow
+def test_two_steps_for_real(benchmark, tmp_path, monkeypatch, capsys):
+    write_sqa(tmp_path / "sqa")
+    words = {"where", "is", "?", "name", "town", "[EMPTY]", *(word for row in ROWS for word in row)}
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *sorted(words)]
+    (tmp_path / "vocab.txt").write_text("\n".join(pieces))
+    for config, source, name in (
+        ("sqa_small", tmp_path / "sqa", "fine"),
+        ("pretrain_small", tmp_path / "fine", "pre"),
+    ):
+        subprocess.run(
+            [
+                *(sys.executable, str(benchmark.ROOT / "run_task_main.py"), "--mode=create_data"),
+                *(f"--config_file={benchmark.ROOT / 'configs' / config}.yaml", "--num_processes=1"),
+                *(f"--input_dir={source}", f"--bert_vocab_file={tmp_path / 'vocab.txt'}"),
+                f"--output_dir={tmp_path / name}",
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+    arguments = ["x", f"--fine_tuning_data={tmp_path / 'fine'}", "--seeds", "0", "--steps=2"]
+    arguments += [f"--pretraining_data={tmp_path / 'pre'}", "--pretraining_steps=2"]
+    monkeypatch.setattr(sys, "argv", [*arguments, f"--output={tmp_path / 'out'}"])
+    benchmark.main()
+    found = json.loads((tmp_path / "out" / "pretraining.json").read_text())["accuracy"]
+    assert found.keys() == {"nothing", "MATE", "full attention"}
+    assert all(round(len(ROWS) * share, 3) in range(5) for (share,) in found.values())
+    for name in ("mate_efficient", "full"):
+        assert (tmp_path / "pre" / name / "ckpt-2.index").exists()
+    log = (tmp_path / "fine" / "pretraining" / "from_MATE_2_0" / "log.txt").read_text()
+    assert "initialized | " in log
+    assert "pre-trained with" in capsys.readouterr().out

@@ -1,13 +1,18 @@
 """What benchmarks/sparsebert.py compares; the trainings themselves are replaced."""
 
 import argparse
+import json
 import pathlib
 import re
+import sys
 
 import numpy as np
 import pytest
 
 from mate_tf.attention import mask_files, mask_pruning
+from mate_tf.checkpoints import safetensors
+
+from ..checkpoints.test_huggingface import bert_tensors
 
 HEADS = 2
 
@@ -123,3 +128,61 @@ def test_scores_that_are_there_are_not_made_again(load_benchmark, tmp_path):
     path.write_text("0.625")
     options = argparse.Namespace(data=tmp_path)
     assert module.fine_tune(options, "RTE", None, "full", 3) == 0.625
+
+
+@pytest.mark.slow
+def test_two_steps_for_real(load_benchmark, tmp_path, monkeypatch):
+    """Masks, fine-tuning and pruning, from the weights of a BERT with random values."""
+    module = load_benchmark("sparsebert")
+    words = [f"w{number}" for number in range(40)]
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]
+    sizes = {"vocab_size": len(pieces), "hidden_size": 24, "num_hidden_layers": 6}
+    sizes |= {"intermediate_size": 16, "max_position_embeddings": 128}
+    weights, text, glue = (tmp_path / name for name in ("weights", "text", "glue"))
+    for folder in (weights, text, glue / "RTE", glue / "SST-2"):
+        folder.mkdir(parents=True)
+    safetensors.write(
+        str(weights / "model.safetensors"),
+        {name: value.astype(np.float32) for name, value in bert_tensors(**sizes).items()},
+    )
+    config = {"model_type": "bert", "num_attention_heads": 2, "type_vocab_size": 2, **sizes}
+    (weights / "config.json").write_text(json.dumps(config))
+    (tmp_path / "vocab.txt").write_text("\n".join(pieces))
+    rng = np.random.default_rng(0)
+    documents = ("\n".join(" ".join(rng.choice(words, 6)) for _ in range(6)) for _ in range(60))
+    (text / "a.txt").write_text("\n\n".join(documents))
+    rows = [f"{i}\tw{i} w1\tw2 w{i}\t{('not_', '')[i % 2]}entailment" for i in range(16)]
+    sentences = [f"w{i} w{i + 1}\t{i % 2}" for i in range(16)]
+    for split in ("train", "dev", "test"):
+        head = "index\tsentence1\tsentence2\tlabel"
+        (glue / "RTE" / f"{split}.tsv").write_text("\n".join([head, *rows]) + "\n")
+        body = (
+            [f"{i}\t{line}" for i, line in enumerate(sentences)] if split == "test" else sentences
+        )
+        head = "index\tsentence" if split == "test" else "sentence\tlabel"
+        (glue / "SST-2" / f"{split}.tsv").write_text("\n".join([head, *body]) + "\n")
+    tiny = {task: (*row[:3], 2, [module.LENGTH]) for task, row in module.GLUE.items()}
+    for name, value in {
+        "GLUE": tiny,
+        "LAMBDAS": (1e-1,),
+        "LEAST_SPARSITY": 0.0,
+        "SHARES": (0.5,),
+        "PRETRAINED_STEPS": 2,
+    }.items():
+        monkeypatch.setattr(module, name, value)
+    arguments = ["x", f"--text={text}", f"--glue={glue}", f"--weights={weights}"]
+    arguments += [f"--vocab={tmp_path / 'vocab.txt'}", f"--data={tmp_path / 'data'}"]
+    arguments += [f"--output={tmp_path / 'out'}", "--tasks", "SST-2", "--mask_steps=2"]
+    arguments += ["--seeds", "0", "--parts", "masks", "glue", "pruning"]
+    monkeypatch.setattr(sys, "argv", arguments)
+    module.main()
+    found = json.loads((tmp_path / "out" / "sparsebert.json").read_text())
+    assert 0 <= found["masks"]["1e-01"] <= 1
+    for scores in found["glue"]["scores"].values():
+        assert 16 * scores["SST-2"][0] in range(17)
+    ((share, mean, _),) = found["pruning"]["SST-2"]["importance"]
+    assert share == 0.5
+    assert 16 * mean in range(17)
+    learned = mask_files.load(tmp_path / "data/pretraining/dam_u_1e-01/masks/patterns_0.npz")
+    assert learned.shape == (2, module.LENGTH, module.LENGTH)
+    assert (learned != learned.transpose(0, 2, 1)).any(), "of single pairs"

@@ -147,3 +147,29 @@ def test_its_configurations_and_overrides_fit(benchmark, project, monkeypatch, t
         else:
             assert experiment.bootstrap.layer_width == 0
         assert experiment.trainer.layer_log_interval == steps // 40
+
+
+@pytest.mark.slow
+def test_two_steps_for_real(benchmark, tmp_path, monkeypatch, capsys):
+    """Full attention, and trees after a stage without them."""
+    generation = {"num_train": 64, "num_dev": 8, "num_test": 8, "length": 31, "min_distance": 8}
+    trainer = {"steps_per_loop": 1, "summary_interval": 1}
+    override = {"task": {"generation": generation}, "trainer": trainer}
+    arguments = ["x", "--tasks", "recall", "--seeds", "0", "--steps=2", "--tree_height=1"]
+    arguments += ["--variants", "full", "tree_fine, bootstrapped"]
+    arguments += [f"--params_override={json.dumps(override)}", f"--data={tmp_path / 'data'}"]
+    monkeypatch.setattr(sys, "argv", [*arguments, f"--output={tmp_path / 'out'}"])
+    benchmark.main()
+    found = json.loads((tmp_path / "out" / "treeformer_learning.json").read_text())
+    results = found["tasks"]["recall"]["class_accuracy"]
+    assert results.keys() == {"full", "tree_fine, bootstrapped"}
+    assert all(8 * accuracy in range(9) for (accuracy,) in results.values())
+    runs = tmp_path / "data" / "recall" / "runs" / "tree_fine_bootstrapped_0"
+    lines = benchmark.read_lines(runs)
+    heights = [line["layers"][0].get("tree_height") for line in lines if "layers" in line]
+    assert [each for each in heights if each is None]
+    assert heights[-1] == 1
+    pictures = {path.name for path in (tmp_path / "out").glob("*.png")}
+    assert "treeformer_learning_recall_loss.png" in pictures
+    assert "treeformer_learning_recall_tree_fine_bootstrapped_leaves.png" in pictures
+    assert "tree_fine, bootstrapped" in capsys.readouterr().out

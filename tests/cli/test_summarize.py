@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 
 from mate_tf.evaluation import texts
+from mate_tf.serving import Summarizer
+from mate_tf.tasks.summarize import SummarizeTask
+from mate_tf.training import layer_log
 
 WORDS = [f"w{i}" for i in range(30)]
 PIECES = ["[PAD]", "[UNK]", "[MASK]", "[SEP]", "[CLS]", ".", *WORDS]
@@ -73,7 +76,7 @@ def flags(tmp_path):
     return make
 
 
-def test_from_noise_to_summaries(command, refused, flags, tmp_path):
+def test_from_noise_to_summaries(command, refused, flags, tmp_path, monkeypatch):
     pytest.importorskip("rouge_score", reason="needs rouge-score")
     output = command("--mode=run", *flags("DENOISE"))
     assert "target accuracy  " in output
@@ -82,12 +85,15 @@ def test_from_noise_to_summaries(command, refused, flags, tmp_path):
 
     pretrained = tmp_path / "out" / "DENOISE" / "model"
     arguments = (*flags("SUMMARIZE"), f"--init_checkpoint={pretrained}")
+    arguments += ("--params_override=trainer.layer_log_interval=2",)
     output = command("--mode=run", *arguments)
     (line,) = (line for line in output.splitlines() if line.startswith("initialized | "))
     # All weights come from DENOISE, the decoder's too, so that none are copied from the encoder.
     assert "missing: none" in line
     assert "unused: none" in line
     model_dir = tmp_path / "out" / "SUMMARIZE" / "model"
+    first, *_ = layer_log.read(str(model_dir))
+    assert sum(first["layers"][0]["leaf_shares"]) == pytest.approx(1, abs=1e-3)
     assert f"predicted | 5 texts | {model_dir / 'dev.jsonl'}" in output
     of_dev = json.loads((model_dir / "metrics.json").read_text())["dev"]
     systems = of_dev["ROUGE (F1)"]
@@ -100,12 +106,19 @@ def test_from_noise_to_summaries(command, refused, flags, tmp_path):
     assert {each.question_id for each in beam} == {f"PMC{i}-0_0" for i in (40, 41, 42)}
     assert all(2 <= len(each.texts[0].split()) <= 6 for each in beam)
 
+    monkeypatch.setattr(SummarizeTask, "splits", ("train", "test"))
     greedy = "--params_override=task.decoding.beam_size=1"
     command("--mode=predict", *arguments, greedy)
     found = texts.read(model_dir / "test.jsonl")
     # A beam of 2 finds nothing worse than greedy search here, and scores are comparable.
     assert all(a.score >= b.score - 1e-5 for a, b in zip(beam, found, strict=True))
     assert all(each.score < 0 for each in found)
+
+    command("--mode=export", *arguments, greedy)
+    lines = (tmp_path / "SUMMARIZE" / "test.txt").read_text().splitlines()
+    documents = [" ".join(json.loads(line)["article_text"]) for line in lines]
+    summarize = Summarizer(str(model_dir / "export"))
+    assert summarize(documents) == [each.texts[0] for each in found]
 
 
 def test_a_bad_line(refused, flags, tmp_path):

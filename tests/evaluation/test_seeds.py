@@ -50,9 +50,19 @@ def test_metrics_of_the_model():
 
 
 def test_metrics_that_all_seeds_have():
-    found = seeds.over_seeds([{"a": 1.0, "b": 2.0}, {"a": 3.0}])
+    found = seeds.over_seeds([{"a": 1.0, "b": 2.0}, {"a": 3.0}], shares=False)
     assert list(found) == ["a"]
     assert found["a"].median == 2
+
+
+def test_intervals_stay_in_the_range_of_the_metric():
+    runs = [dict.fromkeys(("F1", "Matthews correlation"), value) for value in (0.0, 1.0, 0.9)]
+    found = seeds.over_seeds(runs, shares=True)
+    assert (found["F1"].low, found["F1"].high) == (0, 1)
+    assert -1 < found["Matthews correlation"].low < 0
+    unlimited = seeds.over_seeds(runs, shares=False)["F1"]
+    assert unlimited.low < 0
+    assert unlimited.high > 1
 
 
 def test_table():
