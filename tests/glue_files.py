@@ -29,7 +29,7 @@ def _mnli(split: str, number: int) -> list[str]:
     columns = MNLI_HEAD.split() + [f"label{i + 1}" for i in range(annotators)]
     label = ("neutral", "entailment", "contradiction")
     rows = [
-        [str(i), f"{i}", f"{i}n", "slate", *TREES, f"text {i} {QUOTED[0]}", "n/a"]
+        [str(i), f"{i}", f"{i}n", "slate", *TREES, f"{split} {i} {QUOTED[0]}", "n/a"]
         + [label[i % 3]] * annotators
         + ([label[i % 3]] if annotators else [])
         for i in range(number)

@@ -13,6 +13,7 @@ import yaml
 
 from mate_tf import tasks
 from mate_tf.attention import AttentionConfig, static_masks
+from mate_tf.cli import pointr
 from mate_tf.pointr.config import STAGES
 from mate_tf.training import bootstrap, experiments
 
@@ -22,7 +23,6 @@ PIPELINES = [name for name in NAMES if pathlib.Path(name).stem.startswith("point
 TABLE = yaml.safe_load((pathlib.Path(__file__).parent / "paper_numbers.yaml").read_text())
 SIZES = {"base": [768, 12, 12, 3072], "large": [1024, 24, 16, 4096]}
 KINDS = {"full": {"name": "full"}, "trees": {"name": "tree_coarse", "tree_height": 7}}
-LEARNING_RATE = "trainer.optimizer_config.learning_rate"
 
 
 @functools.cache
@@ -140,10 +140,16 @@ def test_stages_of_a_pipeline(name):
     """Each file names the experiments of both stages, which the table has."""
     named = {}
     for given, _ in experiments.read_chain(str(CONFIGS / name)):
-        named |= {stage: given[stage]["config_file"] for stage in STAGES if stage in given}
+        files = {stage: given.get(stage, {}).get("config_file") for stage in STAGES}
+        named |= {stage: file for stage, file in files.items() if file}
     assert {loaded(named[stage]).task.name for stage in STAGES} == {*STAGES.values()}
+    config = pointr._read(str(CONFIGS / name))
+    assert config.point.as_dict() == loaded(named["point"]).as_dict()
     if name.startswith("mate/"):
         assert named["point"] == name.replace("pointr", "hybridqa")
+    sources = {"mate/pointr_table_only": "cells", "mate/pointr_passage_only": "passages"}
+    both = loaded(named["read"]).task.reading.sources
+    assert config.read.task.reading.sources == sources.get(name.removesuffix(".yaml"), both)
 
 
 def small(experiment):

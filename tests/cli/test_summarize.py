@@ -8,6 +8,7 @@ import pytest
 
 from mate_tf.evaluation import texts
 from mate_tf.serving import Summarizer
+from mate_tf.tasks.summarize import SummarizeTask
 from mate_tf.training import layer_log
 
 WORDS = [f"w{i}" for i in range(30)]
@@ -31,7 +32,7 @@ task:
       intermediate_size: 16
       attention: {name: tree_fine, tree_height: 1}
 trainer: {train_steps: 2, steps_per_loop: 1, summary_interval: 1, checkpoint_interval: 1,
-  validation_interval: 2, layer_log_interval: 1}
+  validation_interval: 2}
 tf_random_seed: 0
 """
 
@@ -75,7 +76,7 @@ def flags(tmp_path):
     return make
 
 
-def test_from_noise_to_summaries(command, refused, flags, tmp_path):
+def test_from_noise_to_summaries(command, refused, flags, tmp_path, monkeypatch):
     pytest.importorskip("rouge_score", reason="needs rouge-score")
     output = command("--mode=run", *flags("DENOISE"))
     assert "target accuracy  " in output
@@ -84,6 +85,7 @@ def test_from_noise_to_summaries(command, refused, flags, tmp_path):
 
     pretrained = tmp_path / "out" / "DENOISE" / "model"
     arguments = (*flags("SUMMARIZE"), f"--init_checkpoint={pretrained}")
+    arguments += ("--params_override=trainer.layer_log_interval=2",)
     output = command("--mode=run", *arguments)
     (line,) = (line for line in output.splitlines() if line.startswith("initialized | "))
     # All weights come from DENOISE, the decoder's too, so that none are copied from the encoder.
@@ -104,6 +106,7 @@ def test_from_noise_to_summaries(command, refused, flags, tmp_path):
     assert {each.question_id for each in beam} == {f"PMC{i}-0_0" for i in (40, 41, 42)}
     assert all(2 <= len(each.texts[0].split()) <= 6 for each in beam)
 
+    monkeypatch.setattr(SummarizeTask, "splits", ("train", "test"))
     greedy = "--params_override=task.decoding.beam_size=1"
     command("--mode=predict", *arguments, greedy)
     found = texts.read(model_dir / "test.jsonl")

@@ -182,7 +182,7 @@ def test_bad_override_changes_nothing():
 
 
 def test_no_task_or_another_one(tmp_path):
-    with pytest.raises(InputError, match="SQA, SQUAD, SST-2, STATEMENTS, STS-B, SWAG, SYNTHETIC"):
+    with pytest.raises(InputError, match="STATEMENTS, STS-B, SUMMARIZE, SWAG, SYNTHETIC"):
         experiments.load()
     with pytest.raises(InputError, match="'TABLES' is not one of"):
         experiments.load(task="TABLES")
