@@ -64,11 +64,11 @@ def batch(length: int, target: int) -> dict:
 
 def make_model(name: str, features: dict, args):
     """The model of a case, its trees as the case wants them for the document."""
-    import tensorflow as tf
     import treeformer_speed
 
     from mate_tf.attention import AttentionConfig
     from mate_tf.data.features import TOKEN_TYPES
+    from mate_tf.layers.keras_namespace import keras
     from mate_tf.models.encoder_config import EncoderConfig
     from mate_tf.models.encoder_decoder import EncoderDecoder, EncoderDecoderConfig
 
@@ -85,7 +85,7 @@ def make_model(name: str, features: dict, args):
         disabled_features=list(TOKEN_TYPES),
         attention=attention,
     )
-    tf.keras.utils.set_random_seed(1)
+    keras.utils.set_random_seed(1)
     model = EncoderDecoder(
         EncoderDecoderConfig(
             encoder=encoder,

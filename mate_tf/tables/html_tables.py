@@ -78,8 +78,8 @@ def read_page(path: str | os.PathLike, name: str | None = None) -> Page:
     with opened.opened(path, LIMITS) as file, opened.invalid_named(path):
         text = file.read()
     try:
+        # Not closed: what is incomplete at the end is left out, and not searched again and again.
         reader.feed(text)
-        reader.close()
     except AssertionError as error:  # of Python's parser, for some broken declarations
         raise InputError(f"{path}: not HTML: {error}") from error
     return Page(reader.tables, reader.num_left_out)

@@ -33,8 +33,9 @@ def test_measures(benchmark, capsys):
         if row["variant"] == "full":
             assert row["speedup"] == row["pairs"] == 1
         else:
+            # Queries and keys together are spread equally over four leaves.
             assert 0.2 < row["pairs"] < 0.35
-            assert 0.2 < row["largest_leaf"] < 0.35
+            assert 0.25 <= row["largest_leaf"] < 0.5
     printed = capsys.readouterr().out
     assert "64 tokens, target of 5, 1 layers each" in printed
     assert printed.count("training step") == 2

@@ -16,8 +16,8 @@ from mate_tf.cli import flags, main
         (["--mode=dance"], ["mode", "dance"]),
         (["--radius=minus"], ["radius", "minus"]),
         (["stray"], ["stray"]),
-        ([], ["--config_file", "--task", "STATEMENTS, STS-B, SWAG, SYNTHETIC"]),
-        (["--task=TABLES"], ["TABLES", "STATEMENTS, STS-B, SWAG, SYNTHETIC"]),
+        ([], ["--config_file", "--task", "STATEMENTS, STS-B, SUMMARIZE, SWAG, SYNTHETIC"]),
+        (["--task=TABLES"], ["TABLES", "STATEMENTS, STS-B, SUMMARIZE, SWAG, SYNTHETIC"]),
         (["--config_file=absent.yaml"], ["--config_file=absent.yaml", "no such file"]),
         (["--task=SQA", "--attention=ful"], ["--attention", "'ful'", "mate_efficient"]),
         (

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
+from google.protobuf import text_format
 
 from mate_tf import errors
 from mate_tf.attention.masks import files as mask_files
@@ -22,9 +23,11 @@ from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.converters.tokenizer import read_vocabulary
 from mate_tf.data.datasets import hybridqa, sqa, squad, wikitq
 from mate_tf.data.interactions import Question, interaction_from_table
+from mate_tf.data.pretraining import table_folders
 from mate_tf.errors import InputError
 from mate_tf.files.json_lines import read_json_lines
 from mate_tf.files.json_object import read_json_object
+from mate_tf.tables import html_tables
 from mate_tf.tables.given import read_table
 from mate_tf.tables.limits import Limits
 from mate_tf.tables.table import Table
@@ -69,6 +72,10 @@ class Format(NamedTuple):
 
 
 CSV = b'name,"age, years",note\nAnn,30,"a ""b"""\nBob,1.5e3,\n,-7,"two\nlines"\n'
+HTML = (
+    b"<!DOCTYPE html><title>T</title><h2>Heading</h2><p>Text &amp; more<!-- no --><table>"
+    b"<caption>C</caption><tr><th rowspan=2>a<th colspan='2'>b<tr><td>1</td><td>2</td></table>"
+)
 TABLE_JSON = b'{"columns": ["name", "age"], "rows": [["Ann", 30], ["Bob", null]], "title": "x"}'
 YAML = b"""task:
   name: SYNTHETIC
@@ -220,6 +227,16 @@ def _records(folder):
             for _ in converter.convert_all(found):
                 pass
 
+    corpus = folder / "corpus.txtpb"
+    line = text_format.MessageToString(interaction, as_one_line=True).encode() + b"\n"
+
+    def convert_corpus():
+        for found in table_folders.TableFolder(str(corpus), "train", dev_share=1e-9):
+            for _ in converter.convert_all(found):
+                pass
+
+    page = folder / "page.html"
+
     def batches():
         for _ in records.dataset(examples, 1):
             pass
@@ -228,6 +245,9 @@ def _records(folder):
         "interactions": Format(path.read_bytes(), path, convert),
         "interactions, gzip": Format(gzip.compress(path.read_bytes()), path, convert),
         "interaction": Format(interaction.SerializeToString(), path, convert, _record),
+        "text protos": Format(line * 2, corpus, convert_corpus),
+        "text protos, gzip": Format(gzip.compress(line * 2), corpus, convert_corpus),
+        "HTML": Format(HTML, page, lambda: html_tables.read_page(page)),
         "examples": Format(examples.read_bytes(), examples, batches),
         "example": Format(conversion.example.SerializeToString(), examples, batches, _record),
     }

@@ -10,6 +10,7 @@ import contextlib
 import gzip
 import io
 import os
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO
@@ -26,6 +27,7 @@ LONGEST_LINE = 2**26
 
 _AT_ONCE, _BYTES_AT_ONCE = 64, 2**22  # lines that are parsed together
 _FIELDS = ("id", "table", "questions")
+_ESCAPE = re.compile(rb"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|.)")
 
 
 def read(
@@ -111,6 +113,9 @@ def _chunks(lines: Iterable[tuple[int, bytes]]) -> Iterator[list[tuple[int, byte
 def _parsed(chunk: list[tuple[int, bytes]], path: str) -> list[interaction_pb2.Interaction]:
     """Parses lines. A chunk with a line that TensorFlow refuses is parsed again, for its error."""
     try:
+        # TensorFlow takes other bytes too, which protobuf then gives as bytes and not as text.
+        if not all(_is_text(line) for _, line in chunk):
+            raise ValueError("not UTF-8")
         sizes, values = tf.io.decode_proto(
             [line for _, line in chunk],
             interaction_pb2.Interaction.DESCRIPTOR.full_name,
@@ -133,7 +138,7 @@ def _descriptors() -> bytes:
 
 
 def _built(sizes, ids, tables, questions) -> interaction_pb2.Interaction:
-    """Returns the interaction of the serialized fields; raises ValueError for bad texts."""
+    """Returns the interaction of the serialized fields."""
     interaction = interaction_pb2.Interaction()
     if sizes[0]:
         interaction.id = ids[0].decode("utf-8")
@@ -141,13 +146,22 @@ def _built(sizes, ids, tables, questions) -> interaction_pb2.Interaction:
         interaction.table.MergeFromString(tables[0])
     for question in questions[: sizes[2]]:
         interaction.questions.add().MergeFromString(question)
-    table = interaction.table
-    texts = [question.original_text for question in interaction.questions]
-    texts += [cell.text for row in (table.columns, *(r.cells for r in table.rows)) for cell in row]
-    # protobuf gives texts that are not UTF-8, such as "\377", as bytes.
-    if not all(isinstance(text, str) for text in (*texts, table.table_id)):
-        raise ValueError("not UTF-8")
     return interaction
+
+
+def _is_text(line: bytes) -> bool:
+    """Returns True if all texts of a line are UTF-8, those with escapes such as "\\303" too."""
+
+    def byte(escape):
+        octal, hexadecimal = escape.groups()
+        number = int(octal, 8) if octal else int(hexadecimal, 16) if hexadecimal else 0
+        return bytes([number & 0xFF])
+
+    try:
+        _ESCAPE.sub(byte, line).decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _parse(line: bytes, where: str) -> interaction_pb2.Interaction:
