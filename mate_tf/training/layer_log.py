@@ -100,7 +100,8 @@ class Probe:
 
     def __init__(self, trainer):
         self._task, self._model = trainer.task, trainer.model
-        data = trainer.config.task.train_data.replace(is_training=False)
+        # A training that goes on leaves out batches, which may be more than one pass has.
+        data = trainer.config.task.train_data.replace(is_training=False, skip_batches=0)
         strategy = trainer.strategy
         self._batch = next(iter(trainer.distribute_dataset(self._task.build_inputs, data)))
         self._replicas = strategy.experimental_local_results

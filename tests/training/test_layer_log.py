@@ -129,13 +129,15 @@ def test_probe_has_gradients_and_values_of_each_layer():
         run=lambda function, args: function(*args),
     )
     data = types.SimpleNamespace(replace=lambda **changes: changes)
+    # The first one of all, also in a training that goes on where many batches have been read.
+    first_batch = {"is_training": False, "skip_batches": 0}
     config = types.SimpleNamespace(task=types.SimpleNamespace(train_data=data))
     trainer = types.SimpleNamespace(
         task=task,
         model=model,
         config=config,
         strategy=strategy,
-        distribute_dataset=lambda build, params: [batch] if params == {"is_training": False} else 0,
+        distribute_dataset=lambda build, params: [batch] if params == first_batch else 0,
     )
     found = layer_log.Probe(trainer)()
     assert found["probe_loss"] == 9.0  # 3 * (1 + 2)
