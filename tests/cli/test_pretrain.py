@@ -115,7 +115,7 @@ def test_no_interactions_there(refused, arguments, tmp_path):
 
 
 def test_the_published_corpus(command, refused, arguments, tmp_path):
-    """TAPAS's interactions.txtpb.gz as it is, killed and started again; then with a bad line."""
+    """TAPAS's interactions.txtpb.gz as it is; then with a bad line."""
     corpus = tmp_path / "corpus"
     corpus.mkdir()
     lines = [
