@@ -161,6 +161,7 @@ def test_two_steps_for_real(load_benchmark, tmp_path, monkeypatch):
         "LAMBDAS": (1e-1,),
         "LEAST_SPARSITY": 0.0,
         "SHARES": (0.5,),
+        "PRUNED": ("SST-2",),
         "PRETRAINED_STEPS": 2,
     }.items():
         monkeypatch.setattr(module, name, value)
