@@ -27,6 +27,8 @@ def main(flags) -> None:
             "--mode=run with TF_CONFIG: run --mode=create_data once, --mode=train on each worker, "
             "and the other modes once"
         )
+    if job.task.capabilities.answers_questions:
+        job.task.check_packages()  # not after hours of training
     if flags.seeds is not None:
         run_seeds(job, checks.seeds(flags))
     else:

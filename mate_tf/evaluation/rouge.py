@@ -19,6 +19,11 @@ METRICS = {
 _CACHED = 1 << 17  # pairs of texts; a comparison of systems reads all scores again
 
 
+def require() -> None:
+    """Raises InputError if the package rouge-score is not installed."""
+    _scorer()
+
+
 def scores(gold: str, written: str) -> dict[str, float]:
     """Computes the F1 of each of `METRICS` for one text.
 

@@ -112,6 +112,9 @@ class Task(base_task.Task):
         """
         raise NotImplementedError
 
+    def check_packages(self):
+        """Raises InputError if a package that `measure` needs is not installed."""
+
     def measure(self, interactions, predicted):
         """Computes the metrics of predictions.
 

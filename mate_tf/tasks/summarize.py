@@ -36,6 +36,9 @@ class SummarizeTask(text_to_text.TextToTextTask):
     def interactions(self, input_dir, split):
         return summaries.read(input_dir, split, self.task_config.section_names)
 
+    def check_packages(self):
+        rouge.require()
+
     def measure(self, interactions, predicted):
         """Computes ROUGE; see `evaluation.rouge`."""
         return {"ROUGE (F1)": rouge.evaluate(interactions, predicted)}

@@ -2,11 +2,12 @@
 
 import itertools
 import json
+import sys
 
 import numpy as np
 import pytest
 
-from mate_tf.evaluation import texts
+from mate_tf.evaluation import rouge, texts
 from mate_tf.serving import Summarizer
 from mate_tf.tasks.summarize import SummarizeTask
 from mate_tf.training import layer_log
@@ -119,6 +120,16 @@ def test_from_noise_to_summaries(command, refused, flags, tmp_path, monkeypatch)
     documents = [" ".join(json.loads(line)["article_text"]) for line in lines]
     summarize = Summarizer(str(model_dir / "export"))
     assert summarize(documents) == [each.texts[0] for each in found]
+
+
+def test_the_package_for_scores_is_missed_before_the_training(
+    refused, flags, tmp_path, monkeypatch
+):
+    rouge._scorer.cache_clear()
+    monkeypatch.setitem(sys.modules, "rouge_score", None)
+    message = refused("--mode=run", *flags("SUMMARIZE"))
+    assert message == "ROUGE needs the package rouge-score: pip install 'mate-tf[rouge]'"
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_bad_line(refused, flags, tmp_path):
