@@ -28,7 +28,7 @@ os.environ.setdefault("TPU_SKIP_MDS_QUERY", "1")  # libtpu would look for its TP
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-BATCH, LENGTH, VOCABULARY, MASKED = 2, 256, 512, 8
+BATCH, LENGTH, TARGET, VOCABULARY, MASKED = 2, 256, 8, 512, 8
 ENCODER = {
     "vocab_size": VOCABULARY,
     "hidden_size": 64,
@@ -99,6 +99,7 @@ HEADS = {
     "pre-training": Head("PRETRAIN"),
     "pre-training on text": Head("TEXT_PRETRAIN"),
     "masked words only": Head("TEXT_PRETRAIN", {"next_sentence": False}),
+    "text from text": Head("SUMMARIZE", {"num_decoder_layers": 1}),
     "cells, accumulated gradients": Head("SQA", optimizer={"gradient_accumulation_steps": 2}),
     "cells, positions in cells": Head("SQA", {"encoder": {"reset_position_index_per_cell": True}}),
 }
@@ -187,6 +188,8 @@ def specs(task) -> dict:
             found[name] = tf.TensorSpec([BATCH, MASKED], tf.int32)
         found["masked_lm_weights"] = tf.TensorSpec([BATCH, MASKED], tf.float32)
         found["next_sentence_labels"] = tf.TensorSpec([BATCH, 1], tf.int32)
+    if task.capabilities.writes_text:
+        found["target_ids"] = tf.TensorSpec([BATCH, TARGET], tf.int32)
     return found
 
 

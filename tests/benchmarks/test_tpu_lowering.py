@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from mate_tf import attention, tasks
 from mate_tf.models.classifier import make_heads
+from mate_tf.models.encoder_decoder_config import EncoderDecoderConfig
 from mate_tf.models.pretrainer import PretrainerConfig
 
 
@@ -73,6 +74,8 @@ def test_every_head_is_among_them(benchmark):
 def _heads(model):
     if isinstance(model, PretrainerConfig):
         return {("pretrainer", model.next_sentence)}
+    if isinstance(model, EncoderDecoderConfig):
+        return {"decoder"}
     towers = model.towers()
     return {("parts", towers.num_parts)} | {type(head) for head in make_heads(model).values()}
 

@@ -65,17 +65,12 @@ def analysis_of(model_dir):
     return json.loads((folder / "analysis.json").read_text()), plots
 
 
-def triangle(n):
-    """Row and column of each parameter of an unstructured mask."""
-    return np.array([(i, j) for i in range(n) for j in range(i + 1)]).T
-
-
 def test_learned_mask(command, saved, files):
     """Importance by position: nothing on the diagonal, most beside it."""
     n = 12
-    i, j = triangle(n)
-    special = (j == 0) | (i == n - 1)
-    logits = np.select([i == j, special, i - j == 1], [-4.0, 1.0, 3.0], -1.0)
+    i, j = np.indices([n, n]).reshape(2, -1)
+    special = (np.minimum(i, j) == 0) | (np.maximum(i, j) == n - 1)
+    logits = np.select([i == j, special, abs(i - j) == 1], [-4.0, 1.0, 3.0], -1.0)
     override = attention(name="learned_mask", objective="dam", length=n)
     flags, model_dir = saved(override, np.stack([logits, np.where(i == j, -4.0, 0.5)]))
     output = command(*flags)
