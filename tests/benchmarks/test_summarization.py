@@ -52,7 +52,6 @@ def test_splits(benchmark, folder):
 
 
 def test_comparison(benchmark, folder, tmp_path, monkeypatch, capsys):
-    pytest.importorskip("rouge_score", reason="needs rouge-score")
     calls = []
 
     def run(options, mode, *flags):

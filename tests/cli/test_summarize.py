@@ -78,7 +78,6 @@ def flags(tmp_path):
 
 
 def test_from_noise_to_summaries(command, refused, flags, tmp_path, monkeypatch):
-    pytest.importorskip("rouge_score", reason="needs rouge-score")
     output = command("--mode=run", *flags("DENOISE"))
     assert "target accuracy  " in output
     assert "step 2/2  loss " in output

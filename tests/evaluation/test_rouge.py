@@ -12,11 +12,6 @@ from mate_tf.evaluation.predictions import Prediction
 GOLD = "The mice slept well.\nThe cats were running."
 
 
-@pytest.fixture(autouse=True, scope="module")
-def package():
-    pytest.importorskip("rouge_score", reason="needs rouge-score")
-
-
 def interactions(*golds):
     found = [sequences.interaction(f"x{i}", ["a text"]) for i in range(len(golds))]
     for each, gold in zip(found, golds, strict=True):
