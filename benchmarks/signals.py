@@ -83,8 +83,8 @@ def interrupt(command: list[str], name: str, after: float) -> dict:
 
     Returns:
         signal, after: the arguments; seconds: from the signal to the end; 0 if it had ended before;
-        exit_code; lines: what it said on standard error from its own program or as a stack trace;
-        children: number of child processes that are left.
+        exit_code: as a shell gives it; lines: what it said on standard error from its own program
+        or as a stack trace; children: number of child processes that are left.
     """
     process = psutil.Popen(
         command,
@@ -118,7 +118,8 @@ def interrupt(command: list[str], name: str, after: float) -> dict:
         "signal": name,
         "after": after,
         "seconds": seconds,
-        "exit_code": code,
+        # A signal while Python unloads a program that is done ends it without a handler.
+        "exit_code": code if code >= 0 else 128 - code,
         "lines": lines,
         "children": len(left),
     }

@@ -101,14 +101,18 @@ def run(argv: list[str] | None = None) -> None:
     is_own, argv = argv is None, list(argv or sys.argv)
     program = os.path.basename(argv[0])
     handled = signals.handled if is_own else contextlib.nullcontext
-    with handled(signals.Interruption(program)) as interruption:
-        try:
-            _run(program, argv)
-        except KeyboardInterrupt:
-            interruption.say()
-            if interruption.number:  # TensorFlow's threads can delay an ordinary exit
-                interruption.end()
-            sys.exit(interruption.exit_code)
+    try:
+        with handled(signals.Interruption(program)) as interruption:
+            try:
+                _run(program, argv)
+            except KeyboardInterrupt:
+                interruption.say()
+                if interruption.number:  # TensorFlow's threads can delay an ordinary exit
+                    interruption.end()
+                sys.exit(interruption.exit_code)
+    finally:
+        if is_own:
+            signals.end_at_once()
 
 
 def _run(program: str, argv: list[str]) -> None:

@@ -20,5 +20,7 @@ def test_every_mode(load_benchmark, trained_model, project, tmp_path):
         if found["seconds"]:
             assert found["exit_code"] == signals.EXIT_CODES[found["signal"]], found
             assert [line for line in found["lines"] if "interrupted" in line] == found["lines"]
+            # The others may be done already, and say nothing then.
+            assert len(found["lines"]) == 1 or mode not in ("create_data", "demo"), found
         else:
             assert found["exit_code"] == 0, found

@@ -96,3 +96,23 @@ def test_handlers_are_as_before_afterwards():
         signal.raise_signal(signal.SIGTERM)
     assert [signal.getsignal(number) for number in CODES] == before
     time.sleep(1.2 * signals._SECONDS)  # the block has ended in time: nothing else happens
+
+
+DONE = """
+import atexit, sys, time
+from mate_tf.cli import main
+atexit.register(lambda: (print("done", flush=True), time.sleep(60)))
+sys.argv = ["mate-tf", "--help"]
+main.run()
+"""
+
+
+@pytest.mark.parametrize("number", CODES, ids=lambda number: signal.Signals(number).name)
+def test_a_program_that_is_done_ends_at_once(number):
+    """Python may take seconds to unload what the program has used."""
+    with started(DONE) as process:
+        while "done" not in process.stdout.readline():
+            assert process.poll() is None
+        process.send_signal(number)
+        assert process.stderr.read() == ""
+        assert process.wait() == -number
