@@ -17,14 +17,16 @@ import sys
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-BEFORE, TEMPERATURE, BIAS, WORDS, ALL = (
+BEFORE, TEMPERATURE, BIAS, WORDS, ALL, TABLE = (
     "probability",
     "temperature",
     "temperature and bias",
     "shared words",
     "confidence",
+    "has an answer",
 )
-"""What is compared: the model's probability, calibrations of it, and all inputs together."""
+"""What is compared: the model's probability, calibrations of it, all inputs together, and the
+probability that the table has an answer."""
 
 
 def arguments() -> argparse.Namespace:
@@ -76,7 +78,9 @@ def measure(fitted_to, measured_on) -> tuple[dict, dict]:
         """Confidences of the answers about own and other tables; the latter are wrong."""
         return np.concatenate([asked.confidences(way), measured_on.other.confidences(way)])
 
-    own, other = (group.confidences(fitted) for group in (measured_on.own, measured_on.other))
+    sure, unsure = (group.confidences(fitted) for group in (measured_on.own, measured_on.other))
+    own, other = (group.has_answer(fitted) for group in (measured_on.own, measured_on.other))
+    answered = asked.has_answer(fitted) >= fitted.threshold
     figures = {
         "questions": len(right),
         "right": float(right.mean()),
@@ -95,12 +99,15 @@ def measure(fitted_to, measured_on) -> tuple[dict, dict]:
                 measured_on.own.probabilities, measured_on.other.probabilities
             ),
             WORDS: calibration.auroc(measured_on.own.shared, measured_on.other.shared),
-            ALL: calibration.auroc(own, other),
+            ALL: calibration.auroc(sure, unsure),
+            TABLE: calibration.auroc(own, other),
         },
-        "AUROC, right answers": calibration.auroc(asked.confidences(fitted)[right], other),
+        "AUROC, right answers": calibration.auroc(asked.confidences(fitted)[right], unsure),
         "own table, answered": float((own >= fitted.threshold).mean()),
         "another table, refused": float((other < fitted.threshold).mean()),
-        "right of the answered": float(right[asked.confidences(fitted) >= fitted.threshold].mean()),
+        "all questions, answered": float(answered.mean()),
+        "right answers, answered": float(answered[right].mean()),
+        "right of the answered": float(right[answered].mean()),
         "calibrations": {name: dataclasses.asdict(way) for name, way in ways.items()},
     }
     bins = {name: calibration.reliability(of_all(ways[name]), all_right) for name in (BEFORE, ALL)}
@@ -129,8 +136,8 @@ def plot(figures: dict, curves: dict, title: str, path: pathlib.Path) -> None:
         right.hist(values, edges, alpha=0.55, label=label)
     threshold = figures["calibrations"][ALL]["threshold"]
     right.axvline(threshold, color="black", linewidth=0.8, label="threshold")
-    right.set(xlabel="confidence", ylabel="questions")
-    right.set_title(f"AUROC {figures['AUROC'][ALL]:.2f}", fontsize="medium")
+    right.set(xlabel="probability that the table has an answer", ylabel="questions")
+    right.set_title(f"AUROC {figures['AUROC'][TABLE]:.2f}", fontsize="medium")
     right.legend(fontsize="small")
     figure.suptitle(title, fontsize="medium")
     figure.savefig(path, dpi=150)

@@ -36,12 +36,18 @@ class Calibration:
     share of the question's words that the table has (`unanswerable.shared_words`). It estimates the
     share of right answers among all that have it.
 
+    The probability that the table has an answer at all is computed in the same way, with
+    table_temperature, table_overlap and table_bias. A model with few right answers has a low
+    confidence in all of them, but the words still tell which tables belong to the question.
+
     Attributes:
         temperature: divisor of the log odds; above 1 if the model is too sure.
         bias: added to the log odds.
         overlap: added to the log odds if the table has all of the question's words, see above.
-        threshold: smallest confidence of an answer; below it the table is not expected to have one.
+        threshold: smallest probability that the table has an answer; below it there is none.
         weights: name of the checkpoint that it was fitted for; "" if unknown.
+        table_temperature, table_bias, table_overlap: the same for the probability that the table
+            has an answer; None: those of the confidence.
     """
 
     temperature: float = 1.0
@@ -49,15 +55,25 @@ class Calibration:
     overlap: float = 0.0
     threshold: float = 0.0
     weights: str = ""
+    table_temperature: float | None = None
+    table_bias: float | None = None
+    table_overlap: float | None = None
 
     def __post_init__(self):
         numbers = (self.temperature, self.bias, self.overlap, self.threshold)
+        of_table = (self.table_temperature, self.table_bias, self.table_overlap)
+        if of_table != (None, None, None):
+            numbers += of_table
         if not all(isinstance(each, int | float) and math.isfinite(each) for each in numbers):
-            raise InputError("temperature, bias, overlap and threshold must be numbers")
+            raise InputError(
+                "temperature, bias, overlap, threshold and, unless all are null, those of table_ "
+                "must be numbers"
+            )
         if not isinstance(self.weights, str):
             raise InputError(f"weights {self.weights!r} is no name of a checkpoint")
-        if self.temperature <= 0:
-            raise InputError(f"temperature {self.temperature} is not above 0")
+        for each in (self.temperature, self.table_temperature):
+            if each is not None and each <= 0:
+                raise InputError(f"temperature {each} is not above 0")
 
     def confidence(self, probability, shared=0.0):
         """Computes the confidence of answers.
@@ -72,6 +88,31 @@ class Calibration:
         odds = log_odds(probability) / self.temperature
         return _sigmoid(odds + self.overlap * np.asarray(shared) + self.bias)
 
+    def has_answer(self, probability, shared=0.0):
+        """Computes the probability that a table has an answer to a question.
+
+        Arguments and result as for `confidence`.
+        """
+        if self.table_temperature is None:
+            return self.confidence(probability, shared)
+        odds = log_odds(probability) / self.table_temperature
+        return _sigmoid(odds + self.table_overlap * np.asarray(shared) + self.table_bias)
+
+    def with_table(self, fitted: "Calibration", threshold: float) -> "Calibration":
+        """Returns this calibration with another one for the probability that a table has an answer.
+
+        Args:
+            fitted: fitted to whether the table has an answer, not to right answers.
+            threshold: see the attribute.
+        """
+        return dataclasses.replace(
+            self,
+            threshold=threshold,
+            table_temperature=fitted.temperature,
+            table_bias=fitted.bias,
+            table_overlap=fitted.overlap,
+        )
+
 
 def read(path: str | os.PathLike) -> Calibration:
     """Reads a calibration from its JSON file.
@@ -82,9 +123,10 @@ def read(path: str | os.PathLike) -> Calibration:
     content = read_json_object(os.fspath(path))
     values = {}
     for field in dataclasses.fields(Calibration):
-        if field.name not in content:
+        if field.name in content:
+            values[field.name] = content[field.name]
+        elif not field.name.startswith("table_"):  # files of earlier versions lack these
             raise InputError(f"{path}: has no {field.name!r}")
-        values[field.name] = content[field.name]
     try:
         return Calibration(**values)
     except InputError as error:

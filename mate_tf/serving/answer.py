@@ -40,8 +40,8 @@ class Answer:
             not read; empty if it read everything.
         confidence: estimated share of right answers among those that the model is as sure of; None
             without a calibration (`Predictor.calibration`).
-        answerable: False if nothing was selected, or the confidence is below the threshold of the
-            calibration: the table is then not expected to have the answer.
+        answerable: False if nothing was selected, or the probability that the table has an answer
+            is below the calibration's threshold.
         notes: remarks in plain words: operations that the question asks for and the model does not
             have, cells of a sum or average that are no numbers.
     """

@@ -42,6 +42,10 @@ class Group(NamedTuple):
         """Computes the confidences, <float64>[questions], by a calibration."""
         return fitted.confidence(self.probabilities, self.shared)
 
+    def has_answer(self, fitted: Calibration) -> np.ndarray:
+        """Computes the probabilities that the tables have an answer, <float64>[questions]."""
+        return fitted.has_answer(self.probabilities, self.shared)
+
 
 class Scored(NamedTuple):
     """Answers of a model to questions of a data set, and to made unanswerable ones.
@@ -124,6 +128,9 @@ def scored(
 def fit(found: Scored, weights: str = "") -> Calibration:
     """Fits a calibration to the answers; those to unanswerable questions are all wrong.
 
+    The probability that a table has an answer is fitted to the questions that were asked about
+    both tables.
+
     Args:
         found: the answers.
         weights: name of the checkpoint.
@@ -136,9 +143,15 @@ def fit(found: Scored, weights: str = "") -> Calibration:
         np.concatenate([found.right, np.zeros(len(found.other.shared), bool)]),
         np.concatenate([found.asked.shared, found.other.shared]),
     )
-    groups = (group.confidences(fitted) for group in (found.own, found.other))
-    threshold = calibrations.choose_threshold(*groups)
-    return dataclasses.replace(fitted, threshold=threshold, weights=weights)
+    both = (found.own, found.other)
+    of_table = calibrations.fit(
+        np.concatenate([group.probabilities for group in both]),
+        np.repeat([True, False], [len(group.shared) for group in both]),
+        np.concatenate([group.shared for group in both]),
+    )
+    threshold = calibrations.choose_threshold(*(group.confidences(of_table) for group in both))
+    fitted = fitted.with_table(of_table, threshold)
+    return dataclasses.replace(fitted, weights=weights)
 
 
 def report(found: Scored, fitted: Calibration) -> dict[str, float | int | str]:
@@ -151,7 +164,10 @@ def report(found: Scored, fitted: Calibration) -> dict[str, float | int | str]:
         calibration error after: that of the confidences, each fitted to the other half of them.
         own table only, before; own table only, after: the same without the other tables.
         AUROC of the confidence: for questions about their own table and about another one.
+        AUROC of "has an answer": the same for the probability that the table has one.
         own table, answered; other table, refused: shares by the threshold.
+        all questions, answered: the same for all questions of the data set, also later ones of
+            conversations.
         temperature, bias, overlap, threshold: the values.
 
     Raises:
@@ -165,7 +181,8 @@ def report(found: Scored, fitted: Calibration) -> dict[str, float | int | str]:
         wrong[index::2] = part.other.confidences(of_the_others)
     before = np.concatenate([found.asked.probabilities, found.other.probabilities])
     right = np.concatenate([found.right, np.zeros(len(wrong), bool)])
-    own, other = (group.confidences(fitted) for group in (found.own, found.other))
+    own, other = (group.has_answer(fitted) for group in (found.own, found.other))
+    sure, unsure = (group.confidences(fitted) for group in (found.own, found.other))
     return {
         "questions": len(found.right),
         "right": float(found.right.mean()),
@@ -174,9 +191,13 @@ def report(found: Scored, fitted: Calibration) -> dict[str, float | int | str]:
         "calibration error after": error(np.concatenate([asked, wrong]), right),
         "own table only, before": error(found.asked.probabilities, found.right),
         "own table only, after": error(asked, found.right),
-        "AUROC of the confidence": calibrations.auroc(own, other),
+        "AUROC of the confidence": calibrations.auroc(sure, unsure),
+        'AUROC of "has an answer"': calibrations.auroc(own, other),
         "own table, answered": float(np.mean(own >= fitted.threshold)),
         "other table, refused": float(np.mean(other < fitted.threshold)),
+        "all questions, answered": float(
+            np.mean(found.asked.has_answer(fitted) >= fitted.threshold)
+        ),
         "temperature": f"{fitted.temperature:.2f}",
         "bias": f"{fitted.bias:.2f}",
         "overlap": f"{fitted.overlap:.2f}",

@@ -294,7 +294,8 @@ class Predictor:
             shared = unanswerable.shared_words(question, table)
             raw = confidence.score(answer.probability, outputs)
             sure = float(self.calibration.confidence(raw, shared))
-            answerable &= sure >= self.calibration.threshold
+            has_answer = float(self.calibration.has_answer(raw, shared))
+            answerable &= has_answer >= self.calibration.threshold
         return dataclasses.replace(
             answer, confidence=sure, answerable=answerable, notes=(*remarks, *answer.notes)
         )

@@ -52,6 +52,8 @@ def test_figures_and_plot(benchmark, tmp_path, capsys):
     assert figures["AUROC"]["probability"] == pytest.approx(0.5, abs=0.01)
     assert figures["AUROC"]["shared words"] == pytest.approx(0.75 + 0.25 / 2, abs=0.05)
     assert figures["AUROC"]["confidence"] > 0.8
+    assert figures["AUROC"]["has an answer"] > 0.8
+    assert figures["all questions, answered"] == 1
     assert figures["AUROC, right answers"] > figures["AUROC"]["confidence"]
     assert figures["another table, refused"] == pytest.approx(0.75, abs=0.1)
     path = tmp_path / "plot.png"

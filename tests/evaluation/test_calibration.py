@@ -152,6 +152,20 @@ def test_file(tmp_path):
     path = tmp_path / calibration.FILE
     path.write_text(json.dumps(VALUES | {"measured": {"AUROC": 0.7}}))
     assert calibration.read(path) == Calibration(2.5, -0.5, 1.5, 0.3, "ckpt-7")
+    of_table = {"table_temperature": 1.5, "table_bias": -2, "table_overlap": 4.0}
+    path.write_text(json.dumps(VALUES | of_table))
+    assert calibration.read(path) == Calibration(2.5, -0.5, 1.5, 0.3, "ckpt-7", 1.5, -2, 4.0)
+
+
+def test_whether_a_table_has_an_answer():
+    """The confidence itself, unless it has values of its own."""
+    fitted = Calibration(temperature=2.0, bias=-1.0, overlap=1.5)
+    assert fitted.has_answer(0.7, 0.5) == fitted.confidence(0.7, 0.5)
+    other = fitted.with_table(Calibration(temperature=0.5, bias=0.3, overlap=4.0), 0.6)
+    assert other.threshold == 0.6
+    assert other.confidence(0.7, 0.5) == fitted.confidence(0.7, 0.5)
+    odds = 2 * np.log(0.7 / 0.3) + 4 * 0.5 + 0.3
+    assert other.has_answer(0.7, 0.5) == pytest.approx(1 / (1 + np.exp(-odds)))
 
 
 @pytest.mark.parametrize(
@@ -163,6 +177,8 @@ def test_file(tmp_path):
         ({"threshold": float("nan")}, "must be numbers"),
         ({"threshold": None}, "must be numbers"),
         ({"weights": 7}, "weights 7 is no name of a checkpoint"),
+        ({"table_bias": 1.0}, "must be numbers"),
+        ({"table_temperature": -1, "table_bias": 1, "table_overlap": 1}, "-1 is not above 0"),
     ],
 )
 def test_file_with_other_values(tmp_path, change, words):

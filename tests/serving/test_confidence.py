@@ -40,6 +40,12 @@ def test_confidence_of_an_answer(predictor, table):
         unchanged = dataclasses.replace(answer, confidence=None, answerable=True)
         assert unchanged == plain
     assert predictor.calibration is None
+    # The confidence is one thing, whether the table has an answer another.
+    for bias in (-30.0, 30.0):
+        apart = FITTED.with_table(Calibration(bias=bias), threshold=0.5)
+        answer = predictor.with_calibration(apart).ask(table, "who is 41?")
+        assert answer.answerable == (bias > 0)
+        assert answer.confidence == pytest.approx(float(FITTED.confidence(plain.probability, 1.0)))
     # No word of the question is in the table: the same cells, less confidence.
     fitted = predictor.with_calibration(FITTED)
     answer = fitted.ask(table, "capital of Mongolia?")
@@ -180,8 +186,8 @@ def test_fit_and_report():
     fitted = confidence.fit(found, "ckpt-7")
     assert fitted.weights == "ckpt-7"
     assert fitted.overlap == pytest.approx(0.9, abs=0.3)
-    sure, unsure = (float(fitted.confidence(0.95, shared)) for shared in (1.0, 0.0))
-    assert unsure < fitted.threshold < sure
+    related, unrelated = (float(fitted.has_answer(0.95, shared)) for shared in (1.0, 0.0))
+    assert unrelated < fitted.threshold < related
     rows = confidence.report(found, fitted)
     assert rows["questions"] == 1000
     assert rows["right"] == found.right.mean()
@@ -192,7 +198,20 @@ def test_fit_and_report():
     own = found.own.shared.mean()
     # By words alone: pairs of the two tables in order, equal pairs by half.
     assert rows["AUROC of the confidence"] == pytest.approx(own / 2 + 0.25, abs=0.05)
+    assert rows['AUROC of "has an answer"'] == pytest.approx(own / 2 + 0.25, abs=0.05)
     assert (rows["own table, answered"], rows["other table, refused"]) == (own, 0.5)
+    assert rows["all questions, answered"] == found.asked.shared.mean()
+
+
+def test_a_model_that_is_never_right_still_knows_its_tables():
+    """Right answers say nothing about the words then; the tables do."""
+    found = too_sure()
+    found = found._replace(right=np.zeros(len(found.right), bool))
+    fitted = confidence.fit(found)
+    assert fitted.confidence(0.95, 1.0) < 0.05
+    assert found.own.has_answer(fitted).mean() > found.other.has_answer(fitted).mean() + 0.1
+    rows = confidence.report(found, fitted)
+    assert (rows["own table, answered"], rows["other table, refused"]) == (0.9, 0.5)
 
 
 def test_the_error_is_that_of_questions_that_were_not_fitted():
