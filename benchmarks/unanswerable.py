@@ -2,13 +2,13 @@
 
     python benchmarks/unanswerable.py --model_dir out/sqa_small/model --input_dir data/sqa
 
-The dev tables are divided in two halves. A calibration is fitted to one half and measured on the
-other one. In each half 500 questions are asked about their own table and about another one that
-shares no column name with it, which does not answer them.
+The dev tables are divided in two halves. A calibration is fitted to each half and measured on the
+other one; the figures are means of both, and sums of the numbers of questions. In each half up to
+500 questions are asked about their own table and about another one that shares no column name with
+it, which does not answer them.
 """
 
 import argparse
-import dataclasses
 import json
 import os
 import pathlib
@@ -108,14 +108,21 @@ def measure(fitted_to, measured_on) -> tuple[dict, dict]:
         "all questions, answered": float(answered.mean()),
         "right answers, answered": float(answered[right].mean()),
         "right of the answered": float(right[answered].mean()),
-        "calibrations": {name: dataclasses.asdict(way) for name, way in ways.items()},
     }
     bins = {name: calibration.reliability(of_all(ways[name]), all_right) for name in (BEFORE, ALL)}
-    return figures, {"bins": bins, "own": own, "other": other}
+    threshold = fitted.threshold
+    return figures, {"bins": bins, "own": own, "other": other, "threshold": threshold}
+
+
+def mean(first, second):
+    """Combines figures of the two halves: sums of whole numbers, means of others."""
+    if isinstance(first, dict):
+        return {key: mean(value, second[key]) for key, value in first.items()}
+    return first + second if isinstance(first, int) else (first + second) / 2
 
 
 def plot(figures: dict, curves: dict, title: str, path: pathlib.Path) -> None:
-    """Draws confidence against accuracy, and the confidences of both kinds of questions."""
+    """Draws confidence against accuracy, and both kinds of questions, of the second half."""
     import numpy as np
     from matplotlib.figure import Figure
 
@@ -134,11 +141,10 @@ def plot(figures: dict, curves: dict, title: str, path: pathlib.Path) -> None:
     edges = np.linspace(0, max(curves["own"].max(), curves["other"].max()), 26)
     for values, label in ((curves["own"], "own table"), (curves["other"], "another table")):
         right.hist(values, edges, alpha=0.55, label=label)
-    threshold = figures["calibrations"][ALL]["threshold"]
-    right.axvline(threshold, color="black", linewidth=0.8, label="threshold")
+    right.axvline(curves["threshold"], color="black", linewidth=0.8, label="threshold")
     right.set(xlabel="probability that the table has an answer", ylabel="questions")
     right.set_title(f"AUROC {figures['AUROC'][TABLE]:.2f}", fontsize="medium")
-    right.legend(fontsize="small")
+    right.legend(fontsize="small", loc="upper center")
     figure.suptitle(title, fontsize="medium")
     figure.savefig(path, dpi=150)
 
@@ -148,9 +154,7 @@ def show(figures: dict) -> None:
     for name, value in figures.items():
         rows = value if isinstance(value, dict) else {"": value}
         for way, number in rows.items():
-            if isinstance(number, dict):
-                number = "  ".join(f"{key} {each}" for key, each in number.items() if each)
-            elif isinstance(number, float):
+            if isinstance(number, float):
                 number = f"{number:.3f}" if "AUROC" in name else f"{100 * number:.1f} %"
             print(f"{f'{name}, {way}' if way else name:54}{number}")
 
@@ -164,18 +168,20 @@ def main() -> None:
     task = tasks.create(experiments.load(os.path.join(options.model_dir, "params.yaml")).task)
     predictor = Predictor.from_pretrained(options.model_dir)
     dev = list(task.interactions(options.input_dir, task.splits[1]))
-    fitted_to, measured_on = (
+    first, second = (
         confidence.scored(
             predictor, half, task.is_right, task.sequential, options.questions, options.seed
         )
         for half in halves(dev)
     )
-    figures, curves = measure(fitted_to, measured_on)
+    of_second, curves = measure(first, second)
+    of_first, _ = measure(second, first)
+    figures = mean(of_first, of_second)
     show(figures)
     options.output.mkdir(parents=True, exist_ok=True)
     path = options.output / f"unanswerable_{task.name.lower()}.json"
     path.write_text(json.dumps({"model_dir": options.model_dir, **figures}, indent=2))
-    plot(figures, curves, f"{task.name} dev, {options.model_dir}", path.with_suffix(".png"))
+    plot(of_second, curves, f"{task.name} dev, {options.model_dir}", path.with_suffix(".png"))
     print(f"written | {path}, .png")
 
 

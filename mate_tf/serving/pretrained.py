@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 
+from absl import logging
 from official.modeling import performance
 
 from mate_tf.attention import AttentionConfig
@@ -103,6 +104,9 @@ def build(found: Pretrained) -> TableClassifier:
 def make_converter(found: Pretrained) -> ExampleConverter:
     """Returns the converter of the model's examples.
 
+    A vocabulary with fewer pieces than the model has embeddings is used, with a warning: a model
+    can have spare embeddings, but half a file has the same form.
+
     Raises:
         InputError: the vocabulary cannot be used, or has more pieces than the model.
     """
@@ -110,6 +114,13 @@ def make_converter(found: Pretrained) -> ExampleConverter:
     pieces, size = len(converter.tokenizer.pieces), found.model.encoder.vocab_size
     if pieces > size:
         raise InputError(f"{found.vocab_file}: has {pieces} pieces, but the model has {size}")
+    if pieces < size:
+        logging.warning(
+            "%s: has %d pieces, but the model has %d; is the file whole?",
+            found.vocab_file,
+            pieces,
+            size,
+        )
     return converter
 
 

@@ -56,12 +56,15 @@ def test_figures_and_plot(benchmark, tmp_path, capsys):
     assert figures["all questions, answered"] == 1
     assert figures["AUROC, right answers"] > figures["AUROC"]["confidence"]
     assert figures["another table, refused"] == pytest.approx(0.75, abs=0.1)
+    both = benchmark.mean(figures, benchmark.measure(scored(1), scored(0))[0])
+    assert both["questions"] == 4000
+    assert both["AUROC"].keys() == figures["AUROC"].keys()
+    assert both["right"] == pytest.approx((scored(0).right.mean() + scored(1).right.mean()) / 2)
     path = tmp_path / "plot.png"
     benchmark.plot(figures, curves, "title", path)
     assert path.read_bytes().startswith(b"\x89PNG")
     benchmark.show(figures)
     lines = capsys.readouterr().out.splitlines()
     assert any(line.startswith("calibration error, probability  ") for line in lines)
-    assert any(line.startswith("calibrations, confidence  ") for line in lines)
     answered = f"{100 * figures['own table, answered']:.1f} %"
     assert any(line.split() == ["own", "table,", "answered", *answered.split()] for line in lines)

@@ -331,6 +331,18 @@ def test_broken_folders(copy):
         Predictor.from_pretrained(target)
 
 
+def test_half_a_vocabulary(copy, caplog):
+    """It has the form of a whole one, so it is used, but not silently."""
+    target = copy()
+    Predictor.from_pretrained(target)
+    assert "is the file whole?" not in caplog.text
+    pieces = (target / "vocab.txt").read_text().splitlines(keepends=True)
+    (target / "vocab.txt").write_text("".join(pieces[:-5]))
+    Predictor.from_pretrained(target)
+    counts = f"has {len(pieces) - 5} pieces, but the model has {len(pieces)}; is the file whole?"
+    assert f"vocab.txt: {counts}" in caplog.text
+
+
 def test_vocabulary_of_a_training(trained_model, table, tmp_path):
     """The copy beside the checkpoints counts, then where it was."""
     moved = shutil.copytree(trained_model, tmp_path / "moved")
