@@ -2,12 +2,10 @@
 
 import dataclasses
 
-from mate_tf.data.converters import sequences
-from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.data.pretraining import denoising, documents
 from mate_tf.data.pretraining.sentence_pairs import Packer
 from mate_tf.errors import InputError
-from mate_tf.tasks import base, configs, registry, text_to_text
+from mate_tf.tasks import base, configs, packed_text, registry, text_to_text
 
 
 @dataclasses.dataclass
@@ -73,36 +71,25 @@ class DenoiseTask(text_to_text.TextToTextTask):
         )
 
 
-class _Interactions:
-    """Interactions, one for each segment of a document; the texts are its sentences.
+class _Interactions(packed_text.PackedText):
+    """Interactions, one for each segment of a document; the texts are its sentences."""
 
-    Attributes:
-        defects: defects of the files, see `Documents`.
-    """
+    prefix = "denoise"
 
     def __init__(self, config: DenoiseTaskConfig, input_dir, split: str):
-        self._config, self._split = config, split
         if config.conversion.tokens != "word_pieces":
             raise InputError(
                 f"task.conversion.tokens={config.conversion.tokens}: DENOISE masks words"
             )
-        self._documents = documents.Documents(
-            input_dir, split, dev_share=config.dev_share, tables=config.tables
-        )
-        self.defects = self._documents.defects
+        super().__init__(config, input_dir, split)
 
-    def __iter__(self):
-        config = self._config
+    def packer(self, found, tokenizer):
+        conversion = self._config.conversion
         packer = Packer(
-            self._documents,
-            Tokenizer(config.conversion.bert_vocab_file),
-            min(config.conversion.max_seq_length, config.conversion.max_target_length),
+            found,
+            tokenizer,
+            min(conversion.max_seq_length, conversion.max_target_length),
             next_sentence=False,
-            short_seq_prob=config.short_seq_prob,
+            short_seq_prob=self._config.short_seq_prob,
         )
-        passes = config.dupe_factor if self._split == documents.TRAIN else 1
-        number = 0
-        for index in range(passes):
-            for sentences in packer.segments(config.packing_seed + index):
-                yield sequences.interaction(f"denoise_{self._split}_{number}", sentences)
-                number += 1
+        return lambda seed: ((sentences, None) for sentences in packer.segments(seed))

@@ -5,15 +5,13 @@ import dataclasses
 from mate_tf.attention import AttentionConfig
 from mate_tf.data import padding
 from mate_tf.data.converters import sequences
-from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.data.features import TOKEN_TYPES
 from mate_tf.data.pretraining import documents
 from mate_tf.data.pretraining.masking import MaskingConfig
 from mate_tf.data.pretraining.sentence_pairs import Packer
-from mate_tf.errors import InputError
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.pretrainer import PretrainerConfig
-from mate_tf.tasks import configs, pretraining_task, registry, sequence
+from mate_tf.tasks import configs, packed_text, pretraining_task, registry, sequence
 
 
 @dataclasses.dataclass
@@ -91,36 +89,19 @@ class TextPretrainTask(pretraining_task.PretrainTask):
         )
 
 
-class _Interactions:
-    """Interactions, one for each segment or pair; `class_index` is 1 for a random second segment.
+class _Interactions(packed_text.PackedText):
+    """Interactions, one for each segment or pair; class 1 is a random second segment."""
 
-    Attributes:
-        defects: defects of the files, see `Documents`.
-    """
+    prefix = "text"
 
-    def __init__(self, config: TextPretrainTaskConfig, input_dir, split: str):
-        self._config, self._split = config, split
-        if config.dupe_factor < 1:
-            raise InputError(f"task.dupe_factor={config.dupe_factor}: must be 1 or more")
-        self._documents = documents.Documents(
-            input_dir, split, dev_share=config.dev_share, tables=config.tables
-        )
-        self.defects = self._documents.defects
-
-    def __iter__(self):
+    def packer(self, found, tokenizer):
         config = self._config
         packer = Packer(
-            self._documents,
-            Tokenizer(config.conversion.bert_vocab_file),
+            found,
+            tokenizer,
             config.conversion.max_seq_length,
             next_sentence=config.model.next_sentence,
             random_next_prob=config.random_next_prob,
             short_seq_prob=config.short_seq_prob,
         )
-        passes = config.dupe_factor if self._split == documents.TRAIN else 1
-        number = 0
-        for index in range(passes):
-            for pair in packer.pairs(config.packing_seed + index):
-                name = f"text_{self._split}_{number}"
-                yield sequences.interaction(name, pair.texts, class_index=pair.label)
-                number += 1
+        return packer.pairs
