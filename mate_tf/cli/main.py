@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+import importlib.util
 import os
 import sys
 
@@ -99,6 +100,8 @@ def run(argv: list[str] | None = None) -> None:
             signals. A caller with arguments of its own, such as a notebook, handles them itself.
     """
     is_own, argv = argv is None, list(argv or sys.argv)
+    if is_own:
+        _import_one_keras()
     program = os.path.basename(argv[0])
     handled = signals.handled if is_own else contextlib.nullcontext
     try:
@@ -113,6 +116,16 @@ def run(argv: list[str] | None = None) -> None:
     finally:
         if is_own:
             signals.end_at_once()
+
+
+def _import_one_keras() -> None:
+    """Lets TensorFlow import Keras 2, which tf-models builds on, and not Keras 3 beside it.
+
+    This saves a quarter of the time of its import. It changes `tf.keras`, so it is for a process of
+    our own. TensorFlow 2.15 has Keras 2 without the package tf_keras.
+    """
+    if importlib.util.find_spec("tf_keras"):
+        os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
 
 
 def _run(program: str, argv: list[str]) -> None:

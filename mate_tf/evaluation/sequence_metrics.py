@@ -1,13 +1,12 @@
 """Metrics of sequence tasks, for classes and for numbers, by scikit-learn and SciPy.
 
+Both are imported where they are needed: they take seconds, and every program imports all tasks.
 Questions without a gold answer, as in the test sets of GLUE, are left out.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
-from sklearn import metrics as sklearn_metrics
 
 from mate_tf.evaluation import metrics
 
@@ -30,6 +29,8 @@ def classification_metrics(
     Returns:
         dict with the further metrics, then the result of `metrics.classification_metrics`.
     """
+    from sklearn import metrics as sklearn_metrics
+
     known = _known(interactions, "class_index")
     if not known:
         return {"questions without gold answer": len(_questions(interactions))}
@@ -60,6 +61,8 @@ def regression_metrics(
             as percentages.
         questions, unanswered: numbers of all questions and of questions without a prediction.
     """
+    from scipy import stats
+
     known = _known(interactions, "float_value")
     if not known:
         return {"questions without gold answer": len(_questions(interactions))}

@@ -222,16 +222,24 @@ def test_short_form(monkeypatch, words, table, questions):
     assert given.format == "json"
 
 
+def imported(project, *words, code):
+    """Runs the program in a process of its own; returns the names of the modules it imports."""
+    command = [sys.executable, "-X", "importtime", project / "run_task_main.py", *words]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+
+
 def test_help_and_a_wrong_path_need_no_tensorflow(project, tmp_path):
     """So they take a fraction of a second."""
-
-    def imported(*words, code):
-        command = [sys.executable, "-X", "importtime", project / "run_task_main.py", *words]
-        done = subprocess.run(command, capture_output=True, text=True)
-        assert done.returncode == code, done.stderr
-        return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-
     large = {"tensorflow", "pandas", "numpy"}
-    assert imported("--help", code=0) & large == set()
+    assert imported(project, "--help", code=0) & large == set()
     wrong = ("ask", str(TABLE), "who?", f"--init_checkpoint={tmp_path}")
-    assert imported(*wrong, code=2) & large <= {"numpy"}
+    assert imported(project, *wrong, code=2) & large <= {"numpy"}
+
+
+def test_a_program_imports_one_keras_and_no_statistics(project):
+    """Keras 3, scikit-learn and SciPy's statistics would take seconds more."""
+    found = imported(project, "--task=TABLES", code=2)
+    assert {"tensorflow", "tf_keras.src", "mate_tf.tasks.glue"} <= found
+    assert found & {"keras.src", "sklearn", "scipy.stats"} == set()
