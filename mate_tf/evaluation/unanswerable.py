@@ -82,11 +82,20 @@ def shared_words(question: str, table: Table) -> float:
 
     Stop words such as "the" and "which" do not count. It is 0 for a question without other words.
     """
+    return share_of_words(question, table_words(table))
+
+
+def table_words(table: Table) -> frozenset[str]:
+    """Returns the words in the cells and column names of a table, as they are compared."""
+    texts = (text for row in (table.columns, *table.rows) for text in row)
+    return frozenset(pruning.words(" ".join(texts)))
+
+
+def share_of_words(question: str, words: frozenset[str]) -> float:
+    """Returns `shared_words` for the `table_words` of a table."""
     content = (word for word in WORD.findall(question.lower()) if word not in STOP_WORDS)
     said = set(pruning.words(" ".join(content)))
-    texts = (text for row in (table.columns, *table.rows) for text in row)
-    found = said.intersection(pruning.words(" ".join(texts)))
-    return len(found) / len(said) if said else 0.0
+    return len(said & words) / len(said) if said else 0.0
 
 
 def _column_names(interaction) -> frozenset[str]:

@@ -3,31 +3,25 @@
 import copy
 import dataclasses
 import os
-import re
 from collections.abc import Iterable, Sequence
 
 import tensorflow as tf
 
 from mate_tf import checkpoints
 from mate_tf.attention import AttentionConfig
-from mate_tf.data import interactions
-from mate_tf.data.converters.tokenizer import MAX_WORD_CHARACTERS
 from mate_tf.errors import InputError
 from mate_tf.evaluation import unanswerable
 from mate_tf.evaluation.calibration import Calibration
 from mate_tf.serving import confidence, export, notes, pretrained, requests, source
 from mate_tf.serving.answer import Answer, AnswerCell, of_cells, of_class
 from mate_tf.serving.exported import ExportedModel
+from mate_tf.serving.prepared import PreparedTable
 from mate_tf.serving.read_part import ReadPart
 from mate_tf.serving.served import ServedModel
 from mate_tf.tables.conversion import READING_OPTIONS
-from mate_tf.tables.given import as_table
 from mate_tf.tables.table import Table
 
 __all__ = ["Answer", "AnswerCell", "Predictor"]
-
-# A run of letters and digits. Ideographs are excluded since each one is a word by itself.
-_TOO_LONG_WORD = re.compile(rf"[^\W_\u3400-\u9fff]{{{MAX_WORD_CHARACTERS + 1}}}")
 
 
 class Predictor:
@@ -39,7 +33,8 @@ class Predictor:
         answer = predictor.ask("my.csv", "who has the highest score?")
 
     A table is a `Table`, the path of a CSV, TSV or JSON file, a pandas DataFrame, a dict from the
-    name of each column to its values, or a list of rows, the header first.
+    name of each column to its values, or a list of rows, the header first. A table that is asked
+    about often is better prepared once: `prepare`.
 
     Args:
         saved_model_dir: folder of a SavedModel that `mate_tf.serving.export` wrote.
@@ -162,7 +157,7 @@ class Predictor:
         """
         if isinstance(query, str) or not sequential:
             return self.ask(table, query)
-        table, answers = as_table(table), []
+        table, answers = self.prepare(table), []
         for question in requests.questions(query):
             answers.append(self.ask(table, question, answers[-1] if answers else None))
         return answers
@@ -183,16 +178,34 @@ class Predictor:
             InputError: the question is empty; the table cannot be read; question and table cannot
                 be brought into the model's length.
         """
-        table = as_table(table)
+        table = self.prepare(table)
         if isinstance(question, str):
             return self._ask([(table, requests.question(question))], [previous])[0]
         pairs = [(table, each) for each in requests.questions(question)]
         return self._ask(pairs, [previous] * len(pairs))
 
+    @staticmethod
+    def prepare(table) -> PreparedTable:
+        """Reads a table and finds its numbers, dates and words, once for several questions.
+
+        Args:
+            table: the table, of any of the types above, or prepared already.
+
+        Returns:
+            The prepared table, which is given to `ask` in place of the table.
+
+        Raises:
+            InputError: the table cannot be read.
+        """
+        return PreparedTable.of(table)
+
     def ask_batch(
         self, pairs: Iterable, batch_size: int = 16, previous: Sequence[Answer | None] | None = None
     ) -> list[Answer]:
         """Answers questions about different tables.
+
+        Questions with examples of similar lengths are computed together, so that little is padded.
+        A table that is in several pairs is prepared once.
 
         Args:
             pairs: (table, question) each.
@@ -205,7 +218,11 @@ class Predictor:
         Raises:
             InputError: as `ask`.
         """
-        read = [(as_table(table), requests.question(question)) for table, question in pairs]
+        prepared, pairs = {}, [(table, requests.question(question)) for table, question in pairs]
+        for table, _ in pairs:
+            if id(table) not in prepared:
+                prepared[id(table)] = self.prepare(table)
+        read = [(prepared[id(table)], question) for table, question in pairs]
         return self._ask(read, previous or [None] * len(read), batch_size)
 
     def save_pretrained(self, folder: str | os.PathLike) -> None:
@@ -259,7 +276,7 @@ class Predictor:
         Raises:
             InputError: as `ask`.
         """
-        return self._convert(as_table(table), requests.question(question), previous)[1]
+        return self._convert(self.prepare(table), requests.question(question), previous)[1]
 
     def _ask(self, pairs, previous, batch_size: int = 16) -> list[Answer]:
         """Answers (table, question) pairs in batches, each with the answer before it or None."""
@@ -267,21 +284,23 @@ class Predictor:
             self._convert(table, question, before)
             for (table, question), before in zip(pairs, previous, strict=True)
         ]
-        outputs = []
-        for start in range(0, len(converted), batch_size):
-            batch = converted[start : start + batch_size]
-            outputs += self._model(*(part.example for _, part, _ in batch))
+        order = sorted(range(len(pairs)), key=lambda index: converted[index][1].num_tokens)
+        outputs = {}
+        for start in range(0, len(order), batch_size):
+            batch = order[start : start + batch_size]
+            found = self._model(*(converted[index][1].example for index in batch))
+            outputs.update(zip(batch, found, strict=True))
         return [
-            self._answer(pair, interaction, part.outputs(found), cuts)
-            for pair, (interaction, part, cuts), found in zip(
-                pairs, converted, outputs, strict=True
+            self._answer(pair, interaction, part.outputs(outputs[index]), cuts)
+            for index, (pair, (interaction, part, cuts)) in enumerate(
+                zip(pairs, converted, strict=True)
             )
         ]
 
     def _answer(self, pair, interaction, outputs, cuts) -> Answer:
         """Returns the answer to a (table, question) pair, with its confidence and notes."""
-        table, question = pair
-        classes = None
+        prepared, question = pair
+        table, classes = prepared.table, None
         if "class_probabilities" in outputs:
             classes = self._model.class_names
             answer = of_class(outputs["class_probabilities"], classes, cuts)
@@ -291,7 +310,7 @@ class Predictor:
         remarks = notes.of_question(question, table.columns, aggregates, classes)
         sure, answerable = None, bool(answer.text)
         if self.calibration is not None:
-            shared = unanswerable.shared_words(question, table)
+            shared = unanswerable.share_of_words(question, prepared.words)
             raw = confidence.score(answer.probability, outputs)
             sure = float(self.calibration.confidence(raw, shared))
             has_answer = float(self.calibration.has_answer(raw, shared))
@@ -300,24 +319,15 @@ class Predictor:
             answer, confidence=sure, answerable=answerable, notes=(*remarks, *answer.notes)
         )
 
-    def _convert(self, table, question, previous):
+    def _convert(self, prepared, question, previous):
         """Returns the interaction, what is read of it, and descriptions of what is not."""
-        only_question = interactions.Question(id="ask-0_0", text=question)
-        interaction = interactions.interaction_from_table(table, "ask-0", [only_question])
+        interaction = prepared.interaction(question)
         conversion = self._model.converter.conversion(interaction, 0)
-        part = ReadPart(conversion, (table.num_rows, table.num_columns))
-        cuts = [*filter(None, [table.unread]), *part.notes(), *_unknown_words(table)]
+        part = ReadPart(conversion, (prepared.table.num_rows, prepared.table.num_columns))
+        cuts = [*filter(None, [prepared.table.unread]), *part.notes(), *prepared.unknown_words]
         if previous is not None:
             cuts += _refer_to(previous, part)
         return interaction, part, cuts
-
-
-def _unknown_words(table: Table) -> list[str]:
-    """Describes cells with words that are too long for the tokenizer; [] without such cells."""
-    count = sum(1 for cell in table.cells() if _TOO_LONG_WORD.search(cell.text))
-    if not count:
-        return []
-    return [f"{count} cells with a word of more than {MAX_WORD_CHARACTERS} characters, not read"]
 
 
 def _refer_to(previous: Answer, part: ReadPart) -> list[str]:

@@ -33,6 +33,11 @@ class ReadPart:
         self.shape = shape
         self._cuts = conversion.cuts
 
+    @property
+    def num_tokens(self) -> int:
+        """Number of tokens of the example, without padding."""
+        return sum(self.example.features.feature["input_mask"].int64_list.value)
+
     def outputs(self, outputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Returns a model's outputs with those of cells in the shape of the whole table.
 

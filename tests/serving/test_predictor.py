@@ -210,6 +210,45 @@ def test_batches_of_tables(predictor, table):
         assert same(predictor.ask_batch(pairs, batch_size), expected)
 
 
+def test_batches_are_of_similar_lengths(predictor, table, monkeypatch):
+    """Short questions are not padded to the length of long ones."""
+    long = Table.from_rows(["a", "b", "c", "d"], [[n, n + 1, "x y z", n] for n in range(9)])
+    seen = []
+    compute = type(predictor._model).__call__
+
+    def count(model, *examples):
+        masks = [each.features.feature["input_mask"].int64_list.value for each in examples]
+        seen.append([sum(mask) for mask in masks])
+        return compute(model, *examples)
+
+    monkeypatch.setattr(type(predictor._model), "__call__", count)
+    pairs = [(long, "which?"), (table, "x?"), (long, "x?"), (table, "who is 41?")]
+    predictor.ask_batch(pairs, batch_size=2)
+    (first, second), (third, fourth) = seen
+    assert max(first, second) < min(third, fourth)
+
+
+def test_a_prepared_table(predictor, table, monkeypatch):
+    """It gives the same answers, and its numbers are found once."""
+    expected = [predictor.ask(table, question) for question in ("who is 41?", "where is Cy?")]
+    found = []
+    cell_values = interactions.cell_values
+    monkeypatch.setattr(
+        interactions, "cell_values", lambda table: found.append(table) or cell_values(table)
+    )
+    prepared = predictor.prepare(table)
+    assert predictor.prepare(prepared) is prepared
+    assert predictor.ask(prepared, "who is 41?") == expected[0]
+    assert same(predictor.ask(prepared, ["who is 41?", "where is Cy?"]), expected)
+    pairs = [(prepared, "who is 41?"), (prepared, "where is Cy?")]
+    assert same(predictor.ask_batch(pairs), expected)
+    assert predictor(prepared, "who is 41?") == expected[0]
+    assert predictor.example(prepared, "who is 41?") == predictor.example(table, "who is 41?")
+    assert len(found) == 2  # by `prepare`, and for the plain table in the line above
+    assert same(predictor.ask_batch([(table, "who is 41?"), (table, "where is Cy?")]), expected)
+    assert len(found) == 3
+
+
 def same(answers, expected):
     """Whether answers are equal up to how batches are rounded."""
     assert len(answers) == len(expected)

@@ -1,0 +1,61 @@
+"""Tables that are read once and asked about several times."""
+
+import functools
+import re
+from typing import Any
+
+from mate_tf.data import interactions
+from mate_tf.data.converters.tokenizer import MAX_WORD_CHARACTERS
+from mate_tf.evaluation import unanswerable
+from mate_tf.protos import interaction_pb2
+from mate_tf.tables.given import as_table
+from mate_tf.tables.table import Table
+
+_ID = "ask-0"
+
+# A run of letters and digits. Ideographs are excluded since each one is a word by itself.
+_TOO_LONG_WORD = re.compile(rf"[^\W_\u3400-\u9fff]{{{MAX_WORD_CHARACTERS + 1}}}")
+
+
+class PreparedTable:
+    """A table with all that does not depend on the question: its numbers, dates and words.
+
+    `Predictor.prepare` makes one. It fits every model.
+
+    Args:
+        given: the table, in any form that `tables.given.as_table` takes.
+
+    Attributes:
+        table: the `Table`.
+    """
+
+    def __init__(self, given: Any):
+        self.table: Table = as_table(given)
+        self._annotated = interactions.interaction_from_table(self.table, _ID, []).table
+
+    @classmethod
+    def of(cls, given: Any) -> "PreparedTable":
+        """Returns a prepared table as it is, and prepares any other one."""
+        return given if isinstance(given, cls) else cls(given)
+
+    @functools.cached_property
+    def words(self) -> frozenset[str]:
+        """Words of the table, see `unanswerable.table_words`."""
+        return unanswerable.table_words(self.table)
+
+    @functools.cached_property
+    def unknown_words(self) -> list[str]:
+        """Description of cells with words that are too long for the tokenizer; [] without them."""
+        count = sum(1 for cell in self.table.cells() if _TOO_LONG_WORD.search(cell.text))
+        if not count:
+            return []
+        return [
+            f"{count} cells with a word of more than {MAX_WORD_CHARACTERS} characters, not read"
+        ]
+
+    def interaction(self, question: str) -> interaction_pb2.Interaction:
+        """Returns an interaction of the table and one question, annotated."""
+        found = interaction_pb2.Interaction(id=_ID, table=self._annotated)
+        found.questions.add(id=f"{_ID}_0", original_text=question)
+        interactions.annotate(found)
+        return found
