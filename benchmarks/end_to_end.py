@@ -1,0 +1,282 @@
+"""Whole questions, tables in and answers out: mate-tf beside Hugging Face's pipeline.
+
+    python benchmarks/end_to_end.py --input_dir data/wikitq --bert_vocab_file vocab.txt \\
+        --peers_python peers/bin/python
+    python benchmarks/end_to_end.py ... --max_seq_length 2048 --min_cells 400
+
+A TAPAS model of BERT-base's size with random weights is written by Hugging Face's code. Each side
+loads it in a process of its own and answers the same questions of WikiTableQuestions' dev split,
+one chunk of them in each turn. The ratio of a chunk is that of the seconds of Hugging Face's best
+batch size to those of the side. Prints a table, writes JSON and a plot.
+"""
+
+import argparse
+import dataclasses
+import importlib.util
+import json
+import os
+import pathlib
+import statistics
+import sys
+import tempfile
+import time
+
+PROJECT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(PROJECT))
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+THEIRS = "Hugging Face"
+CHUNK = 16
+WARM_UP = 3
+"""Chunks that each process answers before: `serving.live` traces a graph after 32 calls."""
+
+_PARITY = PROJECT / "benchmarks" / "pretrained_parity.py"
+
+
+@dataclasses.dataclass(frozen=True)
+class Side:
+    """One way to answer.
+
+    Attributes:
+        attention: variant of mate-tf; THEIRS for the pipeline.
+        precision: dtype that mate-tf computes with.
+        batch_size: examples at a time.
+    """
+
+    attention: str
+    precision: str
+    batch_size: int
+
+    @property
+    def process(self) -> tuple[str, str]:
+        """What sides in the same process have in common."""
+        return self.attention, self.precision
+
+    def __str__(self) -> str:
+        how = "one at a time" if self.batch_size == 1 else f"batches of {self.batch_size}"
+        return f"{self.attention}, {self.precision}, {how}"
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--input_dir", required=True, help="WikiTableQuestions' release")
+    parser.add_argument("--bert_vocab_file", required=True)
+    parser.add_argument("--peers_python", required=True, help="with torch and transformers")
+    parser.add_argument("--attention", nargs="+", default=("full", "mate_efficient"))
+    parser.add_argument("--precisions", nargs="+", default=("float32", "bfloat16"))
+    parser.add_argument("--batch_sizes", type=int, nargs="+", default=(1, 4, 16))
+    parser.add_argument("--questions", type=int, default=48)
+    parser.add_argument("--min_cells", type=int, default=0, help="only tables with as many cells")
+    parser.add_argument("--max_seq_length", type=int, default=512)
+    parser.add_argument("--layers", type=int, default=12)
+    parser.add_argument("--hidden_size", type=int, default=768)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
+    return parser.parse_args()
+
+
+def sides(options) -> list[Side]:
+    """All sides, Hugging Face's first."""
+    return [Side(THEIRS, "float32", size) for size in options.batch_sizes] + [
+        Side(variant, precision, size)
+        for variant in options.attention
+        for precision in options.precisions
+        for size in options.batch_sizes
+    ]
+
+
+def start(side: Side, folder: str, options) -> tuple:
+    """Starts the process of a side.
+
+    Returns:
+        the `measuring_process.Worker`, and the seconds to load the model, without the imports.
+    """
+    from mate_tf.analysis.cost.measuring_process import Worker
+
+    settings = json.dumps({"threads": options.threads})
+    length = {"max_seq_length": options.max_seq_length}
+    if side.attention == THEIRS:
+        script = PROJECT / "benchmarks" / "peers" / "table_questions.py"
+        quiet = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
+        worker = Worker([options.peers_python, str(script), settings], quiet)
+        return worker, worker.ask("load", folder=folder, **length)["seconds"]
+    script = PROJECT / "benchmarks" / "table_questions_worker.py"
+    worker = Worker([sys.executable, str(script), settings])
+    given = {"attention": side.attention, "precision": side.precision, **length}
+    return worker, worker.ask("load", folder=folder, **given)["seconds"]
+
+
+def measure(found: list[Side], folder: str, asked: list[dict], options) -> dict[Side, dict]:
+    """Lets all sides answer, one chunk in each turn.
+
+    Returns:
+        by side: load and first, seconds to load the model and for the first question after it;
+            seconds, a list with those of each chunk; answers of all questions; converting, seconds
+            for all examples; peak, memory of its process in bytes.
+    """
+    workers, results, begun = {}, {}, {}
+    try:
+        for side in found:
+            if side.process not in workers:
+                workers[side.process], load = start(side, folder, options)
+                first = workers[side.process].ask("ask", asked=asked[:1], batch_size=1)["seconds"]
+                for _ in range(WARM_UP):
+                    workers[side.process].ask("ask", asked=asked[:CHUNK], batch_size=1)
+                begun[side.process] = {"load": load, "first": first}
+            results[side] = begun[side.process] | {"seconds": [], "answers": [], "converting": 0.0}
+        chunks = [asked[begin : begin + CHUNK] for begin in range(0, len(asked), CHUNK)]
+        for number, chunk in enumerate(chunks):
+            for place in range(len(found)):
+                side = found[(number + place) % len(found)]
+                said = workers[side.process].ask("ask", asked=chunk, batch_size=side.batch_size)
+                results[side]["seconds"].append(said["seconds"])
+                results[side]["answers"] += said["answers"]
+                results[side]["converting"] += said.get("converting", 0.0)
+                results[side]["peak"] = said["peak"]
+            print(f"\r{CHUNK * number + len(chunk)}/{len(asked)} questions", end="", flush=True)
+    finally:
+        print()
+        for worker in workers.values():
+            worker.close()
+    return results
+
+
+def rows(results: dict[Side, dict], count: int) -> list[dict]:
+    """Figures of each side as JSON values; see the heading of `show`."""
+    theirs = [side for side in results if side.attention == THEIRS]
+    best = min(theirs, key=lambda side: sum(results[side]["seconds"]))
+    table = []
+    for side, found in results.items():
+        ratios = [
+            other / own
+            for other, own in zip(results[best]["seconds"], found["seconds"], strict=True)
+        ]
+        reference = next(
+            other for other in results if (other.attention, other.batch_size) == (THEIRS, 1)
+        )
+        exact = Side(side.attention, "float32", side.batch_size)
+        table.append(
+            {
+                "side": str(side),
+                **dataclasses.asdict(side),
+                "milliseconds a question": 1000 * sum(found["seconds"]) / count,
+                "times as fast": statistics.median(ratios),
+                "least": min(ratios),
+                "most": max(ratios),
+                "load": found["load"],
+                "first": found["first"],
+                "converting, share": found["converting"] / sum(found["seconds"]),
+                "peak MiB": found["peak"] / 2**20,
+                "same as theirs": _same(found, results[reference]),
+                "same as float32": _same(found, results.get(exact, found)),
+            }
+        )
+    return table
+
+
+def _same(found: dict, other: dict) -> float:
+    """Share of the questions with equal cells and operation."""
+    pairs = list(zip(found["answers"], other["answers"], strict=True))
+    return sum(own == theirs for own, theirs in pairs) / len(pairs)
+
+
+def show(table: list[dict]) -> None:
+    """Prints the figures."""
+    print(
+        f"{'':44} ms a     times as fast       load   first  con-   peak   same answers as\n"
+        f"{'':44} question (least to most)     s      s      vert   MiB    theirs  float32"
+    )
+    for row in table:
+        spread = f"({row['least']:.2f} to {row['most']:.2f})"
+        print(
+            f"{row['side']:44} {row['milliseconds a question']:8.0f} {row['times as fast']:5.2f} "
+            f"{spread:14} {row['load']:6.1f} {row['first']:6.1f} "
+            f"{100 * row['converting, share']:4.0f} % {row['peak MiB']:6.0f} "
+            f"{100 * row['same as theirs']:6.1f} % {100 * row['same as float32']:6.1f} %"
+        )
+
+
+def plot(table: list[dict], title: str, path: pathlib.Path) -> None:
+    """Draws the milliseconds a question of each side."""
+    from mate_tf.analysis.plots import style
+
+    @style.styled
+    def draw():
+        figure = style.new_figure(8, 1 + 0.35 * len(table), title)
+        axes = figure.add_subplot()
+        names = [row["side"] for row in table]
+        values = [row["milliseconds a question"] for row in table]
+        colors = ["tab:gray" if row["attention"] == THEIRS else "tab:blue" for row in table]
+        bars = axes.barh(names, values, color=colors)
+        axes.bar_label(bars, [f" {row['times as fast']:.2f}x" for row in table])
+        axes.margins(x=0.12)
+        axes.invert_yaxis()
+        axes.set_xlabel("milliseconds a question")
+        figure.savefig(path)
+
+    draw()
+
+
+def _parity():
+    """The benchmark that writes Hugging Face's models and reads the questions."""
+    spec = importlib.util.spec_from_file_location("pretrained_parity", _PARITY)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def write_model(options, folder: pathlib.Path) -> str:
+    """Writes the model with random weights; returns its folder."""
+    parity = _parity()
+    vocabulary = parity.tapas_vocabulary(options.bert_vocab_file, folder / "vocab.txt")
+    kind, fields = parity.MODELS["wtq"]
+    sizes = {
+        "num_hidden_layers": options.layers,
+        "hidden_size": options.hidden_size,
+        "num_attention_heads": options.hidden_size // 64,
+        "intermediate_size": 4 * options.hidden_size,
+        "reset_position_index_per_cell": True,
+        # Wider tables than the default of 256 rows would be refused by the embeddings.
+        "type_vocab_sizes": [3, 256, 4096, 2, 4096, 4096, 10],
+        "max_num_rows": 4096,
+    }
+    config = {"initializer_range": 0.03} | fields | sizes
+    settings = {"class": kind, "config": config, "vocab_file": str(vocabulary)}
+    (folder / "settings.json").write_text(json.dumps(settings))
+    parity.run_peers(options.peers_python, "write", folder / "model", folder / "settings.json")
+    return str(folder / "model")
+
+
+def read_questions(options) -> list[dict]:
+    """The questions, at equal distances among those with large enough tables."""
+    asked = _parity().read_questions(options.input_dir, sys.maxsize)
+    large = [
+        each for each in asked if len(each["columns"]) * len(each["rows"]) >= options.min_cells
+    ]
+    return large[:: max(1, len(large) // options.questions)][: options.questions]
+
+
+def main() -> None:
+    options = arguments()
+    from mate_tf.analysis.cost import hardware
+
+    asked = read_questions(options)
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory() as name:
+        folder = write_model(options, pathlib.Path(name))
+        results = measure(sides(options), folder, asked, options)
+    table = rows(results, len(asked))
+    title = f"{len(asked)} questions, {options.max_seq_length} tokens, {hardware.processor()}"
+    print(title)
+    show(table)
+    options.output.mkdir(parents=True, exist_ok=True)
+    path = options.output / f"end_to_end_{options.max_seq_length}.json"
+    about = {"hardware": hardware.describe(), "seconds": time.monotonic() - begun}
+    path.write_text(json.dumps({**about, "rows": table}, indent=2), encoding="utf-8")
+    plot(table, title, path.with_suffix(".png"))
+    print(f"written | {path}, .png")
+
+
+if __name__ == "__main__":
+    main()

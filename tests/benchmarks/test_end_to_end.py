@@ -1,0 +1,108 @@
+"""Whole questions beside Hugging Face's pipeline: turns, ratios, the table and the plot."""
+
+import argparse
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def benchmark(load_benchmark):
+    return load_benchmark("end_to_end")
+
+
+class Worker:
+    """Answers in a constant time; one answer in bfloat16 is another one."""
+
+    def __init__(self, side, log):
+        self.side, self.log, self.closed = side, log, False
+
+    def ask(self, request, asked, batch_size):
+        self.log.append((self.side.attention, self.side.precision, batch_size))
+        per_question = {"Hugging Face": 0.4, "full": 0.2, "mate_efficient": 0.1}
+        seconds = len(asked) * per_question[self.side.attention] / (1 + (batch_size > 1))
+        answers = [
+            [[[0, 1]], "SUM" if each["question"] == "q3" and self.is_rough else "NONE"]
+            for each in asked
+        ]
+        ours = {} if self.side.attention == "Hugging Face" else {"converting": seconds / 4}
+        return {"seconds": seconds, "answers": answers, "peak": 2**30, **ours}
+
+    @property
+    def is_rough(self):
+        return self.side.precision == "bfloat16"
+
+    def close(self):
+        self.closed = True
+
+
+@pytest.fixture
+def options():
+    return argparse.Namespace(
+        batch_sizes=(1, 4),
+        attention=["full", "mate_efficient"],
+        precisions=["float32", "bfloat16"],
+    )
+
+
+def test_turns_and_figures(benchmark, options, monkeypatch, tmp_path, capsys):
+    workers, log = [], []
+
+    def start(side, folder, options):
+        workers.append(Worker(side, log))
+        return workers[-1], 3.0
+
+    monkeypatch.setattr(benchmark, "start", start)
+    found = benchmark.sides(options)
+    assert len(found) == 10
+    assert str(found[0]) == "Hugging Face, float32, one at a time"
+    asked = [{"question": f"q{number}"} for number in range(20)]
+    results = benchmark.measure(found, "folder", asked, options)
+    assert len(workers) == 5  # one for both batch sizes
+    assert all(worker.closed for worker in workers)
+    turns = log[-20:]
+    assert turns[0][0] == turns[10 + 9][0] == "Hugging Face"  # another side begins each turn
+    assert set(turns[:10]) == set(turns[10:])
+    table = benchmark.rows(results, len(asked))
+    by_side = {row["side"]: row for row in table}
+    # The pipeline's best is its batches of 4: 0.2 seconds a question.
+    ours = by_side["full, bfloat16, batches of 4"]
+    assert ours["milliseconds a question"] == pytest.approx(100)
+    assert ours["times as fast"] == pytest.approx(2)
+    assert ours["converting, share"] == pytest.approx(0.25)
+    assert ours["same as float32"] == ours["same as theirs"] == 19 / 20
+    assert by_side["mate_efficient, float32, one at a time"]["same as theirs"] == 1
+    assert by_side["Hugging Face, float32, one at a time"]["times as fast"] == pytest.approx(0.5)
+    assert (ours["load"], ours["peak MiB"]) == (3.0, 1024)
+    capsys.readouterr()
+    benchmark.show(table)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(",")[0] for line in lines[2:4]] == ["Hugging Face"] * 2
+    assert any("2.00 (2.00 to 2.00)" in line and "95.0 %" in line for line in lines)
+    benchmark.plot(table, "title", tmp_path / "plot.png")
+    assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_both_programs(benchmark, interpreter, wikitq_dir, bert_vocab, tmp_path):
+    """Equal answers wherever both read the same words; all answers in their order."""
+    options = argparse.Namespace(
+        peers_python=interpreter("PEERS", "torch and transformers"),
+        input_dir=wikitq_dir,
+        bert_vocab_file=bert_vocab,
+        batch_sizes=(1, 4),
+        attention=["full"],
+        precisions=["float32"],
+        questions=20,
+        min_cells=0,
+        max_seq_length=512,
+        layers=1,
+        hidden_size=128,
+        threads=1,
+    )
+    asked = benchmark.read_questions(options)
+    assert len(asked) == 20
+    folder = benchmark.write_model(options, tmp_path)
+    results = benchmark.measure(benchmark.sides(options), folder, asked, options)
+    theirs, in_batches, ours, ours_in_batches = (found["answers"] for found in results.values())
+    assert theirs == in_batches
+    assert ours == ours_in_batches
+    assert sum(map(list.__eq__, theirs, ours)) >= 10
