@@ -64,10 +64,13 @@ class MatePattern(AttentionPattern):
         return tf.concat(list(parts), axis=1)
 
     def call(self, context, training=None):
-        biases = (
+        return MateTensors(self._real(context), self._biases(context))
+
+    def _biases(self, context):
+        """Returns <float>[batch, 1, queries, keys] for each type of heads."""
+        return tuple(
             mask_bias(self._mask_of(kind, context), self.compute_dtype) for kind in self.head_types
         )
-        return MateTensors(self._real(context), tuple(biases))
 
     def _mask_of(self, kind: HeadType, context):
         """Computes the mask of one type of heads, <bool>[batch, 1, queries, keys]."""
@@ -133,13 +136,17 @@ class MateEfficientPattern(MatePattern):
     Queries behind the global part are computed in blocks of several buckets. The keys of a block
     are the global tokens, the block and one bucket on either side, masked to the buckets' windows.
     The last block is padded with entries that stand for no token.
+
+    Where a window would be as long as the sequence, there are masks in place of buckets. A graph
+    for any length has both, and computes the one or the other.
     """
 
     def call(self, context, training=None):
-        seq = context.row_ids.shape[1]
         # Packed examples are short: each would need a global part of its own.
         packed = context.starts is not None
-        if packed or dense_is_cheaper(seq, self.config.global_length, self.head_types):
+        length = shape_list(context.row_ids)[1]
+        dense = packed or dense_is_cheaper(length, self.config.global_length, self.head_types)
+        if dense is True:
             return super().call(context)
         parts, restore, num_outputs = [], [], 0
         for kind in self.head_types:
@@ -153,7 +160,16 @@ class MateEfficientPattern(MatePattern):
         question_length = tf.reduce_sum(tf.cast(masks.question_tokens(context), tf.int32), -1)
         overflow = tf.reduce_any(question_length > self.config.global_length)
         buckets = BucketTensors(tuple(parts), restore, overflow)
-        return MateTensors(self._real(context), buckets=buckets, shared=SharedFunctions())
+        found = MateTensors(self._real(context), buckets=buckets, shared=SharedFunctions())
+        if dense is False:
+            return found
+        biases = tf.cond(dense, lambda: self._biases(context), lambda: self._no_biases(context))
+        return found._replace(biases=biases, dense=dense)
+
+    def _no_biases(self, context):
+        """Returns `_biases` without queries and keys."""
+        batch = shape_list(context.row_ids)[0]
+        return tuple(tf.zeros([batch, 1, 0, 0], self.compute_dtype) for _ in self.head_types)
 
     def _head_type(self, kind: HeadType, context):
         """Computes the tensors of one type, the numbers of its outputs, and how many there are."""
@@ -256,9 +272,27 @@ class MateEfficient(MateExact):
         seed = step_seeds.draw() if drops else None  # not in the function, which layers share
         settings = (self.dropout_rate, self.softmax_temperature, drops)
         attend = pattern.shared.get(settings, functools.partial(self._attend, training=drops))
-        return attend(query, key, value, pattern.real, pattern.buckets, seed)
+        return attend(query, key, value, pattern._replace(shared=None), seed)
 
-    def _attend(self, query, key, value, real, buckets, seed, training):
+    def _attend(self, query, key, value, pattern, seed, training):
+        by_buckets = functools.partial(
+            self._without_masks, query, key, value, pattern.real, pattern.buckets, seed, training
+        )
+        if pattern.dense is None:
+            return by_buckets()
+        by_masks = functools.partial(
+            self._by_masks, query, key, value, pattern.real, pattern.biases, seed, training
+        )
+        return tf.cond(pattern.dense, by_masks, by_buckets)
+
+    def _by_masks(self, query, key, value, real, biases, seed, training):
+        contexts = []
+        for (kind, parts), bias in zip(self._per_type(query, key, value), biases, strict=True):
+            own_seed = None if seed is None else seed + tf.constant([0, kind.first])
+            contexts.append(self.softmax_attention(*parts, bias, training, own_seed))
+        return self._joined(contexts) * real
+
+    def _without_masks(self, query, key, value, real, buckets, seed, training):
         return tf.cond(
             buckets.overflow,
             lambda: self._by_chunks(query, key, value, real, buckets, seed, training),
@@ -348,10 +382,18 @@ def _diagonal(config) -> bool:
     return config.get("diagonal", True)
 
 
-def dense_is_cheaper(seq: int | None, global_length: int, kinds: list[HeadType]) -> bool:
-    """Returns whether a window of buckets is no shorter than a sequence of `seq` tokens."""
-    widest = (BUCKETS_PER_BLOCK + 2) * max(kind.radius for kind in kinds)
-    return seq is not None and seq <= global_length + widest
+def dense_is_cheaper(seq, global_length: int, kinds: list[HeadType]):
+    """Returns whether a window of buckets is no shorter than a sequence.
+
+    Args:
+        seq: tokens of the sequence, an int or an <int32>[] tensor.
+        global_length: G.
+        kinds: the types of heads.
+
+    Returns:
+        A bool, or a <bool>[] tensor.
+    """
+    return seq <= global_length + (BUCKETS_PER_BLOCK + 2) * max(kind.radius for kind in kinds)
 
 
 def compared_pairs(length: int, global_length: int, radius: int) -> int:

@@ -115,16 +115,19 @@ class BucketTensors(NamedTuple):
 
 
 class MateTensors(NamedTuple):
-    """Tensors of the patterns of MATE: masks, or buckets.
+    """Tensors of the patterns of MATE: masks, or buckets, or both in a graph for any length.
 
     Attributes:
         real: <float>[batch, seq, 1, 1], 0 for padding, whose output is zero.
-        biases: for each type of heads <float>[batch, 1, queries, keys]; None with buckets.
+        biases: for each type of heads <float>[batch, 1, queries, keys]; None with buckets alone;
+            with both, they have no queries and keys unless `dense`.
         buckets: BucketTensors; None if computed by masks.
+        dense: <bool>[], whether to compute by masks; None unless there are both.
         shared: SharedFunctions of the layers with this pattern; None without buckets.
     """
 
     real: tf.Tensor
     biases: tuple[tf.Tensor, ...] | None = None
     buckets: BucketTensors | None = None
+    dense: tf.Tensor | None = None
     shared: SharedFunctions | None = None

@@ -318,6 +318,64 @@ def test_short_sequences_are_computed_under_the_mask(tables, seq):
     np.testing.assert_allclose(y, by_buckets, atol=1e-5, rtol=0)
 
 
+def test_a_graph_for_any_length_computes_short_sequences_under_the_mask(tables):
+    """One graph: masks up to 8 + 4 * 8 tokens, no masks beyond; outputs and gradients are equal."""
+    config = AttentionConfig(name="mate_efficient", global_length=8, radius=8)
+    run = tables.layer_pair(config)
+    features = tf.TensorSpec([None, None], tf.int32)
+    spec = [tf.TensorSpec([None, None, HIDDEN]), dict.fromkeys(context_names(), features)]
+
+    def outputs(x, parts, training=False):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = run(x, attention.TableContext(**parts), training)
+        return y, tape.gradient(y, x, y)
+
+    @tf.function(input_signature=spec, autograph=False)
+    def of_any_length(x, parts):
+        pattern = run.pattern(attention.TableContext(**parts))
+        return *outputs(x, parts), pattern.dense, tf.shape(pattern.biases[0])
+
+    with mock.patch.object(mate, "dense_is_cheaper", DENSE_IS_CHEAPER):
+        for seq, question in ((5, 2), (40, 9), (41, 9), (60, 5)):
+            context = tables.random_context(np.random.default_rng(seq), seq, [question, 3])
+            x = tf.random.stateless_normal([2, seq, HIDDEN], [seq, 1])
+            *found, dense, shape = of_any_length(x, context.tensors)
+            assert bool(dense) == (seq <= 40)
+            assert shape.numpy().tolist() == [2, 1, *[seq * bool(dense)] * 2]
+            for ours, expected in zip(found, outputs(x, context.tensors), strict=True):
+                np.testing.assert_allclose(ours, expected, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("seq", [40, 60])
+def test_a_graph_for_any_length_drops_probabilities(tables, seq):
+    """About as many as configured, other ones in each call and for each type of heads."""
+    config = AttentionConfig(name="mate_efficient", global_length=8, radius=8)
+    run = tables.layer_pair(config, num_heads=2, dropout_rate=0.5)
+    features = dict.fromkeys(context_names(), tf.TensorSpec([None, None], tf.int32))
+    spec = [tf.TensorSpec([None, None, HIDDEN]), features]
+    of_any_length = tf.function(
+        lambda x, parts: run(x, attention.TableContext(**parts), training=True),
+        input_signature=spec,
+        autograph=False,
+    )
+    # All tokens are the question's: each of them attends to all.
+    ones = tf.ones([1, seq], tf.int32)
+    parts = dict.fromkeys(context_names(), 0 * ones) | {"input_mask": ones}
+    x = tf.random.stateless_normal([1, seq, HIDDEN], [2, 1])
+    with mock.patch.object(mate, "dense_is_cheaper", DENSE_IS_CHEAPER):
+        found = np.stack([of_any_length(x, parts) for _ in range(40)])
+        expected = run(x, attention.TableContext(**parts)).numpy()
+    spread = found.std(axis=0)
+    assert spread.min() > 0
+    error = np.abs(found.mean(axis=0) - expected)
+    assert (error < 6 * spread / np.sqrt(len(found))).all()
+
+
+def context_names():
+    return attention.TableContext.FEATURES
+
+
 def test_unsorted_input(tables):
     """Rows out of order, as no converter makes them: the layer sorts for itself."""
     context = tables.random_context(np.random.default_rng(4), 50, [7], columns=4)
