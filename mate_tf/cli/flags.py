@@ -105,9 +105,11 @@ flags.DEFINE_enum(
 flags.DEFINE_enum(
     "mixed_precision",
     None,
-    ["float32", "bfloat16", "float16"],
-    "Precision of the layers; variables, heads and losses stay float32.",
+    ["auto", "float32", "bfloat16", "float16"],
+    "Precision of the layers; variables, heads and losses stay float32. auto is bfloat16 where the "
+    "device has products in it.",
 )
+flags.DEFINE_alias("precision", "mixed_precision")
 flags.DEFINE_boolean("use_tpu", False, "Train on a TPU.")
 flags.DEFINE_string("tpu_name", None, "Name of the TPU; by default the TPU of this machine.")
 flags.DEFINE_string("tpu_zone", None, "Zone of the TPU; by default this machine's.")

@@ -7,7 +7,7 @@ import shlex
 
 from mate_tf import tasks
 from mate_tf.cli import flags as flag_definitions
-from mate_tf.cli import pretrained, trainers, vocabulary
+from mate_tf.cli import precisions, pretrained, trainers, vocabulary
 from mate_tf.cli.config_files import find_config
 from mate_tf.cli.folders import folders
 from mate_tf.data.records.create_data import examples_path
@@ -247,7 +247,7 @@ def _flag_overrides(flags):
     if flags.use_tpu and flags.trainer == "strategy":
         yield "--use_tpu", _nested("runtime.distribution_strategy", tpu.STRATEGY)
     for name, key in FLAG_OVERRIDES.items():
-        value = getattr(flags, name)
+        value = precisions.of(flags) if name == "mixed_precision" else getattr(flags, name)
         if value is not None:
             yield f"--{name}", _nested(key, value)
 

@@ -1,6 +1,7 @@
 """--init_checkpoint for modes that use a trained model without training it."""
 
 from mate_tf.checkpoints.latest import latest
+from mate_tf.cli import precisions
 from mate_tf.cli.checks import OF_PRETRAINED, reading
 from mate_tf.errors import InputError
 from mate_tf.serving import configurations, source
@@ -25,7 +26,7 @@ def load_predictor(flags) -> Predictor:
         flags.init_checkpoint,
         attention={"name": flags.attention, **options} if flags.attention else None,
         max_seq_length=flags.max_seq_length,
-        precision=flags.mixed_precision,
+        precision=precisions.of(flags),
         task=flags.task,
         reading=reading(flags),
     )

@@ -82,7 +82,8 @@ class Predictor:
                 `AttentionConfig` with options. It must have the same weights. By default as the
                 model was trained, which for TAPAS is "full". A calibration is not of the other
                 variant and is not used.
-            precision: "float32", "bfloat16" or "float16"; by default as it was trained.
+            precision: "float32", "bfloat16" or "float16"; "auto" takes bfloat16 where the device
+                has products in it. By default as it was trained.
             max_seq_length: tokens of question and table that are read; by default 512, or as it was
                 trained. If it is longer, as many rows may be read as the model has embeddings for,
                 not only `max_num_rows` of its config.

@@ -11,6 +11,7 @@ from mate_tf.data import features as feature_names
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.precision import AUTO, PRECISIONS, resolve
 from mate_tf.models.classifier import TableClassifier
 from mate_tf.serving import configurations
 from mate_tf.serving.configurations import Pretrained
@@ -19,8 +20,6 @@ from mate_tf.serving.live import LiveModel
 from mate_tf.serving.served import ServedModel
 from mate_tf.serving.source import Kind, Source
 from mate_tf.training import initial_weights
-
-PRECISIONS = ("float32", "bfloat16", "float16")
 
 
 def load(
@@ -68,8 +67,9 @@ def configured(
         options = {"name": attention} if isinstance(attention, str) else attention
         encoder = model.encoder.replace(attention=AttentionConfig(options))
         model = model.replace(encoder=encoder)
-    if precision not in (None, *PRECISIONS):
-        raise InputError(f"precision {precision!r} is none of {', '.join(PRECISIONS)}")
+    if precision not in (None, AUTO, *PRECISIONS):
+        known = ", ".join((*PRECISIONS, AUTO))
+        raise InputError(f"precision {precision!r} is none of {known}")
     if max_seq_length is not None:
         if max_seq_length > conversion.max_seq_length:
             rows = model.encoder.type_vocab_sizes[feature_names.TOKEN_TYPES.index("row_ids")]
@@ -85,7 +85,7 @@ def configured(
         found,
         model=model,
         conversion=conversion.fitting(model.max_num_rows, model.max_num_columns).reading(reading),
-        precision=precision or found.precision,
+        precision=resolve(precision) or found.precision,
     )
 
 

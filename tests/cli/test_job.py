@@ -7,9 +7,10 @@ import pathlib
 import pytest
 from absl.testing import flagsaver
 
-from mate_tf.cli import config_files, job
+from mate_tf.cli import config_files, job, precisions
 from mate_tf.cli import flags as flag_definitions
 from mate_tf.errors import InputError
+from mate_tf.layers import precision
 from mate_tf.training import experiments
 
 
@@ -84,6 +85,22 @@ def test_each_flag_sets_its_key():
         for part in key.split("."):
             value = getattr(value, part)
         assert value == VALUES[flag], flag
+
+
+def test_automatic_precision(capsys):
+    """It is chosen for the machine and said, on standard error, where no answers are."""
+    chosen, reason = precision.choose()
+    precisions._say.cache_clear()
+    for flag in ("precision", "mixed_precision"):
+        runtime = job_of("--task=SQA", f"--{flag}=auto").experiment.runtime
+        assert runtime.mixed_precision_dtype == chosen
+    out, err = capsys.readouterr()
+    assert err == f"precision | {chosen}: {reason}\n"
+    assert "precision" not in out
+    flags = ("--task=SQA", "--precision=auto", "--use_tpu", "--tpu_name=grpc://10.0.0.2:8470")
+    of_tpu = job_of(*flags).experiment.runtime
+    assert of_tpu.mixed_precision_dtype == "bfloat16"
+    assert capsys.readouterr().err == "precision | bfloat16: all TPUs have products in it\n"
 
 
 def test_params_override_has_the_last_word(config_file):

@@ -1,0 +1,46 @@
+"""Choice of the precision that layers compute in."""
+
+import functools
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from mate_tf.layers import cpu_features
+
+PRECISIONS = ("float32", "bfloat16", "float16")
+"""Precisions of the layers; variables, heads and losses stay float32."""
+
+AUTO = "auto"
+"""The value that stands for `choose().precision`."""
+
+_AMPERE = (8, 0)  # compute capability of the first GPUs with bfloat16 products
+
+
+class Choice(NamedTuple):
+    """A precision, and why it was chosen, in words."""
+
+    precision: str
+    reason: str
+
+
+@functools.cache
+def choose() -> Choice:
+    """Chooses bfloat16 where processor or GPUs have matrix products in it, else float32.
+
+    float16 is never chosen: its range is small, and without such products it is slower.
+    """
+    gpus = tf.config.list_physical_devices("GPU")
+    if gpus:
+        details = [tf.config.experimental.get_device_details(gpu) for gpu in gpus]
+        if all(each.get("compute_capability", (0, 0)) >= _AMPERE for each in details):
+            return Choice("bfloat16", "the GPU has products in it")
+        return Choice("float32", "the GPU has no products in bfloat16")
+    found = cpu_features.bfloat16()
+    if found:
+        return Choice("bfloat16", f"the processor has {found}")
+    return Choice("float32", "the processor has no products in bfloat16")
+
+
+def resolve(precision: str | None) -> str | None:
+    """Returns the precision that AUTO stands for; any other one as it is."""
+    return choose().precision if precision == AUTO else precision
