@@ -52,7 +52,8 @@ def evaluate(
 
     Returns:
         for each metric, its mean and, as text, its 95 % bootstrap interval; `words`, the mean
-        number of words of a written text; the numbers of questions and of those without a text.
+        number of words of a written text; the numbers of questions, of those without a text and of
+        different texts. A model that does not read its input writes few different ones.
 
     Raises:
         InputError: if the package rouge-score is not installed.
@@ -72,6 +73,7 @@ def evaluate(
         "words": f"{statistics.mean(lengths):.1f}",
         "questions": len(pairs),
         "unanswered": sum(not written for _, written in pairs),
+        "different texts": len({written for _, written in pairs}),
     }
 
 
