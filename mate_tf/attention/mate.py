@@ -13,9 +13,11 @@ from mate_tf.attention.mate_heads import (
     MateExactOptions,
     MateOptions,
     MateTensors,
+    compared_pairs,
     head_types,
 )
 from mate_tf.layers import step_seeds
+from mate_tf.layers.recomputation import recomputed
 from mate_tf.layers.shapes import shape_list
 from mate_tf.layers.shared_functions import SharedFunctions
 
@@ -34,6 +36,7 @@ __all__ = [
     "MateOptions",
     "MatePattern",
     "MateTensors",
+    "compared_pairs",
     "dense_is_cheaper",
     "head_types",
 ]
@@ -163,13 +166,10 @@ class MateEfficientPattern(MatePattern):
         found = MateTensors(self._real(context), buckets=buckets, shared=SharedFunctions())
         if dense is False:
             return found
-        biases = tf.cond(dense, lambda: self._biases(context), lambda: self._no_biases(context))
+        nothing = tf.zeros([shape_list(context.row_ids)[0], 1, 0, 0], self.compute_dtype)
+        empty = (nothing,) * len(self.head_types)
+        biases = tf.cond(dense, lambda: self._biases(context), lambda: empty)
         return found._replace(biases=biases, dense=dense)
-
-    def _no_biases(self, context):
-        """Returns `_biases` without queries and keys."""
-        batch = shape_list(context.row_ids)[0]
-        return tuple(tf.zeros([batch, 1, 0, 0], self.compute_dtype) for _ in self.head_types)
 
     def _head_type(self, kind: HeadType, context):
         """Computes the tensors of one type, the numbers of its outputs, and how many there are."""
@@ -322,7 +322,7 @@ class MateEfficient(MateExact):
         for (kind, projections), part in types:
             function = functools.partial(self._dense, kind, training)
             others = part.tokens if seed is None else (*part.tokens, seed)
-            contexts.append(_recomputed(function, projections, others))
+            contexts.append(recomputed(function, projections, others))
         return self._joined(contexts) * real
 
     def _dense(self, kind, training, query, key, value, *tokens_and_seed):
@@ -348,36 +348,6 @@ class MateEfficient(MateExact):
         return context[:, :, : shape_list(query)[2]]
 
 
-def _recomputed(function, arguments, others):
-    """Computes `function(*arguments, *others)`, and computes it again for its gradients.
-
-    Nothing is stored for the gradients. A TPU reserves memory for both branches of a condition, so
-    what a branch stores would be there always, and it has no kernels to pass on a loop's memory.
-
-    Args:
-        function: takes and returns tensors.
-        arguments: the tensors to differentiate by.
-        others: further tensors.
-    """
-
-    @tf.custom_gradient
-    def run(*tensors):
-        arguments, others = tensors[:count], tensors[count:]
-
-        def gradients(upstream):
-            with tf.GradientTape() as tape:
-                tape.watch(arguments)
-                result = function(*tensors)
-            found = tape.gradient(result, arguments, upstream)
-            return (*found, *[None] * len(others))
-
-        return function(*tensors), gradients
-
-    count = len(arguments)
-    # Copies, as the gradient of a condition within a tf.function finds tensors of its own only.
-    return run(*map(tf.identity, (*arguments, *others)))
-
-
 def _diagonal(config) -> bool:
     return config.get("diagonal", True)
 
@@ -385,25 +355,9 @@ def _diagonal(config) -> bool:
 def dense_is_cheaper(seq, global_length: int, kinds: list[HeadType]):
     """Returns whether a window of buckets is no shorter than a sequence.
 
-    Args:
-        seq: tokens of the sequence, an int or an <int32>[] tensor.
-        global_length: G.
-        kinds: the types of heads.
-
-    Returns:
-        A bool, or a <bool>[] tensor.
+    A bool for an int `seq`, the number of tokens; <bool>[] for an <int32>[] tensor.
     """
     return seq <= global_length + (BUCKETS_PER_BLOCK + 2) * max(kind.radius for kind in kinds)
-
-
-def compared_pairs(length: int, global_length: int, radius: int) -> int:
-    """Returns the pairs of tokens that a head of `mate_efficient` compares (paper, section 3.1).
-
-    G queries are compared with all keys, the others with G + 3 R. No more pairs than those of full
-    attention: where a window would be as long as the sequence, there are no buckets.
-    """
-    tail = max(length - global_length, 0)
-    return min(global_length * length + tail * (global_length + 3 * radius), length**2)
 
 
 def _chunks(x, axis: int):

@@ -131,3 +131,13 @@ class MateTensors(NamedTuple):
     buckets: BucketTensors | None = None
     dense: tf.Tensor | None = None
     shared: SharedFunctions | None = None
+
+
+def compared_pairs(length: int, global_length: int, radius: int) -> int:
+    """Returns the pairs of tokens that a head of `mate_efficient` compares (paper, section 3.1).
+
+    G queries are compared with all keys, the others with G + 3 R. No more pairs than those of full
+    attention: where a window would be as long as the sequence, there are no buckets.
+    """
+    tail = max(length - global_length, 0)
+    return min(global_length * length + tail * (global_length + 3 * radius), length**2)
