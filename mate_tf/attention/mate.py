@@ -109,12 +109,15 @@ class MateExact(TableAttention):
         self.head_types = head_types(self.config, num_heads)
 
     def attend(self, query, key, value, pattern, training=None):
-        projections = self._per_type(query, key, value)
-        contexts = [
-            self.softmax_attention(*parts, bias, training)
-            for (_, parts), bias in zip(projections, pattern.biases, strict=True)
-        ]
-        return self._joined(contexts) * pattern.real
+        return self._by_masks(query, key, value, pattern.real, pattern.biases, None, training)
+
+    def _by_masks(self, query, key, value, real, biases, seed, training):
+        """Computes all types of heads; a seed makes their dropout the same in each call."""
+        contexts = []
+        for (kind, parts), bias in zip(self._per_type(query, key, value), biases, strict=True):
+            own_seed = None if seed is None else seed + tf.constant([0, kind.first])
+            contexts.append(self.softmax_attention(*parts, bias, training, own_seed))
+        return self._joined(contexts) * real
 
     @classmethod
     def flops(cls, config, num_heads, hidden_size, length):
@@ -284,13 +287,6 @@ class MateEfficient(MateExact):
             self._by_masks, query, key, value, pattern.real, pattern.biases, seed, training
         )
         return tf.cond(pattern.dense, by_masks, by_buckets)
-
-    def _by_masks(self, query, key, value, real, biases, seed, training):
-        contexts = []
-        for (kind, parts), bias in zip(self._per_type(query, key, value), biases, strict=True):
-            own_seed = None if seed is None else seed + tf.constant([0, kind.first])
-            contexts.append(self.softmax_attention(*parts, bias, training, own_seed))
-        return self._joined(contexts) * real
 
     def _without_masks(self, query, key, value, real, buckets, seed, training):
         return tf.cond(

@@ -366,10 +366,10 @@ def test_a_graph_for_any_length_drops_probabilities(tables, seq):
     with mock.patch.object(mate, "dense_is_cheaper", DENSE_IS_CHEAPER):
         found = np.stack([of_any_length(x, parts) for _ in range(40)])
         expected = run(x, attention.TableContext(**parts)).numpy()
-    spread = found.std(axis=0)
-    assert spread.min() > 0
-    error = np.abs(found.mean(axis=0) - expected)
-    assert (error < 6 * spread / np.sqrt(len(found))).all()
+    assert found.std(axis=0).min() > 0
+    # Over all outputs, so that chance does not reach the tolerance: its deviation is near 0.01.
+    slope = np.sum(found.mean(axis=0) * expected) / np.sum(expected**2)
+    assert slope == pytest.approx(1, abs=0.1)
 
 
 def context_names():
