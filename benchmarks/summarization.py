@@ -31,6 +31,9 @@ SEARCHES = {"greedy": 1, "beam 4": 4}
 BASELINES = ("lead-1", "lead-3", "random sentence")
 HELD_OUT = 500
 """Passages of the dev set, and of the test set."""
+WITH_OWN, WITH_OTHER = "loss", "loss with another passage"
+BATCH = 32
+"""Examples of a batch in which passages change places."""
 SUMMARY_WORDS, DOCUMENT_WORDS = (6, 40), 12
 """Least and most words of a first sentence; least words of the rest."""
 
@@ -146,6 +149,43 @@ def written(options, variant: str) -> dict[str, list]:
     return found
 
 
+def losses(options, variant: str) -> dict[str, float]:
+    """Cross-entropy of the test set's summaries, each given its passage or that of another example.
+
+    A decoder that writes from what is common to all summaries has twice the same.
+    """
+    path = options.data / variant / "losses.json"
+    if not path.exists():
+        path.write_text(json.dumps(_losses(options, variant), indent=2))
+    return json.loads(path.read_text())
+
+
+def _losses(options, variant: str) -> dict[str, float]:
+    import tensorflow as tf
+
+    from mate_tf.data import records
+    from mate_tf.data.features import TARGET
+    from mate_tf.training import experiments, trainer
+    from mate_tf.training.prediction import INPUTS
+
+    folder = str(options.data / variant)
+    experiment = experiments.load_saved(folder)
+    model = trainer.load_model(experiment, folder)
+    loss = tf.function(lambda features: model(features, training=False)["example_loss"])
+    given = {WITH_OWN: 0, WITH_OTHER: 1}
+    totals, tokens = dict.fromkeys(given, 0.0), 0.0
+    length = experiment.task.conversion.max_seq_length
+    examples_of_test = str(options.data / "tf_examples" / "test.tfrecord")
+    for batch in records.dataset(examples_of_test, BATCH, seq_length=length):
+        targets = batch[TARGET.name]
+        weights = tf.cast(targets[:, 1:] > 0, tf.float32)
+        tokens += float(tf.reduce_sum(weights))
+        for name, shift in given.items():
+            inputs = {each: tf.roll(batch[each], shift, axis=0) for each in INPUTS}
+            totals[name] += float(tf.reduce_sum(loss({**inputs, TARGET.name: targets}) * weights))
+    return {name: total / tokens for name, total in totals.items()}
+
+
 def compare(options, predictions: dict[str, list]) -> dict[str, dict]:
     """System -> its metrics on the test set, with the baselines."""
     from mate_tf.data import records
@@ -226,10 +266,13 @@ def main() -> None:
         for search, found in written(options, variant).items():
             predictions[f"{variant}, {search}"] = found
     results = compare(options, predictions)
+    results["losses"] = {variant: losses(options, variant) for variant in options.variants}
     print(f"\n{metrics.comparison(results['systems'], f'steps: {steps}')}\n")
     for name, values in results["differences"].items():
         shown = "  ".join(f"{metric} {value}" for metric, value in values.items())
         print(f"{name:48}{shown}")
+    for variant, found in results["losses"].items():
+        print(f"{variant:48}" + "  ".join(f"{name} {each:.2f}" for name, each in found.items()))
     path = options.output / "summarization.json"
     path.write_text(json.dumps({"steps": steps, **results}, indent=2))
     plot(results["systems"], path.with_suffix(".png"))

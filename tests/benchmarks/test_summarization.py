@@ -3,12 +3,17 @@
 import json
 import pathlib
 import sys
+import types
 
 import pytest
+import tensorflow as tf
 
+from mate_tf.data import records
 from mate_tf.data.datasets import summaries
 from mate_tf.evaluation import texts
 from mate_tf.evaluation.predictions import Prediction
+from mate_tf.training import experiments, trainer
+from mate_tf.training.prediction import INPUTS
 
 
 @pytest.fixture
@@ -58,8 +63,6 @@ def test_comparison(benchmark, folder, tmp_path, monkeypatch, capsys):
         calls.append((mode, *flags))
         values = dict(flag.lstrip("-").split("=", 1) for flag in flags)
         if mode == "create_data":
-            from mate_tf.data import records
-
             folder = pathlib.Path(values["input_dir"])
             for split in summaries.SPLITS:
                 path = options.data / "interactions" / f"{split}.tfrecord"
@@ -77,6 +80,8 @@ def test_comparison(benchmark, folder, tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(benchmark, "run", run)
     monkeypatch.setattr("mate_tf.training.trainer.global_step", lambda _: 7)
+    losses = {benchmark.WITH_OWN: 2.0, benchmark.WITH_OTHER: 2.5}
+    monkeypatch.setattr(benchmark, "_losses", lambda *_: losses)
     arguments = ["summarization.py", f"--passages={folder}", "--weights=w", "--steps=7"]
     arguments += [f"--data={tmp_path / 'data'}", f"--output={tmp_path / 'out'}"]
     monkeypatch.setattr(sys, "argv", arguments)
@@ -95,8 +100,36 @@ def test_comparison(benchmark, folder, tmp_path, monkeypatch, capsys):
     difference = found["differences"]["tree_fine, beam 4 minus full, beam 4"]["ROUGE-2"]
     assert difference.startswith("+")
     assert (tmp_path / "out" / "summarization.png").stat().st_size > 10_000
-    assert "tree_fine, beam 4 minus lead-1" in capsys.readouterr().out
+    output = capsys.readouterr().out
+    assert "tree_fine, beam 4 minus lead-1" in output
+    assert "loss 2.00  loss with another passage 2.50" in output
+    assert found["losses"] == {"tree_fine": losses, "full": losses}
     # Once more: what was written is read.
     calls.clear()
     benchmark.main()
     assert [mode for mode, *_ in calls] == ["train"] * 2
+
+
+def test_losses_with_the_own_passage_and_another(benchmark, tmp_path, monkeypatch):
+    def model(features, training):
+        assert not training
+        wrong = features["input_ids"][:, :1] != features["target_ids"][:, 1:2]
+        return {"example_loss": 1 + 2 * tf.repeat(tf.cast(wrong, tf.float32), 3, axis=1)}
+
+    def batch(numbers):
+        first = tf.constant(numbers, tf.int32)[:, None]
+        targets = tf.concat([first, first, 0 * first, 0 * first], axis=1)  # one token, no others
+        return dict.fromkeys(INPUTS, first) | {"target_ids": targets}
+
+    config = types.SimpleNamespace(max_seq_length=1)
+    task = types.SimpleNamespace(conversion=config)
+    monkeypatch.setattr(experiments, "load_saved", lambda _: types.SimpleNamespace(task=task))
+    monkeypatch.setattr(trainer, "load_model", lambda *_: model)
+    batches = [batch([1, 2, 3]), batch([4])]  # the last example has no other to take from
+    monkeypatch.setattr(records, "dataset", lambda *_, **__: batches)
+    options = types.SimpleNamespace(data=tmp_path)
+    (tmp_path / "full").mkdir()
+    for _ in range(2):  # the second time from the file
+        found = benchmark.losses(options, "full")
+        assert found == {benchmark.WITH_OWN: 1.0, benchmark.WITH_OTHER: pytest.approx(2.5)}
+        batches.clear()
