@@ -61,6 +61,8 @@ def check(flags) -> None:
         _check_calibrate(flags)
     if flags.seeds is not None:
         _check_seeds(flags)
+    if flags.mixed_precision == "int8" and not _answers_by_weights(flags):
+        raise InputError("--precision=int8: only for ask and demo with --init_checkpoint")
     if flags.init_checkpoint:
         _check_checkpoint(flags)
     elif pipelines.find(flags):
@@ -121,6 +123,10 @@ def _check_model_dir(model_dir: str) -> None:
         f"as --init_checkpoint={model_dir}, to answer with it or, with another --model_dir, to "
         "train from it"
     )
+
+
+def _answers_by_weights(flags) -> bool:
+    return flags.mode in ("ask", "demo") and bool(flags.init_checkpoint)
 
 
 def _check_calibrate(flags) -> None:

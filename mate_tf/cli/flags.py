@@ -105,9 +105,9 @@ flags.DEFINE_enum(
 flags.DEFINE_enum(
     "mixed_precision",
     None,
-    ["auto", "float32", "bfloat16", "float16"],
+    ["auto", "float32", "bfloat16", "float16", "int8"],
     "Precision of the layers; variables, heads and losses stay float32. auto is bfloat16 where the "
-    "device has products in it.",
+    "device has products in it. int8 is for ask and demo with --init_checkpoint, on a CPU.",
 )
 flags.DEFINE_alias("precision", "mixed_precision")
 flags.DEFINE_boolean("use_tpu", False, "Train on a TPU.")

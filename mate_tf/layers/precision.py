@@ -10,6 +10,9 @@ from mate_tf.layers import cpu_features
 PRECISIONS = ("float32", "bfloat16", "float16")
 """Precisions of the layers; variables, heads and losses stay float32."""
 
+INT8 = "int8"
+"""Weights of 8 bits, for answers only (`serving.quantized`)."""
+
 AUTO = "auto"
 """The value that stands for `choose().precision`."""
 

@@ -117,7 +117,18 @@ class TableClassifier(ConfiguredModel):
             span_log_prob, empty_span_log_prob (`heads.spans`). With labels also total_loss
             <float32>[], the mean over the batch, and its parts, each <float32>[batch].
         """
-        outputs = self.towers.encode(self.encoder, features, training)
+        encoded = self.towers.encode(self.encoder, features, training)
+        return self.apply_heads(features, encoded, training)
+
+    def apply_heads(self, features, encoded: dict, training=None) -> dict:
+        """Runs the heads, and computes losses if the features have all labels; see `call`.
+
+        Args:
+            features: as for `call`.
+            encoded: the encoder's outputs, of which sequence_output and pooled_output are read.
+            training: whether dropout is on.
+        """
+        outputs = dict(encoded)
         read = {
             "sequence_output": self.dropout(outputs["sequence_output"], training=training),
             "pooled_output": outputs["pooled_output"],

@@ -11,14 +11,18 @@ _MISSING = re.compile(r"'(tf\.\w+)' op is neither a custom op nor a flex op")
 _ERROR = re.compile(r"\berror: (.*)")
 
 
-def encoder_to_lite(encoder, length: int, select_tf_ops: bool = False) -> bytes:
-    """Converts an encoder for one example of a fixed length.
+def encoder_to_lite(
+    encoder, length: int | None, select_tf_ops: bool = False, quantize: bool = False
+) -> bytes:
+    """Converts an encoder for one example.
 
     Args:
         encoder: a `TableEncoder`.
-        length: tokens of the example, padding included.
+        length: tokens of the example, padding included. None: any number, which the graphs of
+            fewer variants allow.
         select_tf_ops: allow TensorFlow operations that LiteRT lacks. The device then needs the
             Flex delegate, which is not part of TensorFlow 2.20 for Python.
+        quantize: round weights to int8, a quarter of their size (dynamic-range quantization).
 
     Returns:
         The content of a .tflite file. Its signature `serving_default` takes <int32>[1, length]
@@ -33,11 +37,11 @@ def encoder_to_lite(encoder, length: int, select_tf_ops: bool = False) -> bytes:
     module = tf.Module()
     module.weights = encoder.variables
 
-    # Nothing is compiled here. Shapes are static as with XLA, and with jit_compile the variants
-    # use their implementation for static shapes.
+    # Nothing is compiled here. Shapes of a fixed length are static as with XLA, and with
+    # jit_compile the variants use their implementation for static shapes.
     @tf.function(
         input_signature=[tf.TensorSpec([1, length], tf.int32, name=name) for name in names],
-        jit_compile=True,
+        jit_compile=length is not None,
         autograph=False,
     )
     def encode(*values):
@@ -51,6 +55,8 @@ def encoder_to_lite(encoder, length: int, select_tf_ops: bool = False) -> bytes:
     if select_tf_ops:
         operations.append(tf.lite.OpsSet.SELECT_TF_OPS)
     converter.target_spec.supported_ops = operations
+    if quantize:
+        converter.optimizations = [tf.lite.Optimize.DEFAULT]
     try:
         return converter.convert()
     except Exception as error:  # the converter's error class depends on the version

@@ -18,17 +18,27 @@ class LiveModel(ServedModel):
         model: a `TableClassifier`.
         converter: makes its examples.
         class_names: names of the classes, if it classifies.
+        encoder: function from features to the outputs of the encoder, in place of the model's own,
+            such as a `QuantizedEncoder`.
     """
 
-    def __init__(self, model, converter: ExampleConverter, class_names=()):
+    def __init__(self, model, converter: ExampleConverter, class_names=(), encoder=None):
         super().__init__(self._serve, converter, class_names)
         self.keras_model = model
         self._module = signatures.ServingModule(model, class_names=class_names)
+        self._encoder = encoder
+        self._traced_answers = tf.function(
+            self._module.answers, autograph=False, reduce_retracing=True
+        )
         self._calls = 0
 
     def _serve(self, serialized: tf.Tensor) -> dict[str, tf.Tensor]:
         self._calls += 1
-        if self._calls > EAGER_CALLS:
+        traced = self._calls > EAGER_CALLS
+        if traced and self._encoder is None:
             return self._module.serving_examples(serialized)
         features = signatures.parse_examples(serialized, self.keras_model.num_parts)
-        return self._module.answers(features)
+        if self._encoder is None:
+            return self._module.answers(features)
+        answers = self._traced_answers if traced else self._module.answers
+        return answers(features, self._encoder(features))

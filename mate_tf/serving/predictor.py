@@ -83,7 +83,9 @@ class Predictor:
                 model was trained, which for TAPAS is "full". A calibration is not of the other
                 variant and is not used.
             precision: "float32", "bfloat16" or "float16"; "auto" takes bfloat16 where the device
-                has products in it. By default as it was trained.
+                has products in it. "int8" rounds the encoder's weights to 8 bits for LiteRT, on the
+                CPU and with some attention variants only, among them "full" and "mate_exact". By
+                default as it was trained.
             max_seq_length: tokens of question and table that are read; by default 512, or as it was
                 trained. If it is longer, as many rows may be read as the model has embeddings for,
                 not only `max_num_rows` of its config.

@@ -11,12 +11,13 @@ from mate_tf.data import features as feature_names
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
-from mate_tf.layers.precision import AUTO, PRECISIONS, resolve
+from mate_tf.layers.precision import AUTO, INT8, PRECISIONS, resolve
 from mate_tf.models.classifier import TableClassifier
 from mate_tf.serving import configurations
 from mate_tf.serving.configurations import Pretrained
 from mate_tf.serving.exported import ExportedModel
 from mate_tf.serving.live import LiveModel
+from mate_tf.serving.quantized import QuantizedEncoder
 from mate_tf.serving.served import ServedModel
 from mate_tf.serving.source import Kind, Source
 from mate_tf.training import initial_weights
@@ -47,7 +48,9 @@ def load(
     found = configured(
         configurations.read(source, task), attention, precision, max_seq_length, reading
     )
-    return LiveModel(build(found), make_converter(found), found.class_names)
+    model, converter = build(found), make_converter(found)
+    encoder = QuantizedEncoder(model.encoder) if precision == INT8 else None
+    return LiveModel(model, converter, found.class_names, encoder)
 
 
 def configured(
@@ -67,8 +70,8 @@ def configured(
         options = {"name": attention} if isinstance(attention, str) else attention
         encoder = model.encoder.replace(attention=AttentionConfig(options))
         model = model.replace(encoder=encoder)
-    if precision not in (None, AUTO, *PRECISIONS):
-        known = ", ".join((*PRECISIONS, AUTO))
+    if precision not in (None, AUTO, INT8, *PRECISIONS):
+        known = ", ".join((*PRECISIONS, INT8, AUTO))
         raise InputError(f"precision {precision!r} is none of {known}")
     if max_seq_length is not None:
         if max_seq_length > conversion.max_seq_length:
@@ -85,7 +88,7 @@ def configured(
         found,
         model=model,
         conversion=conversion.fitting(model.max_num_rows, model.max_num_columns).reading(reading),
-        precision=resolve(precision) or found.precision,
+        precision="float32" if precision == INT8 else resolve(precision) or found.precision,
     )
 
 

@@ -57,6 +57,7 @@ class ServingModule(tf.Module):
         # A partial, not the model: for a model as attribute Keras would also trace every layer
         # several times, for functions that nobody calls.
         self._model = functools.partial(model, training=False)
+        self._heads = functools.partial(model.apply_heads, training=False)
         self._reader, self._class_names = reader, tuple(class_names)
         if reader is None:
             self.serving_default = None  # otherwise it is traced when the module is saved
@@ -171,9 +172,14 @@ class ServingModule(tf.Module):
     def _answers(self, features):
         return self.answers(features)
 
-    def answers(self, features):
-        """Computes the outputs of `serving_examples` from features, dict of <int32>[batch, seq]."""
-        outputs = self._model(features)
+    def answers(self, features, encoded: dict | None = None):
+        """Computes the outputs of `serving_examples`.
+
+        Args:
+            features: dict of <int32>[batch, seq].
+            encoded: outputs of the encoder, if something else has computed them.
+        """
+        outputs = self._model(features) if encoded is None else self._heads(features, encoded)
         cells = Cells(
             features["row_ids"],
             features["column_ids"],
