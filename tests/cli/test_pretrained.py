@@ -63,6 +63,8 @@ def test_ask(command, folder, expected, table):
     output = json.loads(command(*flags))
     answer = expected["full"].ask(table, QUESTION)
     assert output == {"question": QUESTION} | json.loads(json.dumps(answer.to_json()))
+    rounded = json.loads(command(*flags, "--precision=int8"))
+    assert rounded["probability"] == pytest.approx(answer.probability, abs=0.05)
     several = json.loads(command(*flags, "--attention=mate_exact", "--question=where?"))
     assert [each["question"] for each in several] == ["where?", QUESTION]
     first = expected["mate_exact"].ask(table, "where?")
