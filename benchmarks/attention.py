@@ -3,6 +3,7 @@
     python benchmarks/attention.py                              # time, plain and XLA
     python benchmarks/attention.py --training --lengths 2048 4096
     python benchmarks/attention.py --memory                     # peak memory, a process per length
+    python benchmarks/attention.py --training --memory --recompute --lengths 8192
     python benchmarks/attention.py --precisions float32 bfloat16 --compile plain
     python benchmarks/attention.py --compile plain --peers_python /opt/venvs/peers/bin/python
 
@@ -40,6 +41,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--training", action="store_true", help="forward and backward pass")
+    parser.add_argument("--recompute", action="store_true", help="layers again for their gradients")
     parser.add_argument("--memory", action="store_true", help="peak memory instead of time")
     parser.add_argument("--peers_python", help="interpreter with torch and transformers")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
@@ -52,7 +54,7 @@ def settings(args):
     from mate_tf.models.encoder_config import EncoderConfig
 
     encoder_worker.load(APPENDIX_D)
-    config = EncoderConfig(**ENCODER)
+    config = EncoderConfig(**ENCODER, recompute=args.recompute)
     variants, peers = [*args.variants], {}
     if args.peers_python:
         python = shutil.which(args.peers_python)
@@ -83,8 +85,9 @@ def main() -> None:
     from mate_tf.errors import InputError
 
     name = "attention_" + ("memory" if args.memory else "speed")
+    name += ("_training" if args.training else "") + ("_recompute" if args.recompute else "")
     try:
-        profile.run(settings(args), args.output, name + ("_training" if args.training else ""))
+        profile.run(settings(args), args.output, name)
     except InputError as error:
         sys.exit(str(error))
 

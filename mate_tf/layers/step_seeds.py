@@ -48,6 +48,23 @@ def of_step(seed: int | None, number: tf.Tensor):
         _steps.pop()
 
 
+@contextlib.contextmanager
+def of_function(seed: tf.Tensor):
+    """Makes `draw` depend on nothing but `seed` and the replica.
+
+    For a function that is computed again for its gradients: both times it has to draw the same.
+
+    Args:
+        seed: <int32>[2], drawn outside of the function.
+    """
+    # Seeds of the step have a fixed distance. Those of the function begin elsewhere.
+    _steps.append(_Step(tf.random.stateless_uniform([2], seed, None, None, tf.int32)))
+    try:
+        yield
+    finally:
+        _steps.pop()
+
+
 def draw() -> tf.Tensor:
     """Returns the seed of a stateless random operation, <int32>[2]; each call gives another one."""
     if not _steps:

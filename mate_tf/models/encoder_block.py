@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from mate_tf import attention
 from mate_tf.errors import InputError
+from mate_tf.layers import step_seeds
 from mate_tf.layers.dropout import Dropout
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.layer_norm import LayerNorm
@@ -98,6 +99,28 @@ class EncoderBlock(keras.layers.Layer):
         Returns:
             <float>[batch, seq, hidden].
         """
+        if training and self.config.recompute:
+            return self._recomputed(x, pattern)
+        return self._apply(x, pattern, training)
+
+    def _recomputed(self, x, pattern):
+        """Applies the block in training, and again for its gradients: only its input is stored."""
+        parts = tf.nest.flatten(pattern)
+        # Gradients pass through arguments only. What a pattern has learned is in its float tensors.
+        tensors = [index for index, part in enumerate(parts) if tf.is_tensor(part)]
+        floats = [index for index in tensors if parts[index].dtype.is_floating]
+        seed = step_seeds.draw()
+
+        @tf.recompute_grad
+        def run(x, *values):
+            given = dict(zip(floats, values, strict=True))
+            own = [given.get(index, part) for index, part in enumerate(parts)]
+            with step_seeds.of_function(seed):
+                return self._apply(x, tf.nest.pack_sequence_as(pattern, own), True)
+
+        return run(x, *(parts[index] for index in floats))
+
+    def _apply(self, x, pattern, training):
         batch, seq, hidden = shape_list(x)
         attended = self.attention(x, pattern, training=training)
         # [batch, seq, hidden] -> [batch * seq, hidden]: TensorFlow fuses product, bias and

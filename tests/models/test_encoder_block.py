@@ -1,12 +1,17 @@
 """One encoder block against its definition written out."""
 
 import numpy as np
+import pytest
 import tensorflow as tf
 from scipy import special
 
 from mate_tf.attention import AttentionConfig, TableContext, get
+from mate_tf.layers import step_seeds
+from mate_tf.models.encoder import TableEncoder
 from mate_tf.models.encoder_block import EncoderBlock
 from mate_tf.models.encoder_config import EncoderConfig
+
+from .tiny_encoder import tiny
 
 
 def normalised(x, layer):
@@ -36,3 +41,58 @@ def test_post_norm_and_tanh_gelu():
     y = tanh_gelu @ block.feed_forward.kernel.numpy()
     expected = normalised(attended + y, block.output_LayerNorm)
     np.testing.assert_allclose(block(x, pattern), expected, atol=1e-5)
+
+
+FEATURES = {
+    "input_ids": np.arange(16).reshape([2, 8]) + 1,
+    "input_mask": np.array([[1] * 8, [1] * 6 + [0] * 2]),
+    "segment_ids": np.array([[0] * 2 + [1] * 6] * 2),
+    "row_ids": np.array([[0, 0, 0, 0, 1, 1, 2, 2]] * 2),
+    "column_ids": np.array([[0, 0, 1, 2, 1, 2, 1, 2]] * 2),
+}
+ATTENTION = {
+    "mate_efficient": {"global_length": 2, "radius": 1},
+    "learned_mask": {"length": 8, "objective": "dam"},
+    "tree_fine": {"tree_height": 1},
+}
+
+
+def gradients(encoder):
+    """Gradients of a training step with dropout, as a graph, and the number of its products."""
+
+    @tf.function(autograph=False)
+    def step():
+        features = {name: tf.constant(ids, tf.int32) for name, ids in FEATURES.items()}
+        with tf.GradientTape() as tape, step_seeds.of_function(tf.constant([3, 4])):
+            output = encoder(features, training=True)["sequence_output"]
+            loss = tf.reduce_sum(output * tf.range(8.0))
+        return tape.gradient(loss, encoder.trainable_variables)
+
+    graph = step.get_concrete_function().graph.as_graph_def()
+    nodes = [*graph.node, *(node for part in graph.library.function for node in part.node_def)]
+    return step(), sum(node.op in ("MatMul", "BatchMatMulV2") for node in nodes)
+
+
+@pytest.mark.parametrize("name", ATTENTION)
+def test_recomputed_blocks_have_the_same_gradients(name, monkeypatch):
+    """With dropout in the second pass as in the first, and for what a pattern has learned."""
+    config = tiny(
+        attention={"name": name, **ATTENTION[name]},
+        disabled_features=["prev_label_ids", "column_ranks", "inv_column_ranks"],
+        hidden_dropout_prob=0.5,
+        attention_probs_dropout_prob=0.5,
+        recompute=True,
+    )
+    config.disabled_features.append("numeric_relations")
+    encoder = TableEncoder(config)
+    found, products = gradients(encoder)
+    monkeypatch.setattr(tf, "recompute_grad", lambda function: function)
+    expected, fewer = gradients(encoder)
+    assert products >= fewer + 12  # two layers, six products with weights
+    largest = max(tf.reduce_max(tf.abs(each)) for each in expected if each is not None)
+    for variable, own, other in zip(encoder.trainable_variables, found, expected, strict=True):
+        if "pooler" in variable.name:  # not in the loss
+            assert own is other is None
+        else:
+            own, other = map(tf.convert_to_tensor, (own, other))
+            np.testing.assert_allclose(own, other, 1e-4, 1e-5 * largest, err_msg=variable.name)
