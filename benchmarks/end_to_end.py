@@ -27,6 +27,9 @@ sys.path.insert(0, str(PROJECT))
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 THEIRS = "Hugging Face"
+INT8 = "int8"
+FOR_ANY_LENGTH = "full"
+"""Variant that is computed with int8 weights: the graph of `mate_efficient` cannot be."""
 CHUNK = 16
 WARM_UP = 3
 """Chunks that each process answers before: `serving.live` traces a graph after 32 calls."""
@@ -40,7 +43,7 @@ class Side:
 
     Attributes:
         attention: variant of mate-tf; THEIRS for the pipeline.
-        precision: dtype that mate-tf computes with.
+        precision: dtype that mate-tf computes with, or INT8.
         batch_size: examples at a time.
     """
 
@@ -64,7 +67,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--bert_vocab_file", required=True)
     parser.add_argument("--peers_python", required=True, help="with torch and transformers")
     parser.add_argument("--attention", nargs="+", default=("full", "mate_efficient"))
-    parser.add_argument("--precisions", nargs="+", default=("float32", "bfloat16"))
+    parser.add_argument("--precisions", nargs="+", default=("float32", "bfloat16", INT8))
     parser.add_argument("--batch_sizes", type=int, nargs="+", default=(1, 4, 16))
     parser.add_argument("--questions", type=int, default=48)
     parser.add_argument("--min_cells", type=int, default=0, help="only tables with as many cells")
@@ -83,6 +86,7 @@ def sides(options) -> list[Side]:
         for variant in options.attention
         for precision in options.precisions
         for size in options.batch_sizes
+        if precision != INT8 or variant == FOR_ANY_LENGTH
     ]
 
 

@@ -44,6 +44,13 @@ def options():
     )
 
 
+def test_int8_is_of_full_attention(benchmark, options):
+    options.precisions = ["float32", "int8"]
+    found = [side for side in benchmark.sides(options) if side.precision == "int8"]
+    assert {side.attention for side in found} == {"full"}
+    assert [side.batch_size for side in found] == [1, 4]
+
+
 def test_turns_and_figures(benchmark, options, monkeypatch, tmp_path, capsys):
     workers, log = [], []
 
