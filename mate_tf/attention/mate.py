@@ -286,7 +286,9 @@ class MateEfficient(MateExact):
         by_masks = functools.partial(
             self._by_masks, query, key, value, pattern.real, pattern.biases, seed, training
         )
-        return tf.cond(pattern.dense, by_masks, by_buckets)
+        # Masks in the second branch: TensorFlow's graph optimizer fuses product and bias, and then
+        # reads a bias from outside the branch as if this were the second (a fault of its remapper).
+        return tf.cond(tf.logical_not(pattern.dense), by_buckets, by_masks)
 
     def _without_masks(self, query, key, value, real, buckets, seed, training):
         return tf.cond(

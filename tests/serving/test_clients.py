@@ -89,6 +89,19 @@ def test_python_and_saved_model_cli(saved_model, predictor, answer, people, tmp_
     assert lines[place + 1] == f"[{answer.text.encode()!r}]"
 
 
+def test_session_of_tensorflow_1(saved_model, answer, people):
+    """The graph as servers run it: in one session, with all of TensorFlow's graph optimizers."""
+    given = {"question": [QUESTION], "header": [people.columns], "cells": [people.rows]}
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        loaded = tf.compat.v1.saved_model.load(session, ["serve"], saved_model)
+        signature = loaded.signature_def["serving_default"]
+        outputs = {name: signature.outputs[name].name for name in ("text", "probability")}
+        feed = {signature.inputs[name].name: values for name, values in given.items()}
+        found = session.run(outputs, feed)
+    assert found["text"].tolist() == [answer.text.encode()]
+    assert found["probability"] == pytest.approx(answer.probability, abs=1e-5)
+
+
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
     """client.c, built with the headers and libraries of the installed TensorFlow."""
