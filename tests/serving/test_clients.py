@@ -92,7 +92,8 @@ def test_python_and_saved_model_cli(saved_model, predictor, answer, people, tmp_
 def test_session_of_tensorflow_1(saved_model, answer, people):
     """The graph as servers run it: in one session, with all of TensorFlow's graph optimizers."""
     given = {"question": [QUESTION], "header": [people.columns], "cells": [people.rows]}
-    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    default = tf.compat.v1.ConfigProto()  # without it these are the options of this process
+    with tf.Graph().as_default(), tf.compat.v1.Session(config=default) as session:
         loaded = tf.compat.v1.saved_model.load(session, ["serve"], saved_model)
         signature = loaded.signature_def["serving_default"]
         outputs = {name: signature.outputs[name].name for name in ("text", "probability")}
