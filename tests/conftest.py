@@ -3,16 +3,13 @@
 import gc
 import os
 import pathlib
-import random
 import subprocess
 import sys
-import zlib
 
 import hypothesis
-import numpy as np
 import pytest
 
-from . import graphs, tiny_model
+from . import graphs, seeds, tiny_model
 from .shared_folder import shared_folder
 
 # Deadlines and too_slow are off: how long an example takes depends on what else the machine does.
@@ -51,15 +48,8 @@ def pytest_configure(config):
 
 
 def _seed(config, name: str) -> None:
-    """Seeds Python, NumPy and, if it is imported, TensorFlow, by --seed and the name of a test."""
-    seed = zlib.crc32(f"{config.option.seed} {name}".encode()) % 2**31
-    random.seed(seed)
-    np.random.seed(seed)
-    if "tensorflow" in sys.modules:
-        # As tf.random.set_seed does, but the kernels that are built stay: no other test has this
-        # seed, so none of them has drawn by it.
-        context = sys.modules["tensorflow.python.eager.context"].context()
-        context._seed, context._rng = seed, random.Random(seed)
+    context = seeds.begin(name, config.option.seed)
+    if context is not None:
         _skip_grappler(config, context)
 
 
@@ -102,6 +92,7 @@ def pytest_runtest_protocol(item, nextitem):
         graphs.forget(graphs.gradients())
         if "tf_keras" in sys.modules:
             sys.modules["tf_keras"].backend.clear_session()
+        seeds.forget_graphs()
         gc.collect()
         # What is left lives on, modules above all; later collections need not go through it.
         gc.freeze()
