@@ -28,6 +28,7 @@ EXTRAS = {
         "openpyxl",
         "huggingface_hub",
         "rouge-score",
+        "numba",
         "grpcio-tools<1.79",
         *("ipykernel", "nbclient", "nbformat"),
     ],
@@ -37,6 +38,8 @@ EXTRAS = {
     # Fetches models by their names on the Hugging Face hub.
     "hub": ["huggingface_hub"],
     "demo": ["gradio~=6.31", "starlette>=1.10"],
+    # Compiles attention under scattered masks.
+    "rows": ["numba"],
     # Scores summaries.
     "rouge": ["rouge-score"],
     # Reads .xlsx files.

@@ -10,7 +10,9 @@ tells more than the clock there.
 
 Cases are the masks of figure 1 of the SparseBERT paper and masks such as DAM_s learns: first and
 last token, and diagonals that form a band (of one width, or of another in each head) or lie
-anywhere.
+anywhere; half of the heads with a band and half with diagonals anywhere (mixed); and the band with
+its positions permuted. `random` has single pairs anywhere, as pruning can leave them. `, rows` is
+the form of that name (needs Numba).
 """
 
 import argparse
@@ -31,7 +33,9 @@ SEEN = 0.09
 
 NAMED = ("star", "logsparse", "strided", "fixed", "longformer", "bigbird")
 WANTED = {("banded", 2048): 1.8, ("banded", 4096): 2.5}
-WANTED |= {("scattered", length): 1 / 1.05 for length in LENGTHS}
+WANTED |= {("scattered, rows", length): 1.2 for length in (2048, 4096)}
+WITH_ROWS = ("scattered", "scattered by head", "random", "mixed", "permuted band")
+"""Masks that are computed in the form "rows", too."""
 
 
 def arguments() -> argparse.Namespace:
@@ -40,7 +44,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--variants", nargs="+", help="only these, and full")
-    parser.add_argument("--form", default="auto", choices=("auto", "masked", "blocks"))
+    parser.add_argument("--form", default="auto", choices=("auto", "masked", "blocks", "rows"))
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
@@ -70,11 +74,17 @@ def learned_masks(n: int) -> dict:
         chosen = (stretches + rng.random([heads, len(stretches)])) / SEEN
         return (chosen.astype(int)[:, :, None] == distance).any(1)
 
+    by_head = structured_mask(scattered(HEADS))
+    banded = structured_mask((distance < half_width)[None])
+    order = rng.permutation(n)
     return {
-        "banded": structured_mask((distance < half_width)[None]),
+        "banded": banded,
         "banded by head": structured_mask(distance < widths[:, None]),
         "scattered": structured_mask(scattered(1)),
-        "scattered by head": structured_mask(scattered(HEADS)),
+        "scattered by head": by_head,
+        "mixed": np.concatenate([by_head[: HEADS // 2], np.repeat(banded, HEADS // 2, 0)]),
+        "permuted band": banded[:, order][:, :, order],
+        "random": rng.random([1, n, n]) < SEEN,
     }
 
 
@@ -92,7 +102,18 @@ def cases(n: int, args, folder) -> dict:
             path = str(pathlib.Path(folder) / f"{name} {n}.npz")
             mask_files.save(path, mask)
         found[name] = AttentionConfig(name="static_mask", mask=path, form=args.form)
+        if name in WITH_ROWS:
+            found[f"{name}, rows"] = found[name].replace(form="rows")
     return found
+
+
+def form_of(pattern, n: int) -> str:
+    """How the heads are computed."""
+    from mate_tf.attention import mask_blocks
+
+    forms = (part.form for part in pattern.parts(n))
+    names = {type(None): "mask", mask_blocks.Plan: "blocks"}
+    return "+".join(names.get(type(form), "rows") for form in forms)
 
 
 def make(config, n: int):
@@ -107,8 +128,8 @@ def make(config, n: int):
     ones = tf.ones([1, n], tf.int32)
     context = attention.TableContext(0 * ones, 0 * ones, 0 * ones, ones)
     prepare = tf.function(lambda: pattern(context), autograph=False)
-    blocks = config.name == "static_mask" and pattern.plan(n) is not None
-    return tf.function(layer.attend, autograph=False), prepare, "blocks" if blocks else "mask"
+    form = form_of(pattern, n) if config.name == "static_mask" else "mask"
+    return tf.function(layer.attend, autograph=False), prepare, form
 
 
 def tensors(pattern) -> list:
@@ -166,7 +187,7 @@ def report(rows: list[dict]) -> None:
     for row in rows:
         wanted = WANTED.get((row["variant"], row["length"]))
         print(
-            f"  {row['variant']:18} {row['form']:6} {1e3 * row['seconds']:9.1f} ms"
+            f"  {row['variant']:23} {row['form']:11} {1e3 * row['seconds']:9.1f} ms"
             f"  {row['speedup']:5.2f}x full ({row['processor_speedup']:.2f}x by processor time)"
             f"  pattern {1e3 * row['pattern_processor_seconds']:.0f} ms"
             + (f"  wanted {wanted:.2f}x" if wanted else ""),

@@ -109,6 +109,7 @@ RANGES = {
     "branching": Range(2, 1_000_000),
     "num_trees": Range(1, 1024),
     "balancing_loss": _NOT_NEGATIVE,
+    "leaf_capacity": Range(0.01, 1_000_000),
     "projected_length": _TOKENS,
     "max_distance": Range(1, 65_536),
     "block_size": _TOKENS,

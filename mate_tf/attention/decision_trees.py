@@ -338,7 +338,8 @@ def occupancy(leaves: tf.Tensor, real: tf.Tensor, num_leaves: int) -> dict:
     Returns:
         dict of <float32>: share [trees, heads, leaves], of the real tokens; entropy [trees,
         heads], 1 for balanced leaves and 0 if all are in one; largest [trees, heads], the share
-        of the fullest leaf; empty [trees, heads], the share of leaves without a token.
+        of the fullest leaf; empty [trees, heads], the share of leaves without a token; balance
+        [trees, heads], num_leaves times the sum of the squared shares, 1 for balanced leaves.
     """
     inside = tf.one_hot(leaves, num_leaves) * tf.cast(real, tf.float32)[:, None, :, None]
     counts = tf.reduce_sum(inside, [1, 3])
@@ -348,5 +349,6 @@ def occupancy(leaves: tf.Tensor, real: tf.Tensor, num_leaves: int) -> dict:
         "share": share,
         "entropy": entropy / max(math.log(num_leaves), 1e-9),
         "largest": tf.reduce_max(share, -1),
+        "balance": num_leaves * tf.reduce_sum(tf.square(share), -1),
         "empty": tf.reduce_mean(tf.cast(counts == 0, tf.float32), -1),
     }

@@ -37,7 +37,8 @@ class Sorted(NamedTuple):
     Attributes:
         indices: <int32>[n], indices of the vectors, without padding.
         counts: <int32>[groups], number of tokens of each group.
-        padding: <int32>[padding], indices of the vectors of padding, which are in no group.
+        padding: <int32>[padding], indices of the vectors in no group: padding, and tokens without
+            a leaf.
     """
 
     indices: tf.Tensor
@@ -90,7 +91,7 @@ def sort(leaves: tf.Tensor, real: tf.Tensor, num_leaves: int) -> Sorted:
     """Sorts tokens by group, in time linear in their number.
 
     Args:
-        leaves: <int32>[trees, batch, heads, seq].
+        leaves: <int32>[trees, batch, heads, seq]; -1 for tokens without a leaf.
         real: <bool>[batch, seq], tokens that are not padding.
         num_leaves: leaves of each tree.
     """
@@ -101,7 +102,7 @@ def sort(leaves: tf.Tensor, real: tf.Tensor, num_leaves: int) -> Sorted:
     indices = (example * seq + tf.range(seq)) * heads + head
     indices = tf.broadcast_to(indices, tf.shape(leaves))
     of_tree = tf.range(trees)[:, None, None, None] * num_leaves
-    leaf = tf.where(real[:, None], of_tree + leaves, trees * num_leaves)
+    leaf = tf.where(real[:, None] & (leaves >= 0), of_tree + leaves, trees * num_leaves)
     # Within a leaf, tokens keep their order: by example, head, position.
     *parts, padding = tf.dynamic_partition(indices, leaf, trees * num_leaves + 1)
     groups = tf.reshape(leaf * (batch * heads) + example_head, [-1])

@@ -71,7 +71,8 @@ class Plan(NamedTuple):
 def plan(mask: np.ndarray) -> Plan:
     """Finds the cheapest plan for a mask, over sizes of blocks and orders of queries.
 
-    Orders other than that of the positions are tried only if this one is not good.
+    Orders other than that of the positions are tried only if this one is not good: by strides, and
+    by reverse Cuthill-McKee, which finds a band in a permuted mask.
 
     Args:
         mask: <bool>[1 or heads, n, n], query before key, n > 0.
@@ -83,8 +84,7 @@ def plan(mask: np.ndarray) -> Plan:
     dense, others = np.flatnonzero(is_dense), np.flatnonzero(~is_dense)
     found = None
     mask = np.pad(mask, [[0, 0], [0, 1], [0, 1]])  # position n, no token
-    for stride in STRIDES:
-        order = others[np.argsort(others % stride, kind="stable")]
+    for order in _orders(mask, others):
         for queries, keys_of_block in _blocks(mask, order):
             width = int(keys_of_block.sum(-1).max(initial=0))
             sizes = Plan(n, queries, np.zeros([1, len(queries), width]), None, dense, None)
@@ -95,6 +95,16 @@ def plan(mask: np.ndarray) -> Plan:
     _, queries, keys_of_block = found
     keys, allowed = _with_keys(mask, queries, keys_of_block)
     return Plan(n, queries, keys, allowed, dense, mask[:, dense, :n])
+
+
+def _orders(mask, queries):
+    """Yields orders of the positions `queries` <int>[queries] for a mask as `_blocks` takes it."""
+    for stride in STRIDES:
+        yield queries[np.argsort(queries % stride, kind="stable")]
+    from scipy import sparse
+
+    pairs = sparse.csr_array(mask.any(0)[np.ix_(queries, queries)])
+    yield queries[sparse.csgraph.reverse_cuthill_mckee(pairs)]
 
 
 def _blocks(mask, order):

@@ -1,5 +1,6 @@
 """AttentionPattern: the part of an attention variant that all layers of an encoder share."""
 
+import contextlib
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -82,6 +83,11 @@ class AttentionPattern(keras.layers.Layer):
         """
         del config
         return False
+
+    @contextlib.contextmanager
+    def exporting(self):
+        """Lets the pattern leave out what runs in this process only, while a model is exported."""
+        yield
 
     def checkpoint_variables(self) -> dict:
         """Returns the pattern's own variables, by their names in checkpoints."""

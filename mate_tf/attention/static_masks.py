@@ -3,6 +3,7 @@
 The masks themselves are in `masks.static`; they are public here too.
 """
 
+import contextlib
 import dataclasses
 import inspect
 from typing import NamedTuple
@@ -11,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from mate_tf.attention import mask_blocks, masks
+from mate_tf.attention import mask_blocks, mask_rows, masks
 from mate_tf.attention.base import AttentionPattern, TableAttention, masked_score
 from mate_tf.attention.masks import files
 from mate_tf.attention.masks.static import (
@@ -25,10 +26,12 @@ from mate_tf.attention.masks.static import (
 )
 from mate_tf.errors import InputError
 from mate_tf.layers.shapes import check_length, shape_list
+from mate_tf.layers.xla import within_xla
 
 __all__ = [
     "FORMS",
     "MASKS",
+    "Part",
     "StaticMaskAttention",
     "StaticMaskOptions",
     "StaticMaskPattern",
@@ -45,7 +48,7 @@ __all__ = [
 
 refuse_longer = check_length  # alias of check_length, kept for code that uses the old name
 
-FORMS = ("auto", "masked", "blocks")
+FORMS = ("auto", "masked", "blocks", "rows")
 """Values of the option `form`."""
 
 
@@ -66,7 +69,10 @@ class StaticMaskOptions:
         seed: seed of longformer and bigbird.
         diagonal: whether tokens attend to themselves.
         form: "masked", quadratic in the length; "blocks", which computes blocks of queries with the
-            keys that one of these queries attends to; "auto": blocks if they are clearly cheaper.
+            keys that one of these queries attends to; "auto": blocks if they are clearly cheaper,
+            decided for each head where heads differ; "rows": as auto, but where that would apply
+            the mask, queries are computed one by one in a compiled loop if this is cheaper. The
+            loop needs Numba and a CPU; training, XLA and exported models apply the mask instead.
     """
 
     mask: str = "star"
@@ -81,21 +87,41 @@ class StaticMaskOptions:
 
 
 class StaticMaskTensors(NamedTuple):
-    """Tensors of `StaticMaskPattern`: a mask, or its blocks.
+    """Tensors of `StaticMaskPattern`: a mask, its blocks, its rows, or parts with these.
 
     Attributes:
-        mask: <bool>[batch, 1 or heads, queries, keys]; None if computed by blocks.
-        any_key: <float>[batch, queries, 1 or heads, 1], 0 for queries without keys; None with
-            blocks.
-        blocks: BlockTensors; None if computed by mask.
+        mask: <bool>[batch, 1 or heads, queries, keys]; None if computed otherwise.
+        any_key: <float>[batch, queries, 1 or heads, 1], 0 for queries without keys; None without
+            `mask`.
+        blocks: BlockTensors; None if computed otherwise.
         order: <int32>[batch, seq], positions with an example's last token and the last position
-            exchanged, for blocks of a mask that has a row and a column of the last token.
+            exchanged, for blocks or rows of a mask that has a row and a column of the last token.
+        rows: RowTensors; None if computed otherwise.
+        parts: the StaticMaskTensors of groups of heads that are computed in different forms.
+        restore: <int32>[heads], number of each head among those of the parts.
+        heads: <int32>[heads of the part], in a part.
     """
 
     mask: tf.Tensor | None = None
     any_key: tf.Tensor | None = None
     blocks: mask_blocks.BlockTensors | None = None
     order: tf.Tensor | None = None
+    rows: mask_rows.RowTensors | None = None
+    parts: tuple["StaticMaskTensors", ...] = ()
+    restore: tf.Tensor | None = None
+    heads: tf.Tensor | None = None
+
+
+class Part(NamedTuple):
+    """Heads that are computed in one form.
+
+    Attributes:
+        heads: their numbers, <int>[heads of the part]; None: all heads.
+        form: a Plan of blocks, Rows, or None for the mask.
+    """
+
+    heads: np.ndarray | None
+    form: mask_blocks.Plan | mask_rows.Rows | None
 
 
 class StaticMaskPattern(AttentionPattern):
@@ -136,7 +162,10 @@ class StaticMaskPattern(AttentionPattern):
             last = files.of_last_token(self.config.mask)
             self._of_last_token = (saved[:, -1], saved[:, :, -1]) if last else None
         self._what = f"{self.config.mask}: a mask"
-        self._plans = {}
+        if self.config.form == "rows":
+            mask_rows.check_installed()
+        self._parts = {}
+        self._exporting = False
 
     def static_mask(self, n: int) -> np.ndarray:
         """Returns the mask for n tokens, <bool>[1 or heads, n, n].
@@ -150,27 +179,32 @@ class StaticMaskPattern(AttentionPattern):
         return self._made(self.length)[:, :n, :n]
 
     def mask(self, context):
-        mask = self._mask(masks.real_tokens(context))
+        return self._mask_of_heads(context, slice(None))
+
+    def _mask_of_heads(self, context, heads):
+        """Returns the mask of the heads with these numbers, <bool>[batch, 1 or heads, seq, seq]."""
+        mask = self._mask(masks.real_tokens(context), heads)
         if self._of_last_token is not None:
-            mask = self._with_last_token(mask, masks.last_token(context))
+            mask = self._with_last_token(mask, masks.last_token(context), heads)
         return mask & masks.real_pairs(context)
 
-    def _mask(self, real):
+    def _mask(self, real, heads):
         """Returns the mask for the length of `real`, <bool>[1, 1 or heads, seq, seq]."""
         _, seq = shape_list(real)
         if isinstance(seq, int):
-            return tf.constant(self.static_mask(seq))[None]
+            return tf.constant(self.static_mask(seq)[heads])[None]
         if self.length is None:
             return self._made(seq)[None]
         with tf.control_dependencies([check_length(seq, self.length, self._what)]):
-            return tf.constant(self.static_mask(self.length))[None, :, :seq, :seq]
+            return tf.constant(self.static_mask(self.length)[heads])[None, :, :seq, :seq]
 
-    def _with_last_token(self, mask, last):
+    def _with_last_token(self, mask, last, heads):
         """Puts the row and the column of the last token where it is in each example.
 
         Args:
             mask: <bool>[1, 1 or heads, seq, seq].
             last: <int32>[batch], the last position.
+            heads: numbers of the heads.
 
         Returns:
             <bool>[batch, 1 or heads, seq, seq]
@@ -178,22 +212,34 @@ class StaticMaskPattern(AttentionPattern):
         _, _, seq, _ = shape_list(mask)
         is_last = tf.range(seq) == last[:, None]
         of_query, of_key = is_last[:, None, :, None], is_last[:, None, None, :]
-        row, column = (tf.constant(of_token)[:, :seq] for of_token in self._of_last_token)
-        corner = tf.constant(self._of_last_token[0][:, -1])[:, None, None]
+        row, column = (tf.constant(of_token[heads])[:, :seq] for of_token in self._of_last_token)
+        corner = tf.constant(self._of_last_token[0][heads, -1])[:, None, None]
         mask = tf.where(of_query, row[:, None], mask)
         mask = tf.where(of_key, column[:, :, None], mask)
         return tf.where(of_query & of_key, corner, mask)
 
     def call(self, context, training=None):
-        real = masks.real_tokens(context)
-        seq = real.shape[1]
+        seq = masks.real_tokens(context).shape[1]
         of_any_length = self.length if self._of_last_token is None else None
-        plan = self.plan(of_any_length if seq is None else seq)
-        if plan is None:
-            mask = self.mask(context)
+        compiled = not (training or self._exporting or within_xla())
+        parts = self.parts(of_any_length if seq is None else seq, compiled)
+        computed = [self._tensors(part, context) for part in parts]
+        if len(parts) == 1:
+            return computed[0]
+        heads = np.concatenate([part.heads for part in parts])
+        return StaticMaskTensors(parts=tuple(computed), restore=tf.constant(np.argsort(heads)))
+
+    def _tensors(self, part, context):
+        """Computes the StaticMaskTensors of a part for a batch."""
+        heads = slice(None) if part.heads is None else part.heads
+        own = None if part.heads is None else tf.constant(part.heads)
+        if part.form is None:
+            mask = self._mask_of_heads(context, heads)
             any_key = masks.any_key(mask, self.compute_dtype)
             # [batch, heads, queries, 1] -> [batch, queries, heads, 1]
-            return StaticMaskTensors(mask, tf.transpose(any_key, [0, 2, 1, 3]))
+            return StaticMaskTensors(mask, tf.transpose(any_key, [0, 2, 1, 3]), heads=own)
+        real = masks.real_tokens(context)
+        seq = real.shape[1]
         if seq is None:
             with tf.control_dependencies(
                 [check_length(tf.shape(real)[1], self.length, self._what)]
@@ -205,20 +251,67 @@ class StaticMaskPattern(AttentionPattern):
             order = tf.where(position == last, seq - 1, position)
             order = tf.where(position == seq - 1, last, order)
             real = tf.gather(real, order, axis=1, batch_dims=1)
-        blocks = mask_blocks.tensors(plan, real, self.num_heads, self.compute_dtype)
-        return StaticMaskTensors(blocks=blocks, order=order)
+        if isinstance(part.form, mask_rows.Rows):
+            rows = mask_rows.tensors(part.form, real)
+            return StaticMaskTensors(rows=rows, order=order, heads=own)
+        num_heads = self.num_heads if part.heads is None else len(part.heads)
+        blocks = mask_blocks.tensors(part.form, real, num_heads, self.compute_dtype)
+        return StaticMaskTensors(blocks=blocks, order=order, heads=own)
+
+    @contextlib.contextmanager
+    def exporting(self):
+        self._exporting = True
+        try:
+            yield
+        finally:
+            self._exporting = False
 
     def plan(self, n: int | None) -> mask_blocks.Plan | None:
-        """Returns the blocks for n tokens, or None if the mask is applied whole; decided once."""
+        """Returns the blocks for n tokens, or None if not all heads are computed by blocks."""
+        form = self.parts(n)[0].form
+        whole = len(self.parts(n)) == 1 and isinstance(form, mask_blocks.Plan)
+        return form if whole else None
+
+    def parts(self, n: int | None, compiled: bool = True) -> list[Part]:
+        """Returns how the heads are computed for n tokens; decided once.
+
+        Args:
+            n: the length; None if it is not known.
+            compiled: whether the compiled loop of the form "rows" can be used.
+        """
+        compiled &= self.config.form == "rows"
         if n is None or self.config.form == "masked":
-            return None
-        if n not in self._plans:
-            plan = mask_blocks.plan(self._mask_of_blocks(n))
-            if self.config.form == "auto" and not plan.is_cheaper():
-                logging.info("static_mask %s: %s; computed by mask", self.config.mask, plan)
-                plan = None
-            self._plans[n] = plan
-        return self._plans[n]
+            return [Part(None, None)]
+        if (n, compiled) not in self._parts:
+            self._parts[n, compiled] = self._decide(self._mask_of_blocks(n), compiled)
+        return self._parts[n, compiled]
+
+    def _decide(self, mask, compiled):
+        """Chooses the forms of the heads of <bool>[1 or heads, n, n]."""
+        whole = mask_blocks.plan(mask)
+        if self.config.form == "blocks" or (whole.is_cheaper() and not compiled):
+            return [Part(None, whole)]
+        forms = [whole] if len(mask) == 1 else [mask_blocks.plan(head[None]) for head in mask]
+        kinds = np.array([self._kind(*both, compiled) for both in zip(forms, mask, strict=True)])
+        parts = []
+        for kind in sorted(set(kinds)):
+            heads = np.flatnonzero(kinds == kind)
+            own, every = mask[heads], len(heads) == len(mask)
+            if kind == "blocks":
+                form = whole if every else mask_blocks.plan(own)
+            else:
+                form = mask_rows.rows(own) if kind == "rows" else None
+                if form is None:
+                    logging.info("static_mask %s: %s; computed by mask", self.config.mask, whole)
+            parts.append(Part(None if every else heads, form))
+        return parts
+
+    def _kind(self, plan, mask, compiled):
+        """Returns the cheapest form of one head with a Plan and a mask <bool>[n, n]."""
+        cost = mask_rows.PAIR_COST * mask.mean() if compiled else np.inf
+        if plan.is_cheaper() and plan.cost <= cost:
+            return "blocks"
+        return "rows" if cost < 1 else "masked"
 
     def _mask_of_blocks(self, n: int) -> np.ndarray:
         """Returns the mask for n tokens, the last of which is the last one of an example."""
@@ -233,17 +326,35 @@ class StaticMaskPattern(AttentionPattern):
 
 
 class StaticMaskAttention(TableAttention):
-    """Attention under a mask or, if the pattern has blocks, by blocks; both give the same."""
+    """Attention under a mask in the form that the pattern chose; all forms give the same."""
 
     has_pair_probabilities = True
 
     def attend(self, query, key, value, pattern, training=None):
-        if pattern.blocks is not None:
-            if pattern.order is None:
-                return mask_blocks.attend(self, query, key, value, pattern.blocks, training)
-            parts = (tf.gather(x, pattern.order, axis=1, batch_dims=1) for x in (query, key, value))
-            context = mask_blocks.attend(self, *parts, pattern.blocks, training)
-            return tf.gather(context, pattern.order, axis=1, batch_dims=1)  # exchanges them back
+        projections = query, key, value
+        if pattern.parts:
+            contexts = [
+                self.attend(
+                    *(tf.gather(x, part.heads, axis=2) for x in projections),
+                    part._replace(heads=None),
+                    training,
+                )
+                for part in pattern.parts
+            ]
+            return tf.gather(tf.concat(contexts, axis=2), pattern.restore, axis=2)
+        if pattern.mask is not None:
+            return self._masked(*projections, pattern, training)
+        if pattern.order is not None:
+            projections = (tf.gather(x, pattern.order, axis=1, batch_dims=1) for x in projections)
+        if pattern.rows is not None:
+            context = mask_rows.attend(self, *projections, pattern.rows)
+        else:
+            context = mask_blocks.attend(self, *projections, pattern.blocks, training)
+        if pattern.order is None:
+            return context
+        return tf.gather(context, pattern.order, axis=1, batch_dims=1)  # exchanges them back
+
+    def _masked(self, query, key, value, pattern, training):
         # [batch, seq, heads, head_size] -> [batch, heads, seq, head_size]
         query, key, value = (tf.transpose(x, [0, 2, 1, 3]) for x in (query, key, value))
         # [batch, heads, queries, keys]

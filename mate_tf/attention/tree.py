@@ -139,6 +139,8 @@ class TreeAttention(TableAttention):
         leaf_shares: share of the keys in each leaf, in descending order.
         leaf_entropy: 1 if all leaves have equal shares, 0 if one has all keys.
         empty_leaves: share of leaves without a key.
+        leaf_balance: number of leaves times the sum of the squared shares: 1 if all leaves have
+            equal shares, the number of leaves if one has all keys; what `balancing_loss` weighs.
         """
         _, keys = self.leaves(x)
         found = decision_trees.occupancy(keys, real, self.tree_shape.num_leaves)
@@ -148,6 +150,7 @@ class TreeAttention(TableAttention):
             "leaf_shares": tf.reduce_mean(fullest_first, axis=[0, 1]),
             "leaf_entropy": tf.reduce_mean(found["entropy"]),
             "empty_leaves": tf.reduce_mean(found["empty"]),
+            "leaf_balance": tf.reduce_mean(found["balance"]),
         }
 
     def leaves(self, x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:

@@ -5,7 +5,7 @@ import math
 
 import tensorflow as tf
 
-from mate_tf.attention import leaf_blocks, masks
+from mate_tf.attention import decision_trees, leaf_blocks, leaf_capacity, masks
 from mate_tf.attention.base import all_pairs_flops, mask_bias
 from mate_tf.attention.tree import TreeAttention, TreeOptions
 from mate_tf.errors import InputError
@@ -34,6 +34,9 @@ class TreeFineOptions(TreeOptions):
             at least one of them.
         balancing_loss: weight of a loss that is 1 for balanced leaves and the number of leaves
             if one leaf has all tokens; 0 = no such loss.
+        leaf_capacity: most queries, and most keys, of an example in one leaf, in mean numbers of
+            tokens of a leaf; the others go to a sibling with room, or attend to nothing
+            (`leaf_capacity.limit`). None = no limit, as in the paper.
         form: "masked", quadratic in the length, with gradients for the trees; "sorted", which
             compares within leaves only; "auto": masked if trees are trained and under XLA, which
             needs static shapes; else sorted.
@@ -41,6 +44,7 @@ class TreeFineOptions(TreeOptions):
 
     num_trees: int = 1
     balancing_loss: float = 0.0
+    leaf_capacity: float | None = None
     form: str = "auto"
 
 
@@ -80,13 +84,22 @@ class TreeFine(TreeAttention):
         return decisions + all_pairs_flops(hidden_size, length) * share
 
     def mask(self, x, pattern):
-        return self._mask(*self.leaves(x), pattern.real)
+        leaves = (self._limited(of_tree, pattern.real) for of_tree in self.leaves(x))
+        return self._mask(*leaves, pattern.real)
 
     def attend(self, query, key, value, pattern, training=None):
         learns = self._learns_trees(training)
         by_mask = {"auto": learns or within_xla(), "masked": True, "sorted": False}
         attend = self._masked if by_mask[self.config.form] else self._sorted
         return attend(query, key, value, pattern, training)
+
+    def _limited(self, leaves, real):
+        """Limits the tokens of the leaves <int32>[trees, batch, heads, seq] to their capacity."""
+        factor, shape = self.config.leaf_capacity, self.tree_shape
+        if factor is None:
+            return leaves
+        siblings = shape.branching[-1] if shape.branching else 1
+        return leaf_capacity.limit(leaves, real, shape.num_leaves, siblings, factor)
 
     def _mask(self, query_leaves, key_leaves, real):
         return tf.reduce_any(masks.same_leaf(query_leaves, key_leaves, real), 0)
@@ -99,6 +112,13 @@ class TreeFine(TreeAttention):
             leaves = [tf.argmax(x, -1, output_type=tf.int32) for x in (of_query, of_key)]
         else:
             leaves = [self.tree.leaves(x) for x in (query, key)]
+        leaves = [self._limited(of_tree, real) for of_tree in leaves]
+        if learns and self.config.leaf_capacity is not None:
+            # Where a token went by lack of room changes no gradient.
+            of_query, of_key = (
+                decision_trees.one_hot_with_gradient(*both)
+                for both in zip(leaves, (of_query, of_key), strict=True)
+            )
         mask = self._mask(*leaves, real)
         # [batch, seq, heads, head_size] -> [batch, heads, seq, head_size]
         query, key, value = (tf.transpose(x, [0, 2, 1, 3]) for x in (query, key, value))
@@ -118,7 +138,7 @@ class TreeFine(TreeAttention):
 
     def _sorted(self, query, key, value, pattern, training):
         shape = shape_list(query)
-        leaves = [self.tree.leaves(x) for x in (query, key)]
+        leaves = [self._limited(self.tree.leaves(x), pattern.real) for x in (query, key)]
         by_leaf = [leaf_blocks.sort(x, pattern.real, self.tree_shape.num_leaves) for x in leaves]
         # [batch * seq * heads, head_size]
         parts = [tf.reshape(x, [-1, self.head_size]) for x in (query, key, value)]
@@ -183,9 +203,8 @@ class TreeFine(TreeAttention):
         of_query = tf.gather(of_query, pairs.queries, axis=1)[:, :, None, :, None]
         of_key = tf.gather(of_key, pairs.keys, axis=1)[:, :, None, None, :]
         earlier = tf.range(self.num_trees)[:, None] < pairs.tree
-        return counted & ~tf.reduce_any(
-            (of_query == of_key) & earlier[:, :, None, None, None], axis=0
-        )
+        same = (of_query == of_key) & (of_key != leaf_capacity.NO_LEAF)
+        return counted & ~tf.reduce_any(same & earlier[:, :, None, None, None], axis=0)
 
     def _joint_attention(self, query, key, value, bias, pairs, num_vectors, training):
         """Computes attention with a softmax over all pairs of blocks that a query is in.

@@ -102,8 +102,8 @@ def write(module, encoder, path: str, vocab_file: str, settings: dict) -> None:
         settings: contents of `SETTINGS_FILE`, besides the fingerprint of the vocabulary.
     """
     with contextlib.ExitStack() as exporting:
-        for block in encoder.blocks:
-            exporting.enter_context(block.attention.exporting())
+        for part in (*encoder.patterns, *(block.attention for block in encoder.blocks)):
+            exporting.enter_context(part.exporting())
         tf.saved_model.save(module, path, signatures=module.signatures())
     os.makedirs(extras_dir(path))
     shutil.copyfile(vocab_file, os.path.join(extras_dir(path), VOCABULARY_FILE))

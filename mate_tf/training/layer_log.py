@@ -15,6 +15,7 @@ also have values of a fixed batch, the probe:
         leaf_shares: share of the keys in each leaf, in descending order; mean over heads.
         leaf_entropy: 1 if all leaves have equal shares, 0 if one has all keys; mean over heads.
         empty_leaves: share of the leaves without a key.
+        leaf_balance: leaves times the sum of their squared shares: 1 if all are equal.
 """
 
 import json

@@ -1,6 +1,7 @@
 """Plans by which a mask is computed in blocks."""
 
 import numpy as np
+import pytest
 
 from mate_tf.attention import mask_blocks
 
@@ -24,6 +25,14 @@ def test_the_form_is_decided_from_the_masks_own_numbers():
     assert mask_blocks.plan(band).is_cheaper()
     assert not mask_blocks.plan(diagonals).is_cheaper()
     assert "blocks would cost" in str(mask_blocks.plan(diagonals))
+
+
+def test_a_permuted_band_is_found():
+    order = np.random.default_rng(0).permutation(1024)
+    i, j = np.indices([1024, 1024])
+    band = (abs(i - j) <= 40)[None]
+    permuted = band[:, order][:, :, order]
+    assert mask_blocks.plan(permuted).cost == pytest.approx(mask_blocks.plan(band).cost, rel=0.2)
 
 
 def test_a_plan_covers_each_pair_once():

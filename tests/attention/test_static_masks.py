@@ -30,6 +30,13 @@ def both_forms(tables, x, context, **options):
     )
 
 
+def banded_and_scattered(path, n=512):
+    """Saves a mask of 4 heads: scattered, a band, scattered, a band; and its last token's."""
+    mask = np.stack([scattered(n, 0.08, seed=1), banded(n, 30)] * 2)
+    mask_files.save(path, mask, of_last_token=True)
+    return str(path)
+
+
 @settings(max_examples=20)
 @given(
     name=st.sampled_from(sorted(static_masks.MASKS)),
@@ -127,6 +134,12 @@ def test_no_diagonal_against_numpy(tables):
     np.testing.assert_allclose(run(x, context), expected, atol=1e-5)
 
 
+def banded(n, half_width):
+    """A structured mask: a band and the first and last token."""
+    i, j = np.indices([n, n])
+    return (abs(i - j) <= half_width) | (i % (n - 1) == 0) | (j % (n - 1) == 0)
+
+
 def scattered(n, share, seed=0):
     """The same with diagonals anywhere."""
     on = np.random.default_rng(seed).random(n) < share
@@ -148,6 +161,50 @@ def test_scattered_masks_say_that_they_are_computed_by_mask(tmp_path, caplog):
     ]
 
 
+def kinds(pattern, n, compiled=True):
+    """Heads and name of the form of each part."""
+    return [
+        (None if part.heads is None else list(part.heads), type(part.form).__name__)
+        for part in pattern.parts(n, compiled)
+    ]
+
+
+def test_heads_are_split_by_kind(tables, tmp_path):
+    pytest.importorskip("numba")
+    path = banded_and_scattered(tmp_path / "mixed.npz")
+    x, context = some_input(3, 500)
+    runs = {
+        form: tables.layer_pair(AttentionConfig(name="static_mask", mask=path, form=form))
+        for form in ("masked", "auto", "rows")
+    }
+    expected = runs.pop("masked")(x, context)
+    for run in runs.values():
+        np.testing.assert_allclose(run(x, context), expected, atol=1e-5)
+    others = {"auto": "NoneType", "rows": "Rows"}
+    for form, run in runs.items():
+        found = kinds(run.pattern, 500)
+        assert sorted(found) == [([0, 2], others[form]), ([1, 3], "Plan")]
+        assert run.pattern.plan(500) is None
+
+
+def test_only_inference_in_this_process_is_compiled(tables, tmp_path):
+    pytest.importorskip("numba")
+    path = banded_and_scattered(tmp_path / "mixed.npz")
+    x, context = some_input(3, 500)
+    run = tables.layer_pair(AttentionConfig(name="static_mask", mask=path, form="rows"))
+
+    def operations(training=False, **options):
+        function = tf.function(lambda: run(x, context, training), autograph=False, **options)
+        return {each.type for each in function.get_concrete_function().graph.get_operations()}
+
+    assert "PyFuncStateless" in operations()
+    assert "PyFuncStateless" not in operations(training=True)
+    assert "PyFuncStateless" not in operations(jit_compile=True)
+    with run.pattern.exporting():
+        assert "PyFuncStateless" not in operations()
+    assert "PyFuncStateless" in operations()
+
+
 def test_options_that_do_not_fit(tmp_path):
     path = tmp_path / "mask.npz"
     mask_files.save(path, np.ones([1, 6, 6], bool))
@@ -159,7 +216,7 @@ def test_options_that_do_not_fit(tmp_path):
     assert pattern(mask=str(path), length=4, diagonal=False).static_mask(3).sum() == 6
     with pytest.raises(InputError, match="a mask for 6 tokens, not 7"):
         pattern(mask=str(path), length=7)
-    with pytest.raises(InputError, match="form must be one of auto, masked, blocks"):
+    with pytest.raises(InputError, match="form must be one of auto, masked, blocks, rows"):
         pattern(form="fast")
     with pytest.raises(InputError, match="longformr: no mask has this name"):
         pattern(mask="longformr")

@@ -1,7 +1,9 @@
 """What is in a SavedModel, and that nobody's files are harmed by writing one."""
 
+import contextlib
 import json
 import os
+import types
 
 import pytest
 
@@ -49,6 +51,28 @@ def no_tensorflow(monkeypatch):
             file.write("new")
 
     monkeypatch.setattr(export.tf.saved_model, "save", save)
+
+
+def test_patterns_and_layers_know_that_they_are_exported(
+    no_tensorflow, monkeypatch, model, vocab_file, tmp_path
+):
+    entered = []
+
+    def recording(part):
+        entered.append(part)
+        return contextlib.nullcontext()
+
+    patterns, blocks = model.encoder.patterns, model.encoder.blocks
+    for part in (*patterns, *(block.attention for block in blocks)):
+        monkeypatch.setattr(type(part), "exporting", recording)
+    export.write(
+        types.SimpleNamespace(signatures=dict),
+        model.encoder,
+        str(tmp_path / "export"),
+        vocab_file,
+        {},
+    )
+    assert entered == [*patterns, *(block.attention for block in blocks)]
 
 
 def test_replaces_a_saved_model(no_tensorflow, model, vocab_file, tmp_path):

@@ -202,8 +202,8 @@ def same_leaf(query_leaves, key_leaves, real) -> tf.Tensor:
     """Allows the pairs that share a leaf of a decision tree (Treeformer, section 3.1).
 
     Args:
-        query_leaves: <int32>[..., batch, heads, seq], the leaf of each query.
-        key_leaves: <int32>[..., batch, heads, seq], the leaf of each key.
+        query_leaves: <int32>[..., batch, heads, seq], the leaf of each query; -1: none.
+        key_leaves: <int32>[..., batch, heads, seq], the leaf of each key; -1: none.
         real: <bool>[batch, seq]; padding is in no leaf.
 
     Returns:
@@ -212,7 +212,7 @@ def same_leaf(query_leaves, key_leaves, real) -> tf.Tensor:
     # Padding is removed before pairs are made: cheaper, and LiteRT has no logical operations of
     # five dimensions.
     query_leaves = tf.where(real[:, None], query_leaves, -1)
-    key_leaves = tf.where(real[:, None], key_leaves, -2)
+    key_leaves = tf.where(real[:, None] & (key_leaves >= 0), key_leaves, -2)
     return query_leaves[..., :, None] == key_leaves[..., None, :]
 
 
