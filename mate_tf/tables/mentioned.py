@@ -10,6 +10,9 @@ from mate_tf.tables.text import EMPTY, format_text, normalize_for_match
 LONGEST_NAME = 8
 """Largest number of words of a cell or column name that is mentioned."""
 
+LONGEST_CELL = 60
+"""Largest number of characters of a cell in a generated question."""
+
 _EXACT_INTEGERS = 2.0**24  # all integers up to this one are exact as float32
 # Characters allowed in a cell beside its number. No dash, since it could be a minus sign.
 _BESIDE_VALUES = frozenset(" $£€¥%.#+*†‡'\"")

@@ -10,13 +10,13 @@ questions(table, rng, 2)  # (Made("lookup", "who is the Mayor of Bern?", ((0, 1)
 """
 
 import random
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from mate_tf.tables import question_wordings as wordings
-from mate_tf.tables.mentioned import Column, Sheet, is_name
+from mate_tf.tables.mentioned import LONGEST_CELL, is_name
 from mate_tf.tables.question_nouns import wordings as noun_wordings
+from mate_tf.tables.question_subject import Subject, is_rank, is_time, is_year
 from mate_tf.tables.table import Table
 from mate_tf.tables.text import format_text
 
@@ -24,8 +24,6 @@ NONE, SUM, AVERAGE, COUNT = "NONE", "SUM", "AVERAGE", "COUNT"
 
 _TRIES = 12
 _MOST_CELLS = 8  # cells of an answer that are no sum, average or count
-_DISTINCT = 0.8  # share of different texts in a column that names the rows
-_PARENTHESES = re.compile(r"\s*[(\[].*?[)\]]")
 
 
 class Made(NamedTuple):
@@ -52,7 +50,7 @@ def questions(table: Table, rng: random.Random, count: int) -> Iterator[Made]:
         rng: source of all random choices.
         count: largest number of questions.
     """
-    subject, seen = _Subject(table, rng), set()
+    subject, seen = Subject(table, rng), set()
     if not subject.sheet.columns or subject.sheet.num_rows < 2:
         return
     for _ in range(count):
@@ -68,128 +66,7 @@ def questions(table: Table, rng: random.Random, count: int) -> Iterator[Made]:
             break
 
 
-class _Subject:
-    """A table, the column that names its rows, and the source of random choices.
-
-    Attributes:
-        sheet: the columns that can be mentioned.
-        key: the column that names the rows: the first one with different texts that are no
-            numbers, or else with different texts.
-        others: columns besides the key.
-        rows: numbers of the rows.
-        ordered: those of the others with numbers or dates, ranks excluded.
-        exact: those of them with numbers that can be added.
-    """
-
-    def __init__(self, table: Table, rng: random.Random):
-        self.rng = rng
-        self.sheet = sheet = Sheet(table)
-        named = [column for column in sheet.columns if _names_rows(column)]
-        texts = [column for column in named if not column.values]
-        self.key = (texts or named or [None])[0]
-        self.others = [column for column in sheet.columns if column is not self.key]
-        self.rows = range(sheet.num_rows)
-        self.ordered = [
-            column for column in sheet.ordered if column is not self.key and not _is_rank(column)
-        ]
-        self.exact = [
-            column
-            for column in sheet.exact
-            if column is not self.key and not _is_year(column) and not _is_rank(column)
-        ]
-
-    def row_with_name(self, column: Column) -> int | None:
-        """Draws a row whose cell of a column can be mentioned and differs from all others."""
-        row = self.rng.choice(self.rows)
-        if not is_name(column.keys[row]) or len(column.cells[row]) > 60:
-            return None
-        return row if self.equal(column, row) == [row] else None
-
-    def equal(self, column: Column, row: int) -> list[int] | None:
-        """Returns the rows with the same cell; None if two spellings make that unclear."""
-        rows = [other for other in self.rows if not column.differ(row, other)]
-        spellings = {column.keys[other] for other in rows}
-        return rows if len(spellings) == 1 else None
-
-    def noun(self, column: Column) -> str:
-        """Returns the name of a column as a question has it."""
-        name = " ".join(column.name.lower().replace("_", " ").replace("\n", " ").split())
-        short = _PARENTHESES.sub("", name).strip() or name
-        return short if self.rng.random() < 0.8 else name
-
-    def name(self, column: Column, row: int) -> str:
-        """Returns a cell as a question has it."""
-        cell = column.cells[row]
-        short = _PARENTHESES.sub("", cell).strip() or cell
-        same = [other for other in self.rows if _PARENTHESES.sub("", column.cells[other]) == short]
-        if len(same) == 1 and self.rng.random() < 0.7:
-            cell = short
-        words = cell.split()
-        # People are often called by their last name.
-        if len(words) == 2 and not column.values and self.rng.random() < 0.1:
-            last = format_text(words[1])
-            sharing = [key for key in column.keys if last in key.split()]
-            if len(sharing) == 1 and is_name(last):
-                cell = words[1]
-        return cell.lower() if self.rng.random() < 0.3 else cell
-
-    def say(self, choices: Sequence[str], special: Sequence[str] = (), **values) -> str:
-        """Fills in a wording, in half of the draws one of the special ones if there are any."""
-        rng = self.rng
-        text = rng.choice(special if special and rng.random() < 0.5 else choices)
-        key = self.noun(self.key) if self.key else "row"
-        keys = wordings.plural(key)
-        person = self.key is not None and wordings.is_person(key)
-        named = key in ("name", "names")
-        people = (person and rng.random() < 0.5) or (named and rng.random() < 0.4)
-        values = {"when": "", **values}
-        one = "who" if people else f"{rng.choice(('which', 'which', 'what'))} {key}"
-        several = "who" if people else f"{rng.choice(('which', 'which', 'what'))} {keys}"
-        text = text.format(key=key, keys=keys, one=one, all=several, **values)
-        text = re.sub(r"\bwho (have|had|are|were)\b", _singular_verb, text)
-        if rng.random() < 0.15:
-            text = text.rstrip("?")
-        return text[0].upper() + text[1:] if rng.random() < 0.3 else text
-
-    def condition(self) -> tuple[str, list[int], Column | None]:
-        """Draws words of a condition, the rows that meet it, and its column."""
-        everything = "", list(self.rows), None
-        if self.rng.random() < 0.7 or not self.others:
-            return everything
-        column, row = self.rng.choice(self.others), self.rng.choice(self.rows)
-        rows = self.equal(column, row)
-        if rows is None or len(rows) < 2 or not is_name(column.keys[row]):
-            return everything
-        words = self.rng.choice(wordings.WHEN)
-        words = words.format(c=self.noun(column), value=self.name(column, row))
-        return words, rows, column
-
-
-def _singular_verb(match: re.Match) -> str:
-    verb = {"have": "has", "are": "is", "were": "was"}.get(match[1], match[1])
-    return f"who {verb}"
-
-
-def _names_rows(column: Column) -> bool:
-    distinct = len(set(column.keys)) >= _DISTINCT * len(column.keys)
-    return distinct and all(map(is_name, column.keys))
-
-
-def _is_year(column: Column) -> bool:
-    numbers = column.values
-    return all(isinstance(v, float) and v.is_integer() and 1700 <= v <= 2100 for v in numbers)
-
-
-def _is_rank(column: Column) -> bool:
-    words = set(format_text(column.name).split())
-    return bool(words & {"rank", "pos", "position", "no", "place", "id", "number", "week", "round"})
-
-
-def _is_time(column: Column) -> bool:
-    return isinstance(column.values[0], tuple) or _is_year(column)
-
-
-def _lookup(made: _Subject):
+def _lookup(made: Subject):
     """Asks for the cell in the row of a name."""
     if made.key is None or not made.others:
         return None
@@ -208,7 +85,7 @@ def _lookup(made: _Subject):
             "who was the {c} of {name}?",
             "who is {c}, {name}?",
         ]
-    if column.values and not _is_time(column) and not _is_rank(column):
+    if column.values and not is_time(column) and not is_rank(column):
         special += [
             "how many {cs} does {name} have?",
             "how many {c} did {name} have?",
@@ -219,7 +96,7 @@ def _lookup(made: _Subject):
     return text, [row], column
 
 
-def _other_lookup(made: _Subject):
+def _other_lookup(made: Subject):
     """Asks for a cell by a cell of a column that does not name the rows."""
     if len(made.others) < 2:
         return None
@@ -236,25 +113,25 @@ def _other_lookup(made: _Subject):
     return text, [row], column
 
 
-def _equal(made: _Subject):
+def _equal(made: Subject):
     """Draws a column and the rows with one of its texts."""
     if made.key is None or not made.others:
         return None
     column, row = made.rng.choice(made.others), made.rng.choice(made.rows)
     rows = made.equal(column, row)
-    if rows is None or not is_name(column.keys[row]) or len(column.cells[row]) > 60:
+    if rows is None or not is_name(column.keys[row]) or len(column.cells[row]) > LONGEST_CELL:
         return None
     return column, row, rows
 
 
-def _filter(made: _Subject):
+def _filter(made: Subject):
     """Asks for the names of the rows with a text."""
     found = _equal(made)
     if found is None or len(found[2]) > _MOST_CELLS:
         return None
     column, row, rows = found
     special = ()
-    if column.values and _is_time(column):
+    if column.values and is_time(column):
         special = wordings.FILTER_DATE
     elif wordings.is_place(made.noun(column)):
         special = wordings.FILTER_PLACE
@@ -262,7 +139,7 @@ def _filter(made: _Subject):
     return text, rows, made.key
 
 
-def _superlative(made: _Subject):
+def _superlative(made: Subject):
     """Asks for the name of the row with the largest or smallest value, or for the value."""
     if made.key is None or not made.ordered:
         return None
@@ -275,7 +152,7 @@ def _superlative(made: _Subject):
     found = [row for row in rows if column.values[row] == best]
     if len(found) > 2 or len(found) == len(rows):
         return None
-    noun, time = made.noun(column), _is_time(column)
+    noun, time = made.noun(column), is_time(column)
     if made.rng.random() < 0.25:
         if time:
             choices = wordings.TOP_DATE if largest else wordings.BOTTOM_DATE
@@ -290,7 +167,7 @@ def _superlative(made: _Subject):
     return made.say(choices, special, c=noun, when=when), found, made.key
 
 
-def _threshold(made: _Subject):
+def _threshold(made: Subject):
     """Draws a column, words for a limit, whether values are above it, and the rows that are."""
     if made.key is None or not made.ordered:
         return None
@@ -301,7 +178,7 @@ def _threshold(made: _Subject):
     index = made.rng.randrange(1, len(levels) - 1)
     row, above = column.values.index(levels[index]), made.rng.random() < 0.55
     said = column.cells[row]
-    if isinstance(levels[0], float) and not _is_year(column) and made.rng.random() < 0.7:
+    if isinstance(levels[0], float) and not is_year(column) and made.rng.random() < 0.7:
         # A round number between this value and the next one.
         low, high = (levels[index - 1], levels[index])
         for unit in (1e9, 1e8, 1e7, 1e6, 1e5, 1e4, 1e3, 500, 100, 50, 10, 5, 1):
@@ -318,13 +195,13 @@ def _threshold(made: _Subject):
     return column, said, above, rows
 
 
-def _comparison(made: _Subject):
+def _comparison(made: Subject):
     """Asks for the names of the rows with values above or below a limit."""
     found = _threshold(made)
     if found is None or not 1 <= len(found[3]) <= _MOST_CELLS:
         return None
     column, said, above, rows = found
-    if _is_time(column):
+    if is_time(column):
         choices = wordings.AFTER if above else wordings.BEFORE
     else:
         choices = wordings.MORE if above else wordings.LESS
@@ -333,14 +210,14 @@ def _comparison(made: _Subject):
     return made.say(choices, special, c=noun, value=said), rows, made.key
 
 
-def _count_all(made: _Subject):
+def _count_all(made: Subject):
     """Asks for the number of rows."""
     if made.key is None or len(set(made.key.keys)) < len(made.key.keys):
         return None
     return made.say(wordings.COUNT_ALL), list(made.rows), made.key, COUNT
 
 
-def _count_equal(made: _Subject):
+def _count_equal(made: Subject):
     """Asks for the number of rows with a text."""
     found = _equal(made)
     if found is None or len(found[2]) == len(made.rows):
@@ -353,20 +230,20 @@ def _count_equal(made: _Subject):
     return text, rows, made.key, COUNT
 
 
-def _count_order(made: _Subject):
+def _count_order(made: Subject):
     """Asks for the number of rows with values above or below a limit."""
     found = _threshold(made)
     if found is None or not found[3]:
         return None
     column, said, above, rows = found
-    if _is_time(column):
+    if is_time(column):
         choices = wordings.COUNT_AFTER if above else wordings.COUNT_BEFORE
     else:
         choices = wordings.COUNT_MORE if above else wordings.COUNT_LESS
     return made.say(choices, c=made.noun(column), value=said), rows, made.key, COUNT
 
 
-def _computed(made: _Subject, choices, aggregation):
+def _computed(made: Subject, choices, aggregation):
     """Asks for a sum or an average."""
     if not made.exact:
         return None
@@ -377,7 +254,7 @@ def _computed(made: _Subject, choices, aggregation):
     return made.say(choices, c=made.noun(column), when=when), rows, column, aggregation
 
 
-def _sum(made: _Subject):
+def _sum(made: Subject):
     """Asks for the sum of a column, or of the cells of two names."""
     if made.rng.random() < 0.7:
         return _computed(made, wordings.SUM, SUM)
@@ -392,12 +269,12 @@ def _sum(made: _Subject):
     return text, pair, column, SUM
 
 
-def _average(made: _Subject):
+def _average(made: Subject):
     """Asks for the average of a column."""
     return _computed(made, wordings.AVERAGE, AVERAGE)
 
 
-def _end(made: _Subject):
+def _end(made: Subject):
     """Asks for the first or the last cell of a column."""
     column = (
         made.key if made.key and made.rng.random() < 0.7 else made.rng.choice(made.sheet.columns)
@@ -409,7 +286,7 @@ def _end(made: _Subject):
     return made.say(wordings.FIRST if first else wordings.LAST, c=made.noun(column)), [row], column
 
 
-def _neighbour(made: _Subject):
+def _neighbour(made: Subject):
     """Asks for the name before or after another one."""
     if made.key is None:
         return None
@@ -421,13 +298,13 @@ def _neighbour(made: _Subject):
     return text, [row + step], made.key
 
 
-def _two_names(made: _Subject) -> list[int] | None:
+def _two_names(made: Subject) -> list[int] | None:
     """Draws two rows with different names that differ from all others."""
     pair = [made.row_with_name(made.key), made.row_with_name(made.key)]
     return None if None in pair or pair[0] == pair[1] else pair
 
 
-def _pair(made: _Subject):
+def _pair(made: Subject):
     """Asks which of two names has more or less."""
     if made.key is None or not made.ordered:
         return None
@@ -436,7 +313,7 @@ def _pair(made: _Subject):
         return None
     more = made.rng.random() < 0.6
     best = (max if more else min)(pair, key=column.values.__getitem__)
-    if _is_time(column):
+    if is_time(column):
         choices = wordings.PAIR_LATER if more else wordings.PAIR_EARLIER
     else:
         choices = wordings.PAIR_MORE if more else wordings.PAIR_LESS
