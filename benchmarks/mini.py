@@ -10,12 +10,14 @@ rules of WikiTableQuestions' evaluator. The scores stand beside those of lexical
 import argparse
 import collections
 import json
+import os
 import pathlib
 import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # as the command line does
 
 from mate_tf.data.interactions import Question, interaction_from_table  # noqa: E402
 from mate_tf.evaluation import baselines, denotation, metrics  # noqa: E402
@@ -82,7 +84,7 @@ def main() -> None:
     predicted, seconds = ask(predictor, interactions, options.data)
     systems = {"model": scores(interactions, kinds, predicted)}
     for name in BASELINES:
-        systems[name] = scores(interactions, kinds, baselines.predict(name, interactions))
+        systems[name] = scores(interactions, kinds, baselines.predict(interactions, name))
     print(f"| % right | questions | model | 95 % interval | {' | '.join(BASELINES)} |")
     print("|---" * (4 + len(BASELINES)) + "|")
     for kind in [ALL, *sorted(set(kinds.values()))]:
