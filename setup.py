@@ -65,14 +65,18 @@ setuptools.setup(
     license="Apache-2.0",
     python_requires=">=3.11,<3.14",  # TensorFlow 2.20 has no wheels for 3.14
     classifiers=[f"Programming Language :: Python :: 3.{minor}" for minor in (11, 12, 13)],
-    # configs/ stands at the top of the checkout, and in the package once it is installed.
-    packages=[*setuptools.find_packages(include=["mate_tf", "mate_tf.*"]), "mate_tf.configs"],
-    package_dir={"mate_tf.configs": "configs"},
+    # configs/ and models/ stand at the top of the checkout, and in the package once installed.
+    packages=[
+        *setuptools.find_packages(include=["mate_tf", "mate_tf.*"]),
+        *("mate_tf.configs", "mate_tf.presets"),
+    ],
+    package_dir={"mate_tf.configs": "configs", "mate_tf.presets": "models"},
     package_data={
         "mate_tf.analysis.plots": ["*.js"],
         "mate_tf.configs": ["*.yaml", "*/*.yaml"],
         "mate_tf.data.synthetic": ["*.csv"],
         "mate_tf.demo": ["*.css"],
+        "mate_tf.presets": ["*/*"],
         "mate_tf.tables": ["*.css"],
     },
     install_requires=REQUIRED,

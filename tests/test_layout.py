@@ -26,6 +26,8 @@ COVERED_BY = {
     "tables/conversion": "data/converters/test_examples",
     "tables/delimited": "tables/test_files",
     "tables/json_table": "tables/test_files",
+    "tables/question_nouns": "tables/test_question_wordings",
+    "tables/question_subject": "tables/test_question_generation",
     "tasks/lra_settings": "tasks/test_sequence",
     # one thing from end to end, in parts that have no meaning alone
     "analysis/cost/encoder_worker": "analysis/cost/test_profile",

@@ -80,21 +80,23 @@ def _stored(path, name, entry, begin, size) -> StoredTensor:
     return StoredTensor(name, shape, values)
 
 
-def write(path: str, tensors: dict[str, np.ndarray]) -> None:
-    """Writes float32 tensors, sorted by name. The file appears at `path` when it is complete.
+def write(path: str, tensors: dict[str, np.ndarray], dtype: str = "F32") -> None:
+    """Writes tensors, sorted by name. The file appears at `path` when it is complete.
 
     Args:
         path: file to write.
         tensors: name -> <float>[...] of any shape.
+        dtype: dtype in the file, a key of `DTYPES`.
 
     Raises:
         InputError: if the folder cannot be created.
     """
-    tensors = {name: np.asarray(tensors[name], "<f4", order="C") for name in sorted(tensors)}
+    stored = DTYPES[dtype]
+    tensors = {name: np.asarray(tensors[name], stored, order="C") for name in sorted(tensors)}
     header, end = {"__metadata__": {"format": "pt"}}, 0
     for name, tensor in tensors.items():
         offsets = [end, end := end + tensor.nbytes]
-        header[name] = {"dtype": "F32", "shape": list(tensor.shape), "data_offsets": offsets}
+        header[name] = {"dtype": dtype, "shape": list(tensor.shape), "data_offsets": offsets}
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % _ALIGNMENT)
     with atomic_path(path) as temporary, tf.io.gfile.GFile(temporary, "wb") as file:

@@ -8,7 +8,7 @@ import pathlib
 from mate_tf.cli import pipelines
 from mate_tf.cli.folders import folders
 from mate_tf.errors import InputError
-from mate_tf.serving import hub, source
+from mate_tf.serving import hub, presets, source
 from mate_tf.tables.limits import Limits
 
 _OBJECT_GRAPH = b"_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -39,6 +39,12 @@ AGAINST_SEEDS = {
 }
 """Flags that --seeds excludes -> reason."""
 
+OF_A_MODEL = (
+    *("export_dir", "init_checkpoint", "model_dir", "output_dir"),
+    *("task", "config_file", "passages"),
+)
+"""Flags that say which model or task is meant. Without any, `ask` takes a preset."""
+
 OF_PRETRAINED = ("predict", "predict_and_evaluate", "export", "analyze", "ask", "demo")
 """Modes that --init_checkpoint is enough for, without a training."""
 
@@ -46,9 +52,12 @@ OF_PRETRAINED = ("predict", "predict_and_evaluate", "export", "analyze", "ask", 
 def check(flags) -> None:
     """Raises InputError for a path that is not there, or with a TF1 checkpoint as --model_dir.
 
-    Fetches --init_checkpoint from the hub.
+    Fetches --init_checkpoint from the hub. Where `ask` is given no model, it is the preset that
+    comes with the package, if there is one.
     """
     named = flags.task or flags.config_file
+    if flags.mode == "ask" and presets.DEFAULT in presets.names() and not _names_a_model(flags):
+        flags.init_checkpoint = presets.find(presets.DEFAULT)
     where = folders(flags)  # looks for --config_file
     for name, modes in READ_BY.items():
         path = getattr(flags, name)
@@ -69,6 +78,11 @@ def check(flags) -> None:
         return
     elif flags.mode in OF_CHECKPOINTS and named and not _exists(where.model_dir):
         raise InputError(f"{where.model_dir}: no checkpoint here; train first")
+
+
+def _names_a_model(flags) -> bool:
+    """Returns whether a flag says which model or task is meant."""
+    return any(getattr(flags, name) for name in OF_A_MODEL)
 
 
 def check_export(export_dir: str) -> None:

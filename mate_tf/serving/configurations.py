@@ -54,7 +54,12 @@ def read(source: Source, task: str | None = None) -> Pretrained:
     """
     if task is not None:
         task = tasks.get(task).name
-    readers = {Kind.HUGGING_FACE: _huggingface, Kind.TAPAS: _tapas, Kind.TRAINED: _trained}
+    readers = {
+        Kind.HUGGING_FACE: _huggingface,
+        Kind.TAPAS: _tapas,
+        Kind.TRAINED: _trained,
+        Kind.PRESET: _preset,
+    }
     return readers[source.kind](source, task)
 
 
@@ -128,13 +133,22 @@ _OTHER_VOCABULARIES = ("../vocab.txt", "export/assets.extra/vocab.txt")
 def _trained(source: Source, task: str | None) -> Pretrained:
     path = source.file(Kind.TRAINED.value)
     experiment = experiments.load_saved(source.folder, task=task)
-    config = experiment.task
-    _check_task(source, config.name)
-    named = config.conversion.bert_vocab_file
+    named = experiment.task.conversion.bert_vocab_file
     # Trainings of earlier versions kept no copy, and the path may be relative to another folder.
     vocab_file = named if os.path.isfile(named) else source.file(*_OTHER_VOCABULARIES)
     if vocab_file is None:
         raise InputError(f"{path}: its vocabulary {named!r} is not there, and no vocab.txt here")
+    return _of_experiment(source, experiment, vocab_file)
+
+
+def _preset(source: Source, task: str | None) -> Pretrained:
+    experiment = experiments.load(source.file(Kind.PRESET.value), task=task)
+    return _of_experiment(source, experiment, source.file(*sources.VOCABULARY_FILES))
+
+
+def _of_experiment(source: Source, experiment, vocab_file: str) -> Pretrained:
+    config = experiment.task
+    _check_task(source, config.name)
     return Pretrained(
         source=source,
         task=config.name,

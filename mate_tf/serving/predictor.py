@@ -12,7 +12,7 @@ from mate_tf.attention import AttentionConfig
 from mate_tf.errors import InputError
 from mate_tf.evaluation import unanswerable
 from mate_tf.evaluation.calibration import Calibration
-from mate_tf.serving import confidence, export, notes, pretrained, requests, source
+from mate_tf.serving import confidence, export, notes, presets, pretrained, requests, source
 from mate_tf.serving.answer import Answer, AnswerCell, of_cells, of_class
 from mate_tf.serving.exported import ExportedModel
 from mate_tf.serving.prepared import PreparedTable
@@ -103,6 +103,21 @@ class Predictor:
         model = pretrained.load(found, attention, precision, max_seq_length, task, reading)
         predictor._set(model, found.name, None if attention else confidence.of_source(found))
         return predictor
+
+    @classmethod
+    def from_preset(cls, name: str = presets.DEFAULT, **options) -> "Predictor":
+        """Loads a model that comes with mate-tf.
+
+            predictor = mate_tf.Predictor.from_preset("mini")
+
+        Args:
+            name: name of the preset.
+            **options: arguments of `from_pretrained`, such as `precision`.
+
+        Raises:
+            InputError: as `from_pretrained`, and if there is no preset of this name.
+        """
+        return cls.from_pretrained(presets.find(name), **options)
 
     @classmethod
     def of_model(cls, model: ServedModel, name: str = "") -> "Predictor":

@@ -16,6 +16,7 @@ class Kind(enum.Enum):
 
     EXPORT = "saved_model.pb"
     TRAINED = "params.yaml"
+    PRESET = "config.yaml"
     HUGGING_FACE = "config.json"
     TAPAS = "bert_config.json"
 
@@ -24,6 +25,7 @@ _DESCRIPTIONS = {
     Kind.HUGGING_FACE: "a Hugging Face model",
     Kind.TAPAS: "a TAPAS checkpoint",
     Kind.TRAINED: "a --model_dir",
+    Kind.PRESET: "a preset",
     Kind.EXPORT: "an --export_dir",
 }
 TASKS = {
@@ -125,6 +127,7 @@ def _check_files(source: Source) -> None:
         Kind.HUGGING_FACE: (".safetensors", ".bin"),
         Kind.TAPAS: (".index",),
         Kind.TRAINED: (".index",),
+        Kind.PRESET: (".safetensors",),
     }
     if source.kind not in endings:
         return

@@ -12,25 +12,14 @@ counterfactual(table, "Bern lies on the Aare", rng)  # "Thun lies on the Aare"
 """
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from mate_tf.tables import numbers
+from mate_tf.tables.mentioned import LONGEST_NAME, Column, Sheet, is_name
 from mate_tf.tables.table import Table
-from mate_tf.tables.text import EMPTY, WORD, format_text, normalize_for_match
+from mate_tf.tables.text import WORD, format_text, normalize_for_match
 
 _TRIES = 30
-_LONGEST_NAME = 8  # largest number of words of a cell or column name that is mentioned
-_EXACT_INTEGERS = 2.0**24  # all integers up to this one are exact as float32
-# Characters allowed in a cell beside its number. No dash, since it could be a minus sign.
-_BESIDE_VALUES = frozenset(" $£€¥%.#+*†‡'\"")
-# Words that are in nearly every text. Cells of these words only are not looked for.
-# fmt: off
-_COMMON_WORDS = frozenset((
-    "a", "an", "and", "are", "as", "at", "by", "for", "from", "in", "is", "it", "no", "not", "of",
-    "on", "or", "the", "to", "was",
-))
-# fmt: on
 
 
 class Statement(NamedTuple):
@@ -54,7 +43,7 @@ def synthetic(table: Table, rng: random.Random, count: int) -> Iterator[Statemen
         rng: source of all random choices.
         count: largest number of statements.
     """
-    sheet, seen = _Sheet(table), set()
+    sheet, seen = Sheet(table), set()
     truth = rng.random() < 0.5
     for _ in range(count):
         statement = next(
@@ -89,7 +78,7 @@ def counterfactual(table: Table, text: str, rng: random.Random) -> str | None:
     matches = list(WORD.finditer(text))
     said = [match.group().lower() for match in matches]
     columns = [
-        {name: cell for cell in column if _is_name(name := format_text(cell))}
+        {name: cell for cell in column if is_name(name := format_text(cell))}
         for column in zip(*table.rows, strict=True)
     ]
     columns_of: dict[str, list[int]] = {}
@@ -98,7 +87,7 @@ def counterfactual(table: Table, text: str, rng: random.Random) -> str | None:
             columns_of.setdefault(name, []).append(index)
     exchanges, furthest = [], 0
     for begin in range(len(said)):
-        for end in range(min(begin + _LONGEST_NAME, len(said)), max(begin, furthest), -1):
+        for end in range(min(begin + LONGEST_NAME, len(said)), max(begin, furthest), -1):
             name = " ".join(said[begin:end])
             if name in columns_of:
                 exchanges += [(begin, end, columns[index]) for index in columns_of[name]]
@@ -114,127 +103,19 @@ def counterfactual(table: Table, text: str, rng: random.Random) -> str | None:
     return None
 
 
-def _is_name(words: str) -> bool:
-    """Returns True if a cell with these words can be mentioned in a statement."""
-    return (
-        words != EMPTY
-        and words.count(" ") < _LONGEST_NAME
-        and not _COMMON_WORDS.issuperset(words.split())
-    )
-
-
-class _Column(NamedTuple):
-    """A column that statements can mention.
-
-    Attributes:
-        name: name of the column, as it is mentioned.
-        cells: texts of the cells, as they are mentioned.
-        keys: normal form of each cell's text; cells with different keys have different texts.
-        values: for each cell its number, or its date as a tuple; None if not all cells have one.
-        exact: True if the values are numbers that can be added without rounding.
-    """
-
-    name: str
-    cells: list[str]
-    keys: list[str]
-    values: list | None
-    exact: bool
-
-    @property
-    def order_words(self) -> tuple[str, str, str, str]:
-        """Words for more than, less than, most and least, by the type of the values."""
-        if isinstance(self.values[0], tuple):
-            return "later than", "earlier than", "latest", "earliest"
-        return "greater than", "less than", "greatest", "lowest"
-
-    def differ(self, row: int, other: int) -> bool:
-        """Returns True if two cells differ both in text and in value."""
-        if self.values and self.values[row] == self.values[other]:
-            return False
-        return self.keys[row] != self.keys[other]
-
-
-class _Sheet:
-    """The columns of a table that statements can mention.
-
-    Attributes:
-        num_rows: number of data rows.
-        columns: columns with at least one cell that can be mentioned.
-        ordered: columns with values that can be compared.
-        exact: columns with numbers that can be added without rounding.
-    """
-
-    def __init__(self, table: Table):
-        names = [format_text(name) for name in table.columns]
-        self.num_rows = table.num_rows
-        columns = [
-            _read_column(table.columns[index], [row[index] for row in table.rows])
-            for index, name in enumerate(names)
-            if table.rows and _is_name(name) and names.count(name) == 1
-        ]
-        self.columns = [column for column in columns if any(map(_is_name, column.keys))]
-        self.ordered = [column for column in columns if column.values]
-        self.exact = [column for column in columns if column.exact]
-
-
-def _read_column(name: str, cells: Sequence[str]) -> _Column:
-    """Makes a `_Column` of a name and the texts of the cells."""
-    cells = [" ".join(cell.split()) for cell in cells]
-    values, exact = _values(cells), False
-    if values and isinstance(values[0], float):
-        decimals = [_decimal(value) for value in values]
-        exact = None not in decimals
-        values = decimals if exact else values
-    keys = [format_text(cell) for cell in cells]
-    return _Column(" ".join(name.split()), cells, keys, values, exact)
-
-
-def _values(cells: list[str]) -> list | None:
-    """Returns the value of each cell, if all are single numbers or dates with the same parts."""
-    if not all(map(_is_one_value, cells)):
-        return None
-    values = numbers.column_values(cells)
-    if None in values:
-        return None
-    if isinstance(values[0], float):
-        return values
-    parts = {tuple(part is not None for part in value) for value in values}
-    if len(parts) > 1 or values[0].year is None:
-        return None
-    return [tuple(part for part in value if part is not None) for value in values]
-
-
-def _is_one_value(cell: str) -> bool:
-    """Returns True if a cell is one number or date, with at most `_BESIDE_VALUES` beside it."""
-    text = normalize_for_match(cell)
-    spans = numbers.numeric_spans(text)
-    if len(spans) != 1:
-        return False
-    begin, end, _ = spans[0]
-    return _BESIDE_VALUES.issuperset(text[:begin] + text[end:])
-
-
-def _decimal(value: float) -> float | None:
-    """Returns the number of at most 6 digits that rounds to this float32; None without one."""
-    if value.is_integer():
-        return value if abs(value) <= _EXACT_INTEGERS else None
-    decimal = float(f"{value:.6g}")
-    return decimal if numbers.to_float32(decimal) == value else None
-
-
 class _Part(NamedTuple):
     """Rows that meet a condition on a column; `words` begin with a space, or are ""."""
 
     words: str
     rows: list[int]
-    column: _Column | None = None
+    column: Column | None = None
 
 
 class _Chosen(NamedTuple):
     """A cell and the words that describe it."""
 
     words: str
-    column: _Column
+    column: Column
     row: int
 
 
@@ -252,7 +133,7 @@ class _Result(NamedTuple):
     of_rows: Callable[[list[int]], float]
 
 
-def _part(sheet: _Sheet, rng: random.Random) -> _Part:
+def _part(sheet: Sheet, rng: random.Random) -> _Part:
     """Draws all rows, or the rows that meet a condition on a column; at least one row."""
     kind = rng.choice(("all", "is", "is", "order"))
     everything = _Part("", list(range(sheet.num_rows)))
@@ -260,7 +141,7 @@ def _part(sheet: _Sheet, rng: random.Random) -> _Part:
     if kind == "all" or not columns:
         return everything
     column, row = rng.choice(columns), rng.randrange(sheet.num_rows)
-    if not _is_name(column.keys[row]):
+    if not is_name(column.keys[row]):
         return everything
     rows = [other for other in everything.rows if not column.differ(row, other)]
     words = f" when {column.name} is "
@@ -280,7 +161,7 @@ def _part(sheet: _Sheet, rng: random.Random) -> _Part:
     return _Part(f"{words}{order} {column.cells[row]}", rows, column) if rows else everything
 
 
-def _choose(sheet: _Sheet, rng: random.Random, column: _Column) -> _Chosen | None:
+def _choose(sheet: Sheet, rng: random.Random, column: Column) -> _Chosen | None:
     """Draws a cell of a column with a description; None if the draw has no good one."""
     part = _part(sheet, rng)
     if part.column is column:  # the condition would already give the cell
@@ -297,12 +178,12 @@ def _choose(sheet: _Sheet, rng: random.Random, column: _Column) -> _Chosen | Non
                 (f"{least} ", min(part.rows, key=value)),
             ]
     kind, row = rng.choice(kinds)
-    if not _is_name(column.keys[row]):
+    if not is_name(column.keys[row]):
         return None
     return _Chosen(f"the {kind}{column.name}{part.words}", column, row)
 
 
-def _result(sheet: _Sheet, rng: random.Random) -> _Result | None:
+def _result(sheet: Sheet, rng: random.Random) -> _Result | None:
     """Draws a sum, an average or a number of rows with a description; None if not possible."""
     part = _part(sheet, rng)
     kind = rng.choice(("sum", "average", "number"))
@@ -322,7 +203,7 @@ def _result(sheet: _Sheet, rng: random.Random) -> _Result | None:
     return _Result(f"the {kind} of {column.name}{part.words}", of_rows(part.rows), of_rows)
 
 
-def _cell_is(sheet: _Sheet, rng: random.Random, truth: bool) -> str | None:
+def _cell_is(sheet: Sheet, rng: random.Random, truth: bool) -> str | None:
     """States the text of a cell."""
     chosen = _choose(sheet, rng, rng.choice(sheet.columns)) if sheet.columns else None
     if chosen is None:
@@ -332,7 +213,7 @@ def _cell_is(sheet: _Sheet, rng: random.Random, truth: bool) -> str | None:
         others = [
             other
             for other in range(sheet.num_rows)
-            if column.differ(row, other) and _is_name(column.keys[other])
+            if column.differ(row, other) and is_name(column.keys[other])
         ]
         if not others:
             return None
@@ -340,7 +221,7 @@ def _cell_is(sheet: _Sheet, rng: random.Random, truth: bool) -> str | None:
     return f"{chosen.words} is {column.cells[row]}"
 
 
-def _cells_compare(sheet: _Sheet, rng: random.Random, truth: bool) -> str | None:
+def _cells_compare(sheet: Sheet, rng: random.Random, truth: bool) -> str | None:
     """Compares a cell with a value, or with another cell of its column."""
     if not sheet.ordered:
         return None
@@ -354,7 +235,7 @@ def _cells_compare(sheet: _Sheet, rng: random.Random, truth: bool) -> str | None
     return f"{chosen.words} is {more if is_more == truth else less} {words}"
 
 
-def _result_is(sheet: _Sheet, rng: random.Random, truth: bool) -> str | None:
+def _result_is(sheet: Sheet, rng: random.Random, truth: bool) -> str | None:
     """States a sum, an average or a number of rows; a false one is computed from other rows."""
     result = _result(sheet, rng)
     said = result and _format_number(result.value if truth else _of_other_rows(sheet, rng, result))
@@ -364,7 +245,7 @@ def _result_is(sheet: _Sheet, rng: random.Random, truth: bool) -> str | None:
     return f"{result.words} is {said}"
 
 
-def _result_compares(sheet: _Sheet, rng: random.Random, truth: bool) -> str | None:
+def _result_compares(sheet: Sheet, rng: random.Random, truth: bool) -> str | None:
     """Compares a sum, an average or a number of rows with that of other rows."""
     result = _result(sheet, rng)
     said = result and _format_number(_of_other_rows(sheet, rng, result))
@@ -377,7 +258,7 @@ def _result_compares(sheet: _Sheet, rng: random.Random, truth: bool) -> str | No
 _FORMS = (_cell_is, _cell_is, _cells_compare, _cells_compare, _result_is, _result_compares)
 
 
-def _of_other_rows(sheet: _Sheet, rng: random.Random, result: _Result) -> float:
+def _of_other_rows(sheet: Sheet, rng: random.Random, result: _Result) -> float:
     """Computes the number from randomly drawn rows."""
     return result.of_rows(rng.sample(range(sheet.num_rows), rng.randint(1, sheet.num_rows)))
 

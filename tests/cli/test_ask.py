@@ -5,6 +5,7 @@ import json
 import pytest
 
 from mate_tf.cli import ask
+from mate_tf.serving import presets
 
 
 @pytest.fixture
@@ -47,7 +48,8 @@ def test_by_the_ending_of_the_name(tmp_path):
         assert (table.columns, table.rows) == (("a", "b"), (("1,5", "2"),))
 
 
-def test_what_is_missing(refused, table, tmp_path):
+def test_what_is_missing(refused, table, tmp_path, monkeypatch):
+    monkeypatch.setattr(presets, "FOLDERS", ())
     assert "needs --table" in refused("--mode=ask", "--question=who?")
     assert "needs --question" in refused("--mode=ask", f"--table={table}")
     asked = ("--mode=ask", f"--table={table}", "--question=who?")
@@ -104,3 +106,14 @@ def test_questions_are_a_conversation():
     assert asked == [None, *answers[:2]]
     ask.answer_all(Predictor(), Table(), ["a", "b"], conversation=False)
     assert asked[3:] == [None, None]
+
+
+def test_without_a_model_it_is_the_preset(
+    command, refused, trained_model, table, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(presets, "FOLDERS", (tmp_path,))
+    presets.save(trained_model, tmp_path / presets.DEFAULT)
+    asked = ("ask", table, "who is 41?", "--format=json")
+    assert command(*asked) == command(*asked, f"--init_checkpoint={tmp_path / presets.DEFAULT}")
+    # A model that is named is never replaced.
+    assert "no SavedModel here" in refused(*asked, f"--output_dir={tmp_path}")

@@ -31,6 +31,7 @@ def fill(folder, *names):
         (("bert_config.json", "model.ckpt.index", "vocab.txt"), Kind.TAPAS),
         (("params.yaml", "ckpt-7.index"), Kind.TRAINED),
         (("saved_model.pb",), Kind.EXPORT),
+        (("config.yaml", "model.safetensors", "vocab.txt"), Kind.PRESET),
         # params.yaml is of our own trainings, whatever else the folder has.
         (("params.yaml", "ckpt-7.index", "bert_config.json"), Kind.TRAINED),
     ],
@@ -48,6 +49,7 @@ def test_kinds(tmp_path, names, kind):
         (("config.json", "vocab.txt"), r"config.json is here, but no weights \(\*.safetensors or "),
         (("bert_config.json", "vocab.txt"), r"is here, but no weights \(\*.index\)"),
         (("params.yaml",), r"is here, but no weights \(\*.index\)"),
+        (("config.yaml", "vocab.txt"), r"is here, but no weights \(\*.safetensors\)"),
         (("config.json", "model.safetensors"), "has no vocab.txt and no tokenizer.json"),
         (("bert_config.json", "model.ckpt.index"), "has no vocab.txt"),
     ],

@@ -1,0 +1,149 @@
+"""Reads questions for intermediate pre-training, made from tables of other data sets.
+
+The questions are made by `mate_tf.tables.question_generation`. Before it is fine-tuned, a model
+learns from them to select cells and an operation over them.
+"""
+
+import hashlib
+import random
+from collections.abc import Iterable, Iterator
+
+from mate_tf.answers.execution import NONE, result
+from mate_tf.data import pretraining
+from mate_tf.data.interactions import (
+    Question,
+    create_interaction_id,
+    create_question_id,
+    interactions_of_single_questions,
+    table_of,
+)
+from mate_tf.errors import InputError
+from mate_tf.protos import interaction_pb2
+from mate_tf.tables.numbers import column_values
+from mate_tf.tables.question_generation import questions
+from mate_tf.tables.table import Table
+
+SPLITS = ("train", "dev", "test")
+HELD_OUT = 2
+"""Percent of the tables in each of "dev" and "test"."""
+
+_FEWEST_ROWS, _MOST_ROWS = 3, 14
+_FEWEST_COLUMNS, _MOST_COLUMNS = 3, 6
+
+
+def read_dir(
+    input_dir: str,
+    split: str,
+    *,
+    seed: int = 0,
+    per_table: int = 6,
+    cut_share: float = 0.6,
+) -> Iterator[interaction_pb2.Interaction]:
+    """Makes questions about the training tables in interaction files of create_data; see `read`.
+
+    All splits are parts of the training tables. Tables for evaluation of the other data sets are
+    never read.
+
+    Args:
+        input_dir: an output folder of create_data, or a folder of such folders.
+        split: one of `SPLITS`.
+        seed, per_table, cut_share: see `read`.
+
+    Raises:
+        InputError: if the split is unknown, there is no such file, or a file is damaged.
+    """
+    if split not in SPLITS:
+        raise InputError(f"QUESTIONS has no split {split!r}, only {', '.join(SPLITS)}")
+    found = pretraining.read_dir(input_dir, "train")
+    of_split = (each for each in found if _split_of(each.table) == split)
+    return read(of_split, seed=seed, per_table=per_table, cut_share=cut_share)
+
+
+def read(
+    interactions: Iterable[interaction_pb2.Interaction],
+    *,
+    seed: int = 0,
+    per_table: int = 6,
+    cut_share: float = 0.6,
+) -> Iterator[interaction_pb2.Interaction]:
+    """Makes questions about the distinct tables of interactions. Each is an interaction of its own.
+
+    The questions about a table depend only on the seed and the table. How an answer was given is
+    the kind of its question (`question_generation.KINDS`, `interactions.given`).
+
+    Args:
+        interactions: tables; their own questions are not used.
+        seed: seed of all random choices.
+        per_table: number of questions about each table; small tables may give fewer.
+        cut_share: share of the tables of which only some neighbouring rows and some columns are
+            used. A model learns sooner from short tables.
+    """
+    seen = set()
+    for interaction in interactions:
+        key = _key(interaction.table)
+        if key in seen:
+            continue
+        seen.add(key)
+        table = table_of(interaction)
+        # A text as seed gives the same numbers in every process; a hash would not.
+        rng = random.Random(f"{seed} {key}")
+        name = table.table_id or key
+        if rng.random() < cut_share:
+            table = _cut(table, rng)
+        yield from interactions_of_single_questions(table, _questions(table, rng, per_table, name))
+
+
+def _questions(table: Table, rng: random.Random, count: int, name: str) -> Iterator[Question]:
+    """Makes questions with all parts of their answers."""
+    for index, made in enumerate(questions(table, rng, count)):
+        texts = [table.rows[row][column] for row, column in made.coordinates]
+        number = None
+        if made.aggregation != NONE:
+            number = result(made.aggregation, texts, _numbers(table, made.coordinates)).value
+            texts = [f"{number:.15g}"]
+        yield Question(
+            create_question_id(create_interaction_id(name, index), 0),
+            made.text,
+            made.coordinates,
+            texts,
+            made.aggregation,
+            number,
+            given=made.kind,
+        )
+
+
+def _numbers(table: Table, coordinates) -> list[float | None]:
+    """Returns the number in each of some cells of one column."""
+    column = coordinates[0][1]
+    values = column_values([row[column] for row in table.rows])
+    found = (values[row] for row, _ in coordinates)
+    return [value if isinstance(value, float) else None for value in found]
+
+
+def _cut(table: Table, rng: random.Random) -> Table:
+    """Draws neighbouring rows and some columns; the first column is often kept."""
+    num_rows = min(table.num_rows, rng.randint(_FEWEST_ROWS, _MOST_ROWS))
+    begin = rng.randint(0, table.num_rows - num_rows)
+    number = min(table.num_columns, rng.randint(_FEWEST_COLUMNS, _MOST_COLUMNS))
+    columns = sorted(rng.sample(range(table.num_columns), number))
+    if columns and rng.random() < 0.8:
+        columns[0] = 0
+    return Table.from_rows(
+        [table.columns[column] for column in columns],
+        [[row[column] for column in columns] for row in table.rows[begin : begin + num_rows]],
+        table_id=table.table_id,
+        title=table.title,
+    )
+
+
+def _key(table: interaction_pb2.Table) -> str:
+    """Returns a name of the contents of a table."""
+    texts = [cell.text for cell in table.columns]
+    texts += [cell.text for row in table.rows for cell in row.cells]
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+
+
+def _split_of(table: interaction_pb2.Table) -> str:
+    """Returns the split of a table, which follows from its texts."""
+    number = int(_key(table), 16) % 100
+    return "test" if number < HELD_OUT else "dev" if number < 2 * HELD_OUT else "train"

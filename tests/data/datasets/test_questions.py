@@ -1,0 +1,78 @@
+"""QUESTIONS: which tables are read, and what the questions about them have."""
+
+import pytest
+
+from mate_tf.answers.execution import NONE
+from mate_tf.data import records
+from mate_tf.data.datasets import questions
+from mate_tf.data.interactions import Question, given, interaction_from_table, parse_question_id
+from mate_tf.data.records.create_data import interactions_path
+from mate_tf.errors import InputError
+from mate_tf.evaluation import denotation
+from mate_tf.evaluation.predictions import Prediction
+from mate_tf.tables.question_generation import KINDS
+from mate_tf.tables.table import Table
+
+
+def table(number, num_rows=20):
+    rows = [[f"Town {i}", f"Region {i % 3}", f"${i * 7 + number}"] for i in range(num_rows)]
+    return Table.from_rows(["Town", "Region", "Price"], rows, table_id=f"t{number}")
+
+
+def interactions(*numbers):
+    return [
+        interaction_from_table(table(number), f"t{number}-0", [Question(f"t{number}-0_0", "x?")])
+        for number in numbers
+    ]
+
+
+@pytest.fixture(scope="module")
+def made():
+    return list(questions.read(interactions(*range(30)), per_table=8))
+
+
+def test_answers_are_of_the_table_that_is_given(made):
+    """Of a table that was cut, too: the cells and the operation give the answer."""
+    assert len({tuple(row.cells[0].text for row in each.table.rows) for each in made}) > 10
+    for each in made:
+        (question,) = each.questions
+        answer = question.answer
+        cells = tuple((cell.row_index, cell.column_index) for cell in answer.answer_coordinates)
+        operation = denotation.AGGREGATIONS[answer.aggregation_function]
+        prediction = Prediction(question.id, cells, aggregation=operation)
+        assert denotation.is_right(each, question, prediction)
+        assert answer.HasField("float_value") == (operation != NONE)
+        assert given(question) in KINDS
+
+
+def test_ids_are_unique(made):
+    assert len({each.questions[0].id for each in made}) == len(made)
+    parse_question_id(made[0].questions[0].id)
+
+
+def test_equal_tables_are_asked_about_once(made):
+    twice = list(questions.read(interactions(*range(30), *range(30)), per_table=8))
+    assert twice == made
+    other = list(questions.read(interactions(*range(30)), per_table=8, seed=1))
+    assert other != made
+
+
+@pytest.mark.parametrize(("share", "cut"), [(0.0, False), (1.0, True)])
+def test_cut_tables(share, cut):
+    found = list(questions.read(interactions(*range(5)), cut_share=share))
+    assert {len(each.table.rows) < 20 for each in found} == {cut}
+
+
+def test_splits_are_parts_of_the_training_tables(tmp_path):
+    path = interactions_path(tmp_path / "sqa", "train")
+    records.write_interactions(interactions(*range(200)), path)
+    records.write_interactions(interactions(999), interactions_path(tmp_path / "sqa", "dev"))
+    found = {
+        split: {each.table.table_id for each in questions.read_dir(tmp_path, split, per_table=1)}
+        for split in questions.SPLITS
+    }
+    assert set.union(*found.values()) <= {f"t{number}" for number in range(200)}
+    assert sum(map(len, found.values())) == 200  # no table is in two splits
+    assert min(map(len, found.values())) >= 1
+    with pytest.raises(InputError, match="QUESTIONS has no split 'val', only train, dev, test"):
+        next(questions.read_dir(tmp_path, "val"))

@@ -1,0 +1,41 @@
+"""Trained models that come with the package, in place of which tests write a tiny one."""
+
+import pytest
+
+from mate_tf.errors import InputError
+from mate_tf.serving import presets
+from mate_tf.serving.predictor import Predictor
+from mate_tf.serving.source import Kind
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The only folder with presets, empty."""
+    folder = tmp_path / "presets"
+    monkeypatch.setattr(presets, "FOLDERS", (tmp_path / "absent", folder))
+    return folder
+
+
+def test_answers_are_those_of_the_training(folder, trained_model, table):
+    presets.save(trained_model, folder / "tiny")
+    assert presets.names() == ["tiny"]
+    files = {path.name for path in (folder / "tiny").iterdir()}
+    assert files == {Kind.PRESET.value, presets.VOCABULARY, presets.WEIGHTS}
+    found = Predictor.from_preset("tiny").ask(table, "which city?")
+    # The weights have 8 bits of precision in the file.
+    expected = Predictor.from_pretrained(trained_model).ask(table, "which city?")
+    assert found.probability == pytest.approx(expected.probability, rel=0.2)
+    assert str(folder) not in (folder / "tiny" / Kind.PRESET.value).read_text()
+
+
+def test_what_is_missing(folder):
+    with pytest.raises(InputError, match="no preset 'mini' comes with this mate-tf; there is none"):
+        Predictor.from_preset()
+    (folder / "other").mkdir(parents=True)
+    (folder / "other" / Kind.PRESET.value).touch()
+    for name in ("mini", "../other", ""):
+        with pytest.raises(InputError, match=f"no preset '{name}' .*; there is other"):
+            presets.find(name)
+    assert presets.find("other") == str(folder / "other")
+    with pytest.raises(InputError, match=r"config.yaml is here, but no weights"):
+        Predictor.from_preset("other")
