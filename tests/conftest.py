@@ -9,7 +9,7 @@ import sys
 import hypothesis
 import pytest
 
-from . import graphs, seeds, tiny_model
+from . import graphs, memory, seeds, tiny_model
 from .shared_folder import shared_folder
 
 # Deadlines and too_slow are off: how long an example takes depends on what else the machine does.
@@ -45,6 +45,7 @@ def pytest_configure(config):
     # Graphs have millions of objects. With Python's thresholds garbage collection took up to half
     # of the time. Here it runs after tests with large graphs and after each file.
     gc.set_threshold(100_000, 50, 1000)
+    memory.keep_little()
 
 
 def _seed(config, name: str) -> None:
@@ -96,6 +97,7 @@ def pytest_runtest_protocol(item, nextitem):
         gc.collect()
         # What is left lives on, modules above all; later collections need not go through it.
         gc.freeze()
+        memory.give_back()
     elif graphs.large():
         gc.collect()
     return result

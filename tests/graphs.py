@@ -1,7 +1,8 @@
-"""Frees TensorFlow's graphs, which have millions of Python objects."""
+"""Frees TensorFlow's graphs, which have millions of Python objects, and avoids them."""
 
 import contextlib
 import gc
+import os
 import sys
 from collections.abc import Iterable
 
@@ -27,6 +28,21 @@ def forget(names: Iterable[str]) -> None:
     """Removes custom gradients, whose graphs must not be used any more."""
     for name in names:
         del sys.modules["tensorflow.python.framework.ops"].gradient_registry._registry[name]
+
+
+@contextlib.contextmanager
+def avoided():
+    """Runs functions of the block as Python code: to trace them takes longer than a few steps.
+
+    What is saved has its graphs. With CI=1, as in .ci/run, all of them are traced.
+    """
+    import tensorflow as tf
+
+    tf.config.run_functions_eagerly(not os.environ.get("CI"))
+    try:
+        yield
+    finally:
+        tf.config.run_functions_eagerly(False)
 
 
 @contextlib.contextmanager

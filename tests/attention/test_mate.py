@@ -66,6 +66,11 @@ def compare(tables, seq, seed, questions, columns, **options):
         assert_equal_on_real_tokens(context, efficient, exact)
 
 
+# An example takes a quarter of a second.
+fewer = settings(max_examples=settings.default.max_examples // 2)
+
+
+@fewer
 @given(blocks=st.integers(2, 4), missing=st.integers(0, 17), **SIZES)
 def test_equals_the_masked_layer(tables, blocks, missing, **options):
     """In two or more blocks: with one, none is between others, or can be read from elsewhere."""
@@ -82,6 +87,7 @@ def test_equals_the_masked_layer_in_few_blocks(tables, seq, **options):
     compare(tables, seq, **options)
 
 
+@fewer
 @given(
     seed=st.integers(0, 2**31 - 1),
     seq=st.integers(20, 90),

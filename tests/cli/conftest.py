@@ -59,6 +59,13 @@ def flags_as_before():
         yield
 
 
+@pytest.fixture(scope="module")
+def without_graphs():
+    """See `graphs.avoided`: for tests of modes; their tasks' graphs are those of other tests."""
+    with graphs.avoided():
+        yield
+
+
 @pytest.fixture(scope="session")
 def invoked():
     """`invoke`, for fixtures that are made once."""

@@ -32,7 +32,7 @@ TEXTS_AND_NUMBERS = [{"text": "rome"}, {"number": 31}]
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path, without_graphs):
     """A configuration and a table; `ask` writes the questions."""
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "cities.csv").write_text(TABLE)

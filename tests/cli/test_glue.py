@@ -5,7 +5,6 @@ import zipfile
 
 import numpy as np
 import pytest
-import tensorflow as tf
 from scipy import stats
 from sklearn import metrics
 
@@ -46,13 +45,9 @@ SUBMISSIONS = {
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory, invoked):
-    """Folder with out/<task>/model for each task; two steps each.
-
-    Without graphs, which take longer to trace than two such steps.
-    """
+def trained(tmp_path_factory, invoked, without_graphs):
+    """Folder with out/<task>/model for each task; two steps each."""
     folder = tmp_path_factory.mktemp("glue")
-    tf.config.run_functions_eagerly(True)
     (folder / "tiny.yaml").write_text(CONFIG)
     glue_files.write_diagnostics(folder / "official")
     for name, task in TASKS.items():
@@ -65,8 +60,7 @@ def trained(tmp_path_factory, invoked):
             "--num_processes=1",
         )
         assert invoked(*flags) == 0
-    yield folder
-    tf.config.run_functions_eagerly(False)
+    return folder
 
 
 def test_submissions(trained):

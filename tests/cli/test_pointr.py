@@ -126,7 +126,7 @@ def write_data(folder):
 
 
 @pytest.fixture(scope="module")
-def finished(data, invoked, tmp_path_factory):
+def finished(data, invoked, tmp_path_factory, without_graphs):
     """Output folder after --mode=run, and the flags of the run; not to be changed."""
 
     def flags_of(folder):

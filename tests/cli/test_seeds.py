@@ -25,14 +25,12 @@ tf_random_seed: 0
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """Folder with tiny.yaml and RTE; trainings run without graphs, which take longer to trace."""
+def folder(tmp_path_factory, without_graphs):
+    """Folder with tiny.yaml and RTE."""
     path = tmp_path_factory.mktemp("seeds")
     (path / "tiny.yaml").write_text(CONFIG)
     glue_files.write(path, "RTE", number=6)
-    tf.config.run_functions_eagerly(True)
-    yield path
-    tf.config.run_functions_eagerly(False)
+    return path
 
 
 def arguments(folder, output_dir):

@@ -25,7 +25,7 @@ tf_random_seed: 0
 
 
 @pytest.fixture
-def flags(tmp_path):
+def flags(tmp_path, without_graphs):
     """flags(task): those of a tiny experiment with files in <tmp_path>/official."""
 
     def make(name):

@@ -12,6 +12,8 @@ from mate_tf.serving import Summarizer
 from mate_tf.tasks.summarize import SummarizeTask
 from mate_tf.training import layer_log
 
+from .. import graphs
+
 WORDS = [f"w{i}" for i in range(30)]
 PIECES = ["[PAD]", "[UNK]", "[MASK]", "[SEP]", "[CLS]", ".", *WORDS]
 CONFIG = """
@@ -78,11 +80,17 @@ def flags(tmp_path):
 
 
 def test_from_noise_to_summaries(command, refused, flags, tmp_path, monkeypatch):
+    """The first training by graphs, whose model and trees are those of the second one."""
     output = command("--mode=run", *flags("DENOISE"))
     assert "target accuracy  " in output
     assert "step 2/2  loss " in output
     assert refused("--mode=predict", *flags("DENOISE")).startswith("task DENOISE answers no")
 
+    with graphs.avoided():
+        summarized(command, flags, tmp_path, monkeypatch)
+
+
+def summarized(command, flags, tmp_path, monkeypatch):
     pretrained = tmp_path / "out" / "DENOISE" / "model"
     arguments = (*flags("SUMMARIZE"), f"--init_checkpoint={pretrained}")
     arguments += ("--params_override=trainer.layer_log_interval=2",)

@@ -1,12 +1,14 @@
 """Decision trees in the table encoder, from training to the SavedModel."""
 
 import numpy as np
+import pytest
 import tensorflow as tf
 
 from mate_tf.serving.exported import ExportedModel
 from mate_tf.serving.signatures import parse_examples
 from mate_tf.training import experiments, layer_log, trainer
 
+pytestmark = pytest.mark.usefixtures("without_graphs")
 VARIANTS = ("tree_fine", "tree_coarse", "mate_tree")
 
 

@@ -54,10 +54,7 @@ QUESTIONS = ("who is 41?", "?!", "who is older " * 500)
 
 @pytest.fixture(scope="module")
 def asked(serve, predictor):
-    """Table, the predictor's answer and the outputs, by name of the table and question.
-
-    Each test that calls the graph pays for it again: a new seed clears TensorFlow's kernels.
-    """
+    """Table, the predictor's answer and the outputs, by name of the table and question."""
     tables = {name: Table.from_rows(*texts) for name, texts in TABLES.items()}
     return {
         (name, question): (

@@ -10,6 +10,8 @@ from mate_tf.checkpoints import bundle
 from mate_tf.errors import InputError
 from mate_tf.training import bootstrap, experiments, layer_log, trainer
 
+from .. import graphs
+
 
 def planned(layers, width, target, steps, **options):
     """[(last step, heights by layer)] of an experiment; 0: no tree there."""
@@ -145,17 +147,18 @@ def _renamed(options):
 @pytest.fixture
 def tiny(toy_experiment):
     """Three stages of two steps: trees in the last layer, which grow, and then in the first."""
-    return lambda *overrides: toy_experiment(
-        "task: {train_data: {buckets: [], seed: 1}, model: {encoder: {num_hidden_layers: 2,"
-        " hidden_size: 16, attention: [{name: tree_fine, tree_height: 1},"
-        " {name: tree_coarse, tree_height: 2}]}}}",
-        "trainer: {train_steps: 6, steps_per_loop: 1, train_tf_function: false,"
-        " train_tf_while_loop: false, summary_interval: 1, checkpoint_interval: 1,"
-        " optimizer_config: {warmup: {type: null}, learning_rate: {type: bert,"
-        " bert: {initial_learning_rate: 0.006, warmup_steps: 0}}}}",
-        "bootstrap.layer_width=1",
-        *overrides,
-    )
+    with graphs.avoided():  # those of the layer log
+        yield lambda *overrides: toy_experiment(
+            "task: {train_data: {buckets: [], seed: 1}, model: {encoder: {num_hidden_layers: 2,"
+            " hidden_size: 16, attention: [{name: tree_fine, tree_height: 1},"
+            " {name: tree_coarse, tree_height: 2}]}}}",
+            "trainer: {train_steps: 6, steps_per_loop: 1, train_tf_function: false,"
+            " train_tf_while_loop: false, summary_interval: 1, checkpoint_interval: 1,"
+            " optimizer_config: {warmup: {type: null}, learning_rate: {type: bert,"
+            " bert: {initial_learning_rate: 0.006, warmup_steps: 0}}}}",
+            "bootstrap.layer_width=1",
+            *overrides,
+        )
 
 
 class Killed(BaseException):
