@@ -16,7 +16,7 @@ from .shared_folder import shared_folder
 _ANY_MACHINE = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
 hypothesis.settings.register_profile("default", max_examples=30, **_ANY_MACHINE)
 hypothesis.settings.register_profile("ci", max_examples=100, **_ANY_MACHINE)
-hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "default")
+hypothesis.settings.load_profile("ci" if graphs.THOROUGH else "default")
 
 # Two workers with two threads each only get in each other's way on two cores.
 for _threads in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS"):

@@ -6,6 +6,10 @@ import os
 import sys
 from collections.abc import Iterable
 
+THOROUGH = os.environ.get("MATE_TF_THOROUGH") == "1"
+"""All graphs and more examples, as in a stage of .ci/run. (CI=1 would also slow down the default run
+there.)"""
+
 
 def large() -> bool:
     """Returns whether large graphs were built since garbage was last collected."""
@@ -34,11 +38,11 @@ def forget(names: Iterable[str]) -> None:
 def avoided():
     """Runs functions of the block as Python code: to trace them takes longer than a few steps.
 
-    What is saved has its graphs. With CI=1, as in .ci/run, all of them are traced.
+    What is saved has its graphs. With MATE_TF_THOROUGH=1 all of them are traced.
     """
     import tensorflow as tf
 
-    tf.config.run_functions_eagerly(not os.environ.get("CI"))
+    tf.config.run_functions_eagerly(not THOROUGH)
     try:
         yield
     finally:
