@@ -7,8 +7,7 @@ import sys
 from collections.abc import Iterable
 
 THOROUGH = os.environ.get("MATE_TF_THOROUGH") == "1"
-"""All graphs and more examples, as in a stage of .ci/run. (CI=1 would also slow down the default run
-there.)"""
+"""All graphs and more examples, as in stages of .ci/run. Not by CI=1: its default run has that too."""
 
 
 def large() -> bool:
