@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 
 THOROUGH = os.environ.get("MATE_TF_THOROUGH") == "1"
-"""All graphs and more examples, as in stages of .ci/run. Not by CI=1: its default run has that too."""
+"""All graphs and more examples, as in stages of .ci/run. CI=1 is set for its default run too."""
 
 
 def large() -> bool:
