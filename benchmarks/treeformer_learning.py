@@ -4,7 +4,8 @@
     python benchmarks/treeformer_learning.py --tasks listops --seeds 0      # a part; the rest later
 
 Tree attention (TF-A and TC-A) in all layers from the first step on, the same with Treeformer's 2-D
-bootstrapping (paper, Algorithm 1), and full attention, all for the same number of steps. Sequences
+bootstrapping (paper, Algorithm 1), bootstrapped TF-A with balanced leaves (`--balancing_loss`,
+`--leaf_capacity`), and full attention, all for the same number of steps. Sequences
 have up to 512 tokens in ListOps and 128 in the other task. What is done already is not done again:
 killed, the same command goes on. `--threads 1` twice, once for each of the `--tasks`, uses two
 cores; once more with both prints all results. `--params_override` goes to every run; others need
@@ -33,7 +34,9 @@ PER_STAGE = 0.06
 TREES = ("tree_fine", "tree_coarse")
 FULL = "full"
 BOOTSTRAPPED = "{}, bootstrapped"
-VARIANTS = (FULL, *(name for tree in TREES for name in (tree, BOOTSTRAPPED.format(tree))))
+BALANCED = "tree_fine, bootstrapped, balanced"
+VARIANTS = (FULL, *(name for tree in TREES for name in (tree, BOOTSTRAPPED.format(tree))), BALANCED)
+BALANCING_LOSS = 0.02
 METRIC = "class_accuracy"
 
 
@@ -46,6 +49,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--tree_height", type=int, default=6)
     parser.add_argument("--start_height", type=int, default=0)
     parser.add_argument("--layer_width", type=int, default=2)
+    parser.add_argument("--balancing_loss", type=float, default=BALANCING_LOSS)
+    parser.add_argument("--leaf_capacity", type=float, help="of the balanced leaves; default: none")
     parser.add_argument("--params_override", action="append", default=[])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument(
@@ -88,7 +93,7 @@ def train(options, task: str, variant: str, seed: int) -> list[dict]:
     """The lines of layers.jsonl of a run, which is trained as far as it is not yet."""
     if not (options.data / task / "tf_examples" / "dev.tfrecord").exists():
         run(options, task, "create_data")
-    name, _, bootstrapped = variant.partition(", ")
+    name, *kinds = variant.split(", ")
     model_dir = options.data / task / "runs" / f"{variant.replace(', ', '_')}_{seed}"
     lines, steps = read_lines(model_dir), steps_of(options, task)
     if accuracy(lines, steps) is None:
@@ -98,7 +103,13 @@ def train(options, task: str, variant: str, seed: int) -> list[dict]:
             f"trainer.layer_log_interval={max(1, steps // 40)}",
             f"task.model.encoder.attention.name={name}{height if name in TREES else ''}",
         ]
-        if bootstrapped:
+        if "balanced" in kinds:
+            balanced = {"balancing_loss": options.balancing_loss}
+            if options.leaf_capacity:
+                balanced["leaf_capacity"] = options.leaf_capacity
+            prefix = "task.model.encoder.attention"
+            overrides += [f"{prefix}.{key}={value}" for key, value in balanced.items()]
+        if "bootstrapped" in kinds:
             overrides.append(
                 f"bootstrap.layer_width={options.layer_width},"
                 f"bootstrap.start_height={options.start_height},"
@@ -135,8 +146,9 @@ def accuracy(lines: list[dict], steps: int) -> float | None:
 
 
 def differences(results: dict[str, list[float]]) -> dict[str, list[float]]:
-    """With bootstrapping minus without, seed by seed."""
+    """With bootstrapping minus without, and with balanced leaves, seed by seed."""
     pairs = {tree: BOOTSTRAPPED.format(tree) for tree in TREES}
+    pairs[BOOTSTRAPPED.format("tree_fine")] = BALANCED
     return {
         tree: [a - b for a, b in zip(results[with_it], results[tree], strict=True)]
         for tree, with_it in pairs.items()
@@ -151,7 +163,7 @@ def row(title: str, values: list[float], sign: str = "") -> str:
 
 
 def table(task: str, results: dict[str, list[float]], options) -> str:
-    """A line for each variant, and for what bootstrapping gives."""
+    """A line for each variant, and for what bootstrapping and balancing give."""
     seeds = ", ".join(map(str, options.seeds))
     lines = [
         f"{task}, % of the dev split after {steps_of(options, task)} steps, seeds {seeds}",

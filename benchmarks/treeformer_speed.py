@@ -7,7 +7,8 @@ The self-attention layer alone, with its projections: 8 heads, hidden size 768, 
 height 6, one thread. Variants take turns within each repetition and medians are compared, so that
 a busy machine slows all of them alike; processor time tells more than the clock there. Trees get
 biases that spread the tokens over the leaves in the shares wanted: equal ones, half of them in one
-leaf (skewed), or those that a training with tree attention left in its last layer.
+leaf (skewed), or those that a training with tree attention left in its last layer. The last two
+also with a capacity of the leaves, for which `pairs` and `largest leaf` are those before it.
 
 FLOPs are those of the attention without the projections, at the lengths and widths of Table 11,
 relative to full attention: by formula, where each node is scored only on the path taken; as done
@@ -27,6 +28,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 LENGTHS = (1024, 2048, 4096, 8192)
 HIDDEN, HEADS, HEIGHT = 768, 8, 6
+CAPACITY = 2.0
 BRANCHINGS = ((100, 10), (8, 8))
 WANTED = {1024: 1.4, 2048: 2.0, 4096: 3.2, 8192: 5.2}
 LRA = {
@@ -44,6 +46,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--variants", nargs="+", help="only those whose names start so, and full")
+    parser.add_argument("--parts", action="store_true", help="measure the parts of tree_fine")
     parser.add_argument("--trained", help="--model_dir of a training with binary trees")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
@@ -123,6 +126,11 @@ def cases(args) -> dict:
         shares = trained_shares(args.trained)
         height = (len(shares[0]) - 1).bit_length()
         found["tree_fine trained"] = ("tree_fine", {"tree_height": height}, shares)
+    for name in ("tree_fine skewed", "tree_fine trained"):
+        if name in found:
+            kind, options, shares = found[name]
+            limited = options | {"leaf_capacity": CAPACITY}
+            found[f"{name}, capacity {CAPACITY:g}"] = (kind, limited, shares)
     if args.variants:
         wanted = ("full", *args.variants)
         found = {name: case for name, case in found.items() if name.startswith(wanted)}
@@ -184,6 +192,62 @@ def measure_speed(args) -> list[dict]:
     return results
 
 
+def measure_parts(args) -> list[dict]:
+    """Median processor milliseconds of the parts of `tree_fine`, each computed alone.
+
+    `rest` is the time of the layer without these parts: blocks, their attention, and the way back.
+    """
+    import tensorflow as tf
+
+    from mate_tf.analysis.cost import speed
+    from mate_tf.attention import leaf_blocks
+
+    results = []
+    for length in args.lengths:
+        x = tf.random.stateless_normal([1, length, HIDDEN], [1, length])
+        real = tf.ones([1, length], tf.bool)
+        print(f"\n{length} tokens, processor milliseconds")
+        for name, case in cases(args).items():
+            if not name.startswith("tree_fine"):
+                continue
+            whole, layer = make(name, case, x)
+            query, key = layer.project(x, layer.query, layer.key)
+            leaves = [layer.tree.leaves(part) for part in (query, key)]
+            num_leaves = layer.tree_shape.num_leaves
+
+            def project(x, layer=layer):
+                parts = layer.project(x, layer.query, layer.key, layer.value)
+                return [layer.project_back(part) for part in parts[:1]] + parts[1:]
+
+            def descend(query, key, layer=layer):
+                return [layer.tree.leaves(part) for part in (query, key)]
+
+            def sort(*leaves, real=real, num_leaves=num_leaves):
+                return [leaf_blocks.sort(part, real, num_leaves).indices for part in leaves]
+
+            parts = {
+                "projections": (project, [x]),
+                "leaves": (descend, [query, key]),
+                "sorting": (sort, leaves),
+                "all": (whole, [x]),
+            }
+            compiled = {
+                part: (tf.function(function, autograph=False), inputs)
+                for part, (function, inputs) in parts.items()
+            }
+            times = {part: [] for part in parts}
+            for repeat in range(-1, args.repeats):
+                for part, (function, inputs) in compiled.items():
+                    measured = speed.seconds(function, *inputs)[1]
+                    if repeat >= 0:
+                        times[part].append(1e3 * measured)
+            row = {part: statistics.median(values) for part, values in times.items()}
+            row["rest"] = 2 * row["all"] - sum(row.values())
+            print(f"  {name:30}" + "".join(f"{part} {ms:7.1f}  " for part, ms in row.items()))
+            results.append({"length": length, "variant": name, **row})
+    return results
+
+
 def occupancy(layer, x) -> dict:
     """Pairs compared relative to all pairs, and the share of keys in the fullest leaf."""
     import numpy as np
@@ -210,7 +274,7 @@ def print_speed(rows: list[dict]) -> None:
     for row in rows:
         wanted = WANTED.get(length) if row["variant"] == "tree_fine" else None
         print(
-            f"  {row['variant']:20} {1e3 * row['seconds']:9.1f} ms  {row['speedup']:5.2f}x full"
+            f"  {row['variant']:30} {1e3 * row['seconds']:9.1f} ms  {row['speedup']:5.2f}x full"
             f" ({row['processor_speedup']:.2f}x by processor time)"
             f"  pairs {row['pairs']:7.2%}  largest leaf {row['largest_leaf']:6.1%}"
             + (f"  wanted {wanted}x" if wanted else ""),
@@ -298,6 +362,9 @@ def main() -> None:
 
     tf.config.threading.set_intra_op_parallelism_threads(args.threads)
     tf.config.threading.set_inter_op_parallelism_threads(args.threads)
+    if args.parts:
+        measure_parts(args)
+        return
     results = {"flops": measure_flops(), "speed": measure_speed(args)}
     args.output.mkdir(parents=True, exist_ok=True)
     target = args.output / "treeformer_speed"

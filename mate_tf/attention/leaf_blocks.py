@@ -203,11 +203,17 @@ def _classes(query_counts, key_counts):
     for first, end in zip([0, *begins], [*begins, count], strict=True):
         group = order[first:end]
         sizes = (
-            tf.maximum(_ceil_div(tf.reduce_max(tf.gather(counts, group)), 8), 1) * 8
+            _size_for(tf.reduce_max(tf.gather(counts, group)))
             for counts in (query_counts, key_counts)
         )
         classes.append((group, *sizes))
     return classes
+
+
+def _size_for(count):
+    """Returns the smallest of 1, 2, 4, 8, 16, 24, 32, … that is not below `count`, <int32>[]."""
+    smaller = tf.where(count > 2, 4, tf.where(count > 1, 2, 1))
+    return tf.where(count > 4, _ceil_div(count, 8) * 8, smaller)
 
 
 def _block(tokens: Sorted, group, number, size):

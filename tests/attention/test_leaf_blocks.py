@@ -112,7 +112,7 @@ def test_a_large_leaf_does_not_make_the_blocks_of_others_large():
     real = tf.ones([1, leaves.size], tf.bool)
     by_leaf = leaf_blocks.sort(tf.constant(leaves), real, 33)
     sizes = [whole.keys.shape for whole in leaf_blocks.whole_groups(by_leaf, by_leaf)]
-    assert [size for _, size in sizes] == [8, 8, 104]
+    assert [size for _, size in sizes] == [4, 4, 104]
     assert [count for count, _ in sizes] == [16, 15, 2]
 
 
