@@ -9,7 +9,7 @@ import sys
 import hypothesis
 import pytest
 
-from . import graphs, memory, seeds, tiny_model
+from . import annotations, graphs, memory, seeds, tiny_model
 from .shared_folder import shared_folder
 
 # Deadlines and too_slow are off: how long an example takes depends on what else the machine does.
@@ -21,6 +21,13 @@ hypothesis.settings.load_profile("ci" if graphs.THOROUGH else "default")
 # Two workers with two threads each only get in each other's way on two cores.
 for _threads in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(_threads, "1")
+
+# XLA compiles for a few small steps: to optimize the code takes longer than it saves.
+if not os.environ.get("CI"):
+    os.environ.setdefault(
+        "XLA_FLAGS",
+        "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true",
+    )
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -34,6 +41,7 @@ def pytest_addoption(parser):
 
 def pytest_collection_modifyitems(items):
     """Marks tests whose code runs in an environment of its own, directly or in a fixture."""
+    annotations.read_once()  # here, because all modules are imported now
     for item in items:
         if "interpreter" in getattr(item, "fixturenames", ()):
             item.add_marker("environment")

@@ -280,7 +280,8 @@ def test_any_length_with_unknown_shape_saved_and_by_xla(name, features, tmp_path
     static = tf.function(serve, jit_compile=True, autograph=False)
     module = tf.Module()  # the encoder itself would have Keras trace each layer several times
     module.weights = encoder.variables
-    tf.saved_model.save(module, str(tmp_path / "model"), signatures=dynamic)
+    options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
+    tf.saved_model.save(module, str(tmp_path / "model"), signatures=dynamic, options=options)
     loaded = tf.saved_model.load(str(tmp_path / "model")).signatures["serving_default"]
     for seq in (3, 17, SEQ):
         cut = {key: value[:, :seq] for key, value in features.items()}

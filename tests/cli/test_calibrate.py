@@ -10,6 +10,8 @@ from mate_tf.errors import InputError
 from mate_tf.evaluation import calibration
 from mate_tf.serving import export as saved_model
 
+from .. import graphs
+
 
 @pytest.fixture
 def table(tmp_path):
@@ -18,6 +20,14 @@ def table(tmp_path):
     return path
 
 
+@pytest.fixture
+def without_graphs_now(trained_copy):
+    """Not those of the training before, which others read."""
+    with graphs.avoided():
+        yield
+
+
+@pytest.mark.usefixtures("without_graphs_now")
 def test_evaluate_export_and_ask(command, trained_copy, table):
     """The scores have the errors, the export has the calibration, ask goes by its threshold."""
     model_dir = pathlib.Path(trained_copy[-1].partition("=")[2])

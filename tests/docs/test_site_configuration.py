@@ -26,13 +26,12 @@ def classes():
 
 
 def test_every_key_has_a_meaning(classes):
-    missing = [
-        f"{config.__name__}.{field.name}"
-        for config in classes
-        if config.__name__ not in site_tf_models.UNIMPLEMENTED
-        for field in dataclasses.fields(config)
-        if not site_configuration.descriptions(config).get(field.name, "").strip()
-    ]
+    missing = []
+    for config in classes:
+        if config.__name__ not in site_tf_models.UNIMPLEMENTED:
+            meanings = site_configuration.descriptions(config)
+            keys = [field.name for field in dataclasses.fields(config)]
+            missing += [f"{config.__name__}.{k}" for k in keys if not meanings.get(k, "").strip()]
     assert missing == []
 
 

@@ -1,5 +1,6 @@
 """Strings read in the graph as the converter reads them."""
 
+import contextlib
 import random
 
 import numpy as np
@@ -19,8 +20,11 @@ from mate_tf.tables.conversion import ConversionConfig
 from mate_tf.tables.table import Table
 from mate_tf.tables.text import normalize_for_match
 
+from .. import graphs
+
 FIT = {"drop_rows_to_fit": True, "drop_columns_to_fit": True, "trim_question_to_fit": True}
 PRUNE = {"prune_rows": True, "prune_columns": True, "renumber_to_fit": True, "fill_cells": True}
+PRUNED_AND_TRIMMED = {"max_seq_length": 64, "cell_trim_length": 2} | PRUNE
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +151,7 @@ def random_table(draw):
         {"max_seq_length": 40, "max_row_id": 9, "max_column_id": 7},
         {"max_seq_length": 96, "cell_trim_length": 2, "strip_column_names": True},
         {"max_seq_length": 40, "max_row_id": 9, "max_column_id": 7} | PRUNE,
-        {"max_seq_length": 64, "cell_trim_length": 2} | PRUNE,
+        PRUNED_AND_TRIMMED,
     ],
     ids=["short", "trimmed", "pruned", "pruned and trimmed"],
 )
@@ -171,7 +175,9 @@ def test_features(vocab_file, options):
         header[index, : table.num_columns] = table.columns
         if table.num_rows:
             cells[index, : table.num_rows, : table.num_columns] = table.rows
-    together = read(tf.constant(questions), tf.constant(header), tf.constant(cells))
+    # One graph with all options; without them as Python code.
+    with graphs.avoided() if options != PRUNED_AND_TRIMMED else contextlib.nullcontext():
+        together = read(tf.constant(questions), tf.constant(header), tf.constant(cells))
     for index, (table, question) in enumerate(zip(tables, questions, strict=True)):
         asked = [interactions.Question("ask-0_0", question)]
         proto = interactions.interaction_from_table(table, "ask-0", asked)
