@@ -2,13 +2,16 @@
 
     python benchmarks/mini.py                          # the preset that comes with mate-tf
     python benchmarks/mini.py --model out/wtq/model    # any model of Predictor.from_pretrained
+    python benchmarks/mini.py --interactions out/wtq/interactions/test.tfrecord --every 8
 
-The tables and questions are in tests/handmade, five questions a table. An answer is right by the
+The tables and questions are in tests/handmade, five questions a table. `--interactions` are those
+that create_data wrote for another task, of which every n-th is asked too. An answer is right by the
 rules of WikiTableQuestions' evaluator. The scores stand beside those of lexical baselines.
 """
 
 import argparse
 import collections
+import itertools
 import json
 import os
 import pathlib
@@ -19,7 +22,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # as the command line does
 
-from mate_tf.data.interactions import Question, interaction_from_table  # noqa: E402
+from mate_tf.data import records  # noqa: E402
+from mate_tf.data.interactions import (  # noqa: E402
+    Question,
+    interaction_from_table,
+    table_of,
+)
 from mate_tf.evaluation import baselines, denotation, metrics  # noqa: E402
 from mate_tf.evaluation.predictions import Prediction  # noqa: E402
 from mate_tf.files.atomic import write_text  # noqa: E402
@@ -46,16 +54,22 @@ def read(folder: pathlib.Path):
     return found, kinds
 
 
-def ask(predictor: Predictor, interactions, folder: pathlib.Path):
+def sample(path: str, every: int):
+    """Returns every n-th interaction of a file, and question id -> ALL."""
+    found = list(itertools.islice(records.read_interactions(path), 0, None, every))
+    return found, {question.id: ALL for each in found for question in each.questions}
+
+
+def ask(predictor: Predictor, interactions):
     """Returns predictions by question id, and the seconds that a question took."""
-    predicted, start = {}, time.perf_counter()
-    for interaction in interactions:
-        question = interaction.questions[0]
-        answer = predictor.ask(folder / interaction.table.table_id, question.original_text)
-        predicted[question.id] = Prediction(
-            question.id,
-            tuple((cell.row, cell.column) for cell in answer.cells),
-            aggregation=answer.aggregation or "NONE",
+    start = time.perf_counter()
+    pairs = [(table_of(each), each.questions[0].original_text) for each in interactions]
+    answers = predictor.ask_batch(pairs)
+    predicted = {}
+    for interaction, answer in zip(interactions, answers, strict=True):
+        name = interaction.questions[0].id
+        predicted[name] = Prediction(
+            name, tuple(answer.coordinates), aggregation=answer.aggregation or "NONE"
         )
     return predicted, (time.perf_counter() - start) / len(interactions)
 
@@ -64,7 +78,7 @@ def scores(interactions, kinds, predicted) -> dict[str, tuple[int, int]]:
     """Returns kind -> numbers of right answers and of questions."""
     counts = collections.defaultdict(lambda: [0, 0])
     for item in metrics.grade(interactions, predicted, denotation.is_right):
-        for kind in (ALL, kinds[item.question.id]):
+        for kind in dict.fromkeys((ALL, kinds[item.question.id])):
             counts[kind][0] += item.right
             counts[kind][1] += 1
     return {kind: tuple(each) for kind, each in counts.items()}
@@ -75,39 +89,57 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--model", help="folder of a trained model; by default the preset")
     parser.add_argument("--data", type=pathlib.Path, default=DATA)
+    parser.add_argument("--interactions", help="more questions, written by create_data")
+    parser.add_argument("--every", type=int, default=1, help="take every n-th of them")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/mini.json"))
     parser.add_argument("--wrong", action="store_true", help="print the wrong answers")
     options = parser.parse_args()
-    interactions, kinds = read(options.data)
     model = options.model or presets.find(presets.DEFAULT)
     predictor = Predictor.from_pretrained(model)
-    predicted, seconds = ask(predictor, interactions, options.data)
+    asked = {"handmade": read(options.data)}
+    if options.interactions:
+        asked[options.interactions] = sample(options.interactions, options.every)
+    found = {}
+    for name, (interactions, kinds) in asked.items():
+        predicted, seconds = ask(predictor, interactions)
+        found[name] = compare(interactions, kinds, predicted)
+        print_scores(name, found[name])
+        print(f"{1000 * seconds:.0f} ms a question, after loading", flush=True)
+        if options.wrong and name == "handmade":
+            print_wrong(interactions, predicted)
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    write_text(str(options.output), json.dumps({"model": str(model), "found": found}, indent=1))
+
+
+def compare(interactions, kinds, predicted) -> dict:
+    """Returns system -> kind -> numbers of right answers and of questions."""
     systems = {"model": scores(interactions, kinds, predicted)}
     for name in BASELINES:
         systems[name] = scores(interactions, kinds, baselines.predict(interactions, name))
-    print(f"| % right | questions | model | 95 % interval | {' | '.join(BASELINES)} |")
+    return systems
+
+
+def print_scores(title: str, systems: dict) -> None:
+    """Prints a row for each kind of question."""
+    print(f"\n{title}\n| % right | questions | model | 95 % interval | {' | '.join(BASELINES)} |")
     print("|---" * (4 + len(BASELINES)) + "|")
-    for kind in [ALL, *sorted(set(kinds.values()))]:
+    for kind in sorted(systems["model"], key=lambda kind: (kind != ALL, kind)):
         right, total = systems["model"][kind]
         low, high = metrics.confidence_interval(right, total)
         others = " | ".join(f"{100 * systems[name][kind][0] / total:.1f}" for name in BASELINES)
         shown = f"{100 * right / total:.1f} | {100 * low:.1f} to {100 * high:.1f}"
         print(f"| {kind} | {total} | {shown} | {others} |")
-    print(f"{1000 * seconds:.0f} ms a question, after loading")
-    if options.wrong:
-        for item in metrics.grade(interactions, predicted, denotation.is_right):
-            if not item.right:
-                print_wrong(item.interaction, predicted[item.question.id])
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    write_text(str(options.output), json.dumps({"model": str(model), "systems": systems}, indent=1))
 
 
-def print_wrong(interaction, prediction: Prediction) -> None:
-    """Prints a question with the gold and the predicted answer."""
-    question = interaction.questions[0]
-    found = denotation.answer(interaction, prediction)
-    gold = ", ".join(question.answer.answer_texts)
-    print(f"{question.original_text} | {gold} | {prediction.aggregation} of {found}")
+def print_wrong(interactions, predicted) -> None:
+    """Prints the questions with wrong answers, the gold answer and the predicted one."""
+    for item in metrics.grade(interactions, predicted, denotation.is_right):
+        if not item.right:
+            prediction = predicted[item.question.id]
+            values = denotation.answer(item.interaction, prediction)
+            gold = ", ".join(item.question.answer.answer_texts)
+            text = item.question.original_text
+            print(f"{text} | {gold} | {prediction.aggregation} of {values}")
 
 
 if __name__ == "__main__":

@@ -127,3 +127,12 @@ def test_files_are_the_same_whatever_the_order_and_aligned(tmp_path):
     header = json.loads(content[8 : 8 + length])
     assert header["b"] == {"dtype": "F32", "shape": [2, 2], "data_offsets": [12, 28]}
     np.testing.assert_array_equal(safetensors.read(str(tmp_path / "1"))["b"].read(), b)
+
+
+def test_written_in_another_dtype(tmp_path):
+    path = str(tmp_path / "x.safetensors")
+    values = np.array([1.0, 1.00390625, -3.5], np.float32)  # the second one needs 9 bits
+    safetensors.write(path, {"w": values}, "BF16")
+    (stored,) = safetensors.read(path).values()
+    assert stored.read().dtype == ml_dtypes.bfloat16
+    np.testing.assert_array_equal(stored.read().astype(np.float32), [1.0, 1.0, -3.5])
