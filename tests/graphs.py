@@ -34,14 +34,14 @@ def forget(names: Iterable[str]) -> None:
 
 
 @contextlib.contextmanager
-def avoided():
+def avoided(always=False):
     """Runs functions of the block as Python code: to trace them takes longer than a few steps.
 
-    What is saved has its graphs. With MATE_TF_THOROUGH=1 all of them are traced.
+    What is saved has its graphs. With MATE_TF_THOROUGH=1 all of them are traced unless `always`.
     """
     import tensorflow as tf
 
-    tf.config.run_functions_eagerly(not THOROUGH)
+    tf.config.run_functions_eagerly(always or not THOROUGH)
     try:
         yield
     finally:

@@ -66,6 +66,13 @@ def without_graphs():
         yield
 
 
+@pytest.fixture(scope="module")
+def never_graphs():
+    """For many trainings of one kind, also with MATE_TF_THOROUGH=1."""
+    with graphs.avoided(always=True):
+        yield
+
+
 @pytest.fixture(scope="session")
 def invoked():
     """`invoke`, for fixtures that are made once."""

@@ -45,7 +45,7 @@ SUBMISSIONS = {
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory, invoked, without_graphs):
+def trained(tmp_path_factory, invoked, never_graphs):
     """Folder with out/<task>/model for each task; two steps each."""
     folder = tmp_path_factory.mktemp("glue")
     (folder / "tiny.yaml").write_text(CONFIG)

@@ -25,7 +25,7 @@ tf_random_seed: 0
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory, without_graphs):
+def folder(tmp_path_factory, never_graphs):
     """Folder with tiny.yaml and RTE."""
     path = tmp_path_factory.mktemp("seeds")
     (path / "tiny.yaml").write_text(CONFIG)

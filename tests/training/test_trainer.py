@@ -14,6 +14,7 @@ from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.training import experiments, trainer
 
+from .. import graphs
 from ..event_files import summaries
 
 FROM_SCRATCH = "task.model.encoder.initializer_range=0.15"
@@ -151,10 +152,12 @@ def test_other_strategies_and_mixed_precision(
         return trainer.load_model(experiment, str(folder)).get_weights()
 
     low = train(strategy, precision, 2, tmp_path / "low")
-    full = train("mirrored", "float32", 2, tmp_path / "full")
+    with graphs.avoided():
+        full = train("mirrored", "float32", 2, tmp_path / "full")
     differences = [np.abs(a - b).mean() for a, b in zip(low, full, strict=True)]
     assert np.mean(differences) < 1.5e-3  # a step is 6e-3 or 3e-3
-    train("mirrored", "float32", 3, tmp_path / "low")
+    with graphs.avoided():
+        train("mirrored", "float32", 3, tmp_path / "low")
 
 
 def test_loss_scaling(toy_experiment):
