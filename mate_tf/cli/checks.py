@@ -4,6 +4,7 @@ import dataclasses
 import glob
 import os
 import pathlib
+import sys
 
 from mate_tf.cli import pipelines
 from mate_tf.cli.folders import folders
@@ -58,6 +59,8 @@ def check(flags) -> None:
     named = flags.task or flags.config_file
     if flags.mode == "ask" and presets.DEFAULT in presets.names() and not _names_a_model(flags):
         flags.init_checkpoint = presets.find(presets.DEFAULT)
+        card = os.path.join(flags.init_checkpoint, "README.md")
+        print(f"model | {presets.DEFAULT}; its scores and limits: {card}", file=sys.stderr)
     where = folders(flags)  # looks for --config_file
     for name, modes in READ_BY.items():
         path = getattr(flags, name)
