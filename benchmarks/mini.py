@@ -84,8 +84,7 @@ def scores(interactions, kinds, predicted) -> dict[str, tuple[int, int]]:
     return {kind: tuple(each) for kind, each in counts.items()}
 
 
-def main() -> None:
-    """Prints a table, and writes it as JSON."""
+def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--model", help="folder of a trained model; by default the preset")
     parser.add_argument("--data", type=pathlib.Path, default=DATA)
@@ -93,7 +92,12 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1, help="take every n-th of them")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/mini.json"))
     parser.add_argument("--wrong", action="store_true", help="print the wrong answers")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Prints a table, and writes it as JSON."""
+    options = arguments()
     model = options.model or presets.find(presets.DEFAULT)
     predictor = Predictor.from_pretrained(model)
     asked = {"handmade": read(options.data)}

@@ -82,13 +82,18 @@ def mixed(wtq: str, sqa: str, questions: str, share: int = SHARE) -> list[tf.tra
     return found
 
 
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--wtq", required=True, help="output folder of create_data")
+    parser.add_argument("--sqa", required=True, help="output folder of create_data")
+    parser.add_argument("--questions", required=True, help="output folder of create_data")
+    parser.add_argument("--output", default="out/mini/train.tfrecord")
+    return parser.parse_args()
+
+
 def main() -> None:
     """Writes the examples."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    for name in ("wtq", "sqa", "questions"):
-        parser.add_argument(f"--{name}", required=True, help="output folder of create_data")
-    parser.add_argument("--output", default="out/mini/train.tfrecord")
-    options = parser.parse_args()
+    options = arguments()
     pathlib.Path(options.output).parent.mkdir(parents=True, exist_ok=True)
     found = mixed(options.wtq, options.sqa, options.questions)
     print(records.write_examples(found, options.output), "examples")
