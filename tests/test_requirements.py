@@ -24,7 +24,7 @@ def resolve(project, tmp_path_factory):
     folder = tmp_path_factory.mktemp("project")
     for name in ("setup.py", "pyproject.toml", "README.md"):
         shutil.copy(project / name, folder)
-    for package in ("mate_tf", "configs"):
+    for package in ("mate_tf", "configs", "models"):
         (folder / package).mkdir()
 
     def run(python, extra):

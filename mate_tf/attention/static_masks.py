@@ -5,6 +5,7 @@ The masks themselves are in `masks.static`; they are public here too.
 
 import contextlib
 import dataclasses
+import functools
 import inspect
 from typing import NamedTuple
 
@@ -164,7 +165,10 @@ class StaticMaskPattern(AttentionPattern):
         self._what = f"{self.config.mask}: a mask"
         if self.config.form == "rows":
             mask_rows.check_installed()
-        self._parts = {}
+        # No dict: Keras would track it, and save it with the model.
+        self._decided = functools.cache(
+            lambda n, compiled: self._decide(self._mask_of_blocks(n), compiled)
+        )
         self._exporting = False
 
     def static_mask(self, n: int) -> np.ndarray:
@@ -282,9 +286,7 @@ class StaticMaskPattern(AttentionPattern):
         compiled &= self.config.form == "rows"
         if n is None or self.config.form == "masked":
             return [Part(None, None)]
-        if (n, compiled) not in self._parts:
-            self._parts[n, compiled] = self._decide(self._mask_of_blocks(n), compiled)
-        return self._parts[n, compiled]
+        return self._decided(n, compiled)
 
     def _decide(self, mask, compiled):
         """Chooses the forms of the heads of <bool>[1 or heads, n, n]."""

@@ -187,6 +187,13 @@ def test_heads_are_split_by_kind(tables, tmp_path):
         assert run.pattern.plan(500) is None
 
 
+def test_what_is_decided_is_not_saved(tables, tmp_path):
+    config = AttentionConfig(name="static_mask", mask=banded_and_scattered(tmp_path / "mask.npz"))
+    pattern = static_masks.StaticMaskPattern(config, 4)
+    pattern.parts(512)
+    tf.train.Checkpoint(pattern=pattern).write(str(tmp_path / "checkpoint"))
+
+
 def test_only_inference_in_this_process_is_compiled(tables, tmp_path):
     pytest.importorskip("numba")
     path = banded_and_scattered(tmp_path / "mixed.npz")
