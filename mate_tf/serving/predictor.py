@@ -343,7 +343,9 @@ class Predictor:
         conversion = self._model.converter.conversion(interaction, 0)
         part = ReadPart(conversion, (prepared.table.num_rows, prepared.table.num_columns))
         cuts = [*filter(None, [prepared.table.unread]), *part.notes(), *prepared.unknown_words]
-        if previous is not None:
+        # With `mark_matches` the same feature has the marks of shared words: such a model was
+        # never told previous answers.
+        if previous is not None and not self._model.converter.config.mark_matches:
             cuts += _refer_to(previous, part)
         return interaction, part, cuts
 

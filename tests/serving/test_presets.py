@@ -28,6 +28,18 @@ def test_answers_are_those_of_the_training(folder, trained_model, table):
     assert str(folder) not in (folder / "tiny" / Kind.PRESET.value).read_text()
 
 
+def test_marks_of_shared_words_stay_in_a_conversation(folder, trained_model, table):
+    presets.save(trained_model, folder / "tiny")
+    path, question = folder / "tiny" / Kind.PRESET.value, f"which {table.columns[0]}?"
+    path.write_text(path.read_text().replace("mark_matches: false", "mark_matches: true"))
+    predictor = Predictor.from_preset("tiny")
+    alone = predictor.example(table, question)
+    assert 1 in alone.features.feature["prev_label_ids"].int64_list.value
+    first = predictor.ask(table, question)
+    assert first.cells
+    assert predictor.example(table, question, first) == alone
+
+
 def test_what_is_missing(folder):
     with pytest.raises(InputError, match="no preset 'mini' comes with this mate-tf; there is none"):
         Predictor.from_preset()
