@@ -157,6 +157,7 @@ RANGES = {
     "max_target_length": Range(3, 1_000_000),
     "decoding.beam_size": Range(1, 1000),
     "decoding.*": _COUNT_OR_NONE,
+    "cut_share": _SHARE,
     "masked_share": _SHARE,
     "noise.span_length": Range(1, 1000),
     "num_predictions_to_keep": _COUNT,

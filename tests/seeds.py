@@ -33,6 +33,9 @@ def begin(name: str, seed: int):
     # As tf.random.set_seed does, but all kernels stay: no other test has this seed, so none of them
     # has drawn by it.
     context._seed, context._rng = own, random.Random(own)
+    backend = sys.modules.get("tf_keras.src.backend")
+    if backend:  # a test that has called set_random_seed has left a generator there
+        backend._SEED_GENERATOR.generator = random.Random(own)
     return context
 
 

@@ -16,6 +16,7 @@ ACCURACY = {
     "full": 0.5,
     "tree_fine": 0.25,
     "tree_fine_bootstrapped": 0.4,
+    "tree_fine_bootstrapped_balanced": 0.45,
     "tree_coarse": 0.2,
     "tree_coarse_bootstrapped": 0.3,
 }
@@ -68,12 +69,14 @@ def test_each_training_runs_once(benchmark, tmp_path, monkeypatch, capsys):
     assert len(runs) == 1
     monkeypatch.setattr(sys, "argv", [*common, "--seeds", "0", "1"])
     benchmark.main()
-    assert len(runs) == 10
+    assert len(runs) == 12
     bootstrapped = [flags for flags in runs if any("bootstrap." in flag for flag in flags)]
-    assert len(bootstrapped) == 4
+    assert len(bootstrapped) == 6
     assert all("bootstrap.layer_width=2" in flags[-1] for flags in bootstrapped)
     trees = [flags for flags in runs if any("tree_height=6" in flag for flag in flags)]
-    assert len(trees) == 8
+    assert len(trees) == 10
+    balanced = [flags for flags in runs if any("balancing_loss=0.02" in flag for flag in flags)]
+    assert len(balanced) == 2
 
     found = json.loads((tmp_path / "out" / "treeformer_learning.json").read_text())
     recall = found["tasks"]["recall"]
@@ -87,7 +90,7 @@ def test_each_training_runs_once(benchmark, tmp_path, monkeypatch, capsys):
     assert "treeformer_learning_recall_tree_coarse_bootstrapped_leaves.png" in names
     # Again: all results are there.
     benchmark.main()
-    assert len(runs) == 10
+    assert len(runs) == 12
     # The figures of two trainings alone.
     folder = tmp_path / "data" / "recall" / "runs"
     names = [str(folder / name) for name in ("full_0", "tree_coarse_bootstrapped_1")]
@@ -128,7 +131,7 @@ def test_its_configurations_and_overrides_fit(benchmark, project, monkeypatch, t
         for variant in benchmark.VARIANTS:
             with pytest.raises(KeyboardInterrupt):
                 benchmark.train(options, task, variant, seed=2)
-    assert len(found) == 10
+    assert len(found) == 12
     before = {
         ("recall", "tree_fine"): [300],  # with full attention
         ("recall", "tree_coarse"): [],
