@@ -1,4 +1,4 @@
-"""Memory that glibc keeps when it is freed: up to a third of what a worker takes."""
+"""Settings of glibc that let it keep less of the memory that is freed."""
 
 import ctypes
 import platform

@@ -70,7 +70,7 @@ class EncoderConfig(base_config.Config):
             variants that compute all pairs under a mask. No effect within XLA.
         recompute: keep only the inputs of the layers for the gradients, and compute each layer
             again when its gradients are computed (gradient checkpointing; Chen et al., 2016). Less
-            memory, and about a third more time, in training.
+            memory and more time in training.
     """
 
     vocab_size: int = 30522

@@ -17,7 +17,7 @@ DEFAULT = "mini"
 
 _PACKAGE = pathlib.Path(__file__).parents[1]
 FOLDERS = (_PACKAGE / "presets", _PACKAGE.parent / "models")
-"""Where presets are looked for, in this order."""
+"""Folders that are searched for presets, in this order."""
 
 VOCABULARY, WEIGHTS = "vocab.txt", "model.safetensors"
 

@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from mate_tf.attention import AttentionConfig, TableContext, mask_files, mask_rows
 from mate_tf.errors import InputError
 
-pytest.importorskip("numba")
-
 
 @settings(max_examples=30)
 @given(

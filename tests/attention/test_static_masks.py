@@ -170,7 +170,6 @@ def kinds(pattern, n, compiled=True):
 
 
 def test_heads_are_split_by_kind(tables, tmp_path):
-    pytest.importorskip("numba")
     path = banded_and_scattered(tmp_path / "mixed.npz")
     x, context = some_input(3, 500)
     runs = {
@@ -195,7 +194,6 @@ def test_what_is_decided_is_not_saved(tables, tmp_path):
 
 
 def test_only_inference_in_this_process_is_compiled(tables, tmp_path):
-    pytest.importorskip("numba")
     path = banded_and_scattered(tmp_path / "mixed.npz")
     x, context = some_input(3, 500)
     run = tables.layer_pair(AttentionConfig(name="static_mask", mask=path, form="rows"))
