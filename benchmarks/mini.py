@@ -25,6 +25,7 @@ os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # as the command line does
 from mate_tf.data import records  # noqa: E402
 from mate_tf.data.interactions import (  # noqa: E402
     Question,
+    given,
     interaction_from_table,
     table_of,
 )
@@ -55,9 +56,10 @@ def read(folder: pathlib.Path):
 
 
 def sample(path: str, every: int):
-    """Returns every n-th interaction of a file, and question id -> ALL."""
+    """Returns every n-th interaction of a file, and question id -> kind, or ALL if not known."""
     found = list(itertools.islice(records.read_interactions(path), 0, None, every))
-    return found, {question.id: ALL for each in found for question in each.questions}
+    questions = [question for each in found for question in each.questions]
+    return found, {question.id: given(question) or ALL for question in questions}
 
 
 def ask(predictor: Predictor, interactions):

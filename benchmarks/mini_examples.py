@@ -1,18 +1,26 @@
-"""Mixes the training examples of `mini`: WikiTableQuestions, first questions of SQA, QUESTIONS.
+"""Chooses the training examples of `mini` after its first training on QUESTIONS.
 
     python benchmarks/mini_examples.py --wtq out/wtq --sqa out/sqa --questions out/questions
 
-The folders are output folders of create_data with the same `mark_matches`. Of SQA only questions
-that do not refer to another answer are taken, and only about tables that are not in the dev and
-test questions of WikiTableQuestions. Shorter examples are padded to the length of those of
-WikiTableQuestions. The order is random, and the same in every run.
+The folders are output folders of create_data with the same `mark_matches`. Two files are written:
+
+questions.tfrecord: generated questions, with all of the kinds that are learned last and a part of
+    each other kind. Tables that share most of their cells with a table in the dev and test
+    questions of WikiTableQuestions are left out.
+train.tfrecord: all of WikiTableQuestions; of SQA the questions that do not refer to another answer,
+    and only about tables that are not in the dev and test questions of WikiTableQuestions; a part
+    of questions.tfrecord. Shorter examples are padded to the length of those of
+    WikiTableQuestions.
+
+The order is random, and the same in every run.
 """
 
 import argparse
 import pathlib
 import random
 import sys
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -21,11 +29,26 @@ import tensorflow as tf  # noqa: E402
 
 from mate_tf.data import features as feature_names  # noqa: E402
 from mate_tf.data import records  # noqa: E402
+from mate_tf.data.interactions import given  # noqa: E402
 from mate_tf.data.records.create_data import examples_path, interactions_path  # noqa: E402
 
 EVALUATED = ("dev", "test")
-SHARE = 12
-"""One in so many generated questions is taken."""
+KEPT = {
+    "lookup": 0.3,
+    "other lookup": 0.2,
+    "filter": 0.35,
+    "count all": 0.3,
+    "count equal": 0.35,
+    "sum": 0.6,
+    "average": 0.4,
+    "end": 0.4,
+}
+"""Kind of generated question -> share that is kept; of the others, which are learned last, all."""
+SHARE = 3
+"""One in so many of the kept generated questions is trained on together with the other data."""
+_SAME = 0.8  # share of the cells of a table that are in another one, which is then the same
+_LONG = 6  # texts up to this length are in many tables
+_FEWEST_CELLS = 10  # of smaller tables nobody can tell
 
 
 def text(example: tf.train.Example, name: str) -> str:
@@ -55,6 +78,52 @@ def first_questions(examples, held: set[str]) -> Iterator[tf.train.Example]:
             yield example
 
 
+def cells(interaction) -> frozenset[str]:
+    """Returns the texts in a table."""
+    return frozenset(cell.text.lower() for row in interaction.table.rows for cell in row.cells)
+
+
+class HeldOutTables:
+    """Finds tables that share most of their cells with one of the tables for evaluation."""
+
+    def __init__(self, wtq: str):
+        self._tables = {}
+        self._with_text = defaultdict(set)
+        for split in EVALUATED:
+            for each in records.read_interactions(interactions_path(wtq, split)):
+                self._tables[each.table.table_id] = cells(each)
+        for name, texts in self._tables.items():
+            for each in texts:
+                if len(each) > _LONG:
+                    self._with_text[each].add(name)
+
+    def have(self, interaction) -> bool:
+        """Returns whether one of the tables has most of the cells of this one."""
+        texts = cells(interaction)
+        if len(texts) <= _FEWEST_CELLS:
+            return False
+        shared = Counter(name for text in texts for name in self._with_text.get(text, ()))
+        return any(
+            len(self._tables[name] & texts) >= _SAME * len(texts)
+            for name, _ in shared.most_common(2)
+        )
+
+
+def kept_questions(questions: str, held: HeldOutTables) -> list[tf.train.Example]:
+    """Returns the generated questions that are kept, in random order."""
+    rng, kinds = random.Random(0), {}
+    for each in records.read_interactions(interactions_path(questions, "train")):
+        if not held.have(each):
+            kinds |= {question.id: given(question) for question in each.questions}
+    found = []
+    for example in records.read_examples(examples_path(questions, "train")):
+        kind = kinds.get(text(example, "question_id"))
+        if kind is not None and rng.random() < KEPT.get(kind, 1.0):
+            found.append(example)
+    rng.shuffle(found)
+    return found
+
+
 def length_of(example: tf.train.Example) -> int:
     """Returns the number of tokens that an example has room for."""
     return len(example.features.feature["input_ids"].int64_list.value)
@@ -70,12 +139,14 @@ def padded(example: tf.train.Example, length: int) -> tf.train.Example:
     return example
 
 
-def mixed(wtq: str, sqa: str, questions: str, share: int = SHARE) -> list[tf.train.Example]:
-    """Returns all examples in random order."""
+def mixed(
+    wtq: str, sqa: str, questions: Iterable[tf.train.Example], share: int = SHARE
+) -> list[tf.train.Example]:
+    """Returns all examples in random order. Those of `questions` are lengthened in place."""
     found = list(records.read_examples(examples_path(wtq, "train")))
     length = length_of(found[0])
     found += first_questions(records.read_examples(examples_path(sqa, "train")), held_out(wtq))
-    for number, example in enumerate(records.read_examples(examples_path(questions, "train"))):
+    for number, example in enumerate(questions):
         if number % share == 0:
             found.append(padded(example, length))
     random.Random(0).shuffle(found)
@@ -87,16 +158,21 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--wtq", required=True, help="output folder of create_data")
     parser.add_argument("--sqa", required=True, help="output folder of create_data")
     parser.add_argument("--questions", required=True, help="output folder of create_data")
-    parser.add_argument("--output", default="out/mini/train.tfrecord")
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/mini"))
     return parser.parse_args()
 
 
 def main() -> None:
-    """Writes the examples."""
+    """Writes both files."""
     options = arguments()
-    pathlib.Path(options.output).parent.mkdir(parents=True, exist_ok=True)
-    found = mixed(options.wtq, options.sqa, options.questions)
-    print(records.write_examples(found, options.output), "examples")
+    options.output.mkdir(parents=True, exist_ok=True)
+    kept = kept_questions(options.questions, HeldOutTables(options.wtq))
+    for name, found in (
+        ("questions", kept),
+        ("train", mixed(options.wtq, options.sqa, kept)),
+    ):
+        path = str(options.output / f"{name}.tfrecord")
+        print(path, records.write_examples(found, path), "examples")
 
 
 if __name__ == "__main__":
