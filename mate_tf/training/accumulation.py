@@ -11,9 +11,10 @@ from official.core import base_trainer
 
 from mate_tf.errors import InputError
 from mate_tf.layers import step_seeds
+from mate_tf.training import input_wait
 
 
-class AccumulatingTrainer(base_trainer.Trainer):
+class AccumulatingTrainer(input_wait.WaitMeasuringTrainer):
     """tf-models' trainer with as many batches per step as the optimizer accumulates."""
 
     def train_step(self, iterator):

@@ -1,6 +1,6 @@
 """Lines that a training prints: for each loop of steps, each evaluation, and in the end.
 
-step 100/1600  loss 3.24  acc 0.2 %  lr 9.4e-4  7.1/s  ETA 3:30
+step 100/1600  loss 3.24  acc 0.2 %  input wait 0.3 %  lr 9.4e-4  7.1/s  ETA 3:30
 """
 
 import contextlib
@@ -20,7 +20,7 @@ _LABELS = {
     "span_accuracy": "acc",
     "learning_rate": "lr",
 }
-_SHARES = ("accuracy", "sparsity")  # ends of the names of metrics between 0 and 1
+_SHARES = ("accuracy", "sparsity", "input_wait")  # ends of the names of metrics between 0 and 1
 _STEP = "global_step"
 
 
