@@ -6,7 +6,7 @@
 The core of one layer as in static_masks_speed.py: 12 heads of 64, batch 1, float32, the mask
 `scattered` of that benchmark for all heads. `products only` are the two matrix products without
 softmax: the least time of each way that computes all scores. Ways take turns within each
-repetition; medians of the processor time.
+repetition; medians of the processor time. Prints a table, writes JSON and a plot.
 """
 
 import argparse
@@ -155,6 +155,22 @@ def measure(args) -> list[dict]:
     ]
 
 
+def plot(results: list[dict], length: int):
+    """Draws a bar for each way, with a line where it would be as fast as full attention."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(9, 0.4 * len(results) + 1.2), layout="constrained")
+    ways = [row["way"] for row in results]
+    bars = axes.barh(ways, [row["processor_speedup"] for row in results])
+    axes.bar_label(bars, fmt="%.2f", padding=3)
+    axes.axvline(1, color="gray", linestyle="--", linewidth=1)
+    axes.invert_yaxis()
+    axes.margins(x=0.1)
+    axes.set_xlabel("times as fast as full attention (processor time)")
+    axes.set_title(f"A scattered mask over {length:,} tokens, 12 heads, one layer")
+    return figure
+
+
 def main() -> None:
     args = arguments()
     import tensorflow as tf
@@ -170,6 +186,7 @@ def main() -> None:
         )
     args.output.mkdir(parents=True, exist_ok=True)
     (args.output / "scattered_masks.json").write_text(json.dumps(results, indent=2))
+    plot(results, args.length).savefig(args.output / "scattered_masks.png", dpi=120)
 
 
 if __name__ == "__main__":
