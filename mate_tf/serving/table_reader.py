@@ -12,12 +12,12 @@ from mate_tf.data import features as feature_names
 from mate_tf.data.converters.tokenizer import PAD, Tokenizer
 from mate_tf.serving import numeric, ranking
 from mate_tf.serving.fitting import Fitting
+from mate_tf.serving.matching import SharedWords
 from mate_tf.serving.word_pieces import WordPieces
 from mate_tf.tables.conversion import ConversionConfig
 
 _SPECIAL_TOKENS = 2  # [CLS] and [SEP]
 _NOT_IN_GRAPH = (
-    "mark_matches",
     "expand_entity_descriptions",
     "hide_cell_texts",
     "histogram_row",
@@ -69,6 +69,7 @@ class TableReader(tf.Module):
         self._config, self._max_length = config, config.max_seq_length
         self._cls_id, self._sep_id = tokenizer.cls_id, tokenizer.sep_id
         self._word_pieces = WordPieces(tokenizer, max_words=self._max_length)
+        self._shared_words = SharedWords(tokenizer) if config.mark_matches else None
 
     def __call__(self, question, header, cells):
         """Computes the features of questions and their tables.
@@ -98,13 +99,17 @@ class TableReader(tf.Module):
         )
         ranks, inverse_ranks = values.ranks()
         relations = values.relations(numeric.find_all(question))
+        if self._shared_words is None:
+            marks = tf.zeros_like(sequences[0])
+        else:
+            marks = self._shared_words(*sequences[:3])
         features = {
             "input_ids": sequences[0],
             "input_mask": sequences[1],
             "segment_ids": sequences[2],
             "column_ids": _renumbered(sequences[3], read.columns),
             "row_ids": _renumbered(sequences[4], read.rows),
-            "prev_label_ids": tf.zeros_like(sequences[0]),
+            "prev_label_ids": marks,
             "column_ranks": _of_tokens(ranks, sequences),
             "inv_column_ranks": _of_tokens(inverse_ranks, sequences),
             "numeric_relations": _of_tokens(relations, sequences),

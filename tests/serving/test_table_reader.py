@@ -132,7 +132,20 @@ def test_relations(question):
         assert relations == numbers.relations(asked, numbers.column_values(column)), column
 
 
-WORDS = ("a", "b1", "city", "4 5", "", "x-y-z", "12 may 2001", "Ann's house", "0.5", "1999")
+WORDS = (
+    "a",
+    "b1",
+    "city",
+    "cities",
+    "pad",
+    "4 5",
+    "",
+    "x-y-z",
+    "12 may 2001",
+    "Ann's house",
+    "0.5",
+    "1999",
+)
 
 
 def random_table(draw):
@@ -152,8 +165,9 @@ def random_table(draw):
         {"max_seq_length": 96, "cell_trim_length": 2, "strip_column_names": True},
         {"max_seq_length": 40, "max_row_id": 9, "max_column_id": 7} | PRUNE,
         PRUNED_AND_TRIMMED,
+        {"max_seq_length": 80, "mark_matches": True} | PRUNE,
     ],
-    ids=["short", "trimmed", "pruned", "pruned and trimmed"],
+    ids=["short", "trimmed", "pruned", "pruned and trimmed", "marked"],
 )
 def test_features(vocab_file, options):
     """Tables of many sizes, alone and as one padded batch."""
@@ -198,4 +212,6 @@ def size(table):
 
 def test_settings_that_a_graph_does_not_have():
     assert table_reader.not_in_graph(ConversionConfig(**FIT)) == []
-    assert table_reader.not_in_graph(ConversionConfig(prune_rows=True, mark_matches=True))
+    assert table_reader.not_in_graph(ConversionConfig(hide_cell_texts=True, mark_matches=True)) == [
+        "hide_cell_texts"
+    ]

@@ -34,11 +34,11 @@ def shared_words(
     compared = ["".join(pruning.words(text)) for text in texts]
     in_table = segment_ids[starts] > 0
     sides = [{w for w, there in zip(compared, in_table, strict=True) if there == s} for s in (0, 1)]
-    shared = (sides[0] & sides[1]) - {"", *_special(tokenizer)}
+    shared = (sides[0] & sides[1]) - {"", *special(tokenizer)}
     return np.array([word in shared for word in compared], np.int32)[word_of]
 
 
-def _special(tokenizer: Tokenizer) -> set[str]:
+def special(tokenizer: Tokenizer) -> set[str]:
     """Returns the special pieces in the form in which words are compared."""
     ids = (tokenizer.unk_id, tokenizer.cls_id, tokenizer.sep_id, tokenizer.empty_id)
     return {"".join(pruning.words(tokenizer.pieces[index])) for index in ids}
