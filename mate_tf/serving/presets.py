@@ -2,7 +2,8 @@
 
 A preset is a folder of `models/` in a checkout, and of `mate_tf/presets/` where the package is
 installed. It has config.yaml (task, conversion and model), vocab.txt, model.safetensors with the
-reference's names of variables, and README.md, its model card.
+reference's names of variables, and README.md, its model card. With calibration.json its answers
+have a confidence.
 """
 
 import dataclasses
@@ -44,6 +45,8 @@ def find(name: str) -> str:
 def save(model_dir: str | os.PathLike, folder: str | os.PathLike) -> None:
     """Writes the last model of a training as a preset, with weights in bfloat16.
 
+    A calibration that was fitted to this model (`--calibrate`) is written too.
+
     Args:
         model_dir: the --model_dir of a task that answers questions about tables.
         folder: the folder to write.
@@ -57,9 +60,10 @@ def save(model_dir: str | os.PathLike, folder: str | os.PathLike) -> None:
     from mate_tf import checkpoints
     from mate_tf.checkpoints import safetensors
     from mate_tf.files.atomic import write_text
-    from mate_tf.serving import configurations, pretrained, source
+    from mate_tf.serving import confidence, configurations, pretrained, source
 
-    found = configurations.read(source.find(model_dir))
+    trained = source.find(model_dir)
+    found, fitted = configurations.read(trained), confidence.of_source(trained)
     model = pretrained.build(found)
     config = {
         "task": {
@@ -78,3 +82,5 @@ def save(model_dir: str | os.PathLike, folder: str | os.PathLike) -> None:
     text = pathlib.Path(found.vocab_file).read_text(encoding="utf-8")
     write_text(os.path.join(folder, VOCABULARY), text)
     write_text(os.path.join(folder, Kind.PRESET.value), yaml.safe_dump(config, sort_keys=False))
+    if fitted is not None:
+        confidence.write(folder, dataclasses.replace(fitted, weights=""))

@@ -1,9 +1,13 @@
 """Trained models that come with the package, in place of which tests write a tiny one."""
 
+import dataclasses
+import shutil
+
 import pytest
 
 from mate_tf.errors import InputError
-from mate_tf.serving import presets
+from mate_tf.evaluation.calibration import Calibration
+from mate_tf.serving import confidence, presets
 from mate_tf.serving.predictor import Predictor
 from mate_tf.serving.source import Kind
 
@@ -26,6 +30,18 @@ def test_answers_are_those_of_the_training(folder, trained_model, table):
     expected = Predictor.from_pretrained(trained_model).ask(table, "which city?")
     assert found.probability == pytest.approx(expected.probability, rel=0.2)
     assert str(folder) not in (folder / "tiny" / Kind.PRESET.value).read_text()
+
+
+def test_calibration_comes_along(folder, trained_model, table, tmp_path):
+    model_dir = tmp_path / "model"
+    shutil.copytree(trained_model, model_dir, ignore=shutil.ignore_patterns("export"))
+    fitted = Calibration(weights=confidence.latest_weights(model_dir), threshold=1.0)
+    confidence.write(model_dir, fitted)
+    presets.save(model_dir, folder / "tiny")
+    assert Predictor.from_preset("tiny").ask(table, "which city?").answerable is False
+    confidence.write(model_dir, dataclasses.replace(fitted, weights="ckpt-older"))
+    presets.save(model_dir, folder / "other")
+    assert Predictor.from_preset("other").calibration is None
 
 
 def test_marks_of_shared_words_stay_in_a_conversation(folder, trained_model, table):
