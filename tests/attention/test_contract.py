@@ -277,6 +277,7 @@ def test_any_length_with_unknown_shape_saved_and_by_xla(name, features, tmp_path
 
     spec = {key: tf.TensorSpec([None, None], tf.int32, name=key) for key in features}
     dynamic = tf.function(serve, input_signature=[spec], autograph=False)
+    dynamic = dynamic.get_concrete_function()  # to save and to call the function would trace twice
     static = tf.function(serve, jit_compile=True, autograph=False)
     module = tf.Module()  # the encoder itself would have Keras trace each layer several times
     module.weights = encoder.variables
