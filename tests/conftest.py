@@ -43,6 +43,7 @@ def pytest_addoption(parser):
 def pytest_collection_modifyitems(items):
     """Marks tests whose code runs in an environment of its own, directly or in a fixture."""
     annotations.read_once()  # here, because all modules are imported now
+    gc.freeze()  # they live on: collections of garbage need not go through them
     for item in items:
         if "interpreter" in getattr(item, "fixturenames", ()):
             item.add_marker("environment")
