@@ -5,11 +5,12 @@ import os
 import pathlib
 import subprocess
 import sys
+from unittest import mock
 
 import hypothesis
 import pytest
 
-from . import annotations, graphs, memory, seeds, tiny_model
+from . import annotations, graphs, loaded, memory, seeds, tiny_model
 from .shared_folder import shared_folder
 
 # Deadlines and too_slow are off: how long an example takes depends on what else the machine does.
@@ -42,6 +43,7 @@ def pytest_addoption(parser):
 def pytest_collection_modifyitems(items):
     """Marks tests whose code runs in an environment of its own, directly or in a fixture."""
     annotations.read_once()  # here, because all modules are imported now
+    gc.freeze()  # they live on: collections of garbage need not go through them
     for item in items:
         if "interpreter" in getattr(item, "fixturenames", ()):
             item.add_marker("environment")
@@ -59,6 +61,7 @@ def pytest_configure(config):
 def _seed(config, name: str) -> None:
     context = seeds.begin(name, config.option.seed)
     if context is not None:
+        graphs.share_stack()
         _skip_grappler(config, context)
 
 
@@ -119,6 +122,15 @@ def grappler():
     tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False})
     yield
     tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+
+
+@pytest.fixture(scope="module")
+def loaded_once():
+    """For files that ask one export many times; see `loaded.once`."""
+    import tensorflow as tf
+
+    with mock.patch.object(tf.saved_model, "load", loaded.once(tf.saved_model.load)):
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -60,9 +60,10 @@ def predict_both(pipeline) -> tuple[dict, dict]:
     """
     config, answers = pipeline.config.task, {}
     cells = predict.predict(pipeline.point)
+    run = pipeline.read.trainer.predictor(pipeline.read.experiment, pipeline.read.model_dir)
     for split, found in cells.items():
         ranked = {each.question_id: hybridqa.ranked_cells(each) for each in found}
-        readings = _read(pipeline, split, ranked)
+        readings = _read(pipeline, split, ranked, run)
         answers[split] = prediction.answers(ranked, readings, config.policy)
         path = os.path.join(pipeline.model_dir, f"{split}.predictions.json")
         hybridqa_answers.write_predictions(answers[split], path)
@@ -70,8 +71,8 @@ def predict_both(pipeline) -> tuple[dict, dict]:
     return cells, answers
 
 
-def _read(pipeline, split: str, ranked: prediction.RankedCells) -> dict:
-    """Converts the selected cells and reads them with the second stage."""
+def _read(pipeline, split: str, ranked: prediction.RankedCells, run) -> dict:
+    """Converts the selected cells and reads them with `run`, the second stage's model."""
     job = pipeline.read
     source = records.read_interactions(_interactions_path(pipeline, split))
     selected = prediction.select_cells(
@@ -87,8 +88,7 @@ def _read(pipeline, split: str, ranked: prediction.RankedCells) -> dict:
     )
     print(f"reading | {split}: {report}")
     outputs = {
-        each["question_id"]: {name: each[name] for name in prediction.OUTPUTS}
-        for each in job.trainer.predict(job.experiment, job.model_dir, path)
+        each["question_id"]: {name: each[name] for name in prediction.OUTPUTS} for each in run(path)
     }
     return prediction.readings(selected, outputs, Tokenizer(job.vocab_file))
 

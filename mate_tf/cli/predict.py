@@ -34,18 +34,19 @@ def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
         name of the file without extension -> predictions, sorted by question id.
     """
     found = {}
-    for split in job.task.splits[1:]:
-        path = examples_path(job.output_dir, split)
-        require_examples(path)
-        if job.task.capabilities.writes_text:
-            found[split] = _write(job, split, path)
+    paths = {split: examples_path(job.output_dir, split) for split in job.task.splits[1:]}
+    require_examples(*paths.values())
+    writes = job.task.capabilities.writes_text
+    load = generation.generator if writes else job.trainer.predictor
+    run = load(job.experiment, job.model_dir)  # one model, whose graph is traced once
+    for split, path in paths.items():
+        if writes:
+            found[split] = _write(job, split, run(path))
             continue
         for sequential in (False, True) if job.task.sequential else (False,):
             name = split + SEQUENCE * sequential
-            outputs = job.trainer.predict(job.experiment, job.model_dir, path, sequential)
-            found[name] = sorted(
-                map(predictions.prediction, outputs), key=lambda each: each.question_id
-            )
+            outputs = map(predictions.prediction, run(path, sequential))
+            found[name] = sorted(outputs, key=lambda each: each.question_id)
             target = os.path.join(job.model_dir, name)
             predictions.write_tsv(found[name], f"{target}.tsv")
             predictions.write_json(found[name], f"{target}.json")
@@ -53,11 +54,9 @@ def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
     return found
 
 
-def _write(job: Job, split: str, path: str) -> list[predictions.Prediction]:
+def _write(job: Job, split: str, outputs) -> list[predictions.Prediction]:
     """Writes <split>.jsonl with the texts that the model writes; returns them, sorted by id."""
-    found = sorted(
-        generation.generate(job.experiment, job.model_dir, path), key=lambda each: each.question_id
-    )
+    found = sorted(outputs, key=lambda each: each.question_id)
     target = os.path.join(job.model_dir, f"{split}.jsonl")
     texts.write(found, target)
     print(f"predicted | {len(found)} texts | {target}")

@@ -13,14 +13,14 @@ TPU_ESTIMATOR = "tpu_estimator"
 
 
 class Trainer(NamedTuple):
-    """Functions with signatures as `trainer.train`, `trainer.evaluate`, `prediction.predict`."""
+    """Functions with signatures as `trainer.train`, `trainer.evaluate`, `prediction.predictor`."""
 
     train: Callable
     evaluate: Callable
-    predict: Callable
+    predictor: Callable
 
 
-STRATEGY = Trainer(bootstrap.train, trainer.evaluate, prediction.predict)
+STRATEGY = Trainer(bootstrap.train, trainer.evaluate, prediction.predictor)
 
 
 def chosen(flags) -> Trainer:
@@ -37,4 +37,4 @@ def chosen(flags) -> Trainer:
     names = [field.name for field in dataclasses.fields(estimator.Options)]
     options = estimator.Options(**{name: getattr(flags, name) for name in names})
     train = functools.partial(estimator.train, options=options)
-    return Trainer(train, estimator.evaluate, estimator.predict)
+    return Trainer(train, estimator.evaluate, estimator.predictor)

@@ -104,7 +104,9 @@ def write(module, encoder, path: str, vocab_file: str, settings: dict) -> None:
     with contextlib.ExitStack() as exporting:
         for part in (*encoder.patterns, *(block.attention for block in encoder.blocks)):
             exporting.enter_context(part.exporting())
-        tf.saved_model.save(module, path, signatures=module.signatures())
+        # No signature has gradients; those of MATE would be a quarter of the graph.
+        options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
+        tf.saved_model.save(module, path, signatures=module.signatures(), options=options)
     os.makedirs(extras_dir(path))
     shutil.copyfile(vocab_file, os.path.join(extras_dir(path), VOCABULARY_FILE))
     settings = settings | {"vocabulary": fingerprint(vocab_file)}

@@ -58,6 +58,8 @@ class ServingModule(tf.Module):
         # several times, for functions that nobody calls.
         self._model = functools.partial(model, training=False)
         self._heads = functools.partial(model.apply_heads, training=False)
+        # Once for both signatures. As an attribute it would be traced again when it is saved.
+        self._answers = functools.partial(tf.function(self.answers, autograph=False))
         self._reader, self._class_names = reader, tuple(class_names)
         if reader is None:
             self.serving_default = None  # otherwise it is traced when the module is saved
@@ -167,10 +169,6 @@ class ServingModule(tf.Module):
             answer["probability"] = tf.reduce_max(probabilities, axis=-1)
             answer["text"] = tf.gather(names, tf.argmax(probabilities, axis=-1))
         return answer
-
-    @tf.function(autograph=False)
-    def _answers(self, features):
-        return self.answers(features)
 
     def answers(self, features, encoded: dict | None = None):
         """Computes the outputs of `serving_examples`.

@@ -137,6 +137,11 @@ def predict(
     experiment: TableExperiment, model_dir: str, records_path: str, sequential: bool = False
 ):
     """Runs the last checkpoint in `model_dir` over examples; see `prediction.predict`."""
+    return predictor(experiment, model_dir)(records_path, sequential)
+
+
+def predictor(experiment: TableExperiment, model_dir: str):
+    """Returns a function that runs the last checkpoint; see `prediction.predictor`."""
     check_available()
     experiment = _supported(experiment)
     trainer.latest_checkpoint(model_dir)
@@ -157,7 +162,7 @@ def predict(
             ):
                 yield sent.popleft(), outputs
 
-    return prediction.predict_with(run, experiment, records_path, sequential)
+    return functools.partial(prediction.predict_with, run, experiment)
 
 
 class _ProgressHook(tf.compat.v1.train.SessionRunHook):

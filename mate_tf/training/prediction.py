@@ -1,5 +1,7 @@
 """Predictions: runs a trained model over files of examples."""
 
+import functools
+
 import numpy as np
 import tensorflow as tf
 
@@ -54,15 +56,33 @@ def predict(experiment, model_dir: str, records_path: str, sequential: bool = Fa
         InputError: if there is no checkpoint, the checkpoint is of another model, or there are no
             such files.
     """
+    return predictor(experiment, model_dir)(records_path, sequential)
+
+
+def predictor(experiment, model_dir: str):
+    """Loads the last checkpoint in `model_dir`, once for several files of examples.
+
+    Args:
+        experiment: the `TableExperiment` that trained it.
+        model_dir: folder with checkpoints.
+
+    Returns:
+        function of `records_path` and `sequential`; see `predict`.
+
+    Raises:
+        InputError: if there is no checkpoint, or the checkpoint is of another model.
+    """
     model = trainer.load_model(experiment, model_dir)
-    compiled = tf.function(lambda inputs: model(inputs, training=False), input_signature=[INPUTS])
+    compiled = tf.function(
+        lambda inputs: model(inputs, training=False), input_signature=[INPUTS], autograph=False
+    )
 
     def run(batches):
         for batch in batches:
             outputs = compiled({name: batch[name] for name in INPUTS})
             yield batch, {name: outputs[name].numpy() for name in OUTPUTS if name in outputs}
 
-    return predict_with(run, experiment, records_path, sequential)
+    return functools.partial(predict_with, run, experiment)
 
 
 def predict_with(run, experiment, records_path: str, sequential: bool = False):

@@ -84,6 +84,12 @@ def features(context):
     return zeros | context.tensors | {"input_ids": tf.constant(ids)}
 
 
+@pytest.fixture(scope="module")
+def shared_output(features):
+    """shared_output(name): of `shared_encoder`."""
+    return functools.cache(lambda name: shared_encoder(name)(features)["sequence_output"].numpy())
+
+
 def own_mask(run, x, context):
     """The allowed pairs of the variant, which its layer chooses by the content or its pattern."""
     mask = run.layer.mask(x, run.pattern(context))
@@ -277,6 +283,7 @@ def test_any_length_with_unknown_shape_saved_and_by_xla(name, features, tmp_path
 
     spec = {key: tf.TensorSpec([None, None], tf.int32, name=key) for key in features}
     dynamic = tf.function(serve, input_signature=[spec], autograph=False)
+    dynamic = dynamic.get_concrete_function()  # to save and to call the function would trace twice
     static = tf.function(serve, jit_compile=True, autograph=False)
     module = tf.Module()  # the encoder itself would have Keras trace each layer several times
     module.weights = encoder.variables
@@ -338,9 +345,8 @@ def test_dropout_only_in_training(name, tables, x, context):
 
 
 @pytest.mark.parametrize("precision", ["bfloat16", "float16"])
-def test_mixed_precision(name, features, precision):
-    encoder = shared_encoder(name)
-    expected = encoder(features)["sequence_output"].numpy()
+def test_mixed_precision(name, features, shared_output, precision):
+    encoder, expected = shared_encoder(name), shared_output(name)
     policy = keras.mixed_precision.global_policy()
     keras.mixed_precision.set_global_policy(f"mixed_{precision}")
     try:
@@ -358,7 +364,7 @@ def test_mixed_precision(name, features, precision):
     np.testing.assert_array_less(difference, 0.15)
 
 
-def test_config_round_trip(name, tables, x, context, features):
+def test_config_round_trip(name, tables, x, context, features, shared_output):
     run = tables.layer_pair(small(name))
     expected = run(x, context)
     variant = attention.get(name)
@@ -371,9 +377,7 @@ def test_config_round_trip(name, tables, x, context, features):
     encoder = shared_encoder(name)
     twin = TableEncoder.from_config(encoder.get_config())
     twin.set_weights(encoder.get_weights())
-    np.testing.assert_array_equal(
-        twin(features)["sequence_output"], encoder(features)["sequence_output"]
-    )
+    np.testing.assert_array_equal(twin(features)["sequence_output"], shared_output(name))
 
 
 def test_kernels_have_the_same_names_and_shapes_in_every_variant(name):

@@ -331,16 +331,16 @@ def test_a_graph_for_any_length_computes_short_sequences_under_the_mask(tables):
     features = tf.TensorSpec([None, None], tf.int32)
     spec = [tf.TensorSpec([None, None, HIDDEN]), dict.fromkeys(context_names(), features)]
 
-    def outputs(x, parts, training=False):
+    def outputs(x, pattern):
         with tf.GradientTape() as tape:
             tape.watch(x)
-            y = run(x, attention.TableContext(**parts), training)
+            y = run.layer(x, pattern)
         return y, tape.gradient(y, x, y)
 
     @tf.function(input_signature=spec, autograph=False)
     def of_any_length(x, parts):
         pattern = run.pattern(attention.TableContext(**parts))
-        return *outputs(x, parts), pattern.dense, tf.shape(pattern.biases[0])
+        return *outputs(x, pattern), pattern.dense, tf.shape(pattern.biases[0])
 
     with mock.patch.object(mate, "dense_is_cheaper", DENSE_IS_CHEAPER):
         for seq, question in ((5, 2), (40, 9), (41, 9), (60, 5)):
@@ -349,7 +349,7 @@ def test_a_graph_for_any_length_computes_short_sequences_under_the_mask(tables):
             *found, dense, shape = of_any_length(x, context.tensors)
             assert bool(dense) == (seq <= 40)
             assert shape.numpy().tolist() == [2, 1, *[seq * bool(dense)] * 2]
-            for ours, expected in zip(found, outputs(x, context.tensors), strict=True):
+            for ours, expected in zip(found, outputs(x, run.pattern(context)), strict=True):
                 np.testing.assert_allclose(ours, expected, atol=1e-5, rtol=0)
 
 

@@ -173,7 +173,7 @@ def arguments(config_file, created, tmp_path):
 
 @pytest.fixture(scope="session")
 def trained(config_file, created, tmp_path_factory):
-    """Flags of the experiment after create_data, train and export; not to be changed."""
+    """Flags of the experiment after create_data and train; not to be changed."""
 
     def flags(folder):
         return (
@@ -183,16 +183,15 @@ def trained(config_file, created, tmp_path_factory):
         )
 
     def train(folder):
-        for mode in ("train", "export"):
-            assert invoke(f"--mode={mode}", *flags(folder)) == 0
+        assert invoke("--mode=train", *flags(folder)) == 0
 
     return flags(shared_folder(tmp_path_factory, "cli_trained", train))
 
 
 @pytest.fixture
 def trained_copy(trained, tmp_path):
-    """The flags of `trained` with a copy of its model folder, without the export."""
+    """The flags of `trained` with a copy of its model folder."""
     *others, model_dir = trained
     source, copy = pathlib.Path(model_dir.partition("=")[2]), tmp_path / "model"
-    shutil.copytree(source, copy, ignore=shutil.ignore_patterns("export"))
+    shutil.copytree(source, copy)
     return (*others, f"--model_dir={copy}")

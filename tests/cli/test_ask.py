@@ -7,12 +7,20 @@ import pytest
 from mate_tf.cli import ask
 from mate_tf.serving import presets
 
+pytestmark = pytest.mark.usefixtures("loaded_once")
+
 
 @pytest.fixture
 def table(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("name,age\nAnn,30\nBob,41\nCy,52\n")
     return path
+
+
+@pytest.fixture
+def exported(trained_model):
+    """The flag of a folder with an export."""
+    return f"--model_dir={trained_model}"
 
 
 @pytest.mark.parametrize(
@@ -61,8 +69,8 @@ def test_what_is_missing(refused, table, tmp_path, monkeypatch):
     assert refused(*asked, f"--output_dir={tmp_path}").startswith(f"{tmp_path}/model/export: no ")
 
 
-def test_prints_json_and_a_table(command, trained, table):
-    output = command("--mode=ask", *trained, f"--table={table}", "--question=who is 41?")
+def test_prints_json_and_a_table(command, exported, table):
+    output = command("--mode=ask", exported, f"--table={table}", "--question=who is 41?")
     answer = json.loads(next(line for line in output.splitlines() if line.startswith("{")))
     fields = {"cells", "aggregation", "value", "probability", "text", "cuts"}
     assert set(answer) == fields | {"confidence", "answerable", "notes"}
@@ -73,11 +81,11 @@ def test_prints_json_and_a_table(command, trained, table):
     assert "cut: " not in output
 
 
-def test_says_what_was_cut(command, trained, tmp_path):
+def test_says_what_was_cut(command, exported, tmp_path):
     path = tmp_path / "large.csv"
     columns = ",".join(f"c{number}" for number in range(20))
     path.write_text("\n".join([columns, *["1" + ",2" * 19] * 30]))
-    output = command("--mode=ask", *trained, f"--table={path}", "--question=who?")
+    output = command("--mode=ask", exported, f"--table={path}", "--question=who?")
     cuts = [line for line in output.splitlines() if line.startswith("cut: ")]
     assert "cut: 13 columns dropped: 8 to 20" in cuts
     assert "cut: 15 rows dropped: 16 to 30" in cuts

@@ -12,6 +12,8 @@ from mate_tf.serving import export as saved_model
 
 from .. import graphs
 
+pytestmark = pytest.mark.usefixtures("loaded_once")
+
 
 @pytest.fixture
 def table(tmp_path):

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from mate_tf.serving import export
 from mate_tf.serving.answer import Answer
 
 TABLE = "city,country,people\nrome,italy,28\nbari,italy,3\nbern,switzerland,1\n"
@@ -48,7 +49,7 @@ def ask(folder, answers):
         path.write_text("\n".join(map(json.dumps, asked)))
 
 
-def test_from_questions_to_answers_of_one_kind_and_another(folder, command, refused):
+def test_from_questions_to_answers_of_one_kind_and_another(folder, command, refused, monkeypatch):
     without_data = (f"--config_file={folder / 'custom.yaml'}", f"--output_dir={folder / 'out'}")
     with_data = (
         *without_data,
@@ -84,6 +85,7 @@ def test_from_questions_to_answers_of_one_kind_and_another(folder, command, refu
     command(*with_data, "--mode=create_data")
     assert "give another --model_dir" in refused(*with_data, "--mode=train")
     another = f"--model_dir={folder / 'classes'}"
+    monkeypatch.setattr(export, "_reader", lambda *_: None)  # --mode=ask has another signature
     command(*with_data, another)
     results = json.loads((folder / "classes" / "metrics.json").read_text())
     assert results["test"]["answers"]["model"]["class"][1] == 2

@@ -6,12 +6,17 @@ import shutil
 import pytest
 
 from mate_tf.evaluation import predictions
+from mate_tf.training import trainer
 
 
-def test_writes_every_split_but_train(command, trained_copy, created):
+def test_writes_every_split_but_train(command, trained_copy, created, monkeypatch):
+    """With one model for all of them."""
+    load, loaded = trainer.load_model, []
+    monkeypatch.setattr(trainer, "load_model", lambda *args: loaded.append(args) or load(*args))
     output = command("--mode=predict", *trained_copy)
     for split in ("dev", "test"):
         assert f"/{split}.tsv, .json" in output
+    assert len(loaded) == 1
     model_dir = trained_copy[-1].partition("=")[2]
     report = json.loads((created / "tf_examples" / "dev.report.json").read_text())
     for read in (predictions.read_tsv, predictions.read_json):

@@ -14,6 +14,8 @@ from mate_tf.training import experiments
 
 # Each question's graph is traced anew: few, shared by the tests.
 
+pytestmark = pytest.mark.usefixtures("loaded_once")
+
 
 @pytest.fixture(scope="module")
 def demo(trained_model):

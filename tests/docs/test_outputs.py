@@ -33,7 +33,7 @@ def shown(page) -> list[tuple[str, str, str]]:
 CASES = [(page, *case) for page in pages.PAGES for case in shown(page)]
 
 
-pytestmark = pytest.mark.usefixtures("quickstart_model")
+pytestmark = pytest.mark.usefixtures("quickstart_model", "loaded_once")
 
 
 def printed(language: str, code: str) -> str:

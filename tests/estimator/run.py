@@ -30,7 +30,7 @@ def logits(arguments) -> dict[str, np.ndarray]:
         flags.FLAGS(["mate-tf", *arguments])
         job = Job.from_flags(flags.FLAGS)
         examples = examples_path(job.output_dir, "dev")
-        outputs = job.trainer.predict(job.experiment, job.model_dir, examples)
+        outputs = job.trainer.predictor(job.experiment, job.model_dir)(examples)
         return {output["question_id"]: output["logits"] for output in outputs}
 
 

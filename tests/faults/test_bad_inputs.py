@@ -199,7 +199,7 @@ JSON_TABLES = {
 
 
 def test_tables(trials, trained_model, tmp_path):
-    export = f"--export_dir={trained_model / 'model' / 'export'}"
+    export = f"--export_dir={trained_model / 'export'}"
     files = {f"{name}.csv": content for name, content in TABLES.items()}
     for name, content in TABLES.items():
         files[f"{name}.tsv"] = content.replace(b",", b"\t")
@@ -213,9 +213,8 @@ def test_tables(trials, trained_model, tmp_path):
     path = tmp_path / "good.csv"
     path.write_text("name,age\nann,30\n")
     for question in ("", " ", "\n", "\t "):
-        trials.refused(
-            f"question {question!r}", "ask", f"--table={path}", f"--question={question}", export
-        )
+        name, asked = f"question {question!r}", f"--question={question}"
+        trials.refused(name, "ask", f"--table={path}", asked, export, words=["question"])
 
 
 def test_vocabularies(trials, config_file, tmp_path, monkeypatch):
@@ -278,6 +277,7 @@ def replaced(trials, tmp_path):
     return ask
 
 
+@pytest.mark.usefixtures("loaded_once")
 def test_settings_of_exports(replaced, trained_model, tmp_path):
     export = tmp_path / "export"
     shutil.copytree(trained_model / "export", export)

@@ -135,7 +135,7 @@ def test_computes_losses_in_float32_under_mixed_precision(features):
     keras.mixed_precision.set_global_policy("mixed_bfloat16")
     try:
         model = TablePretrainer(PretrainerConfig(encoder=small_config()))
-        outputs = tf.function(model)(features)
+        outputs = tf.function(model, autograph=False)(features)
     finally:
         keras.mixed_precision.set_global_policy("float32")
     for name in ("total_loss", "masked_lm_log_probs", "next_sentence_log_probs"):
@@ -150,7 +150,7 @@ def test_dynamic_length_and_config_round_trip(features):
         name: tf.TensorSpec([None, 1 if name == labels[-1] else None], value.dtype)
         for name, value in features.items()
     }
-    run = tf.function(model, input_signature=[signature])
+    run = tf.function(model, input_signature=[signature], autograph=False)
     expected = model(features)["total_loss"]
     np.testing.assert_allclose(run(features)["total_loss"], expected, rtol=1e-5)
     longer = {

@@ -23,6 +23,8 @@ import json, sys
 for name in ("mate_tf", "tensorflow_text", "tf_keras", "official"):
     sys.modules[name] = None  # an import fails
 import tensorflow as tf
+# The session of TensorFlow 1 and the program in C run with it.
+tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 path = sys.argv[1]
 request = json.loads(sys.argv[2])
 signatures = tf.saved_model.load(path).signatures

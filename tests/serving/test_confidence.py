@@ -244,6 +244,7 @@ def test_kept_beside_the_weights(folder, table, vocab_file):
         Predictor.from_pretrained(folder)
 
 
+@pytest.mark.usefixtures("loaded_once")
 def test_kept_in_an_export(folder):
     path = str(folder / "export")
     assert Predictor(path).calibration is None

@@ -6,6 +6,7 @@ import os
 import types
 
 import pytest
+from tensorflow.core.protobuf import saved_model_pb2
 
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
@@ -41,11 +42,21 @@ def test_vocabulary_and_settings_come_along(saved_model, vocab_file, options):
     assert written["max_seq_length"] == LENGTH
 
 
+def test_no_graphs_of_gradients(saved_model):
+    """No signature has gradients."""
+    description = saved_model_pb2.SavedModel()
+    with open(os.path.join(saved_model, "saved_model.pb"), "rb") as file:
+        description.ParseFromString(file.read())
+    library = description.meta_graphs[0].graph_def.library
+    assert library.function
+    assert not library.registered_gradients
+
+
 @pytest.fixture
 def no_tensorflow(monkeypatch):
     """Saving takes seconds, and what is saved does not matter here."""
 
-    def save(module, path, signatures):
+    def save(module, path, signatures, options):
         os.makedirs(path)
         with open(os.path.join(path, "saved_model.pb"), "w") as file:
             file.write("new")

@@ -289,7 +289,7 @@ def exported(monkeypatch, vocab_file, options, tmp_path):
 
 def test_operations(make_model, exported):
     """What the operation gives is computed from the cells of the one column there is."""
-    model = make_model(select_one_column=True, num_aggregation_labels=4)
+    model = make_model("full", select_one_column=True, num_aggregation_labels=4)
     variables = checkpoints.checkpoint_variables(model)
     variables["output_bias_agg"].assign([0.0, 50.0, 0.0, 0.0])  # always SUM
     variables["output_bias"].assign(50.0)  # of all cells
@@ -301,7 +301,7 @@ def test_operations(make_model, exported):
 
 def test_classes(make_model, exported, table):
     """With their names, and with numbers where the export has none."""
-    model = make_model(num_classification_labels=2, disable_per_token_loss=True)
+    model = make_model("full", num_classification_labels=2, disable_per_token_loss=True)
     path = exported(model, class_names=("refuted", "entailed"))
     answer = Predictor(path).ask(table, "Ann is 30.")
     assert answer.cells == ()

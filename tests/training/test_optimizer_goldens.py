@@ -60,7 +60,7 @@ def test_training_run(goldens, monkeypatch, name):
         variable.assign(reader.get_tensor(key))
     optimizer = build_optimizer(options, run["gradient_accumulation_steps"])
 
-    @tf.function
+    @tf.function(autograph=False)
     def gradients():
         with tf.GradientTape() as tape:
             loss = model(features, training=False)["total_loss"]

@@ -205,7 +205,7 @@ def test_learns_the_span():
     head = make(x)
     optimizer = keras.optimizers.Adam(0.05)
 
-    @tf.function
+    @tf.function(autograph=False)
     def step():
         with tf.GradientTape() as tape:
             outputs = head(tf.constant(x), cells=None, features=features)
