@@ -18,7 +18,8 @@ _FOOTER = 4  # checksum of the content
 _LARGEST_RECORD = 2**31
 
 # Deprecated for tf.data, which takes milliseconds to open a file; without that warning.
-_iterate = tf.compat.v1.io.tf_record_iterator.__wrapped__
+_iterate = tf.compat.v1.io.tf_record_iterator
+_iterate = getattr(_iterate, "__wrapped__", _iterate)
 
 
 def compression(path: str) -> str:
