@@ -241,6 +241,10 @@ class MateEfficient(MateExact):
             attend(of_global, q.global_, k.full, v.full, part.global_bias)
             # [blocks, heads, block, head_size]
             attend(self.softmax_attention, q.long, k.window, v.window, part.bias)
+            for group in part.short:
+                # [examples, heads, tokens, head_size]
+                own = [views.gather_views(x, full=group.indices).full for x in (query, key, value)]
+                attend(self.softmax_attention, *own, group.bias)
         return views.gather_back(outputs, buckets.restore)
 
     def _attention_by_chunks(self, chunks: ChunkTensors, query, key, value, bias, training, seed):
@@ -271,7 +275,7 @@ class MateEfficient(MateExact):
             tf.math.unsorted_segment_sum(part * factor, examples, count)
             for part in (context, total)
         )
-        return context / total
+        return tf.math.divide_no_nan(context, total)  # an example without tokens has no chunk
 
     def _by_chunks(self, query, key, value, real, buckets: BucketTensors, seed, training):
         contexts = []

@@ -11,6 +11,7 @@ from mate_tf.attention.mate_heads import (
     ChunkTensors,
     HeadType,
     HeadTypeTensors,
+    ShortTensors,
     has_diagonal,
 )
 from mate_tf.layers.shapes import shape_list
@@ -18,6 +19,9 @@ from mate_tf.layers.xla import within_xla
 
 BUCKETS_PER_BLOCK = 2
 """Buckets of queries in one matrix product: more multiplications, but larger products."""
+
+SHORT_BLOCKS = 4
+"""Blocks of the longest packed examples of which all pairs are computed: by time as measured."""
 
 
 class BucketLayout:
@@ -29,8 +33,10 @@ class BucketLayout:
 
     Packed examples have a global part each. They are laid out as if each were alone. Then blocks
     without a token are left out, and indices are those of the tokens in the shared sequences. The
-    keys of the global tokens are cut into chunks, so that short examples do not compute as many as
-    long ones. Within XLA there are as many blocks and chunks as the sequences can need.
+    keys of the global tokens are cut into chunks, so that an example does not compute as many as
+    the longest one. Examples of `SHORT_BLOCKS` blocks or fewer have none in fact: all their pairs
+    are computed, in groups of similar length. Within XLA, which knows no lengths, all examples have
+    blocks, and there are as many blocks and chunks as the sequences can need.
 
     Args:
         context: the TableContext; packed if it has `examples`.
@@ -48,10 +54,27 @@ class BucketLayout:
         sequences, seq = shape_list(context.row_ids)
         self._capacity = sequences * seq
         self._real = masks.real_tokens(self._own)
-        self._chunk, self._chunks = self._seq, None
+        self._lengths = tf.reduce_sum(tf.cast(self._real, tf.int32), axis=1)
+        self._groups = []
+        self._by_blocks = tf.fill([self._batch], True)
+        self._long = _Pieces.all(self._batch, 1)
+        self._chunk, self._chunks = self._seq, self._long
         if self._packed is not None:
             self._chunk = window_length(config.global_length, kinds)
-            self._chunks = self._pieces(0, self._chunk, least=1)
+            if not within_xla():
+                self._group(max(kind.radius for kind in kinds))
+            self._chunks = self._pieces(0, self._chunk)
+
+    def _group(self, radius: int):
+        """Makes the groups of short examples; the others have blocks."""
+        below = 0
+        first, step = self._config.global_length, BUCKETS_PER_BLOCK * radius
+        for size in range(first, first + SHORT_BLOCKS * step + 1, step):
+            among = (self._lengths > below) & (self._lengths <= size)
+            self._groups.append((_at_most(self._seq, size), among, _Pieces.chosen(among[:, None])))
+            below = size
+        self._by_blocks = self._lengths > below
+        self._long = _Pieces.chosen(self._by_blocks[:, None])
 
     def tensors(self) -> BucketTensors:
         """Computes the tensors of all types of heads."""
@@ -70,7 +93,8 @@ class BucketLayout:
             restore = tf.reshape(restore, [-1, restore.shape[-1]])
             restore = tf.concat([restore, tf.fill([1, restore.shape[-1]], num_outputs)], axis=0)
             restore = tf.gather(restore, self._packed.come_from)
-            chunks = ChunkTensors(self._chunks.examples, self._batch)
+            of_chunk = tf.gather(self._long.places[:, 0], self._chunks.examples)
+            chunks = ChunkTensors(of_chunk, shape_list(self._long.examples)[0])
         question_length = tf.reduce_sum(tf.cast(masks.question_tokens(self._own), tf.int32), -1)
         overflow = tf.reduce_any(question_length > self._config.global_length)
         return BucketTensors(tuple(parts), restore, overflow, chunks)
@@ -86,8 +110,7 @@ class BucketLayout:
         tokens = masks.head_tokens(self._own, ids, masks.buckets(rank, num_global, radius))
 
         # Positions by rank, padded to [global | radius | blocks | radius]; -1 = no token
-        length = num_global + shape_list(blocks.places)[1] * block
-        padded = tf.pad(order, [[0, 0], [0, length - self._seq]], constant_values=-1)
+        padded = _padded(order, num_global + shape_list(blocks.places)[1] * block)
         first = padded[:, :num_global]
         tail = tf.pad(padded[:, num_global:], [[0, 0], [radius, radius]], constant_values=-1)
 
@@ -101,13 +124,10 @@ class BucketLayout:
         in_block = masks.HeadTokens(*(x[:, num_global + radius : -radius] for x in in_window))
 
         # [chunks, global_length] and [chunks, keys]
-        if self._chunks is None:
-            examples = tf.range(self._batch)
-            keys = tf.broadcast_to(tf.range(self._seq), [self._batch, self._seq])
-        else:
-            examples = self._chunks.examples
-            length = shape_list(self._chunks.places)[1] * self._chunk
-            keys = tf.pad(order, [[0, 0], [0, length - self._seq]], constant_values=-1)
+        examples = self._chunks.examples
+        keys = tf.broadcast_to(tf.range(self._seq), [self._batch, self._seq])
+        if self._packed is not None:
+            keys = _padded(order, shape_list(self._chunks.places)[1] * self._chunk)
             keys = _cut(keys, self._chunks, self._chunk, self._chunk)
             first = tf.gather(first, examples)
         in_first, in_keys = _take(tokens, first, examples), _take(tokens, keys, examples)
@@ -119,35 +139,29 @@ class BucketLayout:
             bias=self._bias(in_block, in_window),
             global_bias=self._bias(in_first, in_keys),
             tokens=tokens,
+            short=tuple(
+                self._short(kind, order, tokens, size, group.examples)
+                for size, _, group in self._groups
+            ),
         )
         restore, num_outputs = self._outputs(rank, blocks, block, kind)
         return part, restore, num_outputs
 
-    def _pieces(self, first: int, size: int, least: int = 0) -> "_Pieces":
-        """Cuts the ranks of each example, from `first` on, into pieces of `size` ranks.
+    def _short(self, kind: HeadType, order, tokens, size: int, examples) -> ShortTensors:
+        """Computes the tensors of a group of short examples, which have `size` tokens or fewer."""
+        positions = tf.gather(order[:, :size], examples)
+        own = _take(tokens, positions, examples)
+        return ShortTensors(self._indices(kind, positions, examples), self._bias(own, own))
 
-        Args:
-            first: first rank.
-            size: ranks of a piece.
-            least: number of the first pieces of each packed example that are kept in any case.
-        """
+    def _pieces(self, first: int, size: int) -> "_Pieces":
+        """Cuts the ranks of each example, from `first` on, into pieces of `size` ranks."""
         count = _ceil_div(_at_least(self._seq - first, 1), size)
-        pieces = tf.range(self._batch * count)
-        places = tf.reshape(pieces, [-1, count])
-        if self._packed is not None:
-            lengths = tf.reduce_sum(tf.cast(self._real, tf.int32), axis=1)
-            number = tf.range(count)
-            kept = (first + number * size < lengths[:, None]) | (number < least)
-            kept = tf.reshape(kept, [-1])
-            places = tf.reshape(tf.cumsum(tf.cast(kept, tf.int32)) - 1, [-1, count])
-            if within_xla():
-                # An example of n ranks more than `first` has (n + size - 1) // size pieces.
-                most = (self._capacity + self._batch * max(size - 1 - first, least * size)) // size
-                pieces = tf.argsort(tf.cast(kept, tf.int32), direction="DESCENDING", stable=True)
-                pieces = pieces[:most]
-            else:
-                pieces = tf.cast(tf.where(kept)[:, 0], tf.int32)
-        return _Pieces(pieces // count, pieces % count, places)
+        if self._packed is None:
+            return _Pieces.all(self._batch, count)
+        exist = first + tf.range(count) * size < self._lengths[:, None]
+        # An example of n ranks more than `first` has (n + size - 1) // size pieces.
+        most = (self._capacity + self._batch * max(size - 1 - first, 0)) // size
+        return _Pieces.chosen(exist & self._by_blocks[:, None], most if within_xla() else None)
 
     def _indices(self, kind: HeadType, positions, examples):
         """Returns the indices of a type's heads; those of no token are of any token."""
@@ -162,23 +176,32 @@ class BucketLayout:
         return mask_bias(visible[:, None], self._dtype)
 
     def _outputs(self, rank, blocks: "_Pieces", block: int, kind: HeadType):
-        """Numbers the outputs of one type: those of the global tokens first, then the blocks'.
+        """Numbers the outputs of one type: of global tokens, of blocks, of short examples.
 
         Returns:
             The number of each token's output, <int32>[batch, seq, heads], and how many there are.
         """
         num_global = self._config.global_length
-        heads = tf.range(kind.count)
-        example = tf.range(self._batch)[:, None, None]
-        # In [batch, heads, global_length]
-        in_first = (example * kind.count + heads) * num_global + rank[:, :, None]
-        # In [blocks, heads, block]
         tail = tf.maximum(rank - num_global, 0)
-        place = tf.gather(blocks.places, tail // block, batch_dims=1)
-        in_block = (place[:, :, None] * kind.count + heads) * block + tail[:, :, None] % block
-        num_first = self._batch * kind.count * num_global
-        numbers = tf.where(rank[:, :, None] < num_global, in_first, num_first + in_block)
-        return numbers, num_first + shape_list(blocks.examples)[0] * kind.count * block
+        of_block = tf.gather(blocks.places, tail // block, batch_dims=1)
+        is_global, by_blocks = rank < num_global, self._by_blocks[:, None]
+        # Pieces; of each token the piece, its size, the place within it; whether that is its output
+        outputs = [
+            (self._long, self._long.places, num_global, rank, by_blocks & is_global),
+            (blocks, of_block, block, tail % block, by_blocks & ~is_global),
+            *(
+                (group, group.places, size, rank, among[:, None])
+                for size, among, group in self._groups
+            ),
+        ]
+        numbers, num_outputs = tf.zeros_like(rank)[:, :, None], 0
+        for pieces, piece, size, place, chosen in outputs:
+            # In [pieces, heads, size]
+            in_piece = (piece[:, :, None] * kind.count + tf.range(kind.count)) * size
+            number = num_outputs + in_piece + place[:, :, None]
+            numbers = tf.where(chosen[:, :, None], number, numbers)
+            num_outputs += shape_list(pieces.examples)[0] * kind.count * size
+        return numbers, num_outputs
 
 
 class _Pieces(NamedTuple):
@@ -195,6 +218,29 @@ class _Pieces(NamedTuple):
     numbers: tf.Tensor
     places: tf.Tensor
 
+    @classmethod
+    def all(cls, batch, count) -> "_Pieces":
+        """Returns `count` pieces of each example."""
+        pieces = tf.range(batch * count)
+        return cls(pieces // count, pieces % count, tf.reshape(pieces, [-1, count]))
+
+    @classmethod
+    def chosen(cls, mask, number: int | None = None) -> "_Pieces":
+        """Returns those of the pieces that a mask chooses.
+
+        Args:
+            mask: <bool>[batch, count].
+            number: how many to return, the chosen ones first; None = as many as were chosen.
+        """
+        count = shape_list(mask)[1]
+        flat = tf.cast(tf.reshape(mask, [-1]), tf.int32)
+        places = tf.reshape(tf.cumsum(flat) - 1, [-1, count])
+        if number is None:
+            pieces = tf.cast(tf.where(flat)[:, 0], tf.int32)
+        else:
+            pieces = tf.argsort(flat, direction="DESCENDING", stable=True)[:number]
+        return cls(pieces // count, pieces % count, places)
+
 
 def window_length(global_length: int, kinds: list[HeadType]) -> int:
     """Returns the number of keys of a block."""
@@ -207,6 +253,11 @@ def dense_is_cheaper(seq, global_length: int, kinds: list[HeadType]):
     A bool for an int `seq`, the number of tokens; <bool>[] for an <int32>[] tensor.
     """
     return seq <= window_length(global_length, kinds)
+
+
+def _padded(positions, length):
+    """Pads [batch, seq] to [batch, length] with -1, which is no token."""
+    return tf.pad(positions, [[0, 0], [0, length - shape_list(positions)[1]]], constant_values=-1)
 
 
 def _cut(positions, pieces: _Pieces, step: int, size: int):
@@ -230,6 +281,10 @@ def _take(tokens: masks.HeadTokens, positions, examples) -> masks.HeadTokens:
     taken = masks.HeadTokens(*(tf.gather(tf.reshape(part, [-1]), index) for part in tokens))
     exists = positions >= 0
     return taken._replace(real=taken.real & exists, question=taken.question & exists)
+
+
+def _at_most(size, most: int):
+    return min(size, most) if isinstance(size, int) else tf.minimum(size, most)
 
 
 def _at_least(size, minimum: int):

@@ -87,12 +87,24 @@ class ChunkTensors(NamedTuple):
     """Chunks of the keys of packed examples' global tokens.
 
     Attributes:
-        examples: <int32>[chunks], the example of each chunk.
-        num_examples: number of examples, an int or an <int32>[].
+        examples: <int32>[chunks], the example of each chunk, among those that have blocks.
+        num_examples: number of these examples, an int or an <int32>[].
     """
 
     examples: tf.Tensor
     num_examples: tf.Tensor | int
+
+
+class ShortTensors(NamedTuple):
+    """Indices and masks of a group of packed examples that are short.
+
+    Attributes:
+        indices: <int32>[examples, heads, tokens], those of `views`.
+        bias: <float>[examples, 1, tokens, tokens].
+    """
+
+    indices: tf.Tensor
+    bias: tf.Tensor
 
 
 class HeadTypeTensors(NamedTuple):
@@ -109,6 +121,7 @@ class HeadTypeTensors(NamedTuple):
         bias: <float>[blocks, 1, block, window].
         global_bias: <float>[chunks, 1, global_length, keys].
         tokens: HeadTokens of [batch, seq].
+        short: ShortTensors of the packed examples that have no blocks.
     """
 
     full: tf.Tensor
@@ -118,6 +131,7 @@ class HeadTypeTensors(NamedTuple):
     bias: tf.Tensor
     global_bias: tf.Tensor
     tokens: masks.HeadTokens
+    short: tuple[ShortTensors, ...] = ()
 
 
 class BucketTensors(NamedTuple):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mate_tf.attention import AttentionConfig, TableContext
-from mate_tf.attention.mate_buckets import window_length
+from mate_tf.attention.mate_buckets import SHORT_BLOCKS, window_length
 from mate_tf.attention.mate_heads import ChunkTensors
 from mate_tf.models.packing import Packing
 
@@ -64,7 +64,7 @@ SIZES = {
 }
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(
     seed=st.integers(0, 2**31 - 1),
     questions=st.lists(st.integers(1, 14), min_size=1, max_size=6),
@@ -91,22 +91,31 @@ def test_without_the_diagonal(tables):
     check_equals_alone(two, tables.layer_pair(config))
 
 
-def test_no_pairs_but_those_of_blocks_and_chunks(tables, batch):
-    """As many blocks and chunks as the tokens of each example need, and no mask of all pairs."""
+def test_no_pairs_but_those_of_blocks_chunks_and_groups(tables, batch):
+    """As many blocks and chunks as long examples need, groups of short ones, no other mask."""
     pattern = tables.layer_pair(AttentionConfig(name="mate_efficient", **OPTIONS)).pattern
     found = pattern(batch.context)
     assert not found.dense
     assert all(bias.shape[2:] == [0, 0] for bias in found.biases)
     lengths = batch.alone.input_mask.numpy().sum(axis=1)
-    window = window_length(8, pattern.head_types)
+    window, block = window_length(8, pattern.head_types), 6
     assert window == 8 + 4 * 3
-    chunks = np.maximum(-(-lengths // window), 1)
+    long = lengths[lengths > 8 + SHORT_BLOCKS * block]
+    chunks = -(-long // window)
+    assert len(set(chunks)) > 1
     np.testing.assert_array_equal(
-        found.buckets.chunks.examples, np.repeat(np.arange(len(lengths)), chunks)
+        found.buckets.chunks.examples, np.repeat(np.arange(len(long)), chunks)
     )
+    sizes = [8, 14, 20, 26, 32]
+    short = np.histogram(lengths, [1, *np.add(sizes, 1)])[0]
+    assert len(long) + short.sum() == len(lengths)
+    assert sum(short > 0) > 1
     for part in found.buckets.head_types:
-        assert part.long.shape == [np.maximum(-(-(lengths - 8) // 6), 0).sum(), 2, 6]
+        assert part.long.shape == [(-(-(long - 8) // block)).sum(), 2, block]
         assert part.full.shape == [chunks.sum(), 2, window]
+        assert [group.indices.shape for group in part.short] == [
+            [number, 2, size] for size, number in zip(sizes, short, strict=True)
+        ]
 
 
 def test_by_xla(tables, batch):

@@ -46,6 +46,7 @@ def test_measures(benchmark, tmp_path):
         repeats=1,
         attention=["mate_efficient"],
         ways=benchmark.WAYS,
+        clock="wall",
     )
     (found,) = benchmark.measure(options, f"{path},{path}")
     assert found["questions"] == 12  # of two files; what fills a batch up is not asked
