@@ -96,6 +96,7 @@ RANGES = {
     "column_radius": _TOKENS,
     "local_radius": _TOKENS,
     "row_heads_ratio": _SHARE,
+    "pack_share": Range(0, 1, "low"),
     "penalty": _POSITIVE,
     "initial_alpha": _ANY,
     "sparsity_weight": _NOT_NEGATIVE,

@@ -298,15 +298,18 @@ class TableAttention(keras.layers.Layer):
         # [batch, heads, queries, keys]; on CPU the product, the scale and a bias of rank 4 run as
         # one fused operation.
         scores = tf.matmul(query, key, transpose_b=True) * self.scale(query.dtype) + bias
-        probabilities = tf.nn.softmax(scores)
-        if seed is None:
-            probabilities = self.dropout(probabilities, training=training)
-        elif training and self.dropout_rate:
-            rate = self.dropout_rate
-            probabilities = tf.nn.experimental.stateless_dropout(probabilities, rate, seed)
+        probabilities = self.drop(tf.nn.softmax(scores), training, seed)
         # [batch, heads, queries, keys], [batch, heads, keys, head_size]
         # -> [batch, heads, queries, head_size]
         return tf.matmul(probabilities, value)
+
+    def drop(self, probabilities, training=None, seed=None) -> tf.Tensor:
+        """Drops probabilities; the arguments are those of `softmax_attention`."""
+        if seed is None:
+            return self.dropout(probabilities, training=training)
+        if not (training and self.dropout_rate):
+            return probabilities
+        return tf.nn.experimental.stateless_dropout(probabilities, self.dropout_rate, seed)
 
     def drop_keys(self, value: tf.Tensor, training=None) -> tf.Tensor:
         """Drops whole keys, the same ones for all queries: dropout without probabilities.

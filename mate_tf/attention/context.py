@@ -15,6 +15,8 @@ class TableContext(NamedTuple):
         input_mask: 1 for real tokens, 0 for padding.
         starts: first position of the token's example, if several examples share a sequence
             (`mate_tf.models.packing`); it differs between the examples. None = not packed.
+        examples: PackedExamples, with which packed examples are computed in linear time. Without
+            them, masks keep the examples apart.
     """
 
     segment_ids: tf.Tensor
@@ -22,6 +24,7 @@ class TableContext(NamedTuple):
     column_ids: tf.Tensor
     input_mask: tf.Tensor
     starts: tf.Tensor | None = None
+    examples: "PackedExamples | None" = None
 
     FEATURES = ("segment_ids", "row_ids", "column_ids", "input_mask")
     """Names of the features that every context has."""
@@ -33,9 +36,26 @@ class TableContext(NamedTuple):
 
     @property
     def tensors(self) -> dict[str, tf.Tensor]:
-        """Tensors by name, without `starts` if it is None."""
-        return {name: part for name, part in self._asdict().items() if part is not None}
+        """Tensors of [batch, seq] by name, without `starts` if it is None."""
+        parts = self._replace(examples=None)._asdict()
+        return {name: part for name, part in parts.items() if part is not None}
 
     def map(self, function):
-        """Returns the context with `function` applied to each of its tensors."""
+        """Returns the context of `function` of each of `tensors`, without `examples`."""
         return TableContext(**{name: function(part) for name, part in self.tensors.items()})
+
+
+class PackedExamples(NamedTuple):
+    """Packed examples, each for itself, and where their tokens are in the shared sequences.
+
+    Attributes:
+        context: TableContext of the examples that were packed, [batch, seq].
+        to: <int32>[batch, seq], number of each token in the flattened sequences; for padding the
+            number behind the last one.
+        come_from: <int32>[sequences, seq], number of each token in the flattened batch; for padding
+            the number behind the last one.
+    """
+
+    context: TableContext
+    to: tf.Tensor
+    come_from: tf.Tensor

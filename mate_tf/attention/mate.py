@@ -6,14 +6,21 @@ import tensorflow as tf
 
 from mate_tf.attention import masks, views
 from mate_tf.attention.base import AttentionPattern, TableAttention, all_pairs_flops, mask_bias
+from mate_tf.attention.mate_buckets import (
+    BUCKETS_PER_BLOCK,
+    BucketLayout,
+    dense_is_cheaper,
+)
 from mate_tf.attention.mate_heads import (
     BucketTensors,
+    ChunkTensors,
     HeadType,
     HeadTypeTensors,
     MateExactOptions,
     MateOptions,
     MateTensors,
     compared_pairs,
+    has_diagonal,
     head_types,
 )
 from mate_tf.layers import step_seeds
@@ -45,9 +52,6 @@ QUERY_CHUNK = 256
 """Queries computed at a time if a question longer than G makes attention dense."""
 
 STRETCH = QUERY_CHUNK  # alias of QUERY_CHUNK, kept for code that uses the old name
-
-BUCKETS_PER_BLOCK = 2
-"""Buckets of queries in one matrix product: more multiplications, but larger products."""
 
 
 class MatePattern(AttentionPattern):
@@ -83,7 +87,7 @@ class MatePattern(AttentionPattern):
         else:
             mask = masks.visible(masks.head_tokens(context, ids))
         mask = masks.same_example(mask, context)
-        return (mask if _diagonal(self.config) else masks.without_diagonal(mask))[:, None]
+        return (mask if has_diagonal(self.config) else masks.without_diagonal(mask))[:, None]
 
     def _real(self, context):
         """Returns 0 for padding, whose output must be zero: <float>[batch, seq, 1, 1]."""
@@ -139,33 +143,26 @@ class MateExact(TableAttention):
 class MateEfficientPattern(MatePattern):
     """Pattern with the orders of both types of heads, their global tokens and their blocks.
 
-    Queries behind the global part are computed in blocks of several buckets. The keys of a block
-    are the global tokens, the block and one bucket on either side, masked to the buckets' windows.
-    The last block is padded with entries that stand for no token.
+    Queries behind the global part are computed in blocks of several buckets (`mate_buckets`).
 
     Where a window would be as long as the sequence, there are masks in place of buckets. A graph
-    for any length has both, and computes the one or the other.
+    for any length has both, and computes the one or the other. So do packed examples, where masks
+    are for questions that are longer than the global part.
     """
 
     def call(self, context, training=None):
-        # Packed examples are short: each would need a global part of its own.
-        packed = context.starts is not None
         length = shape_list(context.row_ids)[1]
-        dense = packed or dense_is_cheaper(length, self.config.global_length, self.head_types)
-        if dense is True:
+        dense = dense_is_cheaper(length, self.config.global_length, self.head_types)
+        packed = context.starts is not None
+        if dense is True or (packed and context.examples is None):
             return super().call(context)
-        parts, restore, num_outputs = [], [], 0
-        for kind in self.head_types:
-            part, own_restore, own_outputs = self._head_type(kind, context)
-            parts.append(part)
-            restore.append(own_restore + num_outputs)
-            num_outputs += own_outputs
-        # [batch, seq, heads]; padding reads the zeros behind all outputs
-        restore = tf.concat(restore, axis=-1)
-        restore = tf.where(masks.real_tokens(context)[:, :, None], restore, num_outputs)
-        question_length = tf.reduce_sum(tf.cast(masks.question_tokens(context), tf.int32), -1)
-        overflow = tf.reduce_any(question_length > self.config.global_length)
-        buckets = BucketTensors(tuple(parts), restore, overflow)
+        layout = BucketLayout(
+            context, self.config, self.head_types, self.num_heads, self.compute_dtype
+        )
+        buckets = layout.tensors()
+        if packed:
+            dense = tf.logical_or(dense, buckets.overflow)
+            buckets = buckets._replace(overflow=None)
         found = MateTensors(self._real(context), buckets=buckets, shared=SharedFunctions())
         if dense is False:
             return found
@@ -173,79 +170,6 @@ class MateEfficientPattern(MatePattern):
         empty = (nothing,) * len(self.head_types)
         biases = tf.cond(dense, lambda: self._biases(context), lambda: empty)
         return found._replace(biases=biases, dense=dense)
-
-    def _head_type(self, kind: HeadType, context):
-        """Computes the tensors of one type, the numbers of its outputs, and how many there are."""
-        ids = getattr(context, kind.ids)
-        batch, seq = shape_list(ids)
-        num_global, radius = self.config.global_length, kind.radius
-        block = BUCKETS_PER_BLOCK * radius
-        num_blocks = _ceil_div(_at_least(seq - num_global, 1), block)
-        order = masks.sort_order(context, ids)
-        rank = masks.inverse_permutation(order)
-        tokens = masks.head_tokens(context, ids, masks.buckets(rank, num_global, radius))
-
-        # Positions by rank, padded to [global | radius | blocks | radius]; -1 = no token
-        pad_length = num_global + num_blocks * block - seq
-        order = tf.pad(order, [[0, 0], [0, pad_length]], constant_values=-1)
-        first = order[:, :num_global]
-        tail = tf.pad(order[:, num_global:], [[0, 0], [radius, radius]], constant_values=-1)
-
-        # [batch, blocks, block + 2 * radius]
-        starts = tf.range(num_blocks)[:, None] * block
-        window = tf.gather(tail, starts + tf.range(block + 2 * radius), axis=1)
-        # [batch, blocks, global_length]
-        to_first = tf.repeat(first[:, None], num_blocks, axis=1)
-        # [batch * blocks, global_length + block + 2 * radius]
-        window = tf.concat([to_first, window], axis=-1)
-        window = tf.reshape(window, [-1, num_global + block + 2 * radius])
-        # [batch * blocks, block]
-        own = window[:, num_global + radius : -radius]
-        examples = tf.repeat(tf.range(batch), num_blocks)
-
-        in_window, in_first = _take(tokens, window, examples), _take(tokens, first, tf.range(batch))
-        in_block = masks.HeadTokens(*(x[:, num_global + radius : -radius] for x in in_window))
-
-        def bias(queries, keys):
-            visible = masks.visible(queries, keys, _diagonal(self.config))
-            return mask_bias(visible[:, None], self.compute_dtype)
-
-        def indices(positions, examples):
-            in_batch = examples[:, None] * seq + tf.maximum(positions, 0)
-            return views.head_indices(in_batch, kind.first, kind.count, self.num_heads)
-
-        all_positions = tf.broadcast_to(tf.range(seq), [batch, seq])
-        part = HeadTypeTensors(
-            full=indices(all_positions, tf.range(batch)),
-            global_=indices(first, tf.range(batch)),
-            long=indices(own, examples),
-            window=indices(window, examples),
-            bias=bias(in_block, in_window),
-            global_bias=bias(in_first, tokens),
-            tokens=tokens,
-        )
-        restore, num_outputs = self._outputs(rank, batch, num_blocks, block, kind)
-        return part, restore, num_outputs
-
-    def _outputs(self, rank, batch, num_blocks, block, kind):
-        """Numbers the outputs of one type: those of the global tokens first, then the blocks'.
-
-        Returns:
-            The number of each token's output, <int32>[batch, seq, heads], and how many there are.
-        """
-        num_global = self.config.global_length
-        heads = tf.range(kind.count)
-        example = tf.range(batch)[:, None, None]
-        rank = rank[:, :, None]
-        # In [batch, heads, global_length]
-        in_first = (example * kind.count + heads) * num_global + rank
-        # In [batch * blocks, heads, block]
-        tail = rank - num_global
-        number_of_block = example * num_blocks + tail // block
-        in_block = (number_of_block * kind.count + heads) * block + tail % block
-        num_first = batch * kind.count * num_global
-        numbers = tf.where(rank < num_global, in_first, num_first + in_block)
-        return numbers, num_first + batch * num_blocks * kind.count * block
 
 
 class MateEfficient(MateExact):
@@ -291,28 +215,67 @@ class MateEfficient(MateExact):
         return tf.cond(tf.logical_not(pattern.dense), by_buckets, by_masks)
 
     def _without_masks(self, query, key, value, real, buckets, seed, training):
-        return tf.cond(
-            buckets.overflow,
-            lambda: self._by_chunks(query, key, value, real, buckets, seed, training),
-            lambda: self._by_buckets(query, key, value, buckets, seed, training),
+        by_buckets = functools.partial(self._by_buckets, query, key, value, buckets, seed, training)
+        if buckets.overflow is None:
+            return by_buckets()
+        by_chunks = functools.partial(
+            self._by_chunks, query, key, value, real, buckets, seed, training
         )
+        return tf.cond(buckets.overflow, by_chunks, by_buckets)
 
     def _by_buckets(self, query, key, value, buckets: BucketTensors, seed, training):
         outputs = []
 
-        def attend(*arguments):
+        def attend(function, *arguments):
             # Each product drops other probabilities.
             own_seed = None if seed is None else seed + tf.constant([0, len(outputs)])
-            outputs.append(self.softmax_attention(*arguments, training, own_seed))
+            outputs.append(function(*arguments, training, own_seed))
 
         for part in buckets.head_types:
             q = views.gather_views(query, global_=part.global_, long=part.long)
             k, v = (views.gather_views(x, full=part.full, window=part.window) for x in (key, value))
+            of_global = self.softmax_attention
+            if buckets.chunks is not None:
+                of_global = functools.partial(self._attention_by_chunks, buckets.chunks)
             # [batch, heads, global_length, head_size]
-            attend(q.global_, k.full, v.full, part.global_bias)
-            # [batch * blocks, heads, block, head_size]
-            attend(q.long, k.window, v.window, part.bias)
+            attend(of_global, q.global_, k.full, v.full, part.global_bias)
+            # [blocks, heads, block, head_size]
+            attend(self.softmax_attention, q.long, k.window, v.window, part.bias)
+            for group in part.short:
+                # [examples, heads, tokens, head_size]
+                own = [views.gather_views(x, full=group.indices).full for x in (query, key, value)]
+                attend(self.softmax_attention, *own, group.bias)
         return views.gather_back(outputs, buckets.restore)
+
+    def _attention_by_chunks(self, chunks: ChunkTensors, query, key, value, bias, training, seed):
+        """Computes attention whose keys are in several chunks, and joins the parts of a softmax.
+
+        Args:
+            chunks: ChunkTensors.
+            query: <float>[chunks, heads, queries, head_size], those of the chunk's example.
+            key: <float>[chunks, heads, keys, head_size].
+            value: <float>[chunks, heads, keys, head_size].
+            bias: <float>[chunks, 1, queries, keys].
+            training: whether dropout is on.
+            seed: <int32>[2], or None, as in `softmax_attention`.
+
+        Returns:
+            <float>[examples, heads, queries, head_size]
+        """
+        scores = tf.matmul(query, key, transpose_b=True) * self.scale(query.dtype) + bias
+        # [chunks, heads, queries, 1]; any number gives the same, so it needs no gradient
+        largest = tf.stop_gradient(tf.reduce_max(scores, axis=-1, keepdims=True))
+        weights = tf.exp(scores - largest)
+        total = tf.reduce_sum(weights, axis=-1, keepdims=True)
+        context = tf.matmul(self.drop(weights, training, seed), value)
+        examples, count = chunks
+        of_example = tf.math.unsorted_segment_max(largest, examples, count)
+        factor = tf.exp(largest - tf.gather(of_example, examples))
+        context, total = (
+            tf.math.unsorted_segment_sum(part * factor, examples, count)
+            for part in (context, total)
+        )
+        return tf.math.divide_no_nan(context, total)  # an example without tokens has no chunk
 
     def _by_chunks(self, query, key, value, real, buckets: BucketTensors, seed, training):
         contexts = []
@@ -330,7 +293,7 @@ class MateEfficient(MateExact):
 
         def attend_chunk(parts):
             number, own_query, *own = parts
-            mask = masks.visible(masks.HeadTokens(*own), tokens, _diagonal(self.config))
+            mask = masks.visible(masks.HeadTokens(*own), tokens, has_diagonal(self.config))
             bias = mask_bias(mask[:, None], key.dtype)
             own_seed = None if seed is None else seed + tf.stack([kind.first, number])
             return self.softmax_attention(own_query, key, value, bias, training, own_seed)
@@ -346,49 +309,12 @@ class MateEfficient(MateExact):
         return context[:, :, : shape_list(query)[2]]
 
 
-def _diagonal(config) -> bool:
-    return config.get("diagonal", True)
-
-
-def dense_is_cheaper(seq, global_length: int, kinds: list[HeadType]):
-    """Returns whether a window of buckets is no shorter than a sequence.
-
-    A bool for an int `seq`, the number of tokens; <bool>[] for an <int32>[] tensor.
-    """
-    return seq <= global_length + (BUCKETS_PER_BLOCK + 2) * max(kind.radius for kind in kinds)
-
-
 def _chunks(x, axis: int):
     """Cuts `axis` into chunks, the last one padded, and moves the axis of chunks to the front."""
     shape = shape_list(x)
-    count = _ceil_div(shape[axis], QUERY_CHUNK)
+    count = -(-shape[axis] // QUERY_CHUNK)
     paddings = [[0, 0]] * axis + [[0, count * QUERY_CHUNK - shape[axis]]]
     x = tf.pad(x, paddings + [[0, 0]] * (len(shape) - axis - 1))
     # [..., seq, ...] -> [..., chunks, QUERY_CHUNK, ...] -> [chunks, ..., QUERY_CHUNK, ...]
     x = tf.reshape(x, [*shape[:axis], count, QUERY_CHUNK, *shape[axis + 1 :]])
     return tf.transpose(x, [axis, *range(axis), *range(axis + 1, len(shape) + 1)])
-
-
-def _take(tokens: masks.HeadTokens, positions, examples) -> masks.HeadTokens:
-    """Gathers tokens by position.
-
-    Args:
-        tokens: HeadTokens of [batch, seq].
-        positions: <int32>[a, n]; the token of a negative position is not real.
-        examples: <int32>[a], the example of each list of positions.
-
-    Returns:
-        HeadTokens of [a, n].
-    """
-    index = tf.stack([tf.broadcast_to(examples[:, None], tf.shape(positions)), positions], axis=-1)
-    taken = masks.HeadTokens(*(tf.gather_nd(part, tf.maximum(index, 0)) for part in tokens))
-    exists = positions >= 0
-    return taken._replace(real=taken.real & exists, question=taken.question & exists)
-
-
-def _at_least(size, minimum: int):
-    return max(size, minimum) if isinstance(size, int) else tf.maximum(size, minimum)
-
-
-def _ceil_div(size, divisor: int):
-    return -(-size // divisor)

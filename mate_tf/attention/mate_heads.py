@@ -78,17 +78,50 @@ def head_types(config, num_heads: int) -> list[HeadType]:
     return [head_type for head_type in both if head_type.count]
 
 
+def has_diagonal(config) -> bool:
+    """Returns whether tokens attend to themselves."""
+    return config.get("diagonal", True)
+
+
+class ChunkTensors(NamedTuple):
+    """Chunks of the keys of packed examples' global tokens.
+
+    Attributes:
+        examples: <int32>[chunks], the example of each chunk, among those that have blocks.
+        num_examples: number of these examples, an int or an <int32>[].
+    """
+
+    examples: tf.Tensor
+    num_examples: tf.Tensor | int
+
+
+class ShortTensors(NamedTuple):
+    """Indices and masks of a group of packed examples that are short.
+
+    Attributes:
+        indices: <int32>[examples, heads, tokens], those of `views`.
+        bias: <float>[examples, 1, tokens, tokens].
+    """
+
+    indices: tf.Tensor
+    bias: tf.Tensor
+
+
 class HeadTypeTensors(NamedTuple):
     """Indices and masks of one type of heads; indices are those of `views`.
 
+    Global tokens are compared with chunks of keys. There are several for a packed example; else
+    each example has one with the whole sequence.
+
     Attributes:
-        full: <int32>[batch, heads, seq], indices of all tokens.
-        global_: <int32>[batch, heads, global_length], indices of the first ranks.
-        long: <int32>[batch * blocks, heads, block], indices of each block.
-        window: <int32>[batch * blocks, heads, window], indices of the keys of each block.
-        bias: <float>[batch * blocks, 1, block, window].
-        global_bias: <float>[batch, 1, global_length, seq].
+        full: <int32>[chunks, heads, keys], indices of each chunk.
+        global_: <int32>[chunks, heads, global_length], indices of the first ranks of its example.
+        long: <int32>[blocks, heads, block], indices of each block.
+        window: <int32>[blocks, heads, window], indices of the keys of each block.
+        bias: <float>[blocks, 1, block, window].
+        global_bias: <float>[chunks, 1, global_length, keys].
         tokens: HeadTokens of [batch, seq].
+        short: ShortTensors of the packed examples that have no blocks.
     """
 
     full: tf.Tensor
@@ -98,6 +131,7 @@ class HeadTypeTensors(NamedTuple):
     bias: tf.Tensor
     global_bias: tf.Tensor
     tokens: masks.HeadTokens
+    short: tuple[ShortTensors, ...] = ()
 
 
 class BucketTensors(NamedTuple):
@@ -106,16 +140,19 @@ class BucketTensors(NamedTuple):
     Attributes:
         head_types: HeadTypeTensors of each type of heads.
         restore: <int32>[batch, seq, heads], numbers of the outputs, for `views.gather_back`.
-        overflow: <bool>[], whether a question is longer than G.
+        overflow: <bool>[], whether a question is longer than G; None if packed examples with such
+            a question are computed by masks.
+        chunks: ChunkTensors of packed examples; None if not packed.
     """
 
     head_types: tuple[HeadTypeTensors, ...]
     restore: tf.Tensor
-    overflow: tf.Tensor
+    overflow: tf.Tensor | None
+    chunks: ChunkTensors | None = None
 
 
 class MateTensors(NamedTuple):
-    """Tensors of the patterns of MATE: masks, or buckets, or both in a graph for any length.
+    """Tensors of the patterns of MATE: masks, or buckets, or both where that is known later.
 
     Attributes:
         real: <float>[batch, seq, 1, 1], 0 for padding, whose output is zero.

@@ -111,7 +111,7 @@ class TableETCPattern(AttentionPattern):
             column_ids=tf.concat([none, numbers + 1], axis=1),
             input_mask=tf.cast(counts > 0, none.dtype),
         )
-        parts = zip(of_global[:-1], context[:-1], strict=True)  # `starts` is None
+        parts = zip(of_global.tensors.values(), context.tensors.values(), strict=True)
         return (
             tf.concat([tf.cast(means, embeddings.dtype), embeddings], axis=1),
             TableContext(*(tf.concat(pair, axis=1) for pair in parts)),

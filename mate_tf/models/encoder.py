@@ -1,5 +1,8 @@
 """The table encoder: TAPAS's embeddings and BERT's layers with any attention variant."""
 
+import functools
+import math
+
 import tensorflow as tf
 
 from mate_tf import attention
@@ -106,24 +109,7 @@ class TableEncoder(ConfiguredModel):
                 raise InputError(f"the encoder needs the feature {name!r}")
         features = {name: features[name] for name in sorted(needed)}
         own = attention.TableContext.from_features(features)
-        context, packing = own, None
-        if self._config.pack and not within_xla():
-            packing = Packing(features["input_mask"])
-            features = {name: packing.pack(ids) for name, ids in features.items()}
-            features["starts"] = packing.starts
-            context = attention.TableContext.from_features(features)
-        x = embedding_output = self.embeddings(features, training=training)
-        for pattern in self.patterns:
-            x, context = pattern.add_tokens(x, context)
-        patterns = [pattern(context, training=training) for pattern in self.patterns]
-        encoder_outputs = []
-        for block, index in zip(self.blocks, self._pattern_of_layer, strict=True):
-            x = block(x, patterns[index], training=training)
-            encoder_outputs.append(self._without_added(x))
-        if packing:
-            embedding_output, *encoder_outputs = (
-                packing.unpack(x) for x in (embedding_output, *encoder_outputs)
-            )
+        embedding_output, *encoder_outputs = self._encode(features, own, training)
         sequence_output = encoder_outputs[-1] if encoder_outputs else embedding_output
         return {
             "sequence_output": sequence_output,
@@ -131,6 +117,38 @@ class TableEncoder(ConfiguredModel):
             "encoder_outputs": encoder_outputs,
             "embedding_output": embedding_output,
         }
+
+    def _encode(self, features, own, training):
+        """Returns the embeddings and the outputs of all layers, packed on the way or not."""
+        alone = functools.partial(self._layers, features, own, training)
+        packed = functools.partial(self._packed_layers, features, own, training)
+        if not self._config.pack:
+            return alone()
+        if not within_xla():
+            return packed(Packing(features["input_mask"]))
+        batch = features["input_mask"].shape[0]
+        if batch is None or self._config.pack_share == 1:
+            return alone()
+        packing = Packing(features["input_mask"], math.ceil(batch * self._config.pack_share))
+        return tf.cond(packing.fits, lambda: packed(packing), alone)
+
+    def _packed_layers(self, features, own, training, packing):
+        features = {name: packing.pack(ids) for name, ids in features.items()}
+        features["starts"] = packing.starts
+        context = attention.TableContext.from_features(features)
+        context = context._replace(examples=packing.examples(own))
+        return [packing.unpack(x) for x in self._layers(features, context, training)]
+
+    def _layers(self, features, context, training):
+        x = embedding_output = self.embeddings(features, training=training)
+        for pattern in self.patterns:
+            x, context = pattern.add_tokens(x, context)
+        patterns = [pattern(context, training=training) for pattern in self.patterns]
+        outputs = [embedding_output]
+        for block, index in zip(self.blocks, self._pattern_of_layer, strict=True):
+            x = block(x, patterns[index], training=training)
+            outputs.append(self._without_added(x))
+        return outputs
 
     def inspect(self, features: dict) -> list[inspection.InspectedLayer]:
         """Returns input, pattern and mask of each layer for a batch. Examples are not packed.

@@ -67,7 +67,10 @@ class EncoderConfig(base_config.Config):
             represent the sequence in the first token.
         pack: pack several short examples of a batch into one sequence, separated by masks
             (`models.packing`). The outputs are the same, and less padding is computed. Only for
-            variants that compute all pairs under a mask. No effect within XLA.
+            variants that say so (`AttentionPattern.packs`).
+        pack_share: within XLA, which needs to know the number of sequences: their share of the
+            batch's examples. A batch that does not fit into them is computed as it is. 1 = nothing
+            is packed within XLA. No effect elsewhere.
         recompute: keep only the inputs of the layers for the gradients, and compute each layer
             again when its gradients are computed (gradient checkpointing; Chen et al., 2016). Less
             memory and more time in training.
@@ -98,6 +101,7 @@ class EncoderConfig(base_config.Config):
     word_embedding_scale: float = 1.0
     pooling: str = FIRST
     pack: bool = False
+    pack_share: float = 1.0
     recompute: bool = False
 
     def _set(self, k, v):

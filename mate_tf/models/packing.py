@@ -7,14 +7,15 @@ the start of each example, and the outputs are unpacked again.
 
 import tensorflow as tf
 
+from mate_tf.attention.context import PackedExamples, TableContext
 from mate_tf.layers.shapes import shape_list
 
 
 class Packing:
     """Assignment of the examples of a batch to shared sequences.
 
-    An example ends with its last real token. The number of sequences depends on the batch, so
-    shapes are dynamic and XLA cannot compile this.
+    An example ends with its last real token. The number of sequences depends on the batch unless it
+    is given, as XLA needs it.
 
     Examples:
         >>> packing = Packing(input_mask=[[1, 1, 1, 0], [1, 1, 1, 1], [1, 0, 0, 0]])
@@ -23,19 +24,24 @@ class Packing:
 
     Args:
         input_mask: <int32>[batch, seq], 1 for real tokens, 0 for padding.
+        num_sequences: number of sequences; None = as many as the batch needs.
 
     Attributes:
+        fits: <bool>[], whether the batch needs no more sequences than there are. If not, nothing
+            else here has a meaning.
         starts: <int32>[sequences, seq], position at which the token's example starts. For padding
             it is the token's own position.
     """
 
-    def __init__(self, input_mask):
+    def __init__(self, input_mask, num_sequences: int | None = None):
         input_mask = tf.convert_to_tensor(input_mask)
         batch, self._seq = shape_list(input_mask)
         positions = tf.range(self._seq)
         lengths = tf.reduce_max(input_mask * (positions + 1), axis=1)
-        sequence, start, self._num_sequences = _first_fit_decreasing(lengths, self._seq)
-        within = positions < lengths[:, None]
+        sequence, start, needed = _first_fit_decreasing(lengths, self._seq)
+        self._num_sequences = needed if num_sequences is None else num_sequences
+        self.fits = needed <= self._num_sequences
+        within = (positions < lengths[:, None]) & (sequence < self._num_sequences)[:, None]
         to = (sequence * self._seq + start)[:, None] + positions
         # [batch, seq]: index of each token in the flattened sequences; padding gets the index after
         # the last token
@@ -78,6 +84,14 @@ class Packing:
         vectors = tf.reshape(x, [-1, shape_list(x)[-1]])
         # [sequences * seq + 1, hidden] -> [batch, seq, hidden]
         return tf.gather(tf.pad(vectors, [[0, 1], [0, 0]]), self._to)
+
+    def examples(self, context: TableContext) -> PackedExamples:
+        """Returns the examples, each for itself, and where their tokens are.
+
+        Args:
+            context: the TableContext of the batch, not packed.
+        """
+        return PackedExamples(context, self._to, self._from)
 
     together = pack  # alias of pack, kept for code that uses the old name
     apart = unpack  # alias of unpack, kept for code that uses the old name

@@ -203,8 +203,8 @@ def check_same_model(experiment: TableExperiment, model_dir: str, part: str = ""
     """Checks that an experiment has the model that was trained in a folder.
 
     Models can have the same variables and compute different outputs, for example with another
-    attention. So this compares the saved configuration. It ignores `encoder.pack`, which does not
-    change the outputs.
+    attention. So this compares the saved configuration. It ignores `encoder.pack` and
+    `encoder.pack_share`, which do not change the outputs.
 
     Args:
         experiment: the experiment to run now.
@@ -219,7 +219,8 @@ def check_same_model(experiment: TableExperiment, model_dir: str, part: str = ""
         return
     trained = load(path).task.model.as_dict()
     wanted = experiment.task.model.as_dict()
-    trained["encoder"]["pack"] = wanted["encoder"]["pack"]
+    for key in ("pack", "pack_share"):
+        trained["encoder"][key] = wanted["encoder"][key]
     for key in [part] if part else wanted:
         difference = first_difference(trained[key], wanted[key], f"task.model.{key}")
         if difference:

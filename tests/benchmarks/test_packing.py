@@ -38,13 +38,22 @@ def test_measures(benchmark, tmp_path):
     create_data({"dev": asked}, tmp_path, converter, test_batch_size=4)
     path = examples_path(tmp_path, "dev")
     options = argparse.Namespace(
-        questions=8, length=128, batch_size=4, hidden_size=64, num_hidden_layers=1, repeats=1
+        questions=8,
+        length=128,
+        batch_size=4,
+        hidden_size=64,
+        num_hidden_layers=1,
+        repeats=1,
+        attention=["mate_efficient"],
+        ways=benchmark.WAYS,
+        clock="wall",
     )
-    found = benchmark.measure(options, path, "mate_efficient")
-    assert found["questions"] == 6  # what fills a batch up is not asked
+    (found,) = benchmark.measure(options, f"{path},{path}")
+    assert found["questions"] == 12  # of two files; what fills a batch up is not asked
     assert 0 < found["mean_length"] < 128
-    assert set(found["ratio_to_padded"]) == {"padded", "buckets", "packed"}
-    assert found["ratio_to_padded"]["padded"] == 1
+    assert set(found["ratio"]) == {"padded", "buckets", "packed"}
+    assert found["ratio"]["padded"] == 1
+    assert set(found["ratio_to_first_attention"].values()) == {1}
     assert found["largest_logit"] > 0.1
     assert 0 < max(found["largest_difference"].values()) < 1e-5
     assert benchmark.plot([found]).axes[0].get_ylabel() == "questions a second"

@@ -177,6 +177,32 @@ def test_tokens_of_a_variants_own_do_not_come_out(mixed):
     np.testing.assert_allclose(outputs["pooled_output"], encoder.pooler(first), atol=1e-6)
 
 
+def test_packing_within_xla(monkeypatch):
+    """Into half as many sequences; a batch that needs more is computed as it is, in one program."""
+    encoder = TableEncoder(tiny(pack=True, pack_share=0.5, num_hidden_layers=1))
+    alone = TableEncoder(tiny(num_hidden_layers=1))
+    alone.set_weights(encoder.get_weights())
+    packed_layers = encoder._packed_layers
+
+    def twice(*arguments):  # what is packed, is seen
+        return [2 * x for x in packed_layers(*arguments)]
+
+    monkeypatch.setattr(encoder, "_packed_layers", twice)
+
+    @tf.function(jit_compile=True, autograph=False)
+    def compiled(features):
+        return encoder(features)["sequence_output"]
+
+    for lengths, factor in (([12, 4, 6, 2], 2), ([12, 7, 6, 2], 1)):
+        real = tf.cast(tf.range(12) < tf.constant(lengths)[:, None], tf.int32)
+        features = {name: ids * real for name, ids in some_features(batch=4).items()}
+        features["input_ids"] *= tf.range(1, 13)
+        expected = alone(features)["sequence_output"] * tf.cast(real, tf.float32)[:, :, None]
+        found = compiled(features) * tf.cast(real, tf.float32)[:, :, None]
+        np.testing.assert_allclose(found, factor * expected, atol=1e-5)
+        assert np.abs(expected).max() > 0.1
+
+
 def test_tokens_of_two_variants_are_refused():
     two = [{"name": "table_etc", "num_global": 4}, {"name": "table_etc", "num_global": 6}]
     with pytest.raises(InputError, match="tokens of their own"):

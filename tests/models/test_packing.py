@@ -1,6 +1,7 @@
 """Packing: every token of every example comes back, in few sequences, and none is mixed."""
 
 import numpy as np
+import pytest
 import tensorflow as tf
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,3 +50,25 @@ def test_gaps_stay():
     packed = packing.pack(tf.constant(mask))
     np.testing.assert_array_equal(packed, [[1, 0, 1, 1, 1, 0]])
     np.testing.assert_array_equal(packing.starts[0], [0, 0, 0, 3, 3, 5])
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_a_number_of_sequences(jit_compile):
+    """As XLA needs it: all of them, and whether the batch fits."""
+
+    @tf.function(jit_compile=jit_compile, autograph=False)
+    def run(mask, values):
+        packing = Packing(mask, num_sequences=3)
+        packed = packing.pack(values)
+        unpacked = packing.unpack(tf.cast(packed, tf.float32)[:, :, None])
+        return packing.fits, packed, packing.starts, unpacked[:, :, 0]
+
+    for lengths, expected in (([5, 7, 12, 4, 1, 0], True), ([7, 7, 8, 7, 1, 0], False)):
+        mask = tf.constant(mask_of(lengths))
+        own = mask * tf.reshape(tf.range(1, 6 * SEQ + 1), [6, SEQ])
+        fits, packed, starts, unpacked = run(mask, own)
+        assert fits == expected
+        assert packed.shape == starts.shape == [3, SEQ]
+        if fits:
+            np.testing.assert_array_equal(unpacked, own)
+    assert Packing(mask).fits
