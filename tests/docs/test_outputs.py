@@ -1,6 +1,6 @@
-"""What README.md and docs/ say that the quickstart's model prints is what it prints.
+"""What README.md and docs/ say that a model prints is what it prints.
 
-Needs the model that the README's first command leaves in out/quickstart.
+Needs the model that the README's first command leaves in out/quickstart; `mini` is in models/.
 """
 
 import contextlib
@@ -17,6 +17,7 @@ from mate_tf.cli import main
 from . import pages
 
 MODEL = "out/quickstart/model/export"
+ANSWERS = ("Osaka", "no answer found", "Julia Schmidt")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 _LINES = r"((?:(?!```).*\n)+)"
 _SHOWN = re.compile(
@@ -25,9 +26,14 @@ _SHOWN = re.compile(
 
 
 def shown(page) -> list[tuple[str, str, str]]:
-    """Returns language, code and output of the blocks about the model with an output below."""
+    """Returns language, code and output of the blocks that ask a model, with an output below."""
     found = _SHOWN.finditer(page.read_text(encoding="utf-8"))
-    return [match.groups() for match in found if MODEL in match[2]]
+    return [match.groups() for match in found if MODEL in match[2] or asks_mini(match[2])]
+
+
+def asks_mini(code: str) -> bool:
+    """Returns whether the code is `mate-tf ask` without a model."""
+    return code.startswith("mate-tf ask ") and "_dir" not in code and "--model" not in code
 
 
 CASES = [(page, *case) for page in pages.PAGES for case in shown(page)]
@@ -69,10 +75,10 @@ def test_output_is_as_shown(page, language, code, output, monkeypatch):
 def test_what_is_compared():
     """README.md and the pages about asking show outputs, and a changed answer is noticed."""
     of_pages = [pages.name(page) for page, *_ in CASES]
-    assert of_pages.count("README.md") >= 2
+    assert of_pages.count("README.md") >= 3
+    assert sum(asks_mini(code) for _, _, code, _ in CASES) >= 1
     assert {"docs/getting-started.md", "docs/serving.md"} <= set(of_pages)
     for _, _, _, output in CASES:
-        answer = "Osaka" if "Osaka" in output else "no answer found"
-        assert answer in output
+        [answer, *_] = [each for each in ANSWERS if each in output]
         wrong = output.replace(answer, "Oslo")
         assert not doctest.OutputChecker().check_output(output, wrong, FLAGS)
