@@ -63,11 +63,11 @@ def fused_projections(self, x, *layers):
 
 def ways() -> dict:
     """Name -> context manager under which that way is made."""
-    from mate_tf.attention import base, mate
+    from mate_tf.attention import base, mate_buckets
 
     found = {SHIPPED: contextlib.nullcontext()}
     for number in BLOCKS:
-        found[f"{number} buckets a block"] = replaced(mate, "BUCKETS_PER_BLOCK", number)
+        found[f"{number} buckets a block"] = replaced(mate_buckets, "BUCKETS_PER_BLOCK", number)
     found["fused projections"] = replaced(base.TableAttention, "project", fused_projections)
     return found
 

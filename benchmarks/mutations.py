@@ -66,8 +66,8 @@ MUTATIONS = (
     Mutation(
         "attention",
         "outputs of blocks are read back from the wrong block",
-        "of_block = example * num_blocks + tail // block",
-        "of_block = example * num_blocks + tail // (block + 1)",
+        "of_block = tf.gather(blocks.places, tail // block, batch_dims=1)",
+        "of_block = tf.gather(blocks.places, tail // (block + 1), batch_dims=1)",
         ("tests/attention/test_mate.py",),
     ),
     Mutation(
@@ -188,14 +188,14 @@ MUTATIONS = (
     Mutation(
         "attention",
         "MATE's windows have no dropout",
-        "attend(q.long, k.window, v.window, part.bias)",
+        "attend(self.softmax_attention, q.long, k.window, v.window, part.bias)",
         "outputs.append(self.softmax_attention(q.long, k.window, v.window, part.bias))",
         ("tests/attention/test_mate.py",),
     ),
     Mutation(
         "attention",
         "MATE's global rows have no dropout",
-        "attend(q.global_, k.full, v.full, part.global_bias)",
+        "attend(of_global, q.global_, k.full, v.full, part.global_bias)",
         "outputs.append(self.softmax_attention(q.global_, k.full, v.full, part.global_bias))",
         ("tests/attention/test_mate.py",),
     ),
@@ -223,8 +223,8 @@ MUTATIONS = (
     Mutation(
         "attention",
         "windows begin a bucket apart instead of a block",
-        "starts = tf.range(num_blocks)[:, None] * block",
-        "starts = tf.range(num_blocks)[:, None] * radius",
+        "shape_list(positions)[1] + pieces.numbers * step",
+        "shape_list(positions)[1] + pieces.numbers * (step // 2)",
         ("tests/attention/test_mate.py",),
     ),
     Mutation(

@@ -2,16 +2,16 @@
 
 import argparse
 
-from mate_tf.attention import base, mate
+from mate_tf.attention import base, mate_buckets
 
 
 def test_all_ways_are_equal(load_benchmark, capsys):
     benchmark = load_benchmark("mate_choices")
     benchmark.ENCODER = {"hidden_size": 16, "num_attention_heads": 4, "intermediate_size": 16}
-    before = mate.BUCKETS_PER_BLOCK, base.TableAttention.project
+    before = mate_buckets.BUCKETS_PER_BLOCK, base.TableAttention.project
     options = argparse.Namespace(num_hidden_layers=1, repeats=1)
     rows = benchmark.measure(options, 512, "float32")
-    assert (mate.BUCKETS_PER_BLOCK, base.TableAttention.project) == before
+    assert (mate_buckets.BUCKETS_PER_BLOCK, base.TableAttention.project) == before
     assert rows[0]["way"] == "mate_efficient"
     assert len(rows) == 2 + len(benchmark.BLOCKS)
     assert all(row["difference"] < 1e-5 and row["seconds"] > 0 for row in rows)

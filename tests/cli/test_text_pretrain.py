@@ -93,7 +93,8 @@ def test_a_mask_is_learned_and_used(command, inputs):
     )
     output = command("--mode=run", *arguments)
     (last,) = (line for line in output.splitlines() if line.startswith("step 6/6  loss "))
-    end = r"  sparsity [\d.]+ %  temperature [\d.]+  lr \S+  [\d.]+/s  ETA 0:00$"
+    end = r"  sparsity [\d.]+ %  temperature [\d.]+  input wait [\d.]+ %  lr \S+  [\d.]+/s"
+    end += "  ETA 0:00$"
     assert re.search(end, last), last
     (line,) = (line for line in output.splitlines() if line.startswith("mask | "))
     assert line.startswith(f"mask | {path}: sparsity ")
