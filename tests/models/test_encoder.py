@@ -268,7 +268,7 @@ def test_variables_exist_before_the_first_call_under_their_names():
 
 
 def test_keras_save_and_load(tmp_path):
-    encoder = TableEncoder(tiny())
+    encoder = TableEncoder(tiny(num_hidden_layers=1))
     features = some_features()
     expected = encoder(features)["sequence_output"]
     encoder.save(tmp_path / "model")
