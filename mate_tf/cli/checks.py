@@ -44,7 +44,10 @@ OF_A_MODEL = (
     *("export_dir", "init_checkpoint", "model_dir", "output_dir"),
     *("task", "config_file", "passages"),
 )
-"""Flags that say which model or task is meant. Without any, `ask` takes a preset."""
+"""Flags that say which model or task is meant. Without any, `ask` and `demo` take a preset."""
+
+OF_PRESET = ("ask", "demo")
+"""Modes that take the preset that comes with the package if no flag names a model."""
 
 OF_PRETRAINED = ("predict", "predict_and_evaluate", "export", "analyze", "ask", "demo")
 """Modes that --init_checkpoint is enough for, without a training."""
@@ -53,11 +56,12 @@ OF_PRETRAINED = ("predict", "predict_and_evaluate", "export", "analyze", "ask", 
 def check(flags) -> None:
     """Raises InputError for a path that is not there, or with a TF1 checkpoint as --model_dir.
 
-    Fetches --init_checkpoint from the hub. Where `ask` is given no model, it is the preset that
-    comes with the package, if there is one.
+    Fetches --init_checkpoint from the hub. Where a mode of `OF_PRESET` is given no model, it is the
+    preset that comes with the package, if there is one.
     """
     named = flags.task or flags.config_file
-    if flags.mode == "ask" and presets.DEFAULT in presets.names() and not _names_a_model(flags):
+    takes_preset = flags.mode in OF_PRESET and not _names_a_model(flags)
+    if takes_preset and presets.DEFAULT in presets.names():
         flags.init_checkpoint = presets.find(presets.DEFAULT)
         card = os.path.join(flags.init_checkpoint, "README.md")
         print(f"model | {presets.DEFAULT}; its scores and limits: {card}", file=sys.stderr)

@@ -5,6 +5,10 @@ import socket
 
 import pytest
 
+from mate_tf.cli import checks, flags
+from mate_tf.serving import presets
+from mate_tf.serving.source import Kind
+
 FIND = importlib.util.find_spec
 
 
@@ -46,12 +50,28 @@ def test_no_such_port(refused):
     assert "port" in refused("--mode=demo", "--export_dir=absent", "--port=70000")
 
 
-def test_no_model(refused, with_gradio):
+def test_no_model(refused, with_gradio, monkeypatch):
+    monkeypatch.setattr(presets, "FOLDERS", ())
     with socket.socket() as other:  # a port that nobody has once it is closed
         other.bind(("127.0.0.1", 0))
         port = other.getsockname()[1]
     message = refused("--mode=demo", f"--port={port}")
     assert message.startswith("--mode=demo needs --export_dir=FOLDER of an exported model, or ")
+
+
+def test_without_a_model_it_is_the_preset(tmp_path, monkeypatch):
+    monkeypatch.setattr(presets, "FOLDERS", (tmp_path,))
+    folder = tmp_path / presets.DEFAULT
+    folder.mkdir()
+    for name in (Kind.PRESET.value, presets.WEIGHTS, presets.VOCABULARY):
+        (folder / name).touch()
+    given = flags.FLAGS
+    given(["mate-tf", "--mode=demo"])
+    checks.check(given)
+    assert given.init_checkpoint == str(folder)
+    given(["mate-tf", "--mode=demo", "--init_checkpoint=", f"--export_dir={tmp_path}"])
+    checks.check(given)
+    assert not given.init_checkpoint
 
 
 def test_tasks_without_a_page(refused, with_gradio):
