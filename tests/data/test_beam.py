@@ -173,7 +173,7 @@ WORKER = "apache_beam.runners.worker.sdk_worker_main"
 CONFIG = """
 task:
   name: SYNTHETIC
-  generation: {num_train_tables: 3000, num_dev_tables: 3, num_test_tables: 2}
+  generation: {num_train_tables: 1000, num_dev_tables: 3, num_test_tables: 2}
   conversion: {max_seq_length: 128, drop_rows_to_fit: true}
 """
 
@@ -238,8 +238,8 @@ def test_killed_worker_of_a_job_service(job_service, project, tmp_path):
     wrong = started("wrong", "--runner_type=PORTABLE", f"--beam_options={options}x")
     again, ours = started("killed", *flags), started("ours")
     for process in (again, ours):
-        assert process.wait(timeout=300) == 0, process.stderr.read()[-2000:]
-    assert wrong.wait(timeout=300) == 2
+        assert process.wait(timeout=600) == 0, process.stderr.read()[-2000:]
+    assert wrong.wait(timeout=600) == 2
     for split in ("train", "dev", "test"):
         paths = [
             create_data.examples_path(tmp_path / folder, split) for folder in ("killed", "ours")
