@@ -10,7 +10,6 @@ import sys
 import time
 from typing import ClassVar
 
-import psutil
 import pytest
 
 from mate_tf.cli import flags
@@ -173,7 +172,7 @@ WORKER = "apache_beam.runners.worker.sdk_worker_main"
 CONFIG = """
 task:
   name: SYNTHETIC
-  generation: {num_train_tables: 1000, num_dev_tables: 3, num_test_tables: 2}
+  generation: {num_train_tables: 100, num_dev_tables: 3, num_test_tables: 2}
   conversion: {max_seq_length: 128, drop_rows_to_fit: true}
 """
 
@@ -202,20 +201,32 @@ def until(happened, seconds=600):
         time.sleep(0.1)
 
 
-def working_process():
-    """The worker of the job service, once it has worked for some seconds; None before."""
-    for process in psutil.process_iter(["cmdline", "cpu_times"]):
-        if (process.info["cmdline"] or [])[1:3] == ["-m", WORKER]:
-            return process if process.info["cpu_times"].user > 7 else None
-    return None
+# A worker that is killed after it has converted its first chunk, whatever the machine's speed.
+KILLED_WORKER = f"""
+import os, runpy, signal
+from mate_tf.data import beam
+
+convert = beam._Convert.process
+
+def process(self, chunk):
+    yield from convert(self, chunk)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+beam._Convert.process = process
+runpy.run_module("{WORKER}", run_name="__main__")
+"""
 
 
 def test_killed_worker_of_a_job_service(job_service, project, tmp_path):
     """The command ends with one line; run again, with a relative path, it writes all records."""
     (tmp_path / "config.yaml").write_text(CONFIG)
+    (tmp_path / "killed_worker.py").write_text(KILLED_WORKER)
     options = f"--job_endpoint=localhost:{job_service}"
-    subprocess_worker = f"{options} --environment_type=beam:env:harness_subprocess_python:v1"
-    subprocess_worker += f" --environment_config='{sys.executable} -m {WORKER}'"
+
+    def flags(worker):
+        kind = "--environment_type=beam:env:harness_subprocess_python:v1"
+        worker = f"--environment_config='{sys.executable} {worker}'"
+        return ["--runner_type=PORTABLE", f"--beam_options={options} {kind} {worker}"]
 
     def started(folder, *arguments):
         command = [sys.executable, project / "run_task_main.py", "--mode=create_data"]
@@ -224,10 +235,7 @@ def test_killed_worker_of_a_job_service(job_service, project, tmp_path):
             command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
 
-    flags = ["--runner_type=PORTABLE", f"--beam_options={subprocess_worker}"]
-    killed = started("killed", *flags)
-    until(working_process)
-    working_process().kill()
+    killed = started("killed", *flags(tmp_path / "killed_worker.py"))
     said = killed.communicate(timeout=600)[1]
     assert killed.returncode == 2, said[-2000:]
     assert "Traceback" not in said
@@ -235,11 +243,13 @@ def test_killed_worker_of_a_job_service(job_service, project, tmp_path):
     assert line.startswith("run_task_main.py: Beam's PORTABLE runner: the pipeline failed: ")
     assert not list((tmp_path / "killed" / "tf_examples").iterdir())
 
-    wrong = started("wrong", "--runner_type=PORTABLE", f"--beam_options={options}x")
-    again, ours = started("killed", *flags), started("ours")
+    # Beam would wait five minutes for a service that is not there.
+    nobody = f"{options}x --job_server_timeout=10"
+    wrong = started("wrong", "--runner_type=PORTABLE", f"--beam_options={nobody}")
+    again, ours = started("killed", *flags(f"-m {WORKER}")), started("ours")
     for process in (again, ours):
-        assert process.wait(timeout=600) == 0, process.stderr.read()[-2000:]
-    assert wrong.wait(timeout=600) == 2
+        assert process.wait(timeout=300) == 0, process.stderr.read()[-2000:]
+    assert wrong.wait(timeout=300) == 2
     for split in ("train", "dev", "test"):
         paths = [
             create_data.examples_path(tmp_path / folder, split) for folder in ("killed", "ours")
