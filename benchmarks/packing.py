@@ -177,17 +177,22 @@ def short(paths: str) -> str:
 
 
 def plot(results: list[dict]):
-    """Questions a second, as bars."""
+    """Draws questions a second as bars, with the ratio to the first way, or else to the first kind
+    of attention."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(2 + 2 * len(results), 4), layout="constrained")
-    for place, way in enumerate(results[0]["ratio"]):
+    figure, axes = plt.subplots(figsize=(2 + 2.2 * len(results), 4), layout="constrained")
+    ways = list(results[0]["ratio"])
+    compared = "ratio" if len(ways) > 1 else "ratio_to_first_attention"
+    for place, way in enumerate(ways):
         rates = [result["questions_per_second"][way] for result in results]
-        bars = axes.bar(np.arange(len(results)) + 0.27 * (place - 1), rates, 0.25, label=way)
-        ratios = [f"{result['ratio'][way]:.2f}x" for result in results]
-        axes.bar_label(bars, ratios)
+        centers = np.arange(len(results)) + 0.27 * (place - (len(ways) - 1) / 2)
+        bars = axes.bar(centers, rates, 0.25, label=way)
+        axes.bar_label(bars, [f"{result[compared][way]:.2f}x" for result in results])
     names = [f"{short(r['examples'])}\n{r['attention']}" for r in results]
     axes.set_xticks(range(len(results)), names)
+    axes.set_xlim(-0.6, len(results) - 0.4)
+    axes.margins(y=0.1)
     axes.set_ylabel("questions a second")
     axes.legend()
     return figure

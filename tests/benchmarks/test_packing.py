@@ -57,3 +57,21 @@ def test_measures(benchmark, tmp_path):
     assert found["largest_logit"] > 0.1
     assert 0 < max(found["largest_difference"].values()) < 1e-5
     assert benchmark.plot([found]).axes[0].get_ylabel() == "questions a second"
+
+
+def test_plot_of_one_way_compares_kinds_of_attention(benchmark):
+    mixed = "out/sqa/tf_examples/dev.tfrecord,out/wtq/tf_examples/dev.tfrecord"
+    rows = [
+        {
+            "examples": mixed,
+            "attention": attention,
+            "questions_per_second": {"packed": 10 * times},
+            "ratio": {"packed": 1.0},
+            "ratio_to_first_attention": {"packed": times},
+        }
+        for attention, times in (("full", 1.0), ("mate_efficient", 1.36))
+    ]
+    axes = benchmark.plot(rows).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["1.00x", "1.36x"]
+    names = [label.get_text() for label in axes.get_xticklabels()]
+    assert names == ["sqa + wtq\nfull", "sqa + wtq\nmate_efficient"]
