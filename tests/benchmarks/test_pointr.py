@@ -87,7 +87,7 @@ def test_variants_share_a_reader(benchmark, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.slow
-def test_two_steps_for_real(benchmark, tmp_path, monkeypatch, capsys):
+def test_two_steps_for_real(jobs_in_this_process, benchmark, tmp_path, monkeypatch, capsys):
     """Passage-Only, which has examples and a reader of its own, from a tiny encoder's weights."""
     test_pointr.write_data(tmp_path / "data")
     (tmp_path / "tiny.yaml").write_text(test_pointr.CONFIG)

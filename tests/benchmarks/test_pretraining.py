@@ -70,7 +70,7 @@ def write_sqa(folder):
 
 
 @pytest.mark.slow
-def test_two_steps_for_real(benchmark, tmp_path, monkeypatch, capsys):
+def test_two_steps_for_real(jobs_in_this_process, benchmark, tmp_path, monkeypatch, capsys):
     write_sqa(tmp_path / "sqa")
     words = {"where", "is", "?", "name", "town", "[EMPTY]", *(word for row in ROWS for word in row)}
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *sorted(words)]

@@ -153,7 +153,7 @@ def test_its_configurations_and_overrides_fit(benchmark, project, monkeypatch, t
 
 
 @pytest.mark.slow
-def test_two_steps_for_real(benchmark, tmp_path, monkeypatch, capsys):
+def test_two_steps_for_real(jobs_in_this_process, benchmark, tmp_path, monkeypatch, capsys):
     """Full attention, and trees after a stage without them."""
     generation = {"num_train": 64, "num_dev": 8, "num_test": 8, "length": 31, "min_distance": 8}
     trainer = {"steps_per_loop": 1, "summary_interval": 1}
