@@ -1,5 +1,6 @@
 """Seeds, memory and interpreters of all tests; fixtures for data outside the project."""
 
+import functools
 import gc
 import os
 import pathlib
@@ -30,6 +31,9 @@ if not graphs.THOROUGH:
         "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true",
     )
 
+_OPTIMIZES = pytest.StashKey[bool]()
+"""Whether TensorFlow's graph optimizer (Grappler) is on in the test that runs."""
+
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
@@ -41,12 +45,21 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(items):
-    """Marks tests whose code runs in an environment of its own, directly or in a fixture."""
+    """Marks tests whose code runs in an environment of its own, directly or in a fixture, and all
+    tests of the files that avoid graphs."""
     annotations.read_once()  # here, because all modules are imported now
     gc.freeze()  # they live on: collections of garbage need not go through them
     for item in items:
         if "interpreter" in getattr(item, "fixturenames", ()):
             item.add_marker("environment")
+        if _avoids_graphs(item.path):
+            item.add_marker("thorough")
+
+
+@functools.cache
+def _avoids_graphs(path: pathlib.Path) -> bool:
+    text = path.read_text("utf-8")
+    return "graphs.avoided" in text or "without_graphs" in text
 
 
 def pytest_configure(config):
@@ -62,18 +75,18 @@ def _seed(config, name: str) -> None:
     context = seeds.begin(name, config.option.seed)
     if context is not None:
         graphs.share_stack()
-        _skip_grappler(config, context)
+        _choose_grappler(config, context)
 
 
-def _skip_grappler(config, context) -> None:
+def _choose_grappler(config, context) -> None:
     """Switches TensorFlow's graph optimizer off: a quarter of the time of a training of few steps.
 
     What it does is not of this project. The slow tests, every job that is a process of its own, and
-    tests with the fixture `grappler` run with it.
+    tests with the mark `grappler` run with it.
     """
-    option, chosen = "disable_meta_optimizer", context._optimizer_experimental_options
-    if "not slow" in config.option.markexpr and option not in chosen:
-        context.set_optimizer_experimental_options({option: True})
+    off = {"disable_meta_optimizer": not config.stash[_OPTIMIZES]}
+    if not off.items() <= context._optimizer_experimental_options.items():
+        context.set_optimizer_experimental_options(off)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -99,6 +112,8 @@ def pytest_runtest_protocol(item, nextitem):
 
     Only after the whole protocol: until then the test holds on to the values of its fixtures.
     """
+    optimizes = map(item.get_closest_marker, ("slow", "environment", "grappler"))
+    item.config.stash[_OPTIMIZES] = any(optimizes)
     result = yield
     if nextitem is None or nextitem.path != item.path:
         graphs.forget(graphs.gradients())
@@ -112,16 +127,6 @@ def pytest_runtest_protocol(item, nextitem):
     elif graphs.large():
         gc.collect()
     return result
-
-
-@pytest.fixture
-def grappler():
-    """Switches TensorFlow's graph optimizer on, for graphs that it changes or that need it."""
-    import tensorflow as tf
-
-    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False})
-    yield
-    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 
 
 @pytest.fixture(scope="module")

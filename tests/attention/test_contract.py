@@ -30,7 +30,7 @@ SMALL = {
     "num_random_features": 16,
 }
 
-pytestmark = pytest.mark.parametrize("name", attention.names())
+pytestmark = [pytest.mark.parametrize("name", attention.names()), pytest.mark.thorough]
 
 
 def small(name):

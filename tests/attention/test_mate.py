@@ -12,6 +12,7 @@ from mate_tf import attention
 from mate_tf.attention import AttentionConfig, coverage, masks, mate
 from mate_tf.attention.mate import head_types
 
+pytestmark = pytest.mark.thorough
 HIDDEN = 16
 DENSE_IS_CHEAPER = mate.dense_is_cheaper
 

@@ -29,7 +29,7 @@ def test_every_question_is_in_one_batch(benchmark):
     assert {length for _, length in ways[benchmark.BUCKETED]} == {64, 128, 320, 512}
 
 
-@pytest.mark.usefixtures("grappler")  # without it the ways do not differ in a single bit
+@pytest.mark.grappler  # without it the ways do not differ in a single bit
 def test_measures(benchmark, tmp_path):
     vocab = tmp_path / "vocab.txt"
     synthetic.make_vocabulary(vocab)

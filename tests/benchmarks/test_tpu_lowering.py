@@ -109,7 +109,7 @@ def test_hlo_that_is_refused(benchmark):
     ("variant", "head"),
     [("mate_efficient", "column and cells"), ("full", "cells, accumulated gradients")],
 )
-@pytest.mark.usefixtures("grappler")  # without it nodes of two branches get the same name
+@pytest.mark.grappler  # without it nodes of two branches get the same name
 def test_a_step_is_the_same_with_variables_as_arguments(benchmark, variant, head, monkeypatch):
     """Loss, metrics, weights, moments: what is lowered is what is trained."""
     import variables_as_arguments

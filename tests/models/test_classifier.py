@@ -8,6 +8,7 @@ from mate_tf.data import features as feature_names
 from mate_tf.layers import replicas
 from mate_tf.models.classifier import TableClassifier, label_features
 
+pytestmark = pytest.mark.thorough
 INPUTS = feature_names.names(feature_names.MODEL_INPUTS)
 COLUMN = {"select_one_column": True}
 WEAK = {"num_aggregation_labels": 4, "use_answer_as_supervision": True}
