@@ -19,6 +19,7 @@ def predict_in_sequence(
     examples: Iterable[Mapping],
     predict: Callable[[list[dict]], Iterable[Mapping]],
     threshold: float = 0.5,
+    marked: bool = False,
 ) -> Iterator[Mapping]:
     """Predicts all questions, each with the model's answer to the previous question.
 
@@ -33,6 +34,7 @@ def predict_in_sequence(
             `predictions.prediction`.
         threshold: a cell is selected if the mean of its selected_tokens (or without them, of its
             probs) is above the threshold.
+        marked: see `previous_labels`.
 
     Yields:
         outputs of `predict`, those of all first questions first.
@@ -43,7 +45,8 @@ def predict_in_sequence(
     answers = {}
     for position in sorted(rounds):
         inputs = [
-            {**example, PREVIOUS: previous_labels(example, answers)} for example in rounds[position]
+            {**example, PREVIOUS: previous_labels(example, answers, marked)}
+            for example in rounds[position]
         ]
         for output in predict(inputs):
             interaction = get_interaction_id(output["question_id"])
@@ -67,15 +70,23 @@ def chosen_cells(output: Mapping, threshold: float = 0.5) -> np.ndarray:
     return numbers[sums > threshold * counts]
 
 
-def previous_labels(example: Mapping, answers: Mapping[str, np.ndarray]) -> np.ndarray:
+def previous_labels(
+    example: Mapping, answers: Mapping[str, np.ndarray], marked: bool = False
+) -> np.ndarray:
     """Returns <int32>[tokens]: 1 for the tokens of the previous answer's cells.
 
     Args:
-        example: dict with question_id, row_ids and column_ids <int>[tokens].
+        example: dict with question_id, row_ids and column_ids <int>[tokens]. If `marked`, with
+            prev_label_ids too.
         answers: interaction id -> result of `chosen_cells` for the previous question.
+        marked: return 2 for these tokens, plus 1 for the shared words that prev_label_ids marks
+            (`mark_previous` of the ConversionConfig).
     """
     chosen = answers.get(get_interaction_id(example["question_id"]), np.zeros(0, np.int64))
-    return np.isin(_cell_numbers(example), chosen).astype(np.int32)
+    labels = np.isin(_cell_numbers(example), chosen).astype(np.int32)
+    if not marked:
+        return labels
+    return np.asarray(example[PREVIOUS], np.int32) % 2 + 2 * labels
 
 
 def _cell_numbers(example):

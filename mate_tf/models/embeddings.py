@@ -146,9 +146,19 @@ class TableEmbeddings(keras.layers.Layer):
         )
 
     def repeated_variables(self) -> list:
-        """Returns the tables that start as copies of a checkpoint's, if that has fewer rows."""
+        """Returns the tables that start as copies of a checkpoint's, if that has fewer rows.
+
+        A model with four types of prev_label_ids (`mark_previous` of the ConversionConfig) can
+        start from one with two: the types of the previous answer begin as those without it.
+        """
+        names = [name for _, name in self.type_names]
+        tables = [
+            table
+            for name, table in zip(names, self.token_type_embeddings, strict=True)
+            if name == "prev_label_ids"
+        ]
         repeats = self.config.repeat_positions and self.position_embeddings is not None
-        return [self.position_embeddings] if repeats else []
+        return [*tables, self.position_embeddings] if repeats else tables
 
     def checkpoint_variables(self) -> dict:
         """Returns name in TAPAS's checkpoints, below bert/ -> variable."""

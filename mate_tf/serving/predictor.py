@@ -343,20 +343,28 @@ class Predictor:
         conversion = self._model.converter.conversion(interaction, 0)
         part = ReadPart(conversion, (prepared.table.num_rows, prepared.table.num_columns))
         cuts = [*filter(None, [prepared.table.unread]), *part.notes(), *prepared.unknown_words]
-        # With `mark_matches` the same feature has the marks of shared words: such a model was
+        config = self._model.converter.config
+        # With `mark_matches` alone the same feature has the marks of shared words: such a model was
         # never told previous answers.
-        if previous is not None and not self._model.converter.config.mark_matches:
-            cuts += _refer_to(previous, part)
+        if previous is not None and (config.mark_previous or not config.mark_matches):
+            cuts += _refer_to(previous, part, config.mark_previous)
         return interaction, part, cuts
 
 
-def _refer_to(previous: Answer, part: ReadPart) -> list[str]:
-    """Marks the tokens of the previous answer; describes cells of it that are not read."""
+def _refer_to(previous: Answer, part: ReadPart, marked: bool) -> list[str]:
+    """Marks the tokens of the previous answer; describes cells of it that are not read.
+
+    `marked` is `mark_previous` of the ConversionConfig: shared words keep their marks.
+    """
     features = part.example.features.feature
     ids = (features[name].int64_list.value for name in ("row_ids", "column_ids"))
     rows, columns = (cells.tolist() for cells in part.cells(*ids))
     tokens = list(zip(rows, columns, strict=True))
     cells = set(previous.coordinates)
-    features["prev_label_ids"].int64_list.value[:] = [int(cell in cells) for cell in tokens]
+    labels = features["prev_label_ids"].int64_list.value
+    if marked:
+        labels[:] = [mark + 2 * (cell in cells) for mark, cell in zip(labels, tokens, strict=True)]
+    else:
+        labels[:] = [int(cell in cells) for cell in tokens]
     forgotten = len(cells - set(tokens))
     return [f"{forgotten} cells of the previous answer forgotten"] if forgotten else []

@@ -44,6 +44,9 @@ class ConversionConfig:
         use_context_title: append the heading above the table to the question.
         trim_question_ids: store the end of a question id that is too long for its feature.
         mark_matches: set `prev_label_ids` on words that question and table share.
+        mark_previous: with `mark_matches`, add 2 to `prev_label_ids` on the previous answer. The
+            model then needs `type_vocab_sizes` of 4 for them. Without it, `mark_matches` replaces
+            the marks of the previous answer.
         expand_entity_descriptions: append to cells sentences about the entities that they link to.
             Of all sentences about the table's entities, those most similar to the question are
             used (MATE paper, section 4.1).
@@ -71,6 +74,7 @@ class ConversionConfig:
     use_context_title: bool = False
     trim_question_ids: bool = False
     mark_matches: bool = False
+    mark_previous: bool = False
     expand_entity_descriptions: bool = False
     entity_descriptions_sentence_limit: int = NUM_SENTENCES
     use_entity_title: bool = False
@@ -78,7 +82,11 @@ class ConversionConfig:
     histogram_row: bool = False
 
     def __post_init__(self):
-        """Raises InputError for a negative number of sentences."""
+        """Raises InputError for a negative number of sentences, or options that do not fit."""
+        if self.mark_previous and not self.mark_matches:
+            raise InputError(
+                "mark_previous needs mark_matches; without both, 1 marks the previous answer"
+            )
         if self.entity_descriptions_sentence_limit < 0:
             raise InputError(
                 "entity_descriptions_sentence_limit="

@@ -1,6 +1,8 @@
 """Base class of tasks over tables."""
 
+from mate_tf.data import features
 from mate_tf.data.converters.examples import ExampleConverter
+from mate_tf.errors import InputError
 from mate_tf.evaluation import denotation, metrics
 from mate_tf.files.atomic import write_text
 from mate_tf.tasks import base
@@ -13,6 +15,21 @@ class TableTask(base.Task):
 
     def converter(self, vocab_file):
         return ExampleConverter.from_config(vocab_file, self.task_config.conversion.frozen())
+
+    def model_config(self):
+        """Returns the config of the model.
+
+        Raises:
+            InputError: if `mark_previous` gives token types that the model lacks.
+        """
+        config, index = super().model_config(), features.TOKEN_TYPES.index("prev_label_ids")
+        types = config.encoder.type_vocab_sizes[index]
+        if self.task_config.conversion.mark_previous and types < 4:
+            raise InputError(
+                "task.conversion.mark_previous needs four types of prev_label_ids; "
+                f"task.model.encoder.type_vocab_sizes[{index}] is {types}"
+            )
+        return config
 
     def measure(self, interactions, predicted):
         """Returns the share of questions with exactly the gold cells."""

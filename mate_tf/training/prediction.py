@@ -96,7 +96,8 @@ def predict_with(run, experiment, records_path: str, sequential: bool = False):
     predictor = _Predictor(experiment, run)
     if sequential:
         examples = predictor.examples(records_path)
-        return predict_in_sequence(examples, predictor.in_batches)
+        marked = experiment.task.conversion.mark_previous
+        return predict_in_sequence(examples, predictor.in_batches, marked=marked)
     return predictor.streamed(records_path)
 
 

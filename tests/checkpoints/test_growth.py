@@ -155,6 +155,20 @@ def test_positions_are_repeated(tmp_path):
         checkpoints.load(TableEncoder(fewer), path)
 
 
+def test_types_of_the_previous_answer_start_as_those_without_it(tmp_path):
+    """`mark_previous` has four types of prev_label_ids, and most models have two."""
+    before = filled(TableEncoder(EncoderConfig(**SIZES)))
+    path = tf.train.Checkpoint(model=before).write(str(tmp_path / "model"))
+    sizes = EncoderConfig(**SIZES).type_vocab_sizes
+    assert sizes[3] == 2
+    model = TableEncoder(EncoderConfig(**SIZES | {"type_vocab_sizes": [*sizes[:3], 4, *sizes[4:]]}))
+    report = checkpoints.load(model, path)
+    assert [name.rsplit("/", 1)[1] for name in report.partial] == ["token_type_embeddings_3"]
+    table = before.embeddings.token_type_embeddings[3].numpy()
+    found = model.embeddings.token_type_embeddings[3].numpy()
+    np.testing.assert_array_equal(found, np.concatenate([table, table]))
+
+
 def test_alpha_of_both_pairs_is_loaded_into_masks_of_single_pairs(tmp_path):
     """A checkpoint from before `learned_mask` had independent parameters, or one without them."""
     attention = {"name": "learned_mask", "objective": "dam", "length": 5}

@@ -55,6 +55,18 @@ def test_own_answers_are_fed_back_position_by_position():
     assert all((example["prev_label_ids"] == 9).all() for example in examples)
 
 
+def test_marks_of_shared_words_are_kept():
+    """The model's own answer replaces the gold one, as 2 beside the 1 of shared words."""
+    marks = np.array([0, 1, 2, 3, 0, 1, 0])  # the gold answer is cell (1, 1)
+    model = _FakeModel({"a-0_0": [0.0] * 4 + [1.0, 1.0, 0.0], "a-0_1": [0.0] * 7})
+    examples = [_example(name) | {"prev_label_ids": marks} for name in ("a-0_0", "a-0_1")]
+    list(predict_in_sequence(examples, model, marked=True))
+    assert model.batches == [
+        {"a-0_0": [0, 1, 0, 1, 0, 1, 0]},
+        {"a-0_1": [0, 1, 0, 1, 2, 3, 0]},
+    ]
+
+
 def test_tables_may_be_cut_differently():
     """Cells are found again by row and column, wherever their tokens are."""
 

@@ -3,6 +3,7 @@
 import dataclasses
 import shutil
 
+import numpy as np
 import pytest
 
 from mate_tf.errors import InputError
@@ -54,6 +55,18 @@ def test_marks_of_shared_words_stay_in_a_conversation(folder, trained_model, tab
     first = predictor.ask(table, question)
     assert first.cells
     assert predictor.example(table, question, first) == alone
+    # With `mark_previous` there are both.
+    config = predictor._model.converter.config
+    predictor._model.converter.config = dataclasses.replace(config, mark_previous=True)
+    features = predictor.example(table, question, first).features.feature
+    marks, before = (
+        np.array(each["prev_label_ids"].int64_list.value)
+        for each in (features, alone.features.feature)
+    )
+    ids = (features[name].int64_list.value for name in ("row_ids", "column_ids"))
+    chosen = [(row - 1, column - 1) in first.coordinates for row, column in zip(*ids, strict=True)]
+    np.testing.assert_array_equal(marks, before + 2 * np.array(chosen))
+    assert any(chosen)
 
 
 def test_what_is_missing(folder):

@@ -4,6 +4,7 @@ import pytest
 
 from mate_tf import tasks
 from mate_tf.data.interactions import Question, interaction_from_table
+from mate_tf.errors import InputError
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.tables.table import Table
 from mate_tf.tasks.table import TableTask
@@ -28,6 +29,12 @@ def interaction():
     table = Table.from_rows(["city"], [["Paris"], ["Rome"]])
     questions = [Question(f"a-0_{i}", "which?", [(i, 0)]) for i in range(2)]
     return interaction_from_table(table, "a-0", questions)
+
+
+def test_previous_answers_beside_marks_need_four_types(task):
+    marks = {"mark_matches": True, "mark_previous": True}
+    with pytest.raises(InputError, match=r"mark_previous .*type_vocab_sizes\[3\] is 2"):
+        task(conversion=marks).build_model()
 
 
 def test_converter_has_the_options_of_the_config(task, interaction, tmp_path):

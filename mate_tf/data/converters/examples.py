@@ -196,9 +196,10 @@ class ExampleConverter:
             previous = interaction.questions[index - 1]
             values["prev_label_ids"] = self._labels(previous, table, sequence)
         if self.config.mark_matches:
-            values["prev_label_ids"] = matching.shared_words(
-                sequence.input_ids, sequence.segment_ids, self.tokenizer
-            )
+            marks = matching.shared_words(sequence.input_ids, sequence.segment_ids, self.tokenizer)
+            if self.config.mark_previous:
+                marks = marks + 2 * values.get("prev_label_ids", 0)
+            values["prev_label_ids"] = marks
         trim = self.config.trim_question_ids
         values.update(example_features(question, table_proto.table_id, trim_id=trim))
         rows, columns = sequence.rows[sequence.rows < len(table_proto.rows)], sequence.columns

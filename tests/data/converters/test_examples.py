@@ -108,6 +108,25 @@ def test_previous_answer(converter):
     assert not values(example, "label_ids").any()
 
 
+@pytest.mark.parametrize(("question", "blue", "five"), [("5", 2, 1), ("blue 55", 3, 0)])
+def test_previous_answer_beside_shared_words(vocab_file, question, blue, five):
+    """1 for a word of the question, 2 for the previous answer, 3 for both."""
+    converter = ExampleConverter(vocab_file, 32, mark_matches=True, mark_previous=True)
+    first = Question("t-0_0", "who", coordinates=[(1, 0)])
+    example = converter.convert(ask(first, question), 1)
+    names = ("row_ids", "column_ids", "prev_label_ids")
+    columns = (tokens(example, name) for name in names)
+    found = {(row, column): mark for row, column, mark in zip(*columns, strict=True)}
+    assert (found[2, 1], found[1, 2], found[1, 1]) == (blue, five, 0)
+    assert values(converter.convert(ask(first, question), 0), "prev_label_ids").max() == 0
+    alone = ExampleConverter(vocab_file, 32, mark_matches=True).convert(ask(first, question), 1)
+    np.testing.assert_array_equal(
+        values(alone, "prev_label_ids"), values(example, "prev_label_ids") % 2
+    )
+    with pytest.raises(InputError, match="mark_previous needs mark_matches"):
+        ExampleConverter(vocab_file, 32, mark_previous=True)
+
+
 def test_interactions_stay_as_they_are(converter):
     interaction = ask("who is 5")
     before = interaction.SerializeToString(deterministic=True)
