@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -131,6 +132,7 @@ def test_a_worker_is_killed(worker, arguments, tmp_path, killed):
     both = start_both(worker, *arguments, "--num_train_steps=100000")
     while len(list(model_dir.glob("ckpt-*.index"))) < 3:
         assert [process.poll() for process in both] == [None, None]
+        time.sleep(0.1)  # the processor is theirs
     both[killed].kill()
     other = both[1 - killed]
     (line,) = said(other, timeout=120)
