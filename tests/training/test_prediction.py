@@ -133,3 +133,25 @@ def test_sequential_feeds_back_the_models_own_answers(
         assert cells(outputs[second], given[second] > 0) == answer & everything
         heard += given[second].any()
     assert heard > 8
+
+
+def test_sequential_beside_marks_of_shared_words(trained, toy_records, monkeypatch):
+    """A model with `mark_previous` hears its own answers as 2."""
+    heard = []
+
+    def run(batches):
+        for batch in batches:
+            heard.append(batch["prev_label_ids"])
+            shape = batch["row_ids"].shape
+            yield batch, {"probs": np.ones(shape), "selected_tokens": np.ones(shape)}
+
+    for marked in (False, True):
+        conversion = trained.task.conversion
+        monkeypatch.setattr(
+            trained.task,
+            "conversion",
+            conversion.replace(mark_matches=marked, mark_previous=marked),
+        )
+        heard.clear()
+        list(prediction.predict_with(run, trained, toy_records["dev"], sequential=True))
+        assert max(labels.max() for labels in heard) == 1 + marked
