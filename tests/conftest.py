@@ -2,6 +2,8 @@
 
 import functools
 import gc
+import inspect
+import itertools
 import os
 import pathlib
 import subprocess
@@ -45,21 +47,22 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(items):
-    """Marks tests whose code runs in an environment of its own, directly or in a fixture, and all
-    tests of the files that avoid graphs."""
+    """Marks tests whose code runs in an environment of its own, and those that avoid graphs,
+    directly or in a fixture."""
     annotations.read_once()  # here, because all modules are imported now
     gc.freeze()  # they live on: collections of garbage need not go through them
     for item in items:
         if "interpreter" in getattr(item, "fixturenames", ()):
             item.add_marker("environment")
-        if _avoids_graphs(item.path):
+        fixtures = itertools.chain(*item._fixtureinfo.name2fixturedefs.values())
+        if any(map(_avoids_graphs, (item.obj, *(fixture.func for fixture in fixtures)))):
             item.add_marker("thorough")
 
 
 @functools.cache
-def _avoids_graphs(path: pathlib.Path) -> bool:
-    text = path.read_text("utf-8")
-    return "graphs.avoided" in text or "without_graphs" in text
+def _avoids_graphs(function) -> bool:
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return "avoided" in getattr(code, "co_names", ())
 
 
 def pytest_configure(config):

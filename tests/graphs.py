@@ -51,18 +51,26 @@ def share_stack() -> None:
 
 
 @contextlib.contextmanager
-def avoided(always=False):
+def never():
     """Runs functions of the block as Python code: to trace them takes longer than a few steps.
 
-    What is saved has its graphs. With MATE_TF_THOROUGH=1 all of them are traced unless `always`.
+    What is saved has its graphs.
     """
     import tensorflow as tf
 
-    tf.config.run_functions_eagerly(always or not THOROUGH)
+    tf.config.run_functions_eagerly(True)
     try:
         yield
     finally:
         tf.config.run_functions_eagerly(False)
+
+
+def avoided():
+    """Returns the context of `never`; with MATE_TF_THOROUGH=1 one in which all are traced.
+
+    A test that calls this, itself or in a fixture, gets the mark `thorough`.
+    """
+    return contextlib.nullcontext() if THOROUGH else never()
 
 
 @contextlib.contextmanager

@@ -71,6 +71,7 @@ def test_odd_texts(word_pieces, tokenizer):
     np.testing.assert_array_equal(word_pieces(invalid).flat_values, expected.flat_values)
 
 
+@pytest.mark.thorough
 @given(st.lists(st.text(max_size=20), max_size=10))
 def test_any_texts(word_pieces, tokenizer, texts):
     same_pieces(word_pieces, tokenizer, texts)
