@@ -3,16 +3,19 @@
     python benchmarks/mini.py                          # the preset that comes with mate-tf
     python benchmarks/mini.py --model out/wtq/model    # any model of Predictor.from_pretrained
     python benchmarks/mini.py --interactions out/wtq/interactions/test.tfrecord --every 8
+    python benchmarks/mini.py --precisions float32 bfloat16 int8
 
 The tables and questions are in tests/handmade, five questions a table. `--interactions` are those
 that create_data wrote for another task, of which every n-th is asked too. An answer is right by the
-rules of WikiTableQuestions' evaluator. The scores stand beside those of lexical baselines.
+rules of WikiTableQuestions' evaluator. The scores stand beside those of lexical baselines. Answers
+in other precisions are compared with those in the first one.
 """
 
 import argparse
 import collections
 import itertools
 import json
+import operator
 import os
 import pathlib
 import sys
@@ -63,7 +66,7 @@ def sample(path: str, every: int):
 
 
 def ask(predictor: Predictor, interactions):
-    """Returns predictions by question id, and the seconds that a question took."""
+    """Returns predictions by question id, answers in order, and seconds a question."""
     start = time.perf_counter()
     pairs = [(table_of(each), each.questions[0].original_text) for each in interactions]
     answers = predictor.ask_batch(pairs)
@@ -73,7 +76,16 @@ def ask(predictor: Predictor, interactions):
         predicted[name] = Prediction(
             name, tuple(answer.coordinates), aggregation=answer.aggregation or "NONE"
         )
-    return predicted, (time.perf_counter() - start) / len(interactions)
+    return predicted, answers, (time.perf_counter() - start) / len(interactions)
+
+
+def same(answers, others) -> int:
+    """Returns the number of questions with the same answer: cells, operation, and no answer."""
+    first, second = (
+        [(each.coordinates, each.aggregation, each.answerable) for each in found]
+        for found in (answers, others)
+    )
+    return sum(map(operator.eq, first, second))
 
 
 def scores(interactions, kinds, predicted) -> dict[str, tuple[int, int]]:
@@ -92,6 +104,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=pathlib.Path, default=DATA)
     parser.add_argument("--interactions", help="more questions, written by create_data")
     parser.add_argument("--every", type=int, default=1, help="take every n-th of them")
+    parser.add_argument(
+        "--precisions", nargs="+", default=[None], help="by default what the model was trained in"
+    )
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/mini.json"))
     parser.add_argument("--wrong", action="store_true", help="print the wrong answers")
     return parser.parse_args()
@@ -101,18 +116,25 @@ def main() -> None:
     """Prints a table, and writes it as JSON."""
     options = arguments()
     model = options.model or presets.find(presets.DEFAULT)
-    predictor = Predictor.from_pretrained(model)
     asked = {"handmade": read(options.data)}
     if options.interactions:
         asked[options.interactions] = sample(options.interactions, options.every)
-    found = {}
-    for name, (interactions, kinds) in asked.items():
-        predicted, seconds = ask(predictor, interactions)
-        found[name] = compare(interactions, kinds, predicted)
-        print_scores(name, found[name])
-        print(f"{1000 * seconds:.0f} ms a question, after loading", flush=True)
-        if options.wrong and name == "handmade":
-            print_wrong(interactions, predicted)
+    found, answers = {}, {}
+    for precision in options.precisions:
+        predictor = Predictor.from_pretrained(model, precision=precision)
+        for name, (interactions, kinds) in asked.items():
+            predicted, given, seconds = ask(predictor, interactions)
+            title = f"{name}, {precision}" if precision else name
+            found[title] = compare(interactions, kinds, predicted)
+            print_scores(title, found[title])
+            print(f"{1000 * seconds:.0f} ms a question, after loading", flush=True)
+            if name in answers:
+                number = same(answers[name], given)
+                found[title]["same answers"] = (number, len(given))
+                print(f"same answers as {options.precisions[0]}: {number} of {len(given)}")
+            answers.setdefault(name, given)
+            if options.wrong and name == "handmade":
+                print_wrong(interactions, predicted)
     options.output.parent.mkdir(parents=True, exist_ok=True)
     write_text(str(options.output), json.dumps({"model": str(model), "found": found}, indent=1))
 

@@ -1,6 +1,7 @@
 """Hand-made tables: gold answers follow from the tables, and `mini` answers most questions."""
 
 import collections
+import dataclasses
 import itertools
 import json
 
@@ -71,6 +72,9 @@ def test_mini_answers_most_of_them(benchmark):
     if presets.DEFAULT not in presets.names():
         pytest.skip("models/mini is not here")
     interactions, kinds = benchmark.read(benchmark.DATA)
-    predicted, _ = benchmark.ask(Predictor.from_preset(), interactions)
+    predicted, answers, _ = benchmark.ask(Predictor.from_preset(), interactions)
     right, total = benchmark.scores(interactions, kinds, predicted)[benchmark.ALL]
     assert right >= 0.7 * total
+    assert benchmark.same(answers, answers) == total
+    changed = dataclasses.replace(answers[0], answerable=not answers[0].answerable)
+    assert benchmark.same(answers, [changed, *answers[1:]]) == total - 1
