@@ -13,7 +13,7 @@ from unittest import mock
 import hypothesis
 import pytest
 
-from . import annotations, graphs, loaded, memory, pipelines, seeds, tiny_model
+from . import annotations, graphs, loaded, memory, seeds, tiny_model
 from .shared_folder import shared_folder
 
 # Deadlines and too_slow are off: how long an example takes depends on what else the machine does.
@@ -78,7 +78,6 @@ def _seed(config, name: str) -> None:
     context = seeds.begin(name, config.option.seed)
     if context is not None:
         graphs.share_stack()
-        pipelines.without_autotune()
         _choose_grappler(config, context)
 
 

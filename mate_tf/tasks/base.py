@@ -303,7 +303,7 @@ class Task(base_task.Task):
                 # data at every step.
                 endless = tf.data.experimental.INFINITE_CARDINALITY
                 batches = batches.apply(tf.data.experimental.assert_cardinality(endless))
-        return batches.prefetch(tf.data.AUTOTUNE)
+        return batches.prefetch(records.PREFETCHED)
 
     def global_batches(self, params, multiple_of=1):
         """Returns whole batches, not yet split between replicas.

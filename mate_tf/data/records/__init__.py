@@ -2,6 +2,7 @@
 
 from mate_tf.data.records.frames import GZIP
 from mate_tf.data.records.tfrecord import (
+    PREFETCHED,
     Curriculum,
     count_records,
     dataset,
@@ -14,6 +15,7 @@ from mate_tf.lazy import on_first_use
 
 __all__ = [
     "GZIP",
+    "PREFETCHED",
     "Curriculum",
     "count_records",
     "dataset",

@@ -21,6 +21,9 @@ from mate_tf.errors import InputError
 from mate_tf.files.atomic import atomic_path
 from mate_tf.protos import interaction_pb2
 
+PREFETCHED = 4
+"""Batches that are made ahead of a step."""
+
 _SHARD = re.compile(r"(?P<base>.*)-(?P<index>\d{5})-of-(?P<count>\d{5})(?P<extension>\.\w+)?")
 
 
@@ -175,7 +178,18 @@ def dataset(
         batches = batches.map(lambda batch: padding.fill(batch, batch_size))
     elif multiple_of > 1 and not drop_remainder:
         batches = batches.map(lambda batch: padding.fill_to_multiple(batch, multiple_of))
-    return batches.prefetch(tf.data.AUTOTUNE)
+    return _without_autotuning(batches.prefetch(PREFETCHED))
+
+
+def _without_autotuning(batches: tf.data.Dataset) -> tf.data.Dataset:
+    """Returns batches whose parallel calls stay at the number of processors.
+
+    tf.data's autotuning sleeps between two rounds, up to a minute in long trainings, and whoever
+    frees the iterator waits for it.
+    """
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    return batches.with_options(options)
 
 
 def _write(messages, path, shards: int, compression: str) -> int:

@@ -204,6 +204,11 @@ def test_batches(path):
     assert batch["answer"].numpy().ravel().tolist() == [4, 5, 6, 7]
 
 
+def test_iterators_are_freed_at_once(path):
+    """Autotuning would let whoever frees one wait, up to a minute."""
+    assert records.dataset(path, 4).options().autotune.enabled is False
+
+
 def test_static_shapes(path):
     spec = records.dataset(path, 4, drop_remainder=True).element_spec
     assert spec["input_ids"].shape == (4, LENGTH)
