@@ -182,10 +182,10 @@ def dataset(
 
 
 def _without_autotuning(batches: tf.data.Dataset) -> tf.data.Dataset:
-    """Returns batches whose parallel calls stay at the number of processors.
+    """Returns batches whose iterators can be freed at once.
 
-    tf.data's autotuning sleeps between two rounds, up to a minute in long trainings, and whoever
-    frees the iterator waits for it.
+    The thread of tf.data's autotuning sleeps between two rounds, up to a minute in long trainings,
+    and whoever frees the iterator waits for it.
     """
     options = tf.data.Options()
     options.autotune.enabled = False
