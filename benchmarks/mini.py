@@ -80,7 +80,7 @@ def ask(predictor: Predictor, interactions):
 
 
 def same(answers, others) -> int:
-    """Returns the number of questions with the same answer: cells, operation, and no answer."""
+    """Returns the number of equal answers: cells, operation, and whether there is an answer."""
     first, second = (
         [(each.coordinates, each.aggregation, each.answerable) for each in found]
         for found in (answers, others)

@@ -51,8 +51,8 @@ def share_stack() -> None:
 
 
 @contextlib.contextmanager
-def never():
-    """Runs functions of the block as Python code: to trace them takes longer than a few steps.
+def eager():
+    """Runs functions of the block eagerly: to trace them takes longer than a few steps.
 
     What is saved has its graphs.
     """
@@ -66,11 +66,11 @@ def never():
 
 
 def avoided():
-    """Returns the context of `never`; with MATE_TF_THOROUGH=1 one in which all are traced.
+    """Returns the context of `eager`; with MATE_TF_THOROUGH=1 one in which functions are traced.
 
     A test that calls this, itself or in a fixture, gets the mark `thorough`.
     """
-    return contextlib.nullcontext() if THOROUGH else never()
+    return contextlib.nullcontext() if THOROUGH else eager()
 
 
 @contextlib.contextmanager

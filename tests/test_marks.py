@@ -13,7 +13,7 @@ def without_graphs():
 
 @pytest.fixture
 def never_graphs():
-    with graphs.never():
+    with graphs.eager():
         yield
 
 

@@ -69,7 +69,7 @@ def without_graphs():
 @pytest.fixture(scope="module")
 def never_graphs():
     """For many trainings of one kind, also with MATE_TF_THOROUGH=1."""
-    with graphs.never():
+    with graphs.eager():
         yield
 
 

@@ -22,7 +22,7 @@ from mate_tf.files.atomic import atomic_path
 from mate_tf.protos import interaction_pb2
 
 PREFETCHED = 4
-"""Batches that are made ahead of a step."""
+"""Number of batches that are made before a step asks for them."""
 
 _SHARD = re.compile(r"(?P<base>.*)-(?P<index>\d{5})-of-(?P<count>\d{5})(?P<extension>\.\w+)?")
 
