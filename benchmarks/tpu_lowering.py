@@ -75,6 +75,7 @@ HEADS = {
     "column and cells": Head("SQA"),
     "column, may be empty": Head("SQA", {"allow_empty_column_selection": True}),
     "cell softmax": Head("HYBRIDQA"),
+    "cell softmax, or no cell": Head("HYBRIDQA", {"allow_empty_column_selection": True}),
     "cell softmax, hard EM": Head("HYBRIDQA", {"cell_cross_entropy_target": "hard_em"}),
     "cell softmax, uniform": Head("HYBRIDQA", {"cell_cross_entropy_target": "uniform"}),
     "aggregation": Head("WIKISQL_SUPERVISED"),
@@ -120,6 +121,7 @@ def arguments(argv=None) -> argparse.Namespace:
     parser.add_argument("--heads", nargs="+", choices=HEADS, metavar="HEAD", default=list(HEADS))
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--matrix", action="store_true", help="all variants with all heads")
+    parser.add_argument("--layers", type=int, default=ENCODER["num_hidden_layers"])
     parser.add_argument("--bfloat16", action="store_true", help="in mixed precision")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args(argv)
@@ -254,6 +256,7 @@ def _shortened(line: str) -> str:
 def measure(args) -> list[dict]:
     from mate_tf.layers.keras_namespace import keras
 
+    ENCODER["num_hidden_layers"] = args.layers
     precision = "mixed_bfloat16" if args.bfloat16 else "float32"
     keras.mixed_precision.set_global_policy(precision)
     results = []

@@ -62,7 +62,7 @@ class Step:
         self._others = [each for each in captured if each.dtype != tf.resource]
         self._of_variable = [each.dtype == tf.resource for each in captured]
         self.operations = set()
-        self._called = []  # a function that nobody holds is forgotten by TensorFlow
+        self._called = {}  # a function that nobody holds is forgotten by TensorFlow
 
     def values(self):
         """What the variables have now, a tensor for each."""
@@ -129,12 +129,7 @@ class Step:
             specs.append(tf.TensorSpec(None, dtype))
             names.append(name)
 
-        def on_values(*inputs):
-            outputs, after = self._function(op)(op, *inputs)
-            return [*outputs, *after]
-
-        called = tf.function(on_values, autograph=False).get_concrete_function(*specs)
-        self._called.append(called)
+        called = self._on_values(op, specs)
         library.MergeFrom(called.graph.as_graph_def().library)
         library.function.append(called.function_def)
         node.op = "PartitionedCall"
@@ -147,6 +142,28 @@ class Step:
         node.attr["f"].func.name = called.function_def.signature.name
         for number, name in enumerate(of_variables, start=len(op.outputs)):
             values[name] = (f"{op.name}:{number}", values[name][1])
+
+    def _on_values(self, op, specs):
+        """A traced function of what an operation does to values.
+
+        Those of _ON_VARIABLES differ by their attributes and dtypes only: one for all of a kind.
+        """
+        kind = op.name, id(op.graph)
+        if op.type in _ON_VARIABLES:
+            attributes = op.node_def.attr
+            of_its_own = [name for name in sorted(attributes) if not name.startswith("_")]
+            kind = str((op.type, specs, [(name, attributes[name]) for name in of_its_own]))
+        if kind not in self._called:
+
+            def on_values(*inputs):
+                outputs, after = self._function(op)(op, *inputs)
+                return [*outputs, *after]
+
+            function = tf.function(on_values, autograph=False)
+            self._called[kind] = function.get_concrete_function(*specs)
+        elif op.type in _ON_VARIABLES:
+            self.operations.add(op.type)
+        return self._called[kind]
 
     def _function(self, op):
         """What an operation does, as in _ON_VARIABLES."""

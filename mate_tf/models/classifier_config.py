@@ -51,7 +51,8 @@ class ClassifierConfig(base_config.Config):
             have weight 1. False: apply it to every token, as the reference does.
         average_logits_per_cell: use the mean logit of a cell for all its tokens.
         select_one_column: select a column first, then cells in it (`heads.ColumnAndCellHead`).
-        allow_empty_column_selection: allow the selection of no column.
+        allow_empty_column_selection: allow the selection of no column; with `cell_cross_entropy`,
+            of no cell.
         cell_cross_entropy: use a softmax over the data cells (`heads.CellSoftmaxHead`).
         cell_cross_entropy_target: target of the softmax: "soft_em" (as in the paper), "hard_em" or
             "uniform".

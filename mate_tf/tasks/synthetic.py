@@ -24,6 +24,8 @@ class GenerationConfig(base_config.Config):
         min_rows: rows of the smallest table.
         max_rows: rows of the largest table.
         questions_per_table: questions about each table, independent of one another.
+        train_unanswerable: share of training questions that their table does not answer. A model
+            with `allow_empty_column_selection` learns to select no cell for them.
     """
 
     seed: int = 0
@@ -33,6 +35,7 @@ class GenerationConfig(base_config.Config):
     min_rows: int = 5
     max_rows: int = 200
     questions_per_table: int = 6
+    train_unanswerable: float = 0.0
 
 
 @dataclasses.dataclass
@@ -64,6 +67,7 @@ class SyntheticTask(table.TableTask):
             split=split,
             rows=(config.min_rows, config.max_rows),
             questions_per_table=config.questions_per_table,
+            unanswerable=config.train_unanswerable if split == "train" else 0.0,
         )
 
     def measure(self, interactions, predicted):

@@ -19,6 +19,7 @@ import tensorflow as tf
 from mate_tf import tasks
 from mate_tf.checkpoints import bundle
 from mate_tf.checkpoints.latest import latest
+from mate_tf.data.records import tfrecord
 from mate_tf.errors import InputError
 from mate_tf.files.lock import locked
 from mate_tf.layers import step_seeds
@@ -236,7 +237,8 @@ def _input_fn(generate, spec):
 
     def input_fn(params):
         del params
-        return tf.data.Dataset.from_generator(generate, output_signature=spec)
+        batches = tf.data.Dataset.from_generator(generate, output_signature=spec)
+        return tfrecord.without_autotuning(batches)
 
     return input_fn
 

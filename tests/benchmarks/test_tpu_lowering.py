@@ -40,9 +40,10 @@ def tpu_python(interpreter):
 
 
 def test_all_variants_and_heads_lower(tpu_python, project, tmp_path, benchmark):
-    """Training steps, which have the forward pass in them; the benchmark lowers both."""
+    """Training steps, which have the forward pass in them; the benchmark lowers both, and two
+    layers, whose operations are the same."""
     script = project / "benchmarks" / "tpu_lowering.py"
-    tpu_python(script, f"--output={tmp_path}", "--parts", "training")
+    tpu_python(script, f"--output={tmp_path}", "--parts", "training", "--layers", "1")
     rows = json.loads((tmp_path / "tpu_lowering.json").read_text())
     assert [row for row in rows if not row["lowers"]] == []
     assert {row["part"] for row in rows} == {"training"}

@@ -30,6 +30,14 @@ def test_tables_as_configured(task):
     ]
 
 
+def test_unanswerable_questions_are_for_training_only(task):
+    task.task_config.generation.train_unanswerable = 1.0
+    for split, answered in (("train", False), ("dev", True)):
+        for interaction in task.interactions(None, split):
+            for question in interaction.questions:
+                assert bool(question.answer.answer_coordinates) == answered
+
+
 @pytest.mark.parametrize("steps", [100, 1000])
 def test_one_warm_up(steps):
     """A schedule of a file, with its own warm-up, replaces the default's."""

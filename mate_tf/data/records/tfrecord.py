@@ -178,10 +178,10 @@ def dataset(
         batches = batches.map(lambda batch: padding.fill(batch, batch_size))
     elif multiple_of > 1 and not drop_remainder:
         batches = batches.map(lambda batch: padding.fill_to_multiple(batch, multiple_of))
-    return _without_autotuning(batches.prefetch(PREFETCHED))
+    return without_autotuning(batches.prefetch(PREFETCHED))
 
 
-def _without_autotuning(batches: tf.data.Dataset) -> tf.data.Dataset:
+def without_autotuning(batches: tf.data.Dataset) -> tf.data.Dataset:
     """Returns batches whose iterators can be freed at once.
 
     The thread of tf.data's autotuning sleeps between two rounds, up to a minute in long trainings,

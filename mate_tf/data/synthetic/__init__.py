@@ -9,6 +9,7 @@ consist of the same words. So a model has to match known words in new combinatio
 """
 
 import dataclasses
+import functools
 import random
 from collections.abc import Iterator, Mapping
 
@@ -19,6 +20,7 @@ from mate_tf.data.synthetic.questions import (
     TYPES,
     SyntheticQuestion,
     make_question,
+    make_unanswerable_question,
 )
 from mate_tf.data.synthetic.sheets import make_sheet, row_count
 from mate_tf.data.synthetic.vocabulary import make_vocabulary, vocabulary
@@ -106,6 +108,7 @@ def generate_tables(
     columns: tuple[int, int] = (3, 6),
     questions_per_table: int = 6,
     mix: Mapping[str, float] = MIX,
+    unanswerable: float = 0.0,
     start: int = 0,
 ) -> Iterator[GeneratedTable]:
     """Generates tables with questions.
@@ -119,12 +122,13 @@ def generate_tables(
         columns: least and largest number of columns, between 3 and 7.
         questions_per_table: questions about each table, up to 32.
         mix: weight of each question type in TYPES.
+        unanswerable: share of questions that the table does not answer, without coordinates.
         start: number of the first table, so that processes can share the work.
 
     Raises:
         InputError: if an argument is out of range; the message names it.
     """
-    _check(split, rows, skew, columns, questions_per_table, mix)
+    _check(split, rows, skew, columns, questions_per_table, mix, unanswerable)
     for number in range(start, start + num_tables):
         # A text as seed gives the same numbers in every process; a hash would not.
         rng = random.Random(f"{seed} {split} {number}")
@@ -132,7 +136,11 @@ def generate_tables(
         types = rng.choices(list(mix), list(mix.values()), k=questions_per_table)
         questions = []
         for wanted in types:
-            questions.append(_new_question(rng, sheet, wanted, questions))
+            made = None
+            if unanswerable and rng.random() < unanswerable:  # else the same draws as without
+                draw_other = functools.partial(make_sheet, rng, rows[0], columns, split)
+                made = make_unanswerable_question(rng, sheet, wanted, draw_other)
+            questions.append(made or _new_question(rng, sheet, wanted, questions))
         table_id = f"{sheet.domain.name}-{split}{seed}.{number}"
         yield GeneratedTable(
             Table.from_rows(sheet.header, sheet.rows, table_id=table_id),
@@ -149,7 +157,7 @@ def _new_question(rng, sheet, wanted, previous):
     return question
 
 
-def _check(split, rows, skew, columns, questions_per_table, mix):
+def _check(split, rows, skew, columns, questions_per_table, mix, unanswerable):
     """Raises InputError for an argument out of range."""
     if split not in SPLITS:
         raise InputError(f"synthetic split {split!r}: choose one of {', '.join(SPLITS)}")
@@ -161,5 +169,7 @@ def _check(split, rows, skew, columns, questions_per_table, mix):
         raise InputError(f"synthetic skew {skew}: must be above 0")
     if not 1 <= questions_per_table <= 32:
         raise InputError(f"synthetic questions_per_table {questions_per_table}: must be 1 to 32")
+    if not 0 <= unanswerable <= 1:
+        raise InputError(f"synthetic unanswerable {unanswerable}: must be a share from 0 to 1")
     if set(mix) - set(TYPES) or min(mix.values(), default=0) < 0 or sum(mix.values()) <= 0:
         raise InputError(f"synthetic mix {dict(mix)}: needs weights of {', '.join(TYPES)}")

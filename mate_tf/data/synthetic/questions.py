@@ -3,6 +3,7 @@
 import dataclasses
 import pathlib
 import random
+from collections.abc import Callable
 
 from mate_tf.data.synthetic.domains import GENERIC, NumberColumn, TextColumn
 from mate_tf.data.synthetic.sheets import Sheet
@@ -22,6 +23,7 @@ EXAMPLE_QUESTIONS = (
 
 _MAX_ANSWERS = 6
 _MAX_TIES = 3
+_TRIALS = 20
 _ROUND = (10000, 5000, 1000, 500, 100, 50, 10, 5, 1)
 
 
@@ -32,7 +34,8 @@ class SyntheticQuestion:
     Attributes:
         type: one of TYPES.
         text: the question.
-        coordinates: answer cells as (row, column), sorted; data rows count from 0.
+        coordinates: answer cells as (row, column), sorted; data rows count from 0. () if the table
+            does not answer the question.
     """
 
     type: str
@@ -51,6 +54,37 @@ def make_question(rng: random.Random, sheet: Sheet, question_type: str) -> Synth
             text, coordinates = made
             return SyntheticQuestion(question_type, text, tuple(sorted(coordinates)))
     return make_question(rng, sheet, "lookup")
+
+
+def make_unanswerable_question(
+    rng: random.Random, sheet: Sheet, question_type: str, draw_other: Callable[[], Sheet]
+) -> SyntheticQuestion | None:
+    """Makes a question about another table that `sheet` does not answer, without coordinates.
+
+    The sheet lacks the name that a look-up asks for, or all columns of the other table but that of
+    names.
+
+    Args:
+        rng: source of all choices.
+        sheet: the table that does not answer.
+        question_type: one of TYPES.
+        draw_other: function that makes other tables.
+
+    Returns:
+        None if no such table was drawn.
+    """
+    for _ in range(_TRIALS):
+        other = draw_other()
+        question = make_question(rng, other, question_type)
+        if question.type == "lookup":
+            ((row, _),) = question.coordinates
+            name = other.rows[row][other.key_index]
+            unknown = name not in sheet.values(sheet.key_index)
+        else:
+            unknown = not set(sheet.columns) & set(other.columns) - {None}
+        if unknown:
+            return dataclasses.replace(question, coordinates=())
+    return None
 
 
 def _phrase(rng, sheet, column, use, **values):

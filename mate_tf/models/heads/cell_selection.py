@@ -245,6 +245,10 @@ class CellSoftmaxHead(_SelectionHead):
         uniform: equal for all gold cells. For data in which all gold cells belong to the answer.
 
     A cell is selected if its probability is at least `cell_selection_ratio` times the largest.
+
+    With `allow_empty_column_selection` "no cell" is one more member of the distribution, with the
+    logit of the first token ([CLS]) as its score. It is the target of examples without gold cells,
+    and no cell is selected where its probability is above 1/2, unless `always_select_cell`.
     """
 
     def call(self, x, *, cells, features):
@@ -261,10 +265,13 @@ class CellSoftmaxHead(_SelectionHead):
         """
         token_logits = self._token_logits(x)
         scores = cells.mean(token_logits) + LOG_ZERO * (1.0 - cells.in_table)
+        log_probs, log_none = _log_softmax(scores, self._none(token_logits))
         # [batch, rows, columns]
-        probs = tf.exp(_log_softmax(scores)) * cells.in_table
+        probs = tf.exp(log_probs) * cells.in_table
         best = tf.reduce_max(probs, axis=[1, 2], keepdims=True)
         chosen = probs >= self._config.cell_selection_ratio * best
+        if log_none is not None and not self._config.always_select_cell:
+            chosen &= (tf.exp(log_none) <= 0.5)[:, tf.newaxis, tf.newaxis]
         mask = tf.cast(features["input_mask"], tf.float32)
         return {
             "token_logits": token_logits,
@@ -274,7 +281,7 @@ class CellSoftmaxHead(_SelectionHead):
         }
 
     def loss(self, outputs, *, cells, features):
-        """Computes the cell cross entropy; 0 for examples without gold cells.
+        """Computes the cell cross entropy; for examples without gold cells see above, else 0.
 
         Args:
             outputs: reads token_logits <float32>[batch, seq].
@@ -290,13 +297,18 @@ class CellSoftmaxHead(_SelectionHead):
             cells.in_table,
             cells.labelled(features["label_ids"]) * cells.in_table,
             HARD_EM if config.cell_cross_entropy_hard_em else config.cell_cross_entropy_target,
+            none=self._none(outputs["token_logits"]),
         )
         return self._counted(per_example, outputs, features), {
             "cell_cross_entropy_per_example": per_example
         }
 
+    def _none(self, token_logits):
+        # [batch, seq] -> [batch]
+        return token_logits[:, 0] if self._config.allow_empty_column_selection else None
 
-def cell_cross_entropy(scores, candidates, gold, target=SOFT_EM):
+
+def cell_cross_entropy(scores, candidates, gold, target=SOFT_EM, none=None):
     """Computes -sum_c q(c) log P(c) (see `CellSoftmaxHead`).
 
     Args:
@@ -304,13 +316,17 @@ def cell_cross_entropy(scores, candidates, gold, target=SOFT_EM):
         candidates: <float32>[batch, rows, columns], 1 for the cells of the distribution P.
         gold: <float32>[batch, rows, columns], 1 for gold cells, which must be candidates.
         target: definition of q, one of CELL_TARGETS.
+        none: <float32>[batch], score of "no cell", or None if P has no such member.
 
     Returns:
-        <float32>[batch], 0 without gold cells.
+        <float32>[batch]; without gold cells -log P("no cell"), or 0 if `none` is None.
     """
-    log_probs = _log_softmax(scores + LOG_ZERO * (1.0 - candidates))
+    log_probs, log_none = _log_softmax(scores + LOG_ZERO * (1.0 - candidates), none)
     q = tf.stop_gradient(_target(log_probs, gold, target))
-    return -tf.reduce_sum(q * log_probs, axis=[1, 2])
+    loss = -tf.reduce_sum(q * log_probs, axis=[1, 2])
+    if log_none is None:
+        return loss
+    return tf.where(tf.reduce_any(gold > 0, axis=[1, 2]), loss, -log_none)
 
 
 def _target(log_probs, gold, target):
@@ -323,7 +339,7 @@ def _target(log_probs, gold, target):
         best = tf.one_hot(tf.argmax(_flat(gold_log_probs), axis=1), _flat(gold).shape[1])
         # [batch, rows * columns] -> [batch, rows, columns]
         return tf.reshape(best, tf.shape(gold)) * gold
-    return tf.exp(_log_softmax(gold_log_probs)) * gold
+    return tf.exp(_log_softmax(gold_log_probs)[0]) * gold
 
 
 def _flat(values):
@@ -331,9 +347,20 @@ def _flat(values):
     return tf.reshape(values, [-1, values.shape[1] * values.shape[2]])
 
 
-def _log_softmax(scores):
-    """Returns the log-softmax over all cells: [batch, rows, columns] -> [batch, rows, columns]."""
-    return tf.reshape(tf.nn.log_softmax(_flat(scores)), tf.shape(scores))
+def _log_softmax(scores, none=None):
+    """Computes the log-softmax over all cells and, if it is given, "no cell".
+
+    Args:
+        scores: <float32>[batch, rows, columns].
+        none: <float32>[batch], score of "no cell", or None.
+
+    Returns:
+        <float32>[batch, rows, columns] of the cells and <float32>[batch] of `none`, or None.
+    """
+    if none is None:
+        return tf.reshape(tf.nn.log_softmax(_flat(scores)), tf.shape(scores)), None
+    together = tf.nn.log_softmax(tf.concat([_flat(scores), none[:, tf.newaxis]], axis=1))
+    return tf.reshape(together[:, :-1], tf.shape(scores)), together[:, -1]
 
 
 def _bernoulli_loss(logits, labels):

@@ -8,6 +8,7 @@ import pytest
 from mate_tf.data import synthetic
 from mate_tf.data.interactions import parse_question_id
 from mate_tf.data.synthetic.domains import DOMAINS
+from mate_tf.data.synthetic.questions import TYPES
 from mate_tf.data.synthetic.sheets import row_count
 from mate_tf.errors import InputError
 from mate_tf.tables.numbers import numeric_spans
@@ -106,6 +107,38 @@ def _expected(question, table, columns):
     if match := re.fullmatch(r"list all with the ([a-z]+) ([^ ]+)", question):
         return [(r, key) for r in rows if table.rows[r][noun(match[1])] == match[2]]
     return None
+
+
+def test_unanswerable_questions():
+    """Those without coordinates ask for a name or a column that the table does not have."""
+    tables = list(synthetic.generate_tables(1, 150, rows=(5, 30), unanswerable=0.5))
+    found = collections.Counter()
+    for generated in tables:
+        (domain,) = (
+            each
+            for each in DOMAINS
+            if set(generated.table.columns)
+            <= {*each.headers, *(column.header for column in each.columns)}
+        )
+        text_of = {text for row in generated.table.rows for text in row}
+        columns = {text.lower(): i for i, text in enumerate(generated.table.columns)}
+        for question in generated.questions:
+            found[question.type, bool(question.coordinates)] += 1
+            if question.coordinates:
+                expected = _expected(question.text, generated.table, columns)
+                assert expected is None or list(question.coordinates) == sorted(expected)
+            elif match := re.fullmatch(r"tell me the ([a-z ]+) of (.+)", question.text):
+                assert match[2] not in text_of
+            elif match := re.search(r"has the (highest|lowest) ([a-z ]+?)\??$", question.text):
+                headers = (c.header for c in domain.columns if c.noun == match[2])
+                assert not set(headers) & set(generated.table.columns)
+    shares = [found[name, False] / (found[name, False] + found[name, True]) for name in TYPES]
+    assert 0.35 < min(shares) <= max(shares) < 0.65
+
+
+def test_without_unanswerable_questions_the_tables_stay(tables):
+    assert list(synthetic.generate_tables(1, 3, unanswerable=0.0)) == tables[:3]
+    assert all(question.coordinates for table in tables for question in table.questions)
 
 
 def test_questions_of_a_table_differ(tables):
@@ -220,6 +253,7 @@ def test_example_is_held_out_and_its_answers_are_right():
         ({"questions_per_table": 0}, "questions_per_table 0"),
         ({"mix": {"count": 1}}, "mix"),
         ({"mix": {}}, "mix"),
+        ({"unanswerable": 1.5}, r"unanswerable 1\.5"),
     ],
 )
 def test_bad_options(option, message):

@@ -151,6 +151,30 @@ def test_uniform_target():
     assert total == 0  # a labelled header is no data cell
 
 
+def test_softmax_with_no_cell():
+    """Scores 1 and 3 of the cells; that of "no cell" is the logit of the first token."""
+    options = {
+        "cell_cross_entropy": True,
+        "cell_cross_entropy_target": "uniform",
+        "allow_empty_column_selection": True,
+    }
+    for score, chosen in ((2.0, True), (4.0, False)):
+        logits = LOGITS.copy()
+        logits[0, 0] = score
+        log_p = np.log(np.exp([1.0, 3.0, score]) / np.exp([1.0, 3.0, score]).sum())
+        outputs, total, _ = run(one_table(), logits, **options)
+        assert total == pytest.approx(-log_p[1], rel=1e-5)
+        np.testing.assert_allclose(
+            outputs["probs"][0], [0, 0, 0, *np.exp(log_p[[0, 1, 1]]), 0], rtol=1e-5
+        )
+        want = [0, 0, 0, 0, 1, 1, 0]
+        np.testing.assert_array_equal(outputs["selected_tokens"][0], np.multiply(want, chosen))
+        outputs, _, _ = run(one_table(), logits, **options, always_select_cell=True)
+        np.testing.assert_array_equal(outputs["selected_tokens"][0], want)
+        _, total, _ = run(one_table(labels=(0,) * 6), logits, **options)
+        assert total == pytest.approx(-log_p[2], rel=1e-5)
+
+
 def test_softmax_chooses_by_ratio():
     """exp(1 - 3) = .135 of the largest probability."""
     table = one_table()
