@@ -148,7 +148,7 @@ class Step:
 
         Those of _ON_VARIABLES differ by their attributes and dtypes only: one for all of a kind.
         """
-        kind = op.name, id(op.graph)
+        kind = object()  # of its own
         if op.type in _ON_VARIABLES:
             attributes = op.node_def.attr
             of_its_own = [name for name in sorted(attributes) if not name.startswith("_")]
