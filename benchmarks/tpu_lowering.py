@@ -121,7 +121,9 @@ def arguments(argv=None) -> argparse.Namespace:
     parser.add_argument("--heads", nargs="+", choices=HEADS, metavar="HEAD", default=list(HEADS))
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--matrix", action="store_true", help="all variants with all heads")
-    parser.add_argument("--layers", type=int, default=ENCODER["num_hidden_layers"])
+    parser.add_argument(
+        "--layers", type=int, default=ENCODER["num_hidden_layers"], help="layers of each encoder"
+    )
     parser.add_argument("--bfloat16", action="store_true", help="in mixed precision")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args(argv)

@@ -40,8 +40,8 @@ def tpu_python(interpreter):
 
 
 def test_all_variants_and_heads_lower(tpu_python, project, tmp_path, benchmark):
-    """Training steps, which have the forward pass in them; the benchmark lowers both, and two
-    layers, whose operations are the same."""
+    """Training steps, which have the forward pass in them, of one layer. The benchmark lowers the
+    forward pass by itself too, and two layers."""
     script = project / "benchmarks" / "tpu_lowering.py"
     tpu_python(script, f"--output={tmp_path}", "--parts", "training", "--layers", "1")
     rows = json.loads((tmp_path / "tpu_lowering.json").read_text())
@@ -49,6 +49,9 @@ def test_all_variants_and_heads_lower(tpu_python, project, tmp_path, benchmark):
     assert {row["part"] for row in rows} == {"training"}
     assert {row["variant"] for row in rows} == {*attention.names(), *benchmark.FORMS}
     assert {row["head"] for row in rows} == set(benchmark.HEADS)
+    # Two layers of these share their functions.
+    sharing = ("--variants", "mate_efficient", "mate_tree", "--heads", "column and cells")
+    tpu_python(script, f"--output={tmp_path / 'two'}", "--parts", "training", *sharing)
 
 
 def test_unsafe_operations_do_not_lower(tpu_python, project):

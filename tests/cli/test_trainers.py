@@ -20,7 +20,7 @@ import pytest
 import tensorflow as tf
 
 import mate_tf
-from mate_tf.training import trainer
+from mate_tf.training import estimator, trainer
 
 from ..estimator import run
 
@@ -49,6 +49,13 @@ def test_flags(refused):
     message = refused("--mode=train", "--num_tpu_cores=0")
     assert "num_tpu_cores" in message
     assert "iterations_per_loop" in refused("--mode=train", "--iterations_per_loop=x")
+
+
+def test_input_without_autotuning():
+    """The end of a training would wait for its thread."""
+    batches = estimator._input_fn(lambda: iter([[1.0]]), tf.TensorSpec([1]))({})
+    assert batches.options().autotune.enabled is False
+    assert [batch.tolist() for batch in batches.as_numpy_iterator()] == [[1.0]]
 
 
 @pytest.fixture(scope="module")
