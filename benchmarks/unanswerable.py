@@ -162,17 +162,25 @@ def show(figures: dict) -> None:
 def main() -> None:
     options = arguments()
     from mate_tf import Predictor, tasks
+    from mate_tf.evaluation import associations
     from mate_tf.serving import confidence
     from mate_tf.training import experiments
 
     task = tasks.create(experiments.load(os.path.join(options.model_dir, "params.yaml")).task)
     predictor = Predictor.from_pretrained(options.model_dir)
-    dev = list(task.interactions(options.input_dir, task.splits[1]))
+    train, dev = (task.interactions(options.input_dir, split) for split in task.splits[:2])
+    words = associations.count(train)
     first, second = (
         confidence.scored(
-            predictor, half, task.is_right, task.sequential, options.questions, options.seed
+            predictor,
+            half,
+            task.is_right,
+            task.sequential,
+            options.questions,
+            options.seed,
+            words,
         )
-        for half in halves(dev)
+        for half in halves(list(dev))
     )
     of_second, curves = measure(first, second)
     of_first, _ = measure(second, first)

@@ -1,11 +1,13 @@
 """--calibrate: fits the confidence of a model's answers to the dev questions."""
 
+import os
+
 from mate_tf.cli.job import Job, require_examples
 from mate_tf.data import records
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.records.create_data import interactions_path
 from mate_tf.errors import InputError
-from mate_tf.evaluation import metrics
+from mate_tf.evaluation import associations, metrics
 from mate_tf.serving import confidence
 from mate_tf.serving.live import LiveModel
 from mate_tf.serving.predictor import Predictor
@@ -30,7 +32,16 @@ def calibrate(job: Job) -> dict:
     path = interactions_path(job.output_dir, split)
     require_examples(path)
     interactions = list(records.read_interactions(path))
-    found = confidence.scored(_predictor(job), interactions, job.task.is_right, job.task.sequential)
+    train = interactions_path(job.output_dir, job.task.splits[0])
+    found = confidence.scored(
+        _predictor(job),
+        interactions,
+        job.task.is_right,
+        job.task.sequential,
+        associations=associations.count(records.read_interactions(train))
+        if os.path.exists(train)
+        else None,
+    )
     fitted = confidence.fit(found, confidence.latest_weights(job.model_dir))
     rows = confidence.report(found, fitted)
     print(f"\n{split}\n{metrics.comparison({'model': rows}, TITLE)}")

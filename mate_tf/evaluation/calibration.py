@@ -27,6 +27,9 @@ _SLOPES = (0.01, 20.0)
 
 _OVERLAPS = (0.0, 20.0)
 
+_REQUIRED = frozenset({"temperature", "bias", "overlap", "threshold", "weights"})
+"""Keys of the file; those of earlier versions lack the others."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Calibration:
@@ -48,6 +51,8 @@ class Calibration:
         weights: name of the checkpoint that it was fitted for; "" if unknown.
         table_temperature, table_bias, table_overlap: the same for the probability that the table
             has an answer; None: those of the confidence.
+        associations: words of column names that go with a word of a question, see
+            `associations.count`; a table with one of them has the word, too.
     """
 
     temperature: float = 1.0
@@ -58,6 +63,7 @@ class Calibration:
     table_temperature: float | None = None
     table_bias: float | None = None
     table_overlap: float | None = None
+    associations: dict[str, list[str]] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self):
         numbers = (self.temperature, self.bias, self.overlap, self.threshold)
@@ -71,6 +77,8 @@ class Calibration:
             )
         if not isinstance(self.weights, str):
             raise InputError(f"weights {self.weights!r} is no name of a checkpoint")
+        if not _are_associations(self.associations):
+            raise InputError("associations must be an object with a list of words for each word")
         for each in (self.temperature, self.table_temperature):
             if each is not None and each <= 0:
                 raise InputError(f"temperature {each} is not above 0")
@@ -125,7 +133,7 @@ def read(path: str | os.PathLike) -> Calibration:
     for field in dataclasses.fields(Calibration):
         if field.name in content:
             values[field.name] = content[field.name]
-        elif not field.name.startswith("table_"):  # files of earlier versions lack these
+        elif field.name in _REQUIRED:
             raise InputError(f"{path}: has no {field.name!r}")
     try:
         return Calibration(**values)
@@ -271,6 +279,13 @@ def choose_threshold(answerable: Sequence[float], unanswerable: Sequence[float])
     kept = [np.mean(scores[truth] >= each) for each in candidates]
     refused = [np.mean(scores[~truth] < each) for each in candidates]
     return float(candidates[np.argmax(np.add(kept, refused))])
+
+
+def _are_associations(value):
+    return isinstance(value, dict) and all(
+        isinstance(names, list) and all(isinstance(name, str) for name in names)
+        for names in value.values()
+    )
 
 
 def _sigmoid(scores):

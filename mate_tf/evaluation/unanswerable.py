@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mate_tf.errors import InputError
-from mate_tf.evaluation.lexical import STOP_WORDS
+from mate_tf.evaluation.associations import Associations, share_of_words
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables import pruning
 from mate_tf.tables.table import Table
-from mate_tf.tables.text import WORD, normalize_for_match
+from mate_tf.tables.text import normalize_for_match
 
 _TRIALS = 100
 
@@ -77,25 +77,24 @@ def mismatches(
     return found
 
 
-def shared_words(question: str, table: Table) -> float:
+def shared_words(question: str, table: Table, associations: Associations | None = None) -> float:
     """Returns the share of a question's words that a table has, in its cells or column names.
 
     Stop words such as "the" and "which" do not count. It is 0 for a question without other words.
+
+    Args:
+        question: its text.
+        table: the table.
+        associations: words of column names that go with a word, see `associations.count`. A table
+            with one of them has the word, too.
     """
-    return share_of_words(question, table_words(table))
+    return share_of_words(question, table_words(table), associations or {})
 
 
 def table_words(table: Table) -> frozenset[str]:
     """Returns the words in the cells and column names of a table, as they are compared."""
     texts = (text for row in (table.columns, *table.rows) for text in row)
     return frozenset(pruning.words(" ".join(texts)))
-
-
-def share_of_words(question: str, words: frozenset[str]) -> float:
-    """Returns `shared_words` for the `table_words` of a table."""
-    content = (word for word in WORD.findall(question.lower()) if word not in STOP_WORDS)
-    said = set(pruning.words(" ".join(content)))
-    return len(said & words) / len(said) if said else 0.0
 
 
 def _column_names(interaction) -> frozenset[str]:

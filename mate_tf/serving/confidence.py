@@ -13,6 +13,7 @@ from mate_tf.data import interactions as data
 from mate_tf.errors import InputError
 from mate_tf.evaluation import calibration as calibrations
 from mate_tf.evaluation import unanswerable
+from mate_tf.evaluation.associations import Associations
 from mate_tf.evaluation.calibration import Calibration
 from mate_tf.evaluation.metrics import Interactions, Judge
 from mate_tf.evaluation.predictions import Prediction
@@ -55,12 +56,15 @@ class Scored(NamedTuple):
         right: <bool>[questions], true for right answers to them.
         own: those of the questions that were also asked about other tables.
         other: the same questions about other tables, which do not answer them.
+        associations: words of column names that go with a word of a question, which the shares of
+            words are computed with.
     """
 
     asked: Group
     right: np.ndarray
     own: Group
     other: Group
+    associations: dict[str, list[str]]
 
     def part(self, index: int) -> "Scored":
         """Returns every other question, from number `index`, 0 or 1."""
@@ -68,8 +72,11 @@ class Scored(NamedTuple):
         def halved(group):
             return Group(*(values[index::2] for values in group))
 
-        return Scored(
-            halved(self.asked), self.right[index::2], halved(self.own), halved(self.other)
+        return self._replace(
+            asked=halved(self.asked),
+            right=self.right[index::2],
+            own=halved(self.own),
+            other=halved(self.other),
         )
 
 
@@ -93,6 +100,7 @@ def scored(
     sequential: bool = False,
     count: int = NUM_UNANSWERABLE,
     seed: int = 0,
+    associations: dict[str, list[str]] | None = None,
 ) -> Scored:
     """Asks a model the questions of a data set, and some of them about other tables.
 
@@ -103,12 +111,13 @@ def scored(
         sequential: whether a question may refer to the answer of the previous question.
         count: number of questions about other tables.
         seed: seed of the draw of these questions and tables.
+        associations: of the training questions, see `associations.count`; None: without any.
 
     Raises:
         InputError: if no question can be asked, or none can be paired with another table.
     """
     uncalibrated = predictor.with_calibration(Calibration())
-    asked, right = _asked(uncalibrated, _sample(interactions), is_right, sequential)
+    answered, right = _asked(uncalibrated, _sample(interactions), is_right, sequential)
     pairs = unanswerable.mismatches(interactions, count, seed, first_questions=sequential)
     tables = {id(each): data.table_of(each) for pair in pairs for each in (pair.own, pair.other)}
     questions = [pair.question.original_text for pair in pairs]
@@ -120,9 +129,13 @@ def scored(
         own, _answers(uncalibrated, own), other, _answers(uncalibrated, other), strict=True
     )
     both = [each for each in answers if None not in each]
-    return Scored(
-        asked, right, _group([each[:2] for each in both]), _group([each[2:] for each in both])
+    associations = associations or {}
+    groups = (
+        _group(each, associations)
+        for each in (answered, [each[:2] for each in both], [each[2:] for each in both])
     )
+    asked, of_own, of_other = groups
+    return Scored(asked, right, of_own, of_other, associations)
 
 
 def fit(found: Scored, weights: str = "") -> Calibration:
@@ -151,7 +164,7 @@ def fit(found: Scored, weights: str = "") -> Calibration:
     )
     threshold = calibrations.choose_threshold(*(group.confidences(of_table) for group in both))
     fitted = fitted.with_table(of_table, threshold)
-    return dataclasses.replace(fitted, weights=weights)
+    return dataclasses.replace(fitted, weights=weights, associations=found.associations)
 
 
 def report(found: Scored, fitted: Calibration) -> dict[str, float | int | str]:
@@ -271,7 +284,7 @@ def _sample(interactions: Interactions) -> Interactions:
 
 
 def _asked(predictor, interactions, is_right, sequential):
-    """Returns a `Group` and <bool>[questions]: the answers, and which are right."""
+    """Returns pairs of (table, question, previous answer) and answer, and <bool>: right or not."""
     tables = [data.table_of(each) for each in interactions]
     longest = max((len(each.questions) for each in interactions), default=0)
     previous = [None] * len(interactions)
@@ -290,12 +303,14 @@ def _asked(predictor, interactions, is_right, sequential):
                 answered.append((request, answer))
                 prediction = _prediction(question.id, answer, predictor.class_names)
                 right.append(is_right(interactions[index], question, prediction))
-    return _group(answered), np.array(right, bool)
+    return answered, np.array(right, bool)
 
 
-def _group(answered: Sequence[tuple]) -> Group:
+def _group(answered: Sequence[tuple], associations: Associations) -> Group:
     """Returns the group of pairs of (table, question, previous answer) and the answer."""
-    shared = [unanswerable.shared_words(text, table) for (table, text, _), _ in answered]
+    shared = [
+        unanswerable.shared_words(text, table, associations) for (table, text, _), _ in answered
+    ]
     return Group(
         np.array([answer.confidence for _, answer in answered], np.float64),
         np.array(shared, np.float64),

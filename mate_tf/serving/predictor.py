@@ -10,7 +10,7 @@ import tensorflow as tf
 from mate_tf import checkpoints
 from mate_tf.attention import AttentionConfig
 from mate_tf.errors import InputError
-from mate_tf.evaluation import unanswerable
+from mate_tf.evaluation import associations
 from mate_tf.evaluation.calibration import Calibration
 from mate_tf.serving import confidence, export, notes, presets, pretrained, requests, source
 from mate_tf.serving.answer import Answer, AnswerCell, of_cells, of_class
@@ -328,7 +328,9 @@ class Predictor:
         remarks = notes.of_question(question, table.columns, aggregates, classes)
         sure, answerable = None, bool(answer.text)
         if self.calibration is not None:
-            shared = unanswerable.share_of_words(question, prepared.words)
+            shared = associations.share_of_words(
+                question, prepared.words, self.calibration.associations
+            )
             raw = confidence.score(answer.probability, outputs)
             sure = float(self.calibration.confidence(raw, shared))
             has_answer = float(self.calibration.has_answer(raw, shared))

@@ -6,8 +6,10 @@ import pathlib
 import pytest
 
 from mate_tf.cli import export, run
+from mate_tf.data import records
+from mate_tf.data.records.create_data import interactions_path
 from mate_tf.errors import InputError
-from mate_tf.evaluation import calibration
+from mate_tf.evaluation import associations, calibration
 from mate_tf.serving import export as saved_model
 
 from .. import graphs
@@ -30,8 +32,9 @@ def without_graphs_now(trained_copy):
 
 
 @pytest.mark.usefixtures("without_graphs_now")
-def test_evaluate_export_and_ask(command, trained_copy, table):
+def test_evaluate_export_and_ask(command, trained_copy, table, created, monkeypatch):
     """The scores have the errors, the export has the calibration, ask goes by its threshold."""
+    monkeypatch.setattr(associations, "MIN_COUNT", 2)
     model_dir = pathlib.Path(trained_copy[-1].partition("=")[2])
     output = command("--mode=predict_and_evaluate", *trained_copy, "--calibrate")
     path = model_dir / calibration.FILE
@@ -46,6 +49,9 @@ def test_evaluate_export_and_ask(command, trained_copy, table):
     assert "confidence" not in scores["test"]
     fitted = calibration.read(path)
     assert fitted.weights == "ckpt-2"
+    train = records.read_interactions(interactions_path(str(created), "train"))
+    assert fitted.associations == associations.count(train)
+    assert fitted.associations
     command("--mode=export", *trained_copy)
     extras = pathlib.Path(saved_model.extras_dir(str(model_dir / "export")))
     assert calibration.read(extras / calibration.FILE) == fitted

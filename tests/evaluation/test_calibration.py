@@ -1,5 +1,6 @@
 """Temperature, calibration error and threshold, on answers of which the truth is known."""
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -154,7 +155,11 @@ def test_file(tmp_path):
     assert calibration.read(path) == Calibration(2.5, -0.5, 1.5, 0.3, "ckpt-7")
     of_table = {"table_temperature": 1.5, "table_bias": -2, "table_overlap": 4.0}
     path.write_text(json.dumps(VALUES | of_table))
-    assert calibration.read(path) == Calibration(2.5, -0.5, 1.5, 0.3, "ckpt-7", 1.5, -2, 4.0)
+    of_both = Calibration(2.5, -0.5, 1.5, 0.3, "ckpt-7", 1.5, -2, 4.0)
+    assert calibration.read(path) == of_both
+    words = {"earn": ["salary", "wage"]}
+    path.write_text(json.dumps(VALUES | of_table | {"associations": words}))
+    assert calibration.read(path) == dataclasses.replace(of_both, associations=words)
 
 
 def test_whether_a_table_has_an_answer():
@@ -178,6 +183,10 @@ def test_whether_a_table_has_an_answer():
         ({"threshold": None}, "must be numbers"),
         ({"weights": 7}, "weights 7 is no name of a checkpoint"),
         ({"table_bias": 1.0}, "must be numbers"),
+        *(
+            ({"associations": value}, "associations must be an object with a list of words")
+            for value in (None, ["earn"], {"earn": "salary"}, {"earn": [7]})
+        ),
         ({"table_temperature": -1, "table_bias": 1, "table_overlap": 1}, "-1 is not above 0"),
     ],
 )

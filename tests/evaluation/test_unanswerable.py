@@ -71,3 +71,8 @@ def test_tables_that_are_all_alike():
 def test_shared_words(question, share):
     table = Table.from_rows(["Name", "Salary"], [["Ann", "100"], ["Bob", "90"]])
     assert unanswerable.shared_words(question, table) == pytest.approx(share)
+
+
+def test_shared_words_with_associations():
+    table = Table.from_rows(["Name", "Salary"], [["Ann", "100"]])
+    assert unanswerable.shared_words("who earns most", table, {"earn": ["salary"]}) == 0.5

@@ -92,6 +92,23 @@ def test_what_it_is_fitted_to(predictor, questions):
     ]
     assert found.own.shared.mean() > 0.3
     assert found.other.shared.max() < 0.3
+    assert confidence.fit(found).associations == {}
+
+
+def test_words_that_go_with_a_column(predictor, table):
+    """They count as shared: for the fit, which keeps them, and for a predictor that has it."""
+    talks = [talk(0, "lives alone"), talk(1, "other words"), talk(2, "more words")]
+    words = {"live": ["a0"], "alone": ["a1"]}
+    found = confidence.scored(Guesser(), talks, has_right_cells, associations=words)
+    assert found.asked.shared.tolist() == [0.5, 0.0, 0.0]
+    assert sorted(found.own.shared) == [0.0, 0.0, 0.5]
+    assert found.part(0).associations == words
+    assert confidence.fit(found).associations == words
+
+    name = unanswerable.pruning.words(table.columns[0])[0]
+    fitted = dataclasses.replace(FITTED, associations={"capital": [name]})
+    answer = predictor.with_calibration(fitted).ask(table, "capital of Mongolia?")
+    assert answer.confidence == pytest.approx(float(FITTED.confidence(answer.probability, 0.5)))
 
 
 class Guesser:
@@ -177,7 +194,7 @@ def too_sure(count=1000):
     probabilities = np.where(random.random(count) < 0.5, 0.97, 0.93)
     asked = Group(probabilities, np.where(random.random(count) < 0.9, 1.0, 0.0))
     own = Group(*(values[:200] for values in asked))
-    return Scored(asked, right, own, Group(own.probabilities, np.repeat([0.0, 1.0], 100)))
+    return Scored(asked, right, own, Group(own.probabilities, np.repeat([0.0, 1.0], 100)), {})
 
 
 def test_fit_and_report():

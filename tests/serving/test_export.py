@@ -6,11 +6,13 @@ import os
 import types
 
 import pytest
+import tensorflow as tf
+from absl import logging
 from tensorflow.core.protobuf import saved_model_pb2
 
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
-from mate_tf.serving import export
+from mate_tf.serving import export, exported
 
 from ..tiny_model import LENGTH, MAX_COLUMNS, MAX_ROWS
 
@@ -114,3 +116,18 @@ def test_failure_leaves_the_old_one(no_tensorflow, model, tmp_path):
         export.export(model, str(path), str(tmp_path / "absent.txt"), {})
     assert (path / "saved_model.pb").read_text() == "old"
     assert os.listdir(tmp_path) == ["export"]
+
+
+def test_gradients_are_not_warned_of(monkeypatch, caplog):
+    """An export has none, which TensorFlow warns of; its other warnings are shown."""
+
+    def load(path):
+        logging.warning("Importing a function (%s) with ops with unsaved custom gradients.", path)
+        logging.warning("another of %s", path)
+        return types.SimpleNamespace(signatures={"answer": "found"})
+
+    monkeypatch.setattr(tf.saved_model, "load", load)
+    assert exported.load_signature("here", "answer")[1] == "found"
+    assert [record.getMessage() for record in caplog.records] == ["another of here"]
+    logging.warning("unsaved custom gradients")
+    assert len(caplog.records) == 2
