@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import types
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -64,7 +65,7 @@ class Scored(NamedTuple):
     right: np.ndarray
     own: Group
     other: Group
-    associations: dict[str, list[str]]
+    associations: Associations = types.MappingProxyType({})
 
     def part(self, index: int) -> "Scored":
         """Returns every other question, from number `index`, 0 or 1."""
@@ -100,7 +101,7 @@ def scored(
     sequential: bool = False,
     count: int = NUM_UNANSWERABLE,
     seed: int = 0,
-    associations: dict[str, list[str]] | None = None,
+    associations: Associations | None = None,
 ) -> Scored:
     """Asks a model the questions of a data set, and some of them about other tables.
 
@@ -164,7 +165,7 @@ def fit(found: Scored, weights: str = "") -> Calibration:
     )
     threshold = calibrations.choose_threshold(*(group.confidences(of_table) for group in both))
     fitted = fitted.with_table(of_table, threshold)
-    return dataclasses.replace(fitted, weights=weights, associations=found.associations)
+    return dataclasses.replace(fitted, weights=weights, associations=dict(found.associations))
 
 
 def report(found: Scored, fitted: Calibration) -> dict[str, float | int | str]:

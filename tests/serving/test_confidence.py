@@ -194,7 +194,7 @@ def too_sure(count=1000):
     probabilities = np.where(random.random(count) < 0.5, 0.97, 0.93)
     asked = Group(probabilities, np.where(random.random(count) < 0.9, 1.0, 0.0))
     own = Group(*(values[:200] for values in asked))
-    return Scored(asked, right, own, Group(own.probabilities, np.repeat([0.0, 1.0], 100)), {})
+    return Scored(asked, right, own, Group(own.probabilities, np.repeat([0.0, 1.0], 100)))
 
 
 def test_fit_and_report():
