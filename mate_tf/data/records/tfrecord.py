@@ -253,13 +253,13 @@ def _read(pattern, message_type) -> Iterator[Message]:
 
 def _is_text(value) -> bool:
     """Returns whether all strings of a message are UTF-8. Protobuf gives others as bytes."""
+    if isinstance(value, str | bytes):  # first, as most parts are
+        return isinstance(value, str)
     if isinstance(value, Message):
         return all(_is_text(part) for _, part in value.ListFields())
     if isinstance(value, Mapping):
         return all(_is_text(part) for pair in value.items() for part in pair)
-    if isinstance(value, Iterable) and not isinstance(value, str | bytes):
-        return all(map(_is_text, value))
-    return not isinstance(value, bytes)
+    return all(map(_is_text, value)) if isinstance(value, Iterable) else True
 
 
 def _stored(files: Sequence[str]) -> tuple[int, tuple[feature_names.Feature, ...]]:
