@@ -58,18 +58,20 @@ def count(interactions: Iterable[interaction_pb2.Interaction]) -> dict[str, list
     return dict(found)
 
 
-def share_of_words(question: str, table: Set[str], associations: Associations) -> float:
+def share_of_words(
+    question: str, table: Set[str], associations: Associations | None = None
+) -> float:
     """Computes the share of a question's words that a table has or that go with one of its words.
 
     Args:
         question: text; stop words do not count.
         table: words of the cells and column names, as `pruning.words` writes them.
-        associations: see `count`.
+        associations: see `count`; None: without any.
 
     Returns:
         from 0 to 1; 0 for a question of stop words only.
     """
-    said = content_words(question)
+    said, associations = content_words(question), associations or {}
     shared = [
         word
         for word in said

@@ -88,7 +88,7 @@ def shared_words(question: str, table: Table, associations: Associations | None 
         associations: words of column names that go with a word, see `associations.count`. A table
             with one of them has the word, too.
     """
-    return share_of_words(question, table_words(table), associations or {})
+    return share_of_words(question, table_words(table), associations)
 
 
 def table_words(table: Table) -> frozenset[str]:
