@@ -191,7 +191,7 @@ class TableAttention(keras.layers.Layer):
         """
         return None
 
-    def scores(self, x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+    def scores(self, x: tf.Tensor, mask: tf.Tensor, bias: tf.Tensor | None = None) -> tf.Tensor:
         """Computes attention probabilities for analysis; quadratic in the length.
 
         They are a softmax over the pairs of `mask`. With the variant's own mask they are the
@@ -201,6 +201,8 @@ class TableAttention(keras.layers.Layer):
             x: <float>[batch, seq, hidden], the input of the layer.
             mask: <bool>[batch, 1 or heads, 1 or queries, keys], from `mask` of the layer or, if
                 that is None, of the pattern.
+            bias: <float>[batch, 1 or heads, 1 or queries, keys], added to the products of queries
+                and keys, with the mask in it; None: that of the mask alone.
 
         Returns:
             <float>[batch, heads, queries, keys]; zero for a query without keys.
@@ -209,7 +211,8 @@ class TableAttention(keras.layers.Layer):
         # [batch, queries, heads, head_size], [batch, keys, heads, head_size]
         # -> [batch, heads, queries, keys]
         scores = tf.einsum("bqhd,bkhd->bhqk", query, key) * self.scale(query.dtype)
-        probabilities = tf.nn.softmax(scores + mask_bias(mask, scores.dtype))
+        bias = mask_bias(mask, scores.dtype) if bias is None else bias
+        probabilities = tf.nn.softmax(scores + bias)
         return probabilities * tf.cast(mask, probabilities.dtype)
 
     def checkpoint_variables(self) -> dict:

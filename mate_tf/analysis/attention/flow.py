@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from mate_tf.attention.full import MaskTensors
 from mate_tf.data import features as feature_names
 from mate_tf.errors import InputError
 from mate_tf.models.inspection import InspectedLayer
@@ -74,7 +75,9 @@ def _weights(layer: InspectedLayer) -> tf.Tensor | None:
     """Returns probabilities <float>[batch, heads, queries, keys]; None for layers without them."""
     if not layer.attention.has_pair_probabilities:
         return None
-    return layer.attention.scores(layer.x, layer.mask)
+    # A learned importance is in the bias only.
+    bias = layer.state.bias if isinstance(layer.state, MaskTensors) else None
+    return layer.attention.scores(layer.x, layer.mask, bias)
 
 
 def masks(encoder, features: dict) -> Iterator[np.ndarray]:

@@ -27,10 +27,11 @@ def features():
     return values
 
 
-def encoder_of(name, layers=2):
+def encoder_of(name, layers=2, **options):
     keras.utils.set_random_seed(3)
     config = AttentionConfig(name=name)
-    config.override({key: value for key, value in SMALL.items() if key in config})
+    small = {key: value for key, value in SMALL.items() if key in config}
+    config.override(small | options)
     return TableEncoder(
         EncoderConfig(
             vocab_size=50,
@@ -59,6 +60,20 @@ def test_probabilities(name, features):
     assert np.abs(found[0] - found[1]).max() > 0.01
 
 
+@pytest.mark.parametrize("name", ["learned_mask", "relation_mask"])
+def test_importance_changes_the_probabilities(name, features):
+    """What is subtracted from the scores is in the probabilities of the layer's own output."""
+    encoder = encoder_of(name, layers=1, objective="importance")
+    (before,) = attention_flow.probabilities(encoder, features)
+    (pattern,) = encoder.patterns
+    assert not pattern.learns_mask
+    draws = np.random.default_rng(4).normal(size=pattern.alpha.shape)
+    pattern.alpha.assign(3 * draws)
+    (after,) = attention_flow.probabilities(encoder, features)
+    assert np.abs(after - before).max() > 0.1
+    np.testing.assert_allclose(after.numpy().sum(-1), 1, atol=1e-5)
+
+
 def test_efficient_and_exact_attend_alike_where_windows_cover_the_table(features):
     exact, efficient = encoder_of("mate_exact"), encoder_of("mate_efficient")
     efficient.set_weights(exact.get_weights())
@@ -78,7 +93,7 @@ def test_what_has_no_probabilities_says_so(features):
 def test_only_what_the_layer_computes_is_shown(features, monkeypatch):
     encoder = encoder_of("full")
     layer = encoder.blocks[1].attention
-    monkeypatch.setattr(layer, "scores", lambda x, mask: tf.eye(SEQ, batch_shape=[1, HEADS]))
+    monkeypatch.setattr(layer, "scores", lambda *arguments: tf.eye(SEQ, batch_shape=[1, HEADS]))
     found = attention_flow.probabilities(encoder, features)
     next(found)
     with pytest.raises(InputError, match="'full' of layer 2"):
