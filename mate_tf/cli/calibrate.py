@@ -32,21 +32,24 @@ def calibrate(job: Job) -> dict:
     path = interactions_path(job.output_dir, split)
     require_examples(path)
     interactions = list(records.read_interactions(path))
-    train = interactions_path(job.output_dir, job.task.splits[0])
     found = confidence.scored(
         _predictor(job),
         interactions,
         job.task.is_right,
         job.task.sequential,
-        associations=associations.count(records.read_interactions(train))
-        if os.path.exists(train)
-        else None,
+        associations=_associations(job),
     )
     fitted = confidence.fit(found, confidence.latest_weights(job.model_dir))
     rows = confidence.report(found, fitted)
     print(f"\n{split}\n{metrics.comparison({'model': rows}, TITLE)}")
     print(f"\ncalibrated | {confidence.write(job.model_dir, fitted, rows)}")
     return rows
+
+
+def _associations(job: Job) -> dict[str, list[str]]:
+    """Returns those of the training questions; none without the interactions of that split."""
+    path = interactions_path(job.output_dir, job.task.splits[0])
+    return associations.count(records.read_interactions(path)) if os.path.exists(path) else {}
 
 
 def _predictor(job: Job) -> Predictor:

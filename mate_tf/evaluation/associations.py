@@ -13,7 +13,7 @@ from mate_tf.tables import pruning
 from mate_tf.tables.text import WORD
 
 MIN_COUNT = 10
-"""Fewest questions with both words; of fewer, too many are there by chance."""
+"""Fewest questions with the word about tables with the column name; fewer may be chance."""
 
 MIN_SHARE = 0.5
 """Smallest share of a word's questions whose tables have the column."""

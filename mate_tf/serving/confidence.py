@@ -131,12 +131,13 @@ def scored(
     )
     both = [each for each in answers if None not in each]
     associations = associations or {}
-    groups = (
-        _group(each, associations)
-        for each in (answered, [each[:2] for each in both], [each[2:] for each in both])
+    return Scored(
+        _group(answered, associations),
+        right,
+        _group([each[:2] for each in both], associations),
+        _group([each[2:] for each in both], associations),
+        associations,
     )
-    asked, of_own, of_other = groups
-    return Scored(asked, right, of_own, of_other, associations)
 
 
 def fit(found: Scored, weights: str = "") -> Calibration:

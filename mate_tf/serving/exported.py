@@ -98,7 +98,7 @@ def _without_warning_of_gradients():
     logger = logging.get_absl_logger()
 
     def keep(record):
-        return "unsaved custom gradients" not in record.msg
+        return "unsaved custom gradients" not in str(record.msg)
 
     logger.addFilter(keep)
     try:
