@@ -1,5 +1,6 @@
 """MATE: row heads and column heads (section 3), by mask and in linear time (section 3.1)."""
 
+import contextlib
 import functools
 
 import tensorflow as tf
@@ -184,6 +185,18 @@ class MateEfficient(MateExact):
     time, linear memory), and once more for its gradients.
     """
 
+    _exporting = False
+
+    @contextlib.contextmanager
+    def exporting(self):
+        """Leaves out what is computed again for gradients: an export has none."""
+        self._exporting = True
+        try:
+            with super().exporting():
+                yield
+        finally:
+            self._exporting = False
+
     @classmethod
     def flops(cls, config, num_heads, hidden_size, length):
         """Counts the products of the computed pairs (`compared_pairs`), as a mean over heads."""
@@ -286,7 +299,11 @@ class MateEfficient(MateExact):
         for (kind, projections), part in types:
             function = functools.partial(self._dense, kind, training)
             others = part.tokens if seed is None else (*part.tokens, seed)
-            contexts.append(recomputed(function, projections, others))
+            contexts.append(
+                function(*projections, *others)
+                if self._exporting
+                else recomputed(function, projections, others)
+            )
         return self._joined(contexts) * real
 
     def _dense(self, kind, training, query, key, value, *tokens_and_seed):

@@ -1,11 +1,9 @@
 """Loads an exported SavedModel and the converter that makes its examples."""
 
-import contextlib
 import dataclasses
 import os
 
 import tensorflow as tf
-from absl import logging
 
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
@@ -85,26 +83,10 @@ def load_signature(saved_model_dir: str, name: str) -> tuple:
         InputError: if a file is missing or damaged, or there is no such signature.
     """
     try:
-        with _without_warning_of_gradients():
-            model = tf.saved_model.load(saved_model_dir)
+        model = tf.saved_model.load(saved_model_dir)
         return model, model.signatures[name]
     except Exception as error:  # which one depends on where the files are damaged
         raise InputError(f"{saved_model_dir}: not a readable SavedModel ({error!r})") from error
-
-
-@contextlib.contextmanager
-def _without_warning_of_gradients():
-    """Context without TensorFlow's warning that gradients were not saved; an export has none."""
-    logger = logging.get_absl_logger()
-
-    def keep(record):
-        return "unsaved custom gradients" not in str(record.msg)
-
-    logger.addFilter(keep)
-    try:
-        yield
-    finally:
-        logger.removeFilter(keep)
 
 
 def read_settings(saved_model_dir: str) -> dict:
