@@ -86,10 +86,7 @@ COVERED_BY = {
     "tasks/lra": "tasks/test_registry",
     "tasks/statements": "tasks/test_registry",
     "tasks/swag": "tasks/test_registry",
-    "tasks/tabfact": "tasks/test_registry",
     "tasks/trainer_config": "tasks/test_registry",
-    "tasks/wikisql": "tasks/test_registry",
-    "tasks/wtq": "tasks/test_registry",
     "tasks/summarize": "cli/test_summarize",
     # what needs a process, a browser or TensorFlow 2.15
     "demo/guard": "faults/test_page",

@@ -18,6 +18,7 @@ from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.layer_norm import LayerNorm
 from mate_tf.layers.shapes import build_child, check_length, shape_list
 from mate_tf.models.encoder_block import EncoderBlock, attention_layer, attention_variables
+from mate_tf.models.encoder_decoder_config import EncoderDecoderConfig
 
 _CACHE_DTYPE = tf.float32  # tf-models' beam search takes no cache of another dtype than its scores
 
@@ -300,3 +301,8 @@ class Decoder(keras.layers.Layer):
     def get_config(self):
         """Returns the config for Keras's serialization."""
         return super().get_config() | {"config": self.config.as_dict()}
+
+    @classmethod
+    def from_config(cls, config):
+        """Builds a layer from the result of `get_config`."""
+        return cls(**config | {"config": EncoderDecoderConfig(config["config"])})

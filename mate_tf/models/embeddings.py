@@ -8,6 +8,7 @@ from mate_tf.layers.dropout import Dropout
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.layer_norm import LayerNorm
 from mate_tf.layers.shapes import build_child, shape_list
+from mate_tf.models.encoder_config import EncoderConfig
 
 _MAX_COLUMNS = 2**15  # columns of a packed example; keeps cells of different examples distinct
 
@@ -176,3 +177,8 @@ class TableEmbeddings(keras.layers.Layer):
     def get_config(self):
         """Returns the config for Keras's serialization."""
         return super().get_config() | {"config": self.config.as_dict()}
+
+    @classmethod
+    def from_config(cls, config):
+        """Builds a layer from the result of `get_config`."""
+        return cls(**config | {"config": EncoderConfig(config["config"])})

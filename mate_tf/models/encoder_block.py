@@ -3,12 +3,14 @@
 import tensorflow as tf
 
 from mate_tf import attention
+from mate_tf.attention import AttentionConfig
 from mate_tf.errors import InputError
 from mate_tf.layers import step_seeds
 from mate_tf.layers.dropout import Dropout
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.layer_norm import LayerNorm
 from mate_tf.layers.shapes import build_child, shape_list
+from mate_tf.models.encoder_config import EncoderConfig
 
 ACTIVATIONS = {
     "gelu": lambda x: tf.nn.gelu(x, approximate=True),
@@ -56,12 +58,12 @@ class EncoderBlock(keras.layers.Layer):
     def __init__(self, config, attention_config, **kwargs):
         super().__init__(**kwargs)
         self.config = config
-        self.attention_config = attention_config
+        self.attention_config = AttentionConfig(attention_config)
         if config.hidden_act not in ACTIVATIONS:
             raise InputError(
                 f"unknown hidden_act {config.hidden_act!r}; known are {', '.join(ACTIVATIONS)}"
             )
-        self.attention = attention_layer(config, attention_config, name="attention")
+        self.attention = attention_layer(config, self.attention_config, name="attention")
         normal = keras.initializers.TruncatedNormal(stddev=config.initializer_range)
         self.intermediate = keras.layers.Dense(
             config.intermediate_size,
@@ -164,6 +166,11 @@ class EncoderBlock(keras.layers.Layer):
             "config": self.config.as_dict(),
             "attention_config": self.attention_config.as_dict(),
         }
+
+    @classmethod
+    def from_config(cls, config):
+        """Builds a layer from the result of `get_config`."""
+        return cls(**config | {"config": EncoderConfig(config["config"])})
 
 
 def attention_variables(scope: str, layer: attention.TableAttention, norm: LayerNorm) -> dict:

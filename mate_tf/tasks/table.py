@@ -20,11 +20,18 @@ class TableTask(base.Task):
         """Returns the config of the model.
 
         Raises:
-            InputError: if `mark_previous` gives token types that the model lacks.
+            InputError: if the model does not read the marks of `mark_matches`, or lacks token types
+                of `mark_previous`.
         """
         config, index = super().model_config(), features.TOKEN_TYPES.index("prev_label_ids")
         types = config.encoder.type_vocab_sizes[index]
-        if self.task_config.conversion.mark_previous and types < 4:
+        conversion = self.task_config.conversion
+        if conversion.mark_matches and "prev_label_ids" in config.encoder.disabled_features:
+            raise InputError(
+                "task.conversion.mark_matches needs prev_label_ids, which "
+                "task.model.encoder.disabled_features leaves out"
+            )
+        if conversion.mark_previous and types < 4:
             raise InputError(
                 "task.conversion.mark_previous needs four types of prev_label_ids; "
                 f"task.model.encoder.type_vocab_sizes[{index}] is {types}"

@@ -29,6 +29,15 @@ def decoder(config):
     return made
 
 
+def test_layers_are_rebuilt_from_their_configs(decoder):
+    for layer in (decoder, decoder.blocks[0]):
+        again = type(layer).from_config(layer.get_config())
+        assert again.get_config() == layer.get_config()
+        assert again.config == layer.config
+        again.build()
+        assert [v.shape for v in again.variables] == [v.shape for v in layer.variables]
+
+
 @pytest.fixture(scope="module")
 def inputs(config):
     rng = np.random.default_rng(1)

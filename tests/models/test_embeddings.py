@@ -43,6 +43,13 @@ def test_padding_keeps_its_absolute_index():
     assert positions.numpy().tolist() == [[0, 1, 0, 1, 4, 5]]
 
 
+def test_embeddings_are_rebuilt_from_their_config():
+    layer = TableEmbeddings(config(disabled_features=["prev_label_ids"]))
+    again = TableEmbeddings.from_config(layer.get_config())
+    assert again.get_config() == layer.get_config()
+    assert again.type_names == layer.type_names
+
+
 def test_positions_of_long_inputs_need_no_matrix():
     """A quadratic comparison of 60,000 tokens would take 3.6 GB."""
     cells = tf.repeat(tf.range(20_000), 3)[None]

@@ -19,6 +19,17 @@ def normalised(x, layer):
     return x * layer.gamma.numpy() + layer.beta.numpy()
 
 
+def test_a_block_is_rebuilt_from_its_config():
+    config = EncoderConfig(hidden_size=8, num_attention_heads=2, intermediate_size=12)
+    block = EncoderBlock(config, AttentionConfig(name="mate_exact", row_heads_ratio=0.5))
+    again = EncoderBlock.from_config(block.get_config())
+    assert again.get_config() == block.get_config()
+    assert (again.config, again.attention_config) == (config, block.attention_config)
+    block.build()
+    again.build()
+    assert [v.shape for v in again.variables] == [v.shape for v in block.variables]
+
+
 def test_post_norm_and_tanh_gelu():
     config = EncoderConfig(
         hidden_size=8, num_attention_heads=2, intermediate_size=32, initializer_range=0.5

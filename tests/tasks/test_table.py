@@ -37,6 +37,12 @@ def test_previous_answers_beside_marks_need_four_types(task):
         task(conversion=marks).build_model()
 
 
+def test_marks_that_no_model_reads_are_refused(task):
+    model = {"encoder": {"disabled_features": ["prev_label_ids"]}}
+    with pytest.raises(InputError, match=r"mark_matches needs prev_label_ids, .*disabled_features"):
+        task(conversion={"mark_matches": True}, model=model).build_model()
+
+
 def test_converter_has_the_options_of_the_config(task, interaction, tmp_path):
     path = tmp_path / "vocab.txt"
     path.write_text("\n".join(WORDS) + "\n")
