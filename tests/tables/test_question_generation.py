@@ -261,3 +261,29 @@ def test_every_kind_is_made_in_several_wordings(made):
         texts[each.kind].add(each.text)
     assert set(texts) == set(KINDS)
     assert min(map(len, texts.values())) >= 5
+
+
+ODD = {
+    "one column": (["Name"], [["Ann"], ["Bob"], ["Cyd"]]),
+    "two rows": (["Name", "Age"], [["Ann", "31"], ["Bob", "24"]]),
+    "numbers only": (["Age", "Goals"], [["31", "12"], ["24", "7"], ["27", "12"]]),
+    "equal cells": (["Name", "Club", "Age"], [["Ann", "Bern", "31"]] * 4),
+    "no name differs": (["Club", "Age"], [["Bern", "31"], ["Bern", "24"], ["Thun", "24"]]),
+    "two spellings": (["Name", "Club"], [["Ann", "Bern"], ["Bob", "bern"], ["Cyd", "BERN"]]),
+    "years and ranks": (["Name", "Year", "Rank"], [["Ann", "1999", "1"], ["Bob", "2001", "2"]]),
+    "long and empty": (["Name", "Note", ""], [["Ann", "x " * 80, ""], ["Bob", "", "-"]]),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_tables_give_questions_about_their_own_cells_or_none(name):
+    header, rows = ODD[name]
+    table = Table.from_rows(header, rows)
+    for seed in range(20):
+        for made in questions(table, random.Random(seed), 12):
+            assert made.kind in KINDS
+            assert "{" not in made.text
+            assert made.coordinates == tuple(sorted(set(made.coordinates)))
+            for row, column in made.coordinates:
+                assert 0 <= row < len(rows)
+                assert 0 <= column < len(header)
