@@ -1,4 +1,4 @@
-"""TABFACT and its kin: which files are read, and how answers are judged."""
+"""TABFACT: which files are read, and how answers are judged."""
 
 import json
 
@@ -53,6 +53,6 @@ def test_subsets_are_parts_of_splits(task):
     assert not set(task.subsets) & set(task.splits)
 
 
-def test_no_model_reads_an_unknown_split(task, folder):
+def test_an_unknown_split_is_refused(task, folder):
     with pytest.raises(InputError, match="validation"):
         next(task.interactions(folder, "validation"))
