@@ -2,7 +2,7 @@
 
     python benchmarks/end_to_end.py --input_dir data/wikitq --bert_vocab_file vocab.txt \\
         --peers_python peers/bin/python
-    python benchmarks/end_to_end.py ... --max_seq_length 2048 --min_cells 400
+    python benchmarks/end_to_end.py ... --max_seq_length 2048 --min_words 1500
 
 A TAPAS model of BERT-base's size with random weights is written by Hugging Face's code. Each side
 loads it in a process of its own and answers the same questions of WikiTableQuestions' dev split,
@@ -30,9 +30,9 @@ THEIRS = "Hugging Face"
 INT8 = "int8"
 FOR_ANY_LENGTH = "full"
 """Variant that is computed with int8 weights: the graph of `mate_efficient` cannot be."""
-CHUNK = 16
-WARM_UP = 3
-"""Chunks that each process answers before: `serving.live` traces a graph after 32 calls."""
+WARM_UP = 34
+"""Times that each process answers a question about a short table before: `serving.live` traces a
+graph after 32 calls. Then it answers the first chunk."""
 
 _PARITY = PROJECT / "benchmarks" / "pretrained_parity.py"
 
@@ -70,7 +70,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--precisions", nargs="+", default=("float32", "bfloat16", INT8))
     parser.add_argument("--batch_sizes", type=int, nargs="+", default=(1, 4, 16))
     parser.add_argument("--questions", type=int, default=48)
-    parser.add_argument("--min_cells", type=int, default=0, help="only tables with as many cells")
+    parser.add_argument("--min_words", type=int, default=0, help="only tables with as many words")
+    parser.add_argument("--chunk", type=int, default=16, help="questions in a turn")
     parser.add_argument("--max_seq_length", type=int, default=512)
     parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("--hidden_size", type=int, default=768)
@@ -125,12 +126,13 @@ def measure(found: list[Side], folder: str, asked: list[dict], options) -> dict[
             if side.process not in workers:
                 workers[side.process], load = start(side, folder, options)
                 first = workers[side.process].ask("ask", asked=asked[:1], batch_size=1)["seconds"]
-                for _ in range(WARM_UP):
-                    workers[side.process].ask("ask", asked=asked[:CHUNK], batch_size=1)
+                short = asked[0] | {"rows": asked[0]["rows"][:1]}
+                for warm_up in ([short] * WARM_UP, asked[: options.chunk]):
+                    workers[side.process].ask("ask", asked=warm_up, batch_size=1)
                 begun[side.process] = {"load": load, "first": first}
             results[side] = begun[side.process] | {"seconds": [], "answers": [], "converting": 0.0}
-        chunks = [asked[begin : begin + CHUNK] for begin in range(0, len(asked), CHUNK)]
-        for number, chunk in enumerate(chunks):
+        for number, begin in enumerate(range(0, len(asked), options.chunk)):
+            chunk = asked[begin : begin + options.chunk]
             for place in range(len(found)):
                 side = found[(number + place) % len(found)]
                 said = workers[side.process].ask("ask", asked=chunk, batch_size=side.batch_size)
@@ -138,7 +140,7 @@ def measure(found: list[Side], folder: str, asked: list[dict], options) -> dict[
                 results[side]["answers"] += said["answers"]
                 results[side]["converting"] += said.get("converting", 0.0)
                 results[side]["peak"] = said["peak"]
-            print(f"\r{CHUNK * number + len(chunk)}/{len(asked)} questions", end="", flush=True)
+            print(f"\r{begin + len(chunk)}/{len(asked)} questions", end="", flush=True)
     finally:
         print()
         for worker in workers.values():
@@ -249,12 +251,15 @@ def write_model(options, folder: pathlib.Path) -> str:
     return str(folder / "model")
 
 
+def _words(asked: dict) -> int:
+    """The number of words in the table of a question."""
+    return sum(len(cell.split()) for row in asked["rows"] for cell in row)
+
+
 def read_questions(options) -> list[dict]:
     """The questions, at equal distances among those with large enough tables."""
     asked = _parity().read_questions(options.input_dir, sys.maxsize)
-    large = [
-        each for each in asked if len(each["columns"]) * len(each["rows"]) >= options.min_cells
-    ]
+    large = [each for each in asked if _words(each) >= options.min_words]
     return large[:: max(1, len(large) // options.questions)][: options.questions]
 
 

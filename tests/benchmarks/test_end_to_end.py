@@ -41,6 +41,7 @@ def options():
         batch_sizes=(1, 4),
         attention=["full", "mate_efficient"],
         precisions=["float32", "bfloat16"],
+        chunk=16,
     )
 
 
@@ -62,7 +63,7 @@ def test_turns_and_figures(benchmark, options, monkeypatch, tmp_path, capsys):
     found = benchmark.sides(options)
     assert len(found) == 10
     assert str(found[0]) == "Hugging Face, float32, one at a time"
-    asked = [{"question": f"q{number}"} for number in range(20)]
+    asked = [{"question": f"q{number}", "rows": [["a b"], ["c"]]} for number in range(20)]
     results = benchmark.measure(found, "folder", asked, options)
     assert len(workers) == 5  # one for both batch sizes
     assert all(worker.closed for worker in workers)
@@ -99,7 +100,8 @@ def test_both_programs(benchmark, interpreter, wikitq_dir, bert_vocab, tmp_path)
         attention=["full"],
         precisions=["float32"],
         questions=20,
-        min_cells=0,
+        min_words=0,
+        chunk=16,
         max_seq_length=512,
         layers=1,
         hidden_size=128,
