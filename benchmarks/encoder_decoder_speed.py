@@ -17,12 +17,12 @@ attention (`form: auto`): trees save time in forward passes only.
 
 import argparse
 import json
-import os
 import pathlib
 import statistics
 import sys
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+import mate_tf  # noqa: F401 - before TensorFlow, whose environment it sets
+
 ROOT = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(ROOT.parent), str(ROOT)]
 

@@ -11,15 +11,15 @@ turn, and the logits of every token of every question are compared.
 import argparse
 import itertools
 import json
-import os
 import pathlib
 import statistics
 import sys
 
 import numpy as np
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+import mate_tf  # noqa: F401 - before TensorFlow, whose environment it sets
 
 BUCKETS = (64, 128, 192, 256, 320, 384, 448, 512, 768, 1024, 1536)
 CLOCKS = ("wall", "processor")  # the latter depends less on other processes

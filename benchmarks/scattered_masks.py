@@ -11,13 +11,13 @@ repetition; medians of the processor time. Prints a table, writes JSON and a plo
 
 import argparse
 import json
-import os
 import pathlib
 import statistics
 import sys
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+import mate_tf  # noqa: F401 - before TensorFlow, whose environment it sets
 
 HEADS, HEAD_SIZE = 12, 64
 CHUNK = 256

@@ -18,8 +18,9 @@ import time
 
 import numpy as np
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+import mate_tf  # noqa: F401 - before TensorFlow, whose environment it sets
 
 NUM_TABLES = 64
 NUM_COLUMNS = 8

@@ -17,14 +17,14 @@ the form of that name (needs Numba).
 
 import argparse
 import json
-import os
 import pathlib
 import statistics
 import sys
 import tempfile
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+import mate_tf  # noqa: F401 - before TensorFlow, whose environment it sets
 
 LENGTHS = (512, 1024, 2048, 4096)
 HEADS, HEAD_SIZE = 12, 64

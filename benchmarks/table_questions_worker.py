@@ -7,14 +7,14 @@ columns, rows and question.
 """
 
 import json
-import os
 import pathlib
 import resource
 import sys
 import time
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+import mate_tf  # noqa: F401 - before TensorFlow, whose environment it sets
 
 
 class Questions:

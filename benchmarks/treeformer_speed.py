@@ -18,13 +18,13 @@ here, where `tree_fine` scores whole levels, as that is faster; and by TensorFlo
 import argparse
 import functools
 import json
-import os
 import pathlib
 import statistics
 import sys
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+import mate_tf  # noqa: F401 - before TensorFlow, whose environment it sets
 
 LENGTHS = (1024, 2048, 4096, 8192)
 HIDDEN, HEADS, HEIGHT = 768, 8, 6

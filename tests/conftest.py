@@ -38,6 +38,8 @@ _OPTIMIZES = pytest.StashKey[bool]()
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+# Tests import TensorFlow before mate_tf, which would set it.
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
 
 def pytest_addoption(parser):

@@ -1,5 +1,7 @@
 """Modules are attributes of their packages, and are imported when they are asked for."""
 
+import os
+import platform
 import subprocess
 import sys
 
@@ -52,3 +54,18 @@ def test_what_is_not_there():
     for name in ("nothing_of_that_name", "_private", "__path__x"):
         with pytest.raises(AttributeError, match=f"'mate_tf.tables' has no attribute '{name}'"):
             get(name)
+
+
+@pytest.mark.parametrize("given", [None, "0"])
+def test_onednn_is_on_unless_the_user_says_otherwise(project, given):
+    """TensorFlow leaves it off on x86 processors without AVX512-VNNI."""
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        pytest.skip("not an x86 processor")
+    name = "TF_ENABLE_ONEDNN_OPTS"
+    environment = {key: value for key, value in os.environ.items() if key != name}
+    if given:
+        environment[name] = given
+    code = f"import os, mate_tf; print(os.environ[{name!r}])"
+    command = [sys.executable, "-c", code]
+    said = subprocess.check_output(command, cwd=project, env=environment, text=True)
+    assert said.strip() == (given or "1")
