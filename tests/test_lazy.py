@@ -1,4 +1,5 @@
-"""Modules are attributes of their packages, and are imported when they are asked for."""
+"""Modules are attributes of their packages, and are imported when they are asked for; what an
+import of mate_tf sets for TensorFlow."""
 
 import os
 import platform
