@@ -3,20 +3,25 @@
     python benchmarks/end_to_end.py --input_dir data/wikitq --bert_vocab_file vocab.txt \\
         --peers_python peers/bin/python
     python benchmarks/end_to_end.py ... --max_seq_length 2048 --min_words 1500
+    python benchmarks/end_to_end.py ... --layers 4 --hidden_size 384 --questions 400
 
 A TAPAS model of BERT-base's size with random weights is written by Hugging Face's code. Each side
 loads it in a process of its own and answers the same questions of WikiTableQuestions' dev split,
 one chunk of them in each turn. The ratio of a chunk is that of the seconds of Hugging Face's best
-batch size to those of the side. Prints a table, writes JSON and a plot.
+batch size to those of the side. Then the commands `--mode=create_data` and `--mode=predict` answer
+all questions; their seconds include the start of the programs. Prints two tables, writes JSON and a
+plot.
 """
 
 import argparse
+import csv
 import dataclasses
 import importlib.util
 import json
 import os
 import pathlib
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -75,6 +80,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--max_seq_length", type=int, default=512)
     parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("--hidden_size", type=int, default=768)
+    parser.add_argument(
+        "--jobs", action=argparse.BooleanOptionalAction, default=True, help="the commands as well"
+    )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
@@ -148,10 +156,15 @@ def measure(found: list[Side], folder: str, asked: list[dict], options) -> dict[
     return results
 
 
+def best_of_theirs(results: dict[Side, dict]) -> Side:
+    """Hugging Face's fastest batch size."""
+    theirs = [side for side in results if side.attention == THEIRS]
+    return min(theirs, key=lambda side: sum(results[side]["seconds"]))
+
+
 def rows(results: dict[Side, dict], count: int) -> list[dict]:
     """Figures of each side as JSON values; see the heading of `show`."""
-    theirs = [side for side in results if side.attention == THEIRS]
-    best = min(theirs, key=lambda side: sum(results[side]["seconds"]))
+    best, first = best_of_theirs(results), next(iter(results))
     table = []
     for side, found in results.items():
         ratios = [
@@ -171,7 +184,7 @@ def rows(results: dict[Side, dict], count: int) -> list[dict]:
                 "first": found["first"],
                 "converting, share": found["converting"] / sum(found["seconds"]),
                 "peak MiB": found["peak"] / 2**20,
-                "same as theirs": _same(found, results[theirs[0]]),
+                "same as theirs": _same(found, results[first]),
                 "same as float32": _same(found, results.get(exact, found)),
             }
         )
@@ -197,6 +210,90 @@ def show(table: list[dict]) -> None:
             f"{spread:14} {row['load']:6.1f} {row['first']:6.1f} "
             f"{100 * row['converting, share']:4.0f} % {row['peak MiB']:6.0f} "
             f"{100 * row['same as theirs']:6.1f} % {100 * row['same as float32']:6.1f} %"
+        )
+
+
+def write_questions(asked: list[dict], folder: pathlib.Path) -> None:
+    """Writes a data set of the task CUSTOM with the questions as its test split.
+
+    The other splits, which nothing reads, are the first question with an answer.
+    """
+    (folder / "tables").mkdir(parents=True)
+    lines = []
+    for number, each in enumerate(asked):
+        name = f"tables/{number}.csv"
+        with open(folder / name, "w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([each["columns"], *each["rows"]])
+        lines.append({"id": str(number), "table": name, "question": each["question"]})
+    answered = [lines[0] | {"cells": [[0, 0]]}]
+    for split, chosen in (("train", answered), ("dev", answered), ("test", lines)):
+        text = "".join(f"{json.dumps(each)}\n" for each in chosen)
+        (folder / f"{split}.jsonl").write_text(text, encoding="utf-8")
+
+
+def run_job(attention: str, precision: str, model: str, data: pathlib.Path, options) -> dict:
+    """Answers all questions of `data` with two commands, each a process of its own.
+
+    Returns:
+        create_data, predict: seconds of each, from start to end; answers of all questions.
+    """
+    found = {}
+    with tempfile.TemporaryDirectory() as output:
+        for mode in ("create_data", "predict"):
+            command = [
+                *(sys.executable, "run_task_main.py", f"--mode={mode}"),
+                *("--task=CUSTOM", f"--input_dir={data}", f"--output_dir={output}"),
+                *(f"--init_checkpoint={model}", f"--attention={attention}"),
+                *(f"--precision={precision}", f"--max_seq_length={options.max_seq_length}"),
+            ]
+            begun = time.perf_counter()
+            subprocess.run(command, check=True, text=True, cwd=PROJECT)
+            found[mode] = time.perf_counter() - begun
+        predicted = json.loads((pathlib.Path(output) / "model" / "test.json").read_text())
+    answers = {
+        int(each["question_id"].partition("-")[0]): [each["cells"], each["aggregation"]]
+        for each in predicted
+    }
+    count = len((data / "test.jsonl").read_text(encoding="utf-8").splitlines())
+    return found | {"answers": [answers.get(number) for number in range(count)]}
+
+
+def jobs(results: dict[Side, dict], model: str, asked: list[dict], options) -> list[dict]:
+    """Figures of `run_job` for each variant and precision; see the heading of `show_jobs`."""
+    seconds = sum(results[best_of_theirs(results)]["seconds"])
+    table = []
+    with tempfile.TemporaryDirectory() as name:
+        data = pathlib.Path(name) / "data"
+        write_questions(asked, data)
+        for side in results:
+            if side.batch_size != 1 or side.attention == THEIRS or side.precision == INT8:
+                continue
+            found = run_job(side.attention, side.precision, model, data, options)
+            own = found["create_data"] + found["predict"]
+            table.append(
+                {
+                    "side": f"{side.attention}, {side.precision}",
+                    "create_data": found["create_data"],
+                    "predict": found["predict"],
+                    "milliseconds a question": 1000 * own / len(asked),
+                    "times as fast": seconds / own,
+                    "same as one at a time": _same(found, results[side]),
+                }
+            )
+    return table
+
+
+def show_jobs(table: list[dict]) -> None:
+    """Prints the figures of the commands."""
+    print(
+        f"{'':44} ms a     times create_data predict same answers\n"
+        f"{'both commands, their start included':44} question as fast s       s       as one by one"
+    )
+    for row in table:
+        print(
+            f"{row['side']:44} {row['milliseconds a question']:8.0f} {row['times as fast']:5.2f} "
+            f"{row['create_data']:9.1f} {row['predict']:9.1f} "
+            f"{100 * row['same as one at a time']:9.1f} %"
         )
 
 
@@ -268,18 +365,23 @@ def main() -> None:
     from mate_tf.analysis.cost import hardware
 
     asked = read_questions(options)
+    title = f"{len(asked)} questions, {options.max_seq_length} tokens, {hardware.processor()}"
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
         folder = write_model(options, pathlib.Path(name))
         results = measure(sides(options), folder, asked, options)
-    table = rows(results, len(asked))
-    title = f"{len(asked)} questions, {options.max_seq_length} tokens, {hardware.processor()}"
-    print(title)
-    show(table)
+        table = rows(results, len(asked))
+        print(title)
+        show(table)
+        commands = jobs(results, folder, asked, options) if options.jobs else []
+    if commands:
+        show_jobs(commands)
     options.output.mkdir(parents=True, exist_ok=True)
     path = options.output / f"end_to_end_{options.max_seq_length}.json"
     about = {"hardware": hardware.describe(), "seconds": time.monotonic() - begun}
-    path.write_text(json.dumps({**about, "rows": table}, indent=2), encoding="utf-8")
+    path.write_text(
+        json.dumps({**about, "rows": table, "jobs": commands}, indent=2), encoding="utf-8"
+    )
     plot(table, title, path.with_suffix(".png"))
     print(f"written | {path}, .png")
 

@@ -115,11 +115,18 @@ class Job:
             # The flag may be a name on the hub.
             checkpoint = _nested("task.init_checkpoint", found.source.checkpoint)
             overrides.insert(0, (checkpoint, "--init_checkpoint"))
-        return cls.create(experiment, flags, overrides, *where)
+        return cls.create(experiment, flags, overrides, *where, keeps_model=bool(found))
 
     @classmethod
     def create(
-        cls, experiment, flags, overrides, output_dir: str, model_dir: str, export_dir: str
+        cls,
+        experiment,
+        flags,
+        overrides,
+        output_dir: str,
+        model_dir: str,
+        export_dir: str,
+        keeps_model: bool = False,
     ) -> "Job":
         """Returns the job of an experiment in given folders.
 
@@ -129,11 +136,15 @@ class Job:
             flags: values of the command line's flags.
             overrides: pairs (nested dict, its file or flag).
             output_dir, model_dir, export_dir: see the attributes.
+            keeps_model: the model is used as it was trained, whatever heads the data would need.
 
         Raises:
             InputError: if any of them is not valid.
         """
         decisions, source = _decisions(experiment.task.name, flags.input_dir, output_dir)
+        if keeps_model and decisions:
+            task_alone = {key: each for key, each in decisions["task"].items() if key != "model"}
+            decisions = {"task": task_alone}
         experiments.override(experiment, decisions, source)
         for flag, values in _flag_overrides(flags):
             experiments.override(experiment, values, flag)

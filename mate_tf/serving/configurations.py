@@ -176,7 +176,9 @@ def _class_names(config: dict, number: int, task: str | None) -> tuple[str, ...]
     """Returns the names in a config.json, or the task's in place of LABEL_0, LABEL_1."""
     names = config.get("id2label") or {}
     names = tuple(str(names.get(str(index), f"LABEL_{index}")) for index in range(number))
-    of_task = tuple(tasks.get(task).class_names) if task else ()
+    of_task = tasks.get(task).class_names if task else ()
+    if isinstance(of_task, property):  # the data of the task decide, and there are none here
+        of_task = ()
     unnamed = all(name == f"LABEL_{index}" for index, name in enumerate(names))
     return of_task if unnamed and len(of_task) == number else names
 

@@ -4,6 +4,9 @@ import argparse
 
 import pytest
 
+from mate_tf.data import interactions
+from mate_tf.data.datasets import custom
+
 
 @pytest.fixture(scope="module")
 def benchmark(load_benchmark):
@@ -90,6 +93,39 @@ def test_turns_and_figures(benchmark, options, monkeypatch, tmp_path, capsys):
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_jobs(benchmark, options, monkeypatch, capsys):
+    """One for each variant and precision, beside the pipeline's best and the answers one by one."""
+    found = {side: {"seconds": [4.0], "answers": [1, 2]} for side in benchmark.sides(options)}
+    found[benchmark.sides(options)[1]]["seconds"] = [3.0]
+    asked = [
+        {"columns": ["a", "b, c"], "rows": [['"', "1\n2"]], "question": f"q{number}?"}
+        for number in range(2)
+    ]
+
+    def run_job(attention, precision, model, data, options):
+        assert [each.name for each in sorted(data.glob("*.jsonl"))] == [
+            *("dev.jsonl", "test.jsonl", "train.jsonl")
+        ]
+        (interaction,) = list(custom.read(data, "test"))[1:]
+        (question,) = interaction.questions
+        assert (question.id, question.original_text) == ("1-0_0", "q1?")
+        table = interactions.table_of(interaction)
+        assert (table.columns, table.rows) == (("a", "b, c"), (('"', "1\n2"),))
+        return {"create_data": 0.5, "predict": 1.0, "answers": [1, 2 + (precision != "float32")]}
+
+    monkeypatch.setattr(benchmark, "run_job", run_job)
+    table = benchmark.jobs(found, "model", asked, options)
+    assert [each["side"] for each in table] == [
+        *("full, float32", "full, bfloat16"),
+        *("mate_efficient, float32", "mate_efficient, bfloat16"),
+    ]
+    assert [each["same as one at a time"] for each in table] == [1, 0.5] * 2
+    assert {each["times as fast"] for each in table} == {2}  # 3 seconds to 1.5
+    benchmark.show_jobs(table)
+    line = capsys.readouterr().out.splitlines()[-1]
+    assert line.split() == ["mate_efficient,", "bfloat16", "750", "2.00", "0.5", "1.0", "50.0", "%"]
+
+
 def test_both_programs(benchmark, interpreter, wikitq_dir, bert_vocab, tmp_path):
     """Equal answers wherever both read the same words; all answers in their order."""
     options = argparse.Namespace(
@@ -115,3 +151,7 @@ def test_both_programs(benchmark, interpreter, wikitq_dir, bert_vocab, tmp_path)
     assert theirs == in_batches
     assert ours == ours_in_batches
     assert sum(map(list.__eq__, theirs, ours)) >= 10
+    (job,) = benchmark.jobs(results, folder, asked, options)
+    # Of tables that do not fit, create_data and the predictor drop something else.
+    assert job["same as one at a time"] >= 0.8
+    assert min(job["create_data"], job["predict"]) > 1

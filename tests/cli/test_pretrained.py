@@ -122,6 +122,24 @@ def test_predict(command, refused, folder, expected, created, tmp_path):
     assert "has the shape" in message
 
 
+def test_predict_own_data(command, folder, expected, table, tmp_path):
+    """The heads are the folder's, whatever the data would need in a training."""
+    line = {"table": table.name, "question": QUESTION, "cells": [[1, 0]]}
+    for split in ("train", "dev"):
+        (tmp_path / f"{split}.jsonl").write_text(json.dumps(line))
+    output_dir = tmp_path / "out"
+    flags = (
+        *("--task=CUSTOM", f"--init_checkpoint={folder}", f"--input_dir={tmp_path}"),
+        *(f"--output_dir={output_dir}", "--max_seq_length=64"),
+    )
+    command("create_data", *flags)
+    command("predict", *flags)
+    (found,) = json.loads((output_dir / "model" / "dev.json").read_text())
+    answer = expected["full"].ask(table, QUESTION)
+    assert found["cells"] == [list(each) for each in answer.coordinates]
+    assert found["probabilities"] == pytest.approx([each.probability for each in answer.cells])
+
+
 def test_a_training_is_in_the_folder(refused, folder, created, trained):
     message = refused("predict", "--task=SYNTHETIC", f"--init_checkpoint={folder}", *trained[1:])
     assert "has a checkpoint already, which would be used in place of --init_checkpoint=" in message
