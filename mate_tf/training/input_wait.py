@@ -35,8 +35,11 @@ class WaitMeasuringTrainer(base_trainer.Trainer):
         with tf.control_dependencies([start]):
             inputs = super().next_train_inputs(iterator)
         with tf.control_dependencies(tf.nest.flatten(inputs, expand_composites=True)):
-            self._waited.assign_add(tf.cast(tf.timestamp() - start, tf.float32))
-        return inputs
+            end = tf.timestamp()
+            self._waited.assign_add(tf.cast(end - start, tf.float32))
+        # Without this a single thread may read the clock after it has computed the step.
+        with tf.control_dependencies([end]):
+            return tf.nest.map_structure(tf.identity, inputs, expand_composites=True)
 
     def train_loop_end(self):
         """Returns the logs of the loop with the share."""

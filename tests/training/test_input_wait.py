@@ -61,3 +61,17 @@ def test_share(trainer, clock, in_graph):
         logs = trainer.train_loop_end()
         assert logs == {"loss": 1.0, input_wait.SHARE: READING / (READING + STEP)}
     assert in_words(logs) == "loss 1  input wait 75.0 %"
+
+
+def test_a_step_waits_for_the_clock(trainer):
+    """Else a single thread may read the clock after the step, which then counts as waiting."""
+    iterator = iter(tf.data.Dataset.range(1))
+    step = tf.function(lambda batches: -trainer.next_train_inputs(batches))
+    (output,) = step.get_concrete_function(iterator).graph.outputs
+    before, found = [output.op.inputs[0].op], set()
+    while before:
+        op = before.pop()
+        if op not in found:
+            found.add(op)
+            before += [*op.control_inputs, *(each.op for each in op.inputs)]
+    assert sum(op.type == "Timestamp" for op in found) == 2
