@@ -299,7 +299,7 @@ def test_links_to_no_cell(predictor):
         predictor.ask(Table.from_rows(["a"], [["b"]]), "who?", links={(3, 0): ["x"]})
 
 
-@pytest.mark.parametrize("name", ["pointr", "pointr_minilm"])
+@pytest.mark.parametrize("name", ["pointr", "pointr_mini", "pointr_minilm"])
 def test_configurations(project, name):
     """Each stage is as its own configuration says."""
     with flagsaver.flagsaver():
