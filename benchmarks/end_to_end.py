@@ -216,7 +216,7 @@ def show(table: list[dict]) -> None:
 def write_questions(asked: list[dict], folder: pathlib.Path) -> None:
     """Writes a data set of the task CUSTOM with the questions as its test split.
 
-    The other splits, which nothing reads, are the first question with an answer.
+    The other splits, which the task needs, are the first question with some answer.
     """
     (folder / "tables").mkdir(parents=True)
     lines = []

@@ -6,8 +6,9 @@ Writes train-v1.1.json and dev-v1.1.json in SQuAD's format for `configs/squad_mi
 question is a sentence of a passage in which a date, a number or a name is replaced by a question
 word. Some words are left out and neighbours change places, as in the cloze questions of Lewis et
 al. (2019, "Unsupervised question answering by cloze translation"), so that equal order of the words
-does not give the answer away. Only passages of training tables are taken. The questions of XQuAD
-come on top, but those of its last articles, which are dev.
+does not give the answer away. Passages that a dev table links to are left out. The test split,
+whose answers are not public, is not looked at. The questions of XQuAD come on top, but those of its
+last articles, which are dev.
 """
 
 import argparse
@@ -50,8 +51,8 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def training_passages(folder: pathlib.Path) -> Iterator[tuple[str, str]]:
-    """Yields the address and text of each passage of a training table, once."""
+def passages_outside_dev(folder: pathlib.Path) -> Iterator[tuple[str, str]]:
+    """Yields the address and text of each passage that no dev table links to, once."""
     dev = json.loads((folder / "released_data" / "dev.json").read_text(encoding="utf-8"))
     held_out = {each["table_id"] for each in dev}
     found = {}
@@ -120,7 +121,7 @@ def _scrambled(rng, before: list[str], after: list[str], word: str) -> str:
 def generated(folder: pathlib.Path, passages: int, per_passage: int, seed: int) -> list[dict]:
     """Makes SQuAD articles of one passage each."""
     rng = random.Random(seed)
-    found = list(training_passages(folder))
+    found = list(passages_outside_dev(folder))
     articles = []
     for number, (address, text) in enumerate(rng.sample(found, min(passages, len(found)))):
         asked = questions(rng, text, per_passage)
