@@ -11,6 +11,7 @@ from mate_tf.attention.mate_buckets import (
     BUCKETS_PER_BLOCK,
     BucketLayout,
     dense_is_cheaper,
+    known_to_be_dense,
 )
 from mate_tf.attention.mate_heads import (
     BucketTensors,
@@ -150,13 +151,18 @@ class MateEfficientPattern(MatePattern):
     Queries behind the global part are computed in blocks of several buckets (`mate_buckets`).
 
     Where a window would be as long as the sequence, there are masks in place of buckets. A graph
-    for any length has both, and computes the one or the other. So do packed examples, where masks
+    for any length has both, and computes the one or the other, unless it is traced within
+    `mate_buckets.graph_for`. So do packed examples, where masks
     are for questions that are longer than the global part.
     """
 
+    has_form_for_short_inputs = True
+
     def call(self, context, training=None):
         length = shape_list(context.row_ids)[1]
-        dense = dense_is_cheaper(length, self.config.global_length, self.head_types)
+        dense = known_to_be_dense(self.config.global_length, self.head_types)
+        if dense is None:
+            dense = dense_is_cheaper(length, self.config.global_length, self.head_types)
         packed = context.starts is not None
         if dense is True or (packed and context.examples is None):
             return super().call(context)

@@ -1,5 +1,7 @@
 """Buckets of `mate_efficient`: the blocks of queries and the keys they meet (MATE, section 3.1)."""
 
+import contextlib
+import contextvars
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -19,6 +21,11 @@ from mate_tf.layers.xla import within_xla
 
 BUCKETS_PER_BLOCK = 2
 """Buckets of queries in one matrix product: more multiplications, but larger products."""
+
+SHORT_INPUT = 448
+"""Tokens up to which masks are about as fast as windows, for a model of any width on a CPU."""
+
+_short_inputs = contextvars.ContextVar("short_inputs", default=None)
 
 SHORT_BLOCKS = 4
 """Blocks of the longest packed examples of which all pairs are computed: by time as measured."""
@@ -245,6 +252,31 @@ class _Pieces(NamedTuple):
 def window_length(global_length: int, kinds: list[HeadType]) -> int:
     """Returns the number of keys of a block."""
     return global_length + (BUCKETS_PER_BLOCK + 2) * max(kind.radius for kind in kinds)
+
+
+@contextlib.contextmanager
+def graph_for(short_inputs: bool):
+    """Lets a graph for inputs of any length have one form of attention instead of both.
+
+    Its results stay the same. One choice for the whole graph is faster than one in each layer.
+
+    Args:
+        short_inputs: True if the graph will only get inputs of at most `SHORT_INPUT` tokens, False
+            if it will only get longer ones.
+    """
+    token = _short_inputs.set(short_inputs)
+    try:
+        yield
+    finally:
+        _short_inputs.reset(token)
+
+
+def known_to_be_dense(global_length: int, kinds: list[HeadType]) -> bool | None:
+    """Returns the form that a graph of `graph_for` has; None if the length must still decide."""
+    if _short_inputs.get():
+        return True
+    is_long = _short_inputs.get() is False and window_length(global_length, kinds) <= SHORT_INPUT
+    return False if is_long else None
 
 
 def dense_is_cheaper(seq, global_length: int, kinds: list[HeadType]):

@@ -4,7 +4,9 @@ import functools
 
 import tensorflow as tf
 
+from mate_tf import attention
 from mate_tf.answers.execution import AGGREGATIONS
+from mate_tf.attention import mate_buckets
 from mate_tf.data import features as feature_names
 from mate_tf.layers.cells import Cells
 from mate_tf.serving import graph_answers
@@ -65,6 +67,10 @@ class ServingModule(tf.Module):
             self.serving_default = None  # otherwise it is traced when the module is saved
         self._weights = model.variables
         self._num_parts = model.towers.num_parts
+        self._has_form_for_short_inputs = any(
+            attention.get(config.name).pattern.has_form_for_short_inputs
+            for config in model.config.encoder.distinct_attention()
+        )
         self._max_num_rows = model.config.max_num_rows
         self._max_num_columns = model.config.max_num_columns
         self._distribution_over_cells = model.config.cell_cross_entropy
@@ -177,7 +183,7 @@ class ServingModule(tf.Module):
             features: dict of <int32>[batch, seq].
             encoded: outputs of the encoder, if something else has computed them.
         """
-        outputs = self._model(features) if encoded is None else self._heads(features, encoded)
+        outputs = self._run(features) if encoded is None else self._heads(features, encoded)
         cells = Cells(
             features["row_ids"],
             features["column_ids"],
@@ -209,6 +215,18 @@ class ServingModule(tf.Module):
             if name in outputs:
                 answer[name] = outputs[name]
         return answer
+
+    def _run(self, features):
+        """Runs the model, in a graph by one of two forms that the length chooses."""
+        if not self._has_form_for_short_inputs or tf.executing_eagerly():
+            return self._model(features)
+
+        def run(short_inputs):
+            with mate_buckets.graph_for(short_inputs):
+                return self._model(features)
+
+        short = tf.shape(features["input_ids"])[1] <= mate_buckets.SHORT_INPUT
+        return tf.cond(short, lambda: run(True), lambda: run(False))
 
     def signatures(self):
         """Returns the signatures by name, for `tf.saved_model.save`."""

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mate_tf import attention
-from mate_tf.attention import AttentionConfig, coverage, masks, mate
+from mate_tf.attention import AttentionConfig, coverage, masks, mate, mate_buckets
 from mate_tf.attention.mate import head_types
 
 pytestmark = pytest.mark.thorough
@@ -401,3 +401,38 @@ def test_mask_has_row_heads_first_and_rounds_their_number_down(tables):
     assert mask.shape == (1, 6, 30, 30)
     np.testing.assert_array_equal(mask[:, 1], masks.same_row(context))
     np.testing.assert_array_equal(mask[:, 2], masks.same_column(context))
+
+
+@pytest.mark.parametrize("short_inputs", [True, False])
+def test_graphs_for_short_or_long_inputs_only(tables, short_inputs):
+    """Masks or windows at any length, with the same outputs; also for a question longer than G."""
+    config = AttentionConfig(name="mate_efficient", global_length=8, radius=8)
+    run = tables.layer_pair(config)
+    spec = [
+        tf.TensorSpec([None, None, HIDDEN]),
+        dict.fromkeys(context_names(), tf.TensorSpec([None, None], tf.int32)),
+    ]
+
+    @tf.function(input_signature=spec, autograph=False)
+    def of_one_form(x, parts):
+        with mate_buckets.graph_for(short_inputs):
+            pattern = run.pattern(attention.TableContext(**parts))
+        assert pattern.dense is None
+        assert bool(pattern.biases) == short_inputs
+        return run.layer(x, pattern)
+
+    for seq, question in ((30, 5), (60, 5), (60, 9)):
+        context = tables.random_context(np.random.default_rng(seq), seq, [question, 3])
+        x = tf.random.stateless_normal([2, seq, HIDDEN], [seq, 1])
+        with mock.patch.object(mate, "dense_is_cheaper", DENSE_IS_CHEAPER):
+            expected = run(x, context)
+        np.testing.assert_allclose(of_one_form(x, context.tensors), expected, atol=1e-5, rtol=0)
+
+
+def test_a_long_window_is_chosen_by_the_length():
+    """In a graph for long inputs too, if the window can be longer than they are."""
+    kinds = head_types(AttentionConfig(name="mate_efficient", radius=100), 4)
+    with mate_buckets.graph_for(short_inputs=False):
+        assert mate_buckets.known_to_be_dense(48, kinds) is False
+        assert mate_buckets.known_to_be_dense(49, kinds) is None
+    assert mate_buckets.known_to_be_dense(48, kinds) is None

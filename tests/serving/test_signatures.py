@@ -1,9 +1,12 @@
 """The signature's outputs, and that it needs nothing but TensorFlow."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
+from mate_tf.attention import mate_buckets
 from mate_tf.data import interactions
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.serving.signatures import ServingModule, parse_examples
@@ -71,3 +74,30 @@ def test_outputs(make_model, examples, head):
     assert outputs["selected"].any()
     if "cell_cross_entropy" in head:
         np.testing.assert_allclose(outputs["cell_probabilities"].sum(axis=(1, 2)), 1, atol=1e-5)
+
+
+def test_short_and_long_inputs_have_forms_of_their_own(make_model, examples):
+    """One graph with masks for short inputs and windows for long ones, of `mate_efficient`."""
+    model = make_model("mate_efficient", select_one_column=True)
+    lengths = [parse_examples(tf.constant([each]))["input_ids"].shape[1] for each in examples]
+    used = []
+
+    def watched(short_inputs):
+        used.append(short_inputs)
+        return graph_for(short_inputs)
+
+    graph_for = mate_buckets.graph_for
+    with mock.patch.multiple(mate_buckets, graph_for=watched, SHORT_INPUT=max(lengths) - 1):
+        module = ServingModule(model)
+        for each in examples:
+            outputs = module.serving_examples(tf.constant([each]))
+            direct = model(parse_examples(tf.constant([each])), training=False)
+            np.testing.assert_allclose(outputs["probabilities"], direct["probs"], atol=1e-6)
+    assert min(lengths) < max(lengths)
+    assert used == [True, False]
+
+
+def test_other_attention_has_one_form(make_model, examples):
+    with mock.patch.object(mate_buckets, "graph_for") as graph_for:
+        ServingModule(make_model("full")).serving_examples(tf.constant(examples))
+    assert not graph_for.called
