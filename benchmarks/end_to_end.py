@@ -3,18 +3,19 @@
     python benchmarks/end_to_end.py --input_dir data/wikitq --bert_vocab_file vocab.txt \\
         --peers_python peers/bin/python
     python benchmarks/end_to_end.py ... --max_seq_length 2048 --min_words 1500
-    python benchmarks/end_to_end.py ... --layers 4 --hidden_size 384 --questions 400
+    python benchmarks/end_to_end.py ... --layers 4 --hidden_size 384 --questions 3000 --chunk 200
+    python benchmarks/end_to_end.py ... --input_dir data/hybridqa --hybridqa --max_seq_length 2048
 
 A TAPAS model of BERT-base's size with random weights is written by Hugging Face's code. Each side
-loads it in a process of its own and answers the same questions of WikiTableQuestions' dev split,
-one chunk of them in each turn. The ratio of a chunk is that of the seconds of Hugging Face's best
-batch size to those of the side. Then the commands `--mode=create_data` and `--mode=predict` answer
-all questions; their seconds include the start of the programs. Prints two tables, writes JSON and a
-plot.
+loads it in a process of its own and answers the same questions, one chunk of them in each turn:
+those of WikiTableQuestions' dev split, or of HybridQA's with expanded cells. The ratio of a chunk
+is that of the seconds of Hugging Face's best batch size to those of the side. Then the commands
+`--mode=create_data` and `--mode=predict` answer all questions; their seconds include the start of
+the programs. The time of mate-tf has four parts: reading of tables, conversion to features, model,
+and decoding of the answers. Prints tables, writes JSON and a plot.
 """
 
 import argparse
-import csv
 import dataclasses
 import importlib.util
 import json
@@ -27,7 +28,9 @@ import tempfile
 import time
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(PROJECT))
+sys.path[:0] = [str(PROJECT), str(PROJECT / "benchmarks")]
+
+import end_to_end_questions  # noqa: E402
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
@@ -69,6 +72,10 @@ class Side:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--input_dir", required=True, help="WikiTableQuestions' release")
+    parser.add_argument(
+        "--hybridqa", action="store_true", help="--input_dir is HybridQA's; cells are expanded"
+    )
+    parser.add_argument("--sentences", type=int, default=40, help="k of HybridQA's tables")
     parser.add_argument("--bert_vocab_file", required=True)
     parser.add_argument("--peers_python", required=True, help="with torch and transformers")
     parser.add_argument("--attention", nargs="+", default=("full", "mate_efficient"))
@@ -125,8 +132,8 @@ def measure(found: list[Side], folder: str, asked: list[dict], options) -> dict[
 
     Returns:
         by side: load and first, seconds to load the model and for the first question after it;
-            seconds, a list with those of each chunk; answers of all questions; converting, seconds
-            for all examples; peak, memory of its process in bytes.
+            seconds, a list with those of each chunk; answers of all questions; parts, seconds by
+            part; peak, memory of its process in bytes.
     """
     workers, results, begun = {}, {}, {}
     try:
@@ -138,7 +145,7 @@ def measure(found: list[Side], folder: str, asked: list[dict], options) -> dict[
                 for warm_up in ([short] * WARM_UP, asked[: options.chunk]):
                     workers[side.process].ask("ask", asked=warm_up, batch_size=1)
                 begun[side.process] = {"load": load, "first": first}
-            results[side] = begun[side.process] | {"seconds": [], "answers": [], "converting": 0.0}
+            results[side] = begun[side.process] | {"seconds": [], "answers": [], "parts": {}}
         for number, begin in enumerate(range(0, len(asked), options.chunk)):
             chunk = asked[begin : begin + options.chunk]
             for place in range(len(found)):
@@ -146,7 +153,9 @@ def measure(found: list[Side], folder: str, asked: list[dict], options) -> dict[
                 said = workers[side.process].ask("ask", asked=chunk, batch_size=side.batch_size)
                 results[side]["seconds"].append(said["seconds"])
                 results[side]["answers"] += said["answers"]
-                results[side]["converting"] += said.get("converting", 0.0)
+                for part, seconds in said.get("parts", {}).items():
+                    before = results[side]["parts"].get(part, 0.0)
+                    results[side]["parts"][part] = before + seconds
                 results[side]["peak"] = said["peak"]
             print(f"\r{begin + len(chunk)}/{len(asked)} questions", end="", flush=True)
     finally:
@@ -182,7 +191,10 @@ def rows(results: dict[Side, dict], count: int) -> list[dict]:
                 "most": max(ratios),
                 "load": found["load"],
                 "first": found["first"],
-                "converting, share": found["converting"] / sum(found["seconds"]),
+                "shares": {
+                    part: seconds / sum(found["seconds"])
+                    for part, seconds in found["parts"].items()
+                },
                 "peak MiB": found["peak"] / 2**20,
                 "same as theirs": _same(found, results[first]),
                 "same as float32": _same(found, results.get(exact, found)),
@@ -200,35 +212,22 @@ def _same(found: dict, other: dict) -> float:
 def show(table: list[dict]) -> None:
     """Prints the figures."""
     print(
-        f"{'':44} ms a     times as fast       load   first  con-   peak   same answers as\n"
-        f"{'':44} question (least to most)     s      s      vert   MiB    theirs  float32"
+        f"{'':44} ms a     times as fast       load   first  peak   same answers as\n"
+        f"{'':44} question (least to most)     s      s      MiB    theirs  float32"
     )
     for row in table:
         spread = f"({row['least']:.2f} to {row['most']:.2f})"
         print(
             f"{row['side']:44} {row['milliseconds a question']:8.0f} {row['times as fast']:5.2f} "
             f"{spread:14} {row['load']:6.1f} {row['first']:6.1f} "
-            f"{100 * row['converting, share']:4.0f} % {row['peak MiB']:6.0f} "
+            f"{row['peak MiB']:6.0f} "
             f"{100 * row['same as theirs']:6.1f} % {100 * row['same as float32']:6.1f} %"
         )
-
-
-def write_questions(asked: list[dict], folder: pathlib.Path) -> None:
-    """Writes a data set of the task CUSTOM with the questions as its test split.
-
-    The other splits, which the task needs, are the first question with some answer.
-    """
-    (folder / "tables").mkdir(parents=True)
-    lines = []
-    for number, each in enumerate(asked):
-        name = f"tables/{number}.csv"
-        with open(folder / name, "w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([each["columns"], *each["rows"]])
-        lines.append({"id": str(number), "table": name, "question": each["question"]})
-    answered = [lines[0] | {"cells": [[0, 0]]}]
-    for split, chosen in (("train", answered), ("dev", answered), ("test", lines)):
-        text = "".join(f"{json.dumps(each)}\n" for each in chosen)
-        (folder / f"{split}.jsonl").write_text(text, encoding="utf-8")
+    print(f"{'share of the time':44} reading converting model decoding")
+    for row in table:
+        if row["shares"]:
+            shares = (f"{100 * share:7.1f} %" for share in row["shares"].values())
+            print(f"{row['side']:44} {' '.join(shares)}")
 
 
 def run_job(attention: str, precision: str, model: str, data: pathlib.Path, options) -> dict:
@@ -264,7 +263,7 @@ def jobs(results: dict[Side, dict], model: str, asked: list[dict], options) -> l
     table = []
     with tempfile.TemporaryDirectory() as name:
         data = pathlib.Path(name) / "data"
-        write_questions(asked, data)
+        end_to_end_questions.write(asked, data)
         for side in results:
             if side.batch_size != 1 or side.attention == THEIRS or side.precision == INT8:
                 continue
@@ -348,16 +347,13 @@ def write_model(options, folder: pathlib.Path) -> str:
     return str(folder / "model")
 
 
-def _words(asked: dict) -> int:
-    """The number of words in the table of a question."""
-    return sum(len(cell.split()) for row in asked["rows"] for cell in row)
-
-
 def read_questions(options) -> list[dict]:
     """The questions, at equal distances among those with large enough tables."""
-    asked = _parity().read_questions(options.input_dir, sys.maxsize)
-    large = [each for each in asked if _words(each) >= options.min_words]
-    return large[:: max(1, len(large) // options.questions)][: options.questions]
+    if options.hybridqa:
+        asked = end_to_end_questions.of_hybridqa(options.input_dir, options.sentences)
+    else:
+        asked = end_to_end_questions.of_wikitq(options.input_dir)
+    return end_to_end_questions.chosen(asked, options.questions, options.min_words)
 
 
 def main() -> None:

@@ -107,6 +107,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--precisions", nargs="+", default=[None], help="by default what the model was trained in"
     )
+    parser.add_argument(
+        "--float32_margins", type=float, nargs="+", default=[0.0], help="each with each precision"
+    )
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/mini.json"))
     parser.add_argument("--wrong", action="store_true", help="print the wrong answers")
     return parser.parse_args()
@@ -120,11 +123,12 @@ def main() -> None:
     if options.interactions:
         asked[options.interactions] = sample(options.interactions, options.every)
     found, answers = {}, {}
-    for precision in options.precisions:
-        predictor = Predictor.from_pretrained(model, precision=precision)
+    for precision, least in itertools.product(options.precisions, options.float32_margins):
+        predictor = Predictor.from_pretrained(model, precision=precision, float32_margin=least)
         for name, (interactions, kinds) in asked.items():
             predicted, given, seconds = ask(predictor, interactions)
             title = f"{name}, {precision}" if precision else name
+            title += f", margin {least}" if least else ""
             found[title] = compare(interactions, kinds, predicted)
             print_scores(title, found[title])
             print(f"{1000 * seconds:.0f} ms a question, after loading", flush=True)

@@ -66,6 +66,7 @@ class Predictor:
         max_seq_length: int | None = None,
         task: str | None = None,
         reading: dict[str, bool] | None = None,
+        float32_margin: float = 0.0,
     ) -> "Predictor":
         """Loads a trained model as it is.
 
@@ -93,6 +94,9 @@ class Predictor:
                 tapas_wtq_wikisql_sqa_inter_masklm_base_reset. There "reset" means that positions
                 restart in each cell.
             reading: as for `Predictor`.
+            float32_margin: answers of a model in small precision are computed again in float32 if
+                their probabilities are as near as this to those of another answer. With bfloat16
+                and float16 the weights are in memory twice then. 0: none are.
 
         Raises:
             InputError: there is no such model, it does not answer questions, or the other arguments
@@ -100,7 +104,9 @@ class Predictor:
         """
         found = source.find(folder_or_name)
         predictor = cls.__new__(cls)
-        model = pretrained.load(found, attention, precision, max_seq_length, task, reading)
+        model = pretrained.load(
+            found, attention, precision, max_seq_length, task, reading, float32_margin
+        )
         predictor._set(model, found.name, None if attention else confidence.of_source(found))
         return predictor
 

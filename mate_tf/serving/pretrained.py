@@ -14,6 +14,7 @@ from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.precision import AUTO, INT8, PRECISIONS, resolve
 from mate_tf.models.classifier import TableClassifier
 from mate_tf.serving import configurations
+from mate_tf.serving.close_decisions import WithFloat32
 from mate_tf.serving.configurations import Pretrained
 from mate_tf.serving.exported import ExportedModel
 from mate_tf.serving.live import LiveModel
@@ -30,6 +31,7 @@ def load(
     max_seq_length: int | None = None,
     task: str | None = None,
     reading=None,
+    float32_margin: float = 0.0,
 ) -> ServedModel:
     """Loads a trained model of any kind; arguments are those of `Predictor.from_pretrained`.
 
@@ -37,7 +39,12 @@ def load(
         InputError: the model cannot be read, lacks weights, or cannot be used with the arguments.
     """
     if source.kind is Kind.EXPORT:
-        given = {"attention": attention, "precision": precision, "max_seq_length": max_seq_length}
+        given = {
+            "attention": attention,
+            "precision": precision,
+            "max_seq_length": max_seq_length,
+            "float32_margin": float32_margin or None,
+        }
         for name, value in given.items():
             if value is not None:
                 raise InputError(
@@ -50,7 +57,13 @@ def load(
     )
     model, converter = build(found), make_converter(found)
     encoder = QuantizedEncoder(model.encoder) if precision == INT8 else None
-    return LiveModel(model, converter, found.class_names, encoder)
+    live = LiveModel(model, converter, found.class_names, encoder)
+    if not float32_margin or (precision != INT8 and found.precision == "float32"):
+        return live
+    if precision != INT8:
+        model = build(dataclasses.replace(found, precision="float32"))
+    exact = LiveModel(model, converter, found.class_names)
+    return WithFloat32(live, exact, float32_margin)
 
 
 def configured(

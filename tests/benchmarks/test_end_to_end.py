@@ -27,7 +27,8 @@ class Worker:
             [[[0, 1]], "SUM" if each["question"] == "q3" and self.is_rough else "NONE"]
             for each in asked
         ]
-        ours = {} if self.side.attention == "Hugging Face" else {"converting": seconds / 4}
+        theirs = self.side.attention == "Hugging Face"
+        ours = {} if theirs else {"parts": {"converting": seconds / 4, "model": seconds / 2}}
         return {"seconds": seconds, "answers": answers, "peak": 2**30, **ours}
 
     @property
@@ -79,7 +80,7 @@ def test_turns_and_figures(benchmark, options, monkeypatch, tmp_path, capsys):
     ours = by_side["full, bfloat16, batches of 4"]
     assert ours["milliseconds a question"] == pytest.approx(100)
     assert ours["times as fast"] == pytest.approx(2)
-    assert ours["converting, share"] == pytest.approx(0.25)
+    assert ours["shares"] == {"converting": pytest.approx(0.25), "model": pytest.approx(0.5)}
     assert ours["same as float32"] == ours["same as theirs"] == 19 / 20
     assert by_side["mate_efficient, float32, one at a time"]["same as theirs"] == 1
     assert by_side["Hugging Face, float32, one at a time"]["times as fast"] == pytest.approx(0.5)
@@ -89,6 +90,7 @@ def test_turns_and_figures(benchmark, options, monkeypatch, tmp_path, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(",")[0] for line in lines[2:4]] == ["Hugging Face"] * 2
     assert any("2.00 (2.00 to 2.00)" in line and "95.0 %" in line for line in lines)
+    assert lines[-1].split()[-4:] == ["25.0", "%", "50.0", "%"]
     benchmark.plot(table, "title", tmp_path / "plot.png")
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
 
@@ -137,6 +139,7 @@ def test_both_programs(benchmark, interpreter, wikitq_dir, bert_vocab, tmp_path)
         precisions=["float32"],
         questions=20,
         min_words=0,
+        hybridqa=False,
         chunk=16,
         max_seq_length=512,
         layers=1,
@@ -151,7 +154,38 @@ def test_both_programs(benchmark, interpreter, wikitq_dir, bert_vocab, tmp_path)
     assert theirs == in_batches
     assert ours == ours_in_batches
     assert sum(map(list.__eq__, theirs, ours)) >= 10
+    parts = results[benchmark.sides(options)[2]]["parts"]
+    assert list(parts) == ["reading", "converting", "model", "decoding"]
+    assert min(parts.values()) > 0
+    assert sum(parts.values()) == pytest.approx(sum(list(results.values())[2]["seconds"]))
     (job,) = benchmark.jobs(results, folder, asked, options)
     # Of tables that do not fit, create_data and the predictor drop something else.
     assert job["same as one at a time"] >= 0.8
     assert min(job["create_data"], job["predict"]) > 1
+
+
+def test_expanded_cells(benchmark, goldens):
+    """Cells with the sentences of their links that are most like the question, k in a table."""
+    raw = goldens / "metrics" / "open" / "hybridqa" / "raw"
+    options = argparse.Namespace(
+        input_dir=raw, hybridqa=True, sentences=40, questions=3, min_words=0
+    )
+    expanded = benchmark.read_questions(options)
+    options.sentences = 0
+    plain = benchmark.read_questions(options)
+    assert expanded
+    for ours, without in zip(expanded, plain, strict=True):
+        assert (ours["columns"], ours["question"]) == (without["columns"], without["question"])
+        pairs = [
+            pair
+            for rows in zip(ours["rows"], without["rows"], strict=True)
+            for pair in zip(*rows, strict=True)
+        ]
+        assert all(own.startswith(cell) for own, cell in pairs)
+        assert any(len(own) > len(cell) + 20 for own, cell in pairs)
+
+
+def test_long_tables_are_chosen(benchmark):
+    asked = [{"rows": [["a b"] * number], "question": number} for number in range(10)]
+    found = benchmark.end_to_end_questions.chosen(asked, 3, 6)
+    assert [each["question"] for each in found] == [3, 5, 7]

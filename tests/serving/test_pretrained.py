@@ -230,7 +230,8 @@ def test_own_training_and_export(trained_model, predictor, table, monkeypatch):
     assert answer.coordinates == expected.coordinates
     assert answer.probability == pytest.approx(expected.probability, abs=1e-5)
     assert "attention=mate_efficient" in repr(of_training)
-    for name, value in (("attention", "full"), ("precision", "float32"), ("max_seq_length", 64)):
+    fixed = {"attention": "full", "precision": "float32", "max_seq_length": 64}
+    for name, value in (fixed | {"float32_margin": 0.1}).items():
         with pytest.raises(InputError, match=f"{name} cannot be changed in an export"):
             Predictor.from_pretrained(trained_model / "export", **{name: value})
     with pytest.raises(InputError, match="is an export, which is not saved again"):

@@ -1,0 +1,69 @@
+"""Answers of a model in small precision whose decisions are close, computed again in float32."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from mate_tf.errors import InputError
+from mate_tf.serving.served import ServedModel
+
+_THRESHOLD = 0.5  # above it a cell is selected, if cells have independent probabilities
+
+
+def margin(outputs: dict[str, np.ndarray]) -> float:
+    """Returns how far the probabilities of an answer are from those of another answer.
+
+    Args:
+        outputs: outputs of `ServingModule.serving_examples` for one example, without batch axis.
+
+    Returns:
+        The smallest of these differences: of the two best operations or classes; of a cell and the
+        threshold 1/2; of the least probable selected cell and the most probable other one.
+    """
+    if "class_probabilities" in outputs:
+        return _gap(outputs["class_probabilities"])
+    cells, selected = outputs["cell_probabilities"], outputs["selected"] > 0
+    # Cells that are not read, and those outside the selected column, have probability 0.
+    to_threshold = np.abs(cells[cells > 0] - _THRESHOLD).min(initial=1.0)
+    to_others = cells[selected].min(initial=1.0) - cells[~selected].max(initial=0.0)
+    return min(
+        float(to_threshold), float(to_others), _gap(outputs.get("aggregation_probabilities", ()))
+    )
+
+
+def _gap(probabilities) -> float:
+    """Returns the difference of the two largest probabilities; 1 if there is one or none."""
+    if len(probabilities) < 2:
+        return 1.0
+    second, best = np.sort(probabilities)[-2:]
+    return float(best - second)
+
+
+class WithFloat32(ServedModel):
+    """A model in small precision, which leaves close decisions to one in float32.
+
+    Args:
+        fast: the model in small precision.
+        exact: answers examples with the same weights, as `fast` does.
+        least: answers with a smaller `margin` are those of `exact`.
+
+    Raises:
+        InputError: if `least` is no probability.
+    """
+
+    def __init__(self, fast: ServedModel, exact: Callable[..., Sequence[dict]], least: float):
+        if not 0 <= least <= 1:
+            raise InputError(f"float32_margin={least} is not between 0 and 1")
+        super().__init__(fast, fast.converter, fast.class_names)
+        self.keras_model = fast.keras_model
+        self._fast, self._exact, self._least = fast, exact, least
+
+    def __call__(self, *examples: tf.train.Example) -> list[dict[str, np.ndarray]]:
+        outputs = self._fast(*examples)
+        close = [index for index, each in enumerate(outputs) if margin(each) < self._least]
+        if close:
+            again = self._exact(*(examples[index] for index in close))
+            for index, each in zip(close, again, strict=True):
+                outputs[index] = each
+        return outputs
