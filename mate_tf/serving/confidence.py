@@ -126,13 +126,16 @@ def scored(
         [(tables[id(table)], text, None) for table, text in zip(each, questions, strict=True)]
         for each in ([pair.own for pair in pairs], [pair.other for pair in pairs])
     )
-    answers = zip(
-        own, _answers(uncalibrated, own), other, _answers(uncalibrated, other), strict=True
-    )
+    known = {name: answer for name, (*_, before), answer in answered if before is None}
+    names = [pair.question.id for pair in pairs]
+    unknown = [each for each, name in zip(own, names, strict=True) if name not in known]
+    found = iter(_answers(uncalibrated, unknown))
+    of_own = [known[name] if name in known else next(found) for name in names]
+    answers = zip(own, of_own, other, _answers(uncalibrated, other), strict=True)
     both = [each for each in answers if None not in each]
     associations = associations or {}
     return Scored(
-        _group(answered, associations),
+        _group([each[1:] for each in answered], associations),
         right,
         _group([each[:2] for each in both], associations),
         _group([each[2:] for each in both], associations),
@@ -286,7 +289,12 @@ def _sample(interactions: Interactions) -> Interactions:
 
 
 def _asked(predictor, interactions, is_right, sequential):
-    """Returns pairs of (table, question, previous answer) and answer, and <bool>: right or not."""
+    """Asks the questions of interactions.
+
+    Returns:
+        question id, (table, question, previous answer) and answer of each question.
+        <bool>[questions], whether the answers are right.
+    """
     tables = [data.table_of(each) for each in interactions]
     longest = max((len(each.questions) for each in interactions), default=0)
     previous = [None] * len(interactions)
@@ -302,7 +310,7 @@ def _asked(predictor, interactions, is_right, sequential):
         for index, question, request, answer in found:
             previous[index] = answer
             if answer is not None:
-                answered.append((request, answer))
+                answered.append((question.id, request, answer))
                 prediction = _prediction(question.id, answer, predictor.class_names)
                 right.append(is_right(interactions[index], question, prediction))
     return answered, np.array(right, bool)

@@ -151,7 +151,7 @@ def test_conversations():
     guesser = Guesser()
     found = confidence.scored(guesser, talks, has_right_cells, sequential=True)
     assert guesser.heard[:3] == [("a", None), ("c", None), ("b", "to a")]
-    assert sorted(guesser.heard[3:]) == [("a", None)] * 2 + [("c", None)] * 2
+    assert sorted(guesser.heard[3:]) == [("a", None), ("c", None)]  # about other tables
     assert found.right.tolist() == [True] * 3
     guesser = Guesser()
     confidence.scored(guesser, talks, has_right_cells)

