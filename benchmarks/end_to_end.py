@@ -88,7 +88,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("--hidden_size", type=int, default=768)
     parser.add_argument(
-        "--jobs", action=argparse.BooleanOptionalAction, default=True, help="the commands as well"
+        "--without_jobs", dest="jobs", action="store_false", help="leave out the commands"
     )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
