@@ -34,8 +34,10 @@ def parse_examples(serialized, num_parts=1):
         serialized,
         {name: tf.io.FixedLenSequenceFeature([], tf.int64, allow_missing=True) for name in names},
     )
-    stored = tf.shape(parsed["input_ids"])[1]
+    # A batch of no questions has length 1, since models read the first token.
+    stored = tf.maximum(tf.shape(parsed["input_ids"])[1], 1)
     length = tf.cast(tf.reduce_max(tf.reduce_sum(parsed["input_mask"], axis=1)), tf.int32)
+    length = tf.maximum(length, 1)
     length = stored if num_parts > 1 else length
 
     def cut(values):

@@ -114,7 +114,8 @@ class TableReader(tf.Module):
             "inv_column_ranks": _of_tokens(inverse_ranks, sequences),
             "numeric_relations": _of_tokens(relations, sequences),
         }
-        length = tf.reduce_max(tf.reduce_sum(sequences[1], axis=1))
+        # A batch of no questions has length 1, since models read the first token.
+        length = tf.maximum(tf.reduce_max(tf.reduce_sum(sequences[1], axis=1)), 1)
         names = feature_names.names(feature_names.MODEL_INPUTS)
         return {name: features[name][:, :length] for name in names}, values, read
 

@@ -93,6 +93,8 @@ def test_short_and_long_inputs_have_forms_of_their_own(make_model, examples):
             outputs = module.serving_examples(tf.constant([each]))
             direct = model(parse_examples(tf.constant([each])), training=False)
             np.testing.assert_allclose(outputs["probabilities"], direct["probs"], atol=1e-6)
+        nothing = module.serving_examples(tf.zeros([0], tf.string))
+    assert nothing["cell_probabilities"].shape[0] == 0
     assert min(lengths) < max(lengths)
     assert used == [True, False]
 
