@@ -16,6 +16,7 @@ and decoding of the answers. Prints tables, writes JSON and a plot.
 """
 
 import argparse
+import collections
 import dataclasses
 import importlib.util
 import json
@@ -145,7 +146,11 @@ def measure(found: list[Side], folder: str, asked: list[dict], options) -> dict[
                 for warm_up in ([short] * WARM_UP, asked[: options.chunk]):
                     workers[side.process].ask("ask", asked=warm_up, batch_size=1)
                 begun[side.process] = {"load": load, "first": first}
-            results[side] = begun[side.process] | {"seconds": [], "answers": [], "parts": {}}
+            results[side] = begun[side.process] | {
+                "seconds": [],
+                "answers": [],
+                "parts": collections.Counter(),
+            }
         for number, begin in enumerate(range(0, len(asked), options.chunk)):
             chunk = asked[begin : begin + options.chunk]
             for place in range(len(found)):
@@ -153,9 +158,7 @@ def measure(found: list[Side], folder: str, asked: list[dict], options) -> dict[
                 said = workers[side.process].ask("ask", asked=chunk, batch_size=side.batch_size)
                 results[side]["seconds"].append(said["seconds"])
                 results[side]["answers"] += said["answers"]
-                for part, seconds in said.get("parts", {}).items():
-                    before = results[side]["parts"].get(part, 0.0)
-                    results[side]["parts"][part] = before + seconds
+                results[side]["parts"].update(said.get("parts", {}))  # a Counter adds
                 results[side]["peak"] = said["peak"]
             print(f"\r{begin + len(chunk)}/{len(asked)} questions", end="", flush=True)
     finally:
@@ -352,7 +355,7 @@ def read_questions(options) -> list[dict]:
     if options.hybridqa:
         asked = end_to_end_questions.of_hybridqa(options.input_dir, options.sentences)
     else:
-        asked = end_to_end_questions.of_wikitq(options.input_dir)
+        asked = _parity().read_questions(options.input_dir, sys.maxsize)
     return end_to_end_questions.chosen(asked, options.questions, options.min_words)
 
 

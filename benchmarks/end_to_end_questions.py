@@ -5,17 +5,6 @@ import json
 import pathlib
 
 
-def of_wikitq(input_dir: str) -> list[dict]:
-    """Returns the dev questions of WikiTableQuestions."""
-    from mate_tf.data import interactions
-    from mate_tf.data.datasets import wikitq
-
-    return [
-        _asked(interactions.table_of(interaction), interaction.questions[0].original_text)
-        for interaction in wikitq.read(input_dir, "dev")
-    ]
-
-
 def of_hybridqa(input_dir: str, sentences: int) -> list[dict]:
     """Returns the dev questions of HybridQA whose tables are there.
 
@@ -39,12 +28,8 @@ def of_hybridqa(input_dir: str, sentences: int) -> list[dict]:
         width, texts = len(table.columns), shown.texts(interaction, 0)
         rows = [texts[begin : begin + width] for begin in range(width, len(texts), width)]
         question = interaction.questions[0].original_text
-        found.append(_asked(table, question) | {"rows": rows})
+        found.append({"columns": table.columns, "rows": rows, "question": question})
     return found
-
-
-def _asked(table, question: str) -> dict:
-    return {"columns": table.columns, "rows": table.rows, "question": question}
 
 
 def chosen(asked: list[dict], count: int, min_words: int) -> list[dict]:

@@ -18,6 +18,7 @@ import itertools
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -31,7 +32,7 @@ from mate_tf.data import records  # noqa: E402
 from mate_tf.data.records.create_data import examples_path, interactions_path  # noqa: E402
 from mate_tf.files.atomic import write_json  # noqa: E402
 
-DEV = "dev"
+TRAIN, DEV = "train", "dev"
 _DEFAULT = "as configured"
 
 
@@ -64,38 +65,51 @@ def _question(example) -> str:
 
 
 def write_subset(options) -> int:
-    """Writes the examples of train and dev that are long enough, and dev's interactions.
+    """Writes the examples that are long enough, and at most --dev_questions of each other split.
 
-    An interaction is left out if any of its questions has no such example.
+    An interaction is left out if any of its questions has no such example. Subsets of a split, such
+    as TabFact's simple statements, keep what the split keeps.
 
     Returns:
         The number of dev questions.
     """
-    folder = str(options.work_dir / "examples")
-    for path in (examples_path(folder, DEV), interactions_path(folder, DEV)):
+    source, target = str(options.data), str(options.work_dir / "examples")
+    for path in (examples_path(target, DEV), interactions_path(target, DEV)):
         pathlib.Path(path).parent.mkdir(parents=True, exist_ok=True)
+    files = sorted(pathlib.Path(interactions_path(source, DEV)).parent.glob("*.tfrecord"))
+    splits = {path.stem for path in files} - {TRAIN}
+    subsets = {name for name in splits if not pathlib.Path(examples_path(source, name)).exists()}
 
     def long(split):
-        for each in records.read_examples(examples_path(options.data, split)):
+        for each in records.read_examples(examples_path(source, split)):
             if _length(each) > options.longer_than:
                 yield each
 
-    dev = list(long(DEV))
-    with_example = {_question(each) for each in dev}
-    whole = [
-        each
-        for each in records.read_interactions(interactions_path(options.data, DEV))
-        if all(question.id in with_example for question in each.questions)
-    ]
-    total = sum(len(each.questions) for each in whole)
-    chosen = whole[:: -(-total // options.dev_questions)]
-    names = {question.id for each in chosen for question in each.questions}
-    count = records.write_examples(long("train"), examples_path(folder, "train"))
-    dev = (each for each in dev if _question(each) in names)
-    records.write_examples(dev, examples_path(folder, DEV))
-    records.write_interactions(chosen, interactions_path(folder, DEV))
-    print(f"subset | {count} training examples, {len(names)} dev questions", flush=True)
-    return len(names)
+    def interactions(split, names):
+        for each in records.read_interactions(interactions_path(source, split)):
+            if all(question.id in names for question in each.questions):
+                yield each
+
+    kept = {}
+    for split in sorted(splits - subsets):
+        examples = {_question(each): each for each in long(split)}
+        whole = list(interactions(split, examples))
+        total = sum(len(each.questions) for each in whole)
+        if not total:
+            sys.exit(f"{source}: no {split} question has more than {options.longer_than} tokens")
+        chosen = whole[:: -(-total // options.dev_questions)]
+        kept[split] = {question.id for each in chosen for question in each.questions}
+        found = (each for name, each in examples.items() if name in kept[split])
+        records.write_examples(found, examples_path(target, split))
+        records.write_interactions(chosen, interactions_path(target, split))
+    for split in subsets:
+        chosen = interactions(split, set().union(*kept.values()))
+        records.write_interactions(chosen, interactions_path(target, split))
+    count = records.write_examples(long(TRAIN), examples_path(target, TRAIN))
+    # Baselines learn from all training questions.
+    shutil.copyfile(interactions_path(source, TRAIN), interactions_path(target, TRAIN))
+    print(f"subset | {count} training examples, {len(kept[DEV])} dev questions", flush=True)
+    return len(kept[DEV])
 
 
 def run(options, mode: str, *flags) -> None:
@@ -128,7 +142,14 @@ def score(options, start: str, attention: str, seed: int) -> float:
         run(options, "train", *flags)
         run(options, "predict_and_evaluate", *flags)
     title, _, metric = options.metric.partition(" | ")
-    value = json.loads(result.read_text())[DEV][title]["model"][metric]
+    found = json.loads(result.read_text())[DEV]
+    try:
+        value = found[title]["model"][metric]
+    except KeyError:
+        known = [
+            f"{title} | {metric}" for title in found for metric in found[title].get("model", ())
+        ]
+        sys.exit(f"--metric={options.metric!r} is none of {', '.join(known)}")
     return value[0] if isinstance(value, list) else value
 
 

@@ -21,15 +21,16 @@ class Questions:
     """Handlers of the requests, one method each."""
 
     def __init__(self):
+        from mate_tf.serving.served import ServedModel
+
         self._predictor = None
         self._model_seconds = 0.0
+        ServedModel.__call__ = self._timed(ServedModel.__call__)
 
     def load(self, folder: str, attention: str, precision: str, max_seq_length: int) -> dict:
         """Loads a model; returns the seconds."""
         from mate_tf import Predictor
-        from mate_tf.serving.served import ServedModel
 
-        ServedModel.__call__ = self._timed(ServedModel.__call__)
         start = time.perf_counter()
         self._predictor = Predictor.from_pretrained(
             folder, attention=attention, precision=precision, max_seq_length=max_seq_length

@@ -25,7 +25,7 @@ def example(name, tokens):
 
 @pytest.fixture
 def data(tmp_path):
-    """Three interactions of dev, the second of them with a short example."""
+    """Three interactions of dev, the second of them with a short example, and a subset of it."""
     folder = str(tmp_path / "data")
     table = Table.from_rows(["a"], [["1"]])
     found, examples = [], []
@@ -38,7 +38,8 @@ def data(tmp_path):
         tf.io.gfile.makedirs(path.rpartition("/")[0])
     records.write_examples(examples, examples_path(folder, "dev"))
     records.write_examples([example("t0", 5), example("t1", 6)], examples_path(folder, "train"))
-    records.write_interactions(found, interactions_path(folder, "dev"))
+    for split, chosen in (("train", found[:1]), ("dev", found), ("dev_hard", found[1:])):
+        records.write_interactions(chosen, interactions_path(folder, split))
     return folder
 
 
@@ -74,8 +75,9 @@ def test_each_training_runs_once(benchmark, data, tmp_path, monkeypatch, capsys)
         for split in ("train", "dev")
     ]
     assert kept == [["t1"], ["i0-0_0", "i0-0_1", "i2-0_0", "i2-0_1"]]
-    asked = records.read_interactions(interactions_path(examples, "dev"))
-    assert [each.id for each in asked] == ["i0-0", "i2-0"]
+    for split, expected in (("dev", ["i0-0", "i2-0"]), ("dev_hard", ["i2-0"]), ("train", ["i0-0"])):
+        asked = records.read_interactions(interactions_path(examples, split))
+        assert [each.id for each in asked] == expected
     assert [mode for mode, _ in runs] == ["train", "predict_and_evaluate"] * 4
     assert [given["init_checkpoint"] for _, given in runs[::2]] == ["a/b", "a/b", "c", "c"]
     assert {given["attention"] for _, given in runs} == {"full"}
@@ -95,6 +97,9 @@ def test_fewer_questions(benchmark, data, tmp_path):
     options = type("Options", (), {"data": data, "work_dir": tmp_path, "longer_than": 0})
     options.dev_questions = 3
     assert benchmark.write_subset(options) == 4  # every second of three interactions
+    options.longer_than = 9
+    with pytest.raises(SystemExit, match="no dev question has more than 9 tokens"):
+        benchmark.write_subset(options)
 
 
 def test_intervals(benchmark):
