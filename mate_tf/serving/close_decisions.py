@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import tensorflow as tf
 
-from mate_tf.errors import InputError
 from mate_tf.serving.served import ServedModel
 
 _THRESHOLD = 0.5  # above it a cell is selected, if cells have independent probabilities
@@ -47,14 +46,9 @@ class WithFloat32(ServedModel):
         fast: the model in small precision.
         exact: answers examples with the same weights, as `fast` does.
         least: answers with a smaller `margin` are those of `exact`.
-
-    Raises:
-        InputError: if `least` is no probability.
     """
 
     def __init__(self, fast: ServedModel, exact: Callable[..., Sequence[dict]], least: float):
-        if not 0 <= least <= 1:
-            raise InputError(f"float32_margin={least} is not between 0 and 1")
         super().__init__(fast, fast.converter, fast.class_names)
         self.keras_model = fast.keras_model
         self._fast, self._exact, self._least = fast, exact, least

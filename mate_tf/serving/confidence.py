@@ -126,7 +126,7 @@ def scored(
         [(tables[id(table)], text, None) for table, text in zip(each, questions, strict=True)]
         for each in ([pair.own for pair in pairs], [pair.other for pair in pairs])
     )
-    known = {name: answer for name, (*_, before), answer in answered if before is None}
+    known = {name: answer for name, (_, _, before), answer in answered if before is None}
     names = [pair.question.id for pair in pairs]
     unknown = [each for each, name in zip(own, names, strict=True) if name not in known]
     found = iter(_answers(uncalibrated, unknown))

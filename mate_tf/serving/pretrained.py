@@ -38,6 +38,8 @@ def load(
     Raises:
         InputError: the model cannot be read, lacks weights, or cannot be used with the arguments.
     """
+    if not 0 <= float32_margin <= 1:
+        raise InputError(f"float32_margin={float32_margin} is not between 0 and 1")
     if source.kind is Kind.EXPORT:
         given = {
             "attention": attention,

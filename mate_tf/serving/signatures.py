@@ -219,7 +219,7 @@ class ServingModule(tf.Module):
         return answer
 
     def _run(self, features):
-        """Runs the model, in a graph by one of two forms that the length chooses."""
+        """Computes the model's outputs; in a graph the length chooses between two forms of it."""
         if not self._has_form_for_short_inputs or tf.executing_eagerly():
             return self._model(features)
 

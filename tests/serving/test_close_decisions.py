@@ -61,7 +61,7 @@ def test_only_close_decisions_are_computed_again():
 @pytest.mark.parametrize("least", [-0.1, 1.5, float("nan")])
 def test_a_margin_is_a_probability(least):
     with pytest.raises(InputError, match=r"float32_margin=.* is not between 0 and 1"):
-        WithFloat32(Model({}), Model({}), least)
+        Predictor.from_preset(precision="float32", float32_margin=least)
 
 
 @pytest.mark.parametrize("precision", ["bfloat16", "int8"])
