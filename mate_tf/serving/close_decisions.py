@@ -14,7 +14,8 @@ def margin(outputs: dict[str, np.ndarray]) -> float:
     """Returns how far the probabilities of an answer are from those of another answer.
 
     Args:
-        outputs: outputs of `ServingModule.serving_examples` for one example, without batch axis.
+        outputs: outputs of `ServingModule.serving_examples` for one example, without batch axis:
+            cells and `selected` of shape [rows, columns], probabilities of classes or operations [K].
 
     Returns:
         The smallest of these differences: of the two best operations or classes; of a cell and the
