@@ -125,7 +125,9 @@ def run(options, mode: str, *flags) -> None:
         *flags,
     ]
     print("run |", " ".join(command[1:]), flush=True)
-    subprocess.run(command, env=os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"}, check=True)
+    done = subprocess.run(command, env=os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"}, check=False)
+    if done.returncode:
+        sys.exit(f"equal_steps: --mode={mode} ended with exit code {done.returncode}")
 
 
 def score(options, start: str, attention: str, seed: int) -> float:

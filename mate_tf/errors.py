@@ -31,6 +31,7 @@ _OF_FILES = frozenset(
 )
 
 
+_OF_GIN = "\n  In call to configurable "
 _PARSED = re.compile(r"([^{}]*?)\s*\[\[\{\{node ParseSingleExample.*")
 """Message of TensorFlow about a record that is no example, with the name of its operation."""
 
@@ -45,7 +46,10 @@ def is_of_files(error: BaseException) -> bool:
 
 
 def on_one_line(error: BaseException) -> str:
-    """Returns the error's message on one line. Keras adds lines to errors raised in layers."""
+    """Returns the error's message on one line, without what gin adds to it.
+
+    Keras adds lines to errors raised in layers, gin adds the calls that lead to tf-models' trainer.
+    """
     text = _joined(error)
     if found := _PARSED.search(text):
         return f"an example of the records cannot be read, create them again: {found[1].strip()}"
@@ -53,4 +57,4 @@ def on_one_line(error: BaseException) -> str:
 
 
 def _joined(error):
-    return " ".join(str(error).split())
+    return " ".join(str(error).partition(_OF_GIN)[0].split())

@@ -1,11 +1,24 @@
 """Messages on one line, and what counts as an error of the user."""
 
+import gin
+import pytest
+
 from mate_tf import errors
 
 
 def test_one_line_of_several():
     error = errors.InputError("x.csv: row 3\n\nCall arguments:\n   * a=1")
     assert errors.on_one_line(error) == "x.csv: row 3 Call arguments: * a=1"
+
+
+def test_without_the_calls_that_gin_adds():
+    @gin.configurable
+    def build():
+        raise errors.InputError("train.tfrecord: its examples have 1024 tokens")
+
+    with pytest.raises(errors.InputError, match="In call to configurable") as caught:
+        build()
+    assert errors.on_one_line(caught.value) == "train.tfrecord: its examples have 1024 tokens"
 
 
 def test_a_lost_worker_is_told_as_bad_input_is():

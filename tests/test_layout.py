@@ -21,6 +21,7 @@ COVERED_BY = {
     "data/records/frames": "data/records/test_tfrecord",
     "layers/step_seeds": "layers/test_dropout",
     "layers/recomputation": "attention/test_mate",
+    "training/best_checkpoint": "cli/test_train",
     "layers/cpu_features": "layers/test_precision",
     "tasks/packed_text": "tasks/test_text_pretrain",
     "tables/conversion": "data/converters/test_examples",

@@ -15,7 +15,7 @@ def margin(outputs: dict[str, np.ndarray]) -> float:
 
     Args:
         outputs: outputs of `ServingModule.serving_examples` for one example, without batch axis:
-            cells and `selected` of shape [rows, columns], probabilities of classes or operations [K].
+            cells and `selected` of shape [rows, columns], classes or operations [K].
 
     Returns:
         The smallest of these differences: of the two best operations or classes; of a cell and the

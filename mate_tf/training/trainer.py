@@ -16,6 +16,7 @@ from mate_tf.files.lock import locked
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.training import (
     accumulation,
+    best_checkpoint,
     compiled,
     continuation,
     experiments,
@@ -256,6 +257,7 @@ class _Runner(train_lib.OrbitExperimentRunner):
         super().__init__(model_dir=folder, **kwargs)
 
     def _build_trainer(self, task, train, evaluate):
+        best_checkpoint.check(self.params.trainer, task)
         runtime = self.params.runtime
         on_tpu = isinstance(self.strategy, tf.distribute.TPUStrategy)
         if train and runtime.enable_xla and not on_tpu:
@@ -266,7 +268,7 @@ class _Runner(train_lib.OrbitExperimentRunner):
                 task,
                 train=train,
                 evaluate=evaluate,
-                checkpoint_exporter=self._build_best_checkpoint_exporter(),
+                checkpoint_exporter=self._build_best_checkpoint_exporter() if train else None,
                 trainer_cls=continuation.ContinuingTrainer,
             )
             if train and hasattr(trainer.optimizer, "_create_all_weights"):

@@ -1,5 +1,6 @@
 """--mode=train: what it refuses, and that it goes on where it was killed."""
 
+import json
 import shutil
 
 import pytest
@@ -59,6 +60,43 @@ def test_another_model_in_the_folder(refused, trained):
     assert "task.model.encoder.attention.name=mate_efficient, not full" in message
     message = refused("--mode=export", *trained, "--attention=full")
     assert "give another --model_dir" in message
+
+
+def best(metric="validation_loss", order="higher", folder="best"):
+    values = {"export_subdir": folder, "eval_metric": metric, "metric_comp": order}
+    given = {key: value for key, value in values.items() if value}
+    settings = ",".join(f"trainer.best_checkpoint_{key}={value}" for key, value in given.items())
+    return f"--params_override={settings},trainer.validation_interval=1"
+
+
+def test_the_best_checkpoint_is_kept(arguments, command, tmp_path):
+    """The loss falls, so that the first step is the best one where a higher loss is better."""
+    printed = command(*arguments, best(), "--num_train_steps=3", "--learning_rate=0.01")
+    assert "best validation loss" in printed
+    folder = tmp_path / "model" / "best"
+    kept = json.loads((folder / "info.json").read_text())
+    assert kept["best_ckpt_global_step"] == 1
+    evaluated = [
+        command("--mode=eval", *arguments[1:3], f"--model_dir={each}")
+        for each in (folder.parent, folder)
+    ]
+    assert ["step 3" in evaluated[0], "step 1" in evaluated[1]] == [True, True]
+    assert not (folder / "best").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"metric": "accuracy"}, "eval_metric is 'accuracy', expected one of validation_loss, ans"),
+        ({"metric": ""}, "eval_metric is '', expected a name"),
+        ({"folder": ""}, "export_subdir is '', expected a name"),
+        ({"folder": "../best"}, "export_subdir is '../best', expected the name of a folder"),
+        ({"order": "up"}, "metric_comp is 'up', expected higher or lower"),
+    ],
+)
+def test_best_by_something_else(refused, arguments, tmp_path, settings, message):
+    assert refused(*arguments, best(**settings)).startswith(f"trainer.best_checkpoint_{message}")
+    assert not (tmp_path / "model").exists()
 
 
 @pytest.mark.slow
