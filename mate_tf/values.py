@@ -166,6 +166,7 @@ RANGES = {
     "generation.num_train*": _COUNT,
     "generation.num_*": _COUNT_OR_NONE,
     "questions_per_table": _COUNT,
+    "statements_per_table": _COUNT_OR_NONE,
     "train_unanswerable": _SHARE,
     "min_distance": _COUNT_OR_NONE,
     "generation.m??_*": _COUNT,

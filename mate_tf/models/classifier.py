@@ -13,7 +13,7 @@ from mate_tf.models.classifier_config import ClassifierConfig
 from mate_tf.models.configured import ConfiguredModel
 from mate_tf.models.encoder import TableEncoder
 from mate_tf.models.heads import aggregation, cell_selection, classification, reader, spans
-from mate_tf.models.heads.base import Head
+from mate_tf.models.heads.base import Head, has_labels
 
 __all__ = ["ClassifierConfig", "TableClassifier", "label_features", "make_heads"]
 
@@ -38,6 +38,12 @@ def make_heads(config: ClassifierConfig) -> dict[str, Head]:
     made.append(cell_selection.cell_selection_head(config))
     if not any(head.labels for head in made):
         raise InputError("disable_per_token_loss without another head: the model has no loss")
+    if config.cells_or_class and (
+        config.disable_per_token_loss or config.num_classification_labels < 2
+    ):
+        raise InputError(
+            "cells_or_class needs num_classification_labels of 2 or more and a loss of cells"
+        )
     return {head.name: head for head in made}
 
 
@@ -152,10 +158,21 @@ class TableClassifier(ConfiguredModel):
         for head in self.heads.values():
             if head.labels:
                 per_example, parts = head.loss(outputs, cells=cells, features=features)
-                losses.append(per_example)
+                losses.append(per_example * self._labelled_for(head, features))
                 outputs.update(parts)
         per_example = tf.add_n(losses)
         if replicas.number() == 1:
             return tf.reduce_mean(per_example)
         weights = tf.cast(padding.example_mask(features), tf.float32)
         return replicas.weighted_mean(per_example, weights)
+
+    def _labelled_for(self, head, features):
+        """Returns <float32>[batch], 1 for examples with a label of the head; see `cells_or_class`.
+
+        Without that option every example has a label: 1.0.
+        """
+        if not self._config.cells_or_class:
+            return 1.0
+        with_cells = has_labels(features)
+        of_class = isinstance(head, classification.ClassificationHead)
+        return 1.0 - with_cells if of_class else with_cells

@@ -65,6 +65,9 @@ class ClassifierConfig(base_config.Config):
         disable_per_token_loss: score cells, but compute no loss from label_ids.
         mask_examples_without_labels: give examples without labelled tokens a cell loss of 0. The
             mean still includes them.
+        cells_or_class: an example is labelled with either cells, with their operation, or a class.
+            Examples with labelled tokens add no loss of the class, others only that loss. Needs
+            both heads. The mean over the batch still includes all examples.
         init_cell_selection_weights_to_zero: initialize the cell and column scorers with zeros.
         num_aggregation_labels: number of operations over the selected cells (see
             `heads.aggregation`), 4 for NONE, SUM, AVERAGE and COUNT; 0: no such head.
@@ -121,6 +124,7 @@ class ClassifierConfig(base_config.Config):
     cell_selection_ratio: float = 0.5
     disable_per_token_loss: bool = False
     mask_examples_without_labels: bool = False
+    cells_or_class: bool = False
     init_cell_selection_weights_to_zero: bool = False
     num_aggregation_labels: int = 0
     aggregation_loss_importance: float = 1.0

@@ -123,7 +123,7 @@ def _tapas(source: Source, task: str | None) -> Pretrained:
         model=model,
         conversion=ConversionConfig(max_seq_length=_fitting_length(model, MAX_SEQ_LENGTH)),
         vocab_file=vocabulary.text_file(source.file(*sources.VOCABULARY_FILES)),
-        class_names=tuple(tasks.get(task).class_names),
+        class_names=_class_names_of_task(task),
     )
 
 
@@ -155,7 +155,7 @@ def _of_experiment(source: Source, experiment, vocab_file: str) -> Pretrained:
         model=config.model,
         conversion=config.conversion.frozen(),
         vocab_file=vocab_file,
-        class_names=tuple(tasks.get(config.name).class_names),
+        class_names=tuple(tasks.create(config).class_names),
         precision=experiment.runtime.mixed_precision_dtype or "",
     )
 
@@ -176,11 +176,14 @@ def _class_names(config: dict, number: int, task: str | None) -> tuple[str, ...]
     """Returns the names in a config.json, or the task's in place of LABEL_0, LABEL_1."""
     names = config.get("id2label") or {}
     names = tuple(str(names.get(str(index), f"LABEL_{index}")) for index in range(number))
-    of_task = tasks.get(task).class_names if task else ()
-    if isinstance(of_task, property):  # the data of the task decide, and there are none here
-        of_task = ()
+    of_task = _class_names_of_task(task) if task else ()
     unnamed = all(name == f"LABEL_{index}" for index, name in enumerate(names))
     return of_task if unnamed and len(of_task) == number else names
+
+
+def _class_names_of_task(task: str) -> tuple[str, ...]:
+    """Returns the names of the classes with the task's default settings."""
+    return tuple(tasks.create(tasks.experiment(task).task).class_names)
 
 
 def _fitting_length(model: ClassifierConfig, length: int) -> int:

@@ -77,6 +77,8 @@ class ServingModule(tf.Module):
         self._max_num_columns = model.config.max_num_columns
         self._distribution_over_cells = model.config.cell_cross_entropy
         self._chooses_cells = not model.config.disable_per_token_loss
+        # A model of both kinds of examples is asked questions; which kind a text is, it cannot say.
+        self._classifies = not model.config.cells_or_class
 
     # No Python statement here depends on a tensor, and without AutoGraph tracing takes a tenth.
     @tf.function(
@@ -211,7 +213,7 @@ class ServingModule(tf.Module):
         }
         if "logits_aggregation" in outputs:
             answer["aggregation_probabilities"] = tf.nn.softmax(outputs["logits_aggregation"])
-        if "probs_cls" in outputs:
+        if "probs_cls" in outputs and self._classifies:
             answer["class_probabilities"] = outputs["probs_cls"]
         for name in ("pred_span", "span_log_prob", "empty_span_log_prob"):
             if name in outputs:

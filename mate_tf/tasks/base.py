@@ -362,11 +362,12 @@ class Task(base_task.Task):
             **kwargs: ignored.
         """
         del kwargs
-        weights = tf.cast(self.example_mask(labels), tf.float32)
+        model, examples = self.task_config.model, self.example_mask(labels)
         for metric in metrics:
             if metric.name not in head_metrics.VALUES:
                 continue  # a layer's metric; the layer updates it
             value = head_metrics.VALUES[metric.name](labels, model_outputs)
+            weights = head_metrics.weights(model, metric.name, labels, examples)
             metric.update_state(tf.cast(value, tf.float32), weights)
 
     def example_mask(self, features):

@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from mate_tf.data import padding
 from mate_tf.models.classifier import ClassifierConfig
+from mate_tf.models.heads.base import has_labels
 from mate_tf.models.heads.classification import squared_error
 from mate_tf.models.heads.reader import first_labelled
 from mate_tf.models.heads.spans import NO_SPANS
@@ -31,6 +32,22 @@ def names(model: ClassifierConfig) -> dict[str, str]:
     if model.num_aggregation_labels and not model.use_answer_as_supervision:
         found[AGGREGATION] = AGGREGATION_ACCURACY
     return found
+
+
+def weights(model: ClassifierConfig, name: str, labels, examples):
+    """Returns the weights of a metric's values, <float32>[batch].
+
+    Args:
+        model: config of the model; see `ClassifierConfig.cells_or_class`.
+        name: name of the metric.
+        labels: features with labels; label_ids and input_mask may be read.
+        examples: <bool>[batch], the example mask.
+    """
+    weights = tf.cast(examples, tf.float32)
+    if not model.cells_or_class:
+        return weights
+    with_cells = has_labels(labels)
+    return weights * (1.0 - with_cells if name == CLASS_ACCURACY else with_cells)
 
 
 def _cells_right(labels, outputs):

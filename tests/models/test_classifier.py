@@ -229,6 +229,17 @@ def test_which_examples_teach_cells(batch, small_config):
     np.testing.assert_allclose(outputs["total_loss"], want, rtol=1e-5)
 
 
+def test_an_example_teaches_cells_or_its_class(batch, small_config):
+    batch["label_ids"][0] = 0
+    options = {**COLUMN, "num_aggregation_labels": 4, "num_classification_labels": 3}
+    outputs = TableClassifier(small_config(**options, cells_or_class=True))(batch)
+    of_cells = (
+        outputs["aggregation_loss_per_example"] + outputs["select_one_column_loss_per_example"]
+    )
+    want = (outputs["classification_loss_per_example"][0] + of_cells[1]) / 2
+    np.testing.assert_allclose(outputs["total_loss"], want, rtol=1e-6)
+
+
 def test_padding_examples_have_no_weight_beside_other_replicas(batch, small_config, monkeypatch):
     """Each replica's mean is over the real examples of all of them."""
     seen = []

@@ -22,6 +22,8 @@ CLASSES = {"num_classification_labels": 2, "disable_per_token_loss": True}
         ({**WEAK, "cell_cross_entropy": True}, "exclude each other"),
         ({**CLASSES, "classification_label_weight": "2:1.0"}, "no class 2"),
         ({**CLASSES, "classification_label_weight": "0=1.0"}, "'0=1.0'"),
+        ({"cells_or_class": True}, "cells_or_class needs num_classification_labels"),
+        ({**CLASSES, "cells_or_class": True}, "cells_or_class needs .* a loss of cells"),
         ({"span_prediction": "spans"}, "'spans'"),
         ({"span_prediction": "span", "max_span_length": 0}, "max_span_length"),
         ({"span_prediction": "mlp", "span_hidden_size": 0}, "span_hidden_size is 0"),

@@ -18,7 +18,7 @@ from mate_tf.evaluation.calibration import Calibration
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
 from mate_tf.models.encoder import EncoderConfig
-from mate_tf.serving import live, pretrained, signatures
+from mate_tf.serving import configurations, live, pretrained, signatures, source
 from mate_tf.serving.predictor import Predictor
 from mate_tf.tables.conversion import ConversionConfig
 
@@ -358,3 +358,16 @@ def test_vocabulary_of_a_training(trained_model, table, tmp_path):
     shutil.copy(pathlib.Path(trained_model).with_name("vocab.txt"), moved)
     expected = Predictor.from_pretrained(trained_model).ask(table, QUESTION)
     assert Predictor.from_pretrained(moved).ask(table, QUESTION) == expected
+
+
+def test_classes_are_those_of_the_configuration(vocab_file, tmp_path):
+    """A task's settings decide whether it has any."""
+    shutil.copy(vocab_file, tmp_path / "vocab.txt")
+    (tmp_path / "model.safetensors").touch()
+    for task, names in (
+        ("{name: CUSTOM, labels: [nay, yea]}", ("nay", "yea")),
+        ("{name: QUESTIONS}", ()),
+        ("{name: QUESTIONS, statements_per_table: 2}", ("refuted", "entailed")),
+    ):
+        (tmp_path / "config.yaml").write_text(f"task: {task}\n")
+        assert configurations.read(source.find(tmp_path)).class_names == names

@@ -103,3 +103,11 @@ def test_other_attention_has_one_form(make_model, examples):
     with mock.patch.object(mate_buckets, "graph_for") as graph_for:
         ServingModule(make_model("full")).serving_examples(tf.constant(examples))
     assert not graph_for.called
+
+
+def test_a_model_of_questions_and_statements_answers_with_cells(make_model, examples):
+    classes = {"num_classification_labels": 2, "cells_or_class": True}
+    module = ServingModule(make_model(**classes), class_names=("refuted", "entailed"))
+    outputs = module.answers(parse_examples(tf.constant(examples)))
+    assert "class_probabilities" not in outputs
+    assert np.any(outputs["selected"])

@@ -76,3 +76,21 @@ def test_classes_operations_and_numbers():
     answers = {"answer": np.array([[3.0], [5.0]], np.float32)}
     outputs = {"logits_cls": np.array([[2.5], [5.0]], np.float32)}
     assert value("squared_error", answers, outputs) == [0.25, 0]
+
+
+def test_weights_of_examples_with_either_cells_or_a_class():
+    """The last example is padding."""
+    labels = {
+        "label_ids": tf.constant([[0, 1], [0, 0], [0, 1], [0, 0]]),
+        "input_mask": tf.ones([4, 2], tf.int32),
+    }
+    examples = tf.constant([True, True, True, False])
+    mixed = ClassifierConfig(num_classification_labels=2, cells_or_class=True)
+    for model, name, want in (
+        (ClassifierConfig(), "answer_accuracy", [1, 1, 1, 0]),
+        (mixed, "answer_accuracy", [1, 0, 1, 0]),
+        (mixed, "aggregation_accuracy", [1, 0, 1, 0]),
+        (mixed, "class_accuracy", [0, 1, 0, 0]),
+    ):
+        found = head_metrics.weights(model, name, labels, examples)
+        np.testing.assert_array_equal(found, want, err_msg=name)

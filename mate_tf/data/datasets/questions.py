@@ -1,7 +1,8 @@
 """Reads questions for intermediate pre-training, made from tables of other data sets.
 
 The questions are made by `mate_tf.tables.question_generation`. Before it is fine-tuned, a model
-learns from them to select cells and an operation over them.
+learns from them to select cells and an operation over them. Statements about the same tables
+(`mate_tf.tables.statement_generation`) can be mixed in; the model learns to classify them.
 """
 
 import hashlib
@@ -10,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from mate_tf.answers.execution import NONE, result
 from mate_tf.data import pretraining
+from mate_tf.data.datasets import statements
 from mate_tf.data.interactions import (
     Question,
     create_interaction_id,
@@ -21,11 +23,15 @@ from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables.numbers import column_values
 from mate_tf.tables.question_generation import questions
+from mate_tf.tables.statement_generation import Statement, synthetic
 from mate_tf.tables.table import Table
 
 SPLITS = ("train", "dev", "test")
 HELD_OUT = 2
 """Percent of the tables in each of "dev" and "test"."""
+
+SYNTHETIC, COUNTERFACTUAL = "synthetic statement", "counterfactual statement"
+"""Kinds of statements, beside `question_generation.KINDS`."""
 
 _FEWEST_ROWS, _MOST_ROWS = 3, 14
 _FEWEST_COLUMNS, _MOST_COLUMNS = 3, 6
@@ -37,6 +43,7 @@ def read_dir(
     *,
     seed: int = 0,
     per_table: int = 6,
+    statements_per_table: int = 0,
     cut_share: float = 0.6,
 ) -> Iterator[interaction_pb2.Interaction]:
     """Makes questions about the training tables in interaction files of create_data; see `read`.
@@ -47,7 +54,7 @@ def read_dir(
     Args:
         input_dir: an output folder of create_data, or a folder of such folders.
         split: one of `SPLITS`.
-        seed, per_table, cut_share: see `read`.
+        seed, per_table, statements_per_table, cut_share: see `read`.
 
     Raises:
         InputError: if the split is unknown, there is no such file, or a file is damaged.
@@ -56,7 +63,13 @@ def read_dir(
         raise InputError(f"QUESTIONS has no split {split!r}, only {', '.join(SPLITS)}")
     found = pretraining.read_dir(input_dir, "train")
     of_split = (each for each in found if _split_of(each.table) == split)
-    return read(of_split, seed=seed, per_table=per_table, cut_share=cut_share)
+    return read(
+        of_split,
+        seed=seed,
+        per_table=per_table,
+        statements_per_table=statements_per_table,
+        cut_share=cut_share,
+    )
 
 
 def read(
@@ -64,19 +77,24 @@ def read(
     *,
     seed: int = 0,
     per_table: int = 6,
+    statements_per_table: int = 0,
     cut_share: float = 0.6,
 ) -> Iterator[interaction_pb2.Interaction]:
     """Makes questions about the distinct tables of interactions. Each is an interaction of its own.
 
     The questions about a table depend only on the seed and the table. How an answer was given is
-    the kind of its question (`question_generation.KINDS`, `interactions.given`).
+    the kind of its question (`question_generation.KINDS`, `interactions.given`). A statement has a
+    class, `statements.REFUTED` or `statements.ENTAILED`, and no cells.
 
     Args:
-        interactions: tables; their own questions are not used.
+        interactions: tables; their own questions are used for counterfactual statements only.
         seed: seed of all random choices.
         per_table: number of questions about each table; small tables may give fewer.
+        statements_per_table: number of statements about each table, about half of them synthetic
+            and half counterfactual. A table may give fewer.
         cut_share: share of the tables of which only some neighbouring rows and some columns are
-            used. A model learns sooner from short tables.
+            used. A model learns sooner from short tables. Counterfactual statements are about
+            whole tables, since their texts are.
     """
     seen = set()
     for interaction in interactions:
@@ -84,13 +102,17 @@ def read(
         if key in seen:
             continue
         seen.add(key)
-        table = table_of(interaction)
+        whole = table = table_of(interaction)
         # A text as seed gives the same numbers in every process; a hash would not.
         rng = random.Random(f"{seed} {key}")
         name = table.table_id or key
         if rng.random() < cut_share:
             table = _cut(table, rng)
         yield from interactions_of_single_questions(table, _questions(table, rng, per_table, name))
+        made = synthetic(table, rng, (statements_per_table + 1) // 2)
+        yield from _statements(table, made, SYNTHETIC, f"{name}/s")
+        made = statements.counterfactual_pairs(interaction, rng, statements_per_table // 4)
+        yield from _statements(whole, made, COUNTERFACTUAL, f"{name}/c")
 
 
 def _questions(table: Table, rng: random.Random, count: int, name: str) -> Iterator[Question]:
@@ -110,6 +132,24 @@ def _questions(table: Table, rng: random.Random, count: int, name: str) -> Itera
             number,
             given=made.kind,
         )
+
+
+def _statements(
+    table: Table, made: Iterable[Statement], kind: str, name: str
+) -> Iterator[interaction_pb2.Interaction]:
+    """Makes an interaction of each statement."""
+    return interactions_of_single_questions(
+        table,
+        (
+            Question(
+                create_question_id(create_interaction_id(f"{name}{index}"), 0),
+                statement.text,
+                class_index=statements.ENTAILED if statement.is_true else statements.REFUTED,
+                given=kind,
+            )
+            for index, statement in enumerate(made)
+        ),
+    )
 
 
 def _numbers(table: Table, coordinates) -> list[float | None]:

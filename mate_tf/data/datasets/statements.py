@@ -68,7 +68,7 @@ def read(
         rng = random.Random(f"{seed} {interaction.id}")
         table = table_of(interaction)
         made = list(synthetic(table, rng, num_synthetic))
-        made += _counterfactual(interaction, table, rng, num_counterfactual // 2)
+        made += counterfactual_pairs(interaction, rng, num_counterfactual // 2)
         for index, (text, is_true) in enumerate(made):
             name = create_interaction_id(interaction.id, index)
             statement = interaction_pb2.Interaction(id=name, table=interaction.table)
@@ -79,9 +79,17 @@ def read(
             yield statement
 
 
-def _counterfactual(interaction, table, rng, num_pairs: int) -> list[Statement]:
-    """Makes pairs of a text, as true statement, and the changed text, as false statement."""
-    texts = _texts(interaction)
+def counterfactual_pairs(
+    interaction: interaction_pb2.Interaction, rng: random.Random, num_pairs: int
+) -> list[Statement]:
+    """Makes pairs of a text, as true statement, and the changed text, as false statement.
+
+    Args:
+        interaction: a table with its texts: questions, true statements and titles.
+        rng: source of all random choices.
+        num_pairs: largest number of pairs.
+    """
+    table, texts = table_of(interaction), _texts(interaction)
     rng.shuffle(texts)
     made = []
     for text in texts:

@@ -1,10 +1,12 @@
 """QUESTIONS: which tables are read, and what the questions about them have."""
 
+import collections
+
 import pytest
 
 from mate_tf.answers.execution import NONE
 from mate_tf.data import records
-from mate_tf.data.datasets import questions
+from mate_tf.data.datasets import questions, statements
 from mate_tf.data.interactions import Question, given, interaction_from_table, parse_question_id
 from mate_tf.data.records.create_data import interactions_path
 from mate_tf.errors import InputError
@@ -76,3 +78,26 @@ def test_splits_are_parts_of_the_training_tables(tmp_path):
     assert min(map(len, found.values())) >= 1
     with pytest.raises(InputError, match="QUESTIONS has no split 'val', only train, dev, test"):
         next(questions.read_dir(tmp_path, "val"))
+
+
+def test_statements_between_questions(made):
+    """They change no question, are half of each kind and half true, and have unique ids."""
+    sources = interactions(*range(30))
+    for source in sources:
+        source.questions[0].original_text = "Town 3 is cheaper than Town 4"
+        source.questions[0].text = ""
+    mixed = list(questions.read(sources, per_table=8, statements_per_table=4))
+    said = [each for each in mixed if each.questions[0].answer.HasField("class_index")]
+    assert [each for each in mixed if each not in said] == made
+    kinds = collections.Counter(given(each.questions[0]) for each in said)
+    assert kinds == {questions.SYNTHETIC: 60, questions.COUNTERFACTUAL: 60}
+    classes = collections.Counter(each.questions[0].answer.class_index for each in said)
+    assert classes == {statements.ENTAILED: 60, statements.REFUTED: 60}
+    assert len({each.questions[0].id for each in mixed}) == len(mixed)
+    for each in said:
+        (question,) = each.questions
+        assert not question.answer.answer_coordinates
+        if given(question) == questions.COUNTERFACTUAL:
+            assert len(each.table.rows) == 20  # its text is about the whole table
+        parse_question_id(question.id)
+    assert any(len(each.table.rows) < 20 for each in said)
