@@ -24,7 +24,8 @@ from mate_tf.protos import annotated_text_pb2, interaction_pb2, invalid_answer_p
 from mate_tf.tables.files import read_text
 
 NONE, FULL, SELECTIVE, COLUMN = "none", "full", "selective", "col_confined"
-NOISY_CELL_STRATEGIES = (NONE, FULL, SELECTIVE, COLUMN)
+ROW = "row_confined"  # not in the reference
+NOISY_CELL_STRATEGIES = (NONE, FULL, SELECTIVE, COLUMN, ROW)
 
 ALL, CELLS, PASSAGES = "all", "cells", "passages"
 SOURCES = (ALL, CELLS, PASSAGES)
@@ -51,7 +52,8 @@ class HybridQaRcConfig(base_config.Config):
             this option has no effect.)
         noisy_cell_strategy: source of further cells in training, as many as gold cells. "none": no
             further cells; "full": the whole table; "selective": rows and columns with a gold cell;
-            "col_confined": columns with a gold cell.
+            "col_confined": columns with a gold cell; "row_confined": rows with a gold cell. With
+            the model's `allow_empty_span` the reader learns that they have no answer.
         num_predictions_to_keep: number of cells of the first stage that are read, the best ones.
         sources: what is read of a cell. "all": its text and its passages; "cells": its text, as in
             the baseline Table-Only of MATE's table 5; "passages": its passages, as in Passage-Only.
@@ -185,6 +187,7 @@ def _noisy_cells(table, gold, strategy, random) -> list[Coordinate]:
         FULL: lambda row, column: True,
         SELECTIVE: lambda row, column: row in rows or column in columns,
         COLUMN: lambda row, column: column in columns,
+        ROW: lambda row, column: row in rows,
     }[strategy]
     candidates = [
         (row, column)

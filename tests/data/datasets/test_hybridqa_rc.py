@@ -142,6 +142,31 @@ def test_ambiguous_questions_are_skipped_in_training(stage_1, folder, recorded):
     assert ids == [each["id"] for each in want["dev"]]
 
 
+def test_further_cells_of_the_rows_with_a_gold_cell(stage_1, recorded):
+    """As many as gold cells; in training only."""
+    config = HybridQaRcConfig(recorded["skip_ambiguous"]["config"])
+    config.override({"noisy_cell_strategy": "row_confined", "use_original_coordinates": False})
+    checked = 0
+    for interaction in stage_1["train"]:
+        (question,) = interaction.questions
+        right = {(c.row_index, c.column_index) for c in question.answer.answer_coordinates}
+        found = list(hybridqa_rc.gold_interactions(interaction, config, training=False))
+        assert len(found) == len(right)
+        found = list(hybridqa_rc.gold_interactions(interaction, config, training=True))
+        if len(right) != 1:
+            assert not found
+            continue
+        ((row, column),) = right
+        texts = [cell.text for cell in interaction.table.rows[row].cells]
+        answer = texts.pop(column)
+        read = [each.table.rows[0].cells[0].text.partition(" : ")[0] for each in found]
+        read.remove(answer)
+        assert len(read) == 1
+        assert read[0] in texts
+        checked += 1
+    assert checked
+
+
 @pytest.fixture(scope="module")
 def ranked(folder, end_to_end):
     """The first stage's cells; of equal ones in the reference's order."""
