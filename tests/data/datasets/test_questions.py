@@ -99,5 +99,7 @@ def test_statements_between_questions(made):
         assert not question.answer.answer_coordinates
         if given(question) == questions.COUNTERFACTUAL:
             assert len(each.table.rows) == 20  # its text is about the whole table
+            is_source = question.original_text == "Town 3 is cheaper than Town 4"
+            assert (question.answer.class_index == statements.ENTAILED) == is_source
         parse_question_id(question.id)
     assert any(len(each.table.rows) < 20 for each in said)
