@@ -332,6 +332,34 @@ MUTATIONS = (
         "last = end",
         ("tests/training/test_bootstrap.py",),
     ),
+    Mutation(
+        "models",
+        "an example with cells teaches its class",
+        "        return 1.0 - with_cells if of_class else with_cells",
+        "        return with_cells if of_class else with_cells",
+        ("tests/models/test_classifier.py",),
+    ),
+    Mutation(
+        "tasks",
+        "the accuracy of classes counts examples with cells",
+        "(1.0 - with_cells if name == CLASS_ACCURACY else with_cells)",
+        "(1.0 if name == CLASS_ACCURACY else with_cells)",
+        ("tests/tasks/test_head_metrics.py", "tests/tasks/test_questions.py"),
+    ),
+    Mutation(
+        "data",
+        "counterfactual statements are true",
+        "class_index=statements.ENTAILED if statement.is_true else statements.REFUTED",
+        "class_index=statements.REFUTED if statement.is_true else statements.ENTAILED",
+        ("tests/data/datasets/test_questions.py",),
+    ),
+    Mutation(
+        "data",
+        "other cells of a gold cell's column are read, not of its row",
+        "        ROW: lambda row, column: row in rows,",
+        "        ROW: lambda row, column: column in columns,",
+        ("tests/data/datasets/test_hybridqa_rc.py",),
+    ),
 )
 
 
