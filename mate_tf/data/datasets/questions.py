@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from mate_tf.answers.execution import NONE, result
 from mate_tf.data import pretraining
 from mate_tf.data.datasets import statements
+from mate_tf.data.features import QUESTION_ID_LENGTH
 from mate_tf.data.interactions import (
     Question,
     create_interaction_id,
@@ -33,6 +34,7 @@ HELD_OUT = 2
 SYNTHETIC, COUNTERFACTUAL = "synthetic statement", "counterfactual statement"
 """Kinds of statements, beside `question_generation.KINDS`."""
 
+_LONGEST_NAME = QUESTION_ID_LENGTH - len("/s99-0_0")
 _FEWEST_ROWS, _MOST_ROWS = 3, 14
 _FEWEST_COLUMNS, _MOST_COLUMNS = 3, 6
 
@@ -105,7 +107,7 @@ def read(
         whole = table = table_of(interaction)
         # A text as seed gives the same numbers in every process; a hash would not.
         rng = random.Random(f"{seed} {key}")
-        name = table.table_id or key
+        name = table.table_id if 0 < len(table.table_id) <= _LONGEST_NAME else key
         if rng.random() < cut_share:
             table = _cut(table, rng)
         yield from interactions_of_single_questions(table, _questions(table, rng, per_table, name))

@@ -5,7 +5,7 @@ import collections
 import pytest
 
 from mate_tf.answers.execution import NONE
-from mate_tf.data import records
+from mate_tf.data import features, records
 from mate_tf.data.datasets import questions, statements
 from mate_tf.data.interactions import Question, given, interaction_from_table, parse_question_id
 from mate_tf.data.records.create_data import interactions_path
@@ -50,6 +50,16 @@ def test_answers_are_of_the_table_that_is_given(made):
 def test_ids_are_unique(made):
     assert len({each.questions[0].id for each in made}) == len(made)
     parse_question_id(made[0].questions[0].id)
+
+
+def test_ids_are_short_enough_for_an_example():
+    (source,) = interactions(1)
+    for length in (50, 60):
+        source.table.table_id = "t" * length
+        found = list(questions.read([source], per_table=4, statements_per_table=4))
+        ids = [each.questions[0].id for each in found]
+        assert len(set(ids)) == len(ids) == 6  # its question gives no counterfactual one
+        assert max(map(len, ids)) <= features.QUESTION_ID_LENGTH
 
 
 def test_equal_tables_are_asked_about_once(made):
