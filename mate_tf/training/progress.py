@@ -3,6 +3,7 @@
 step 100/1600  loss 3.24  acc 0.2 %  input wait 0.3 %  lr 9.4e-4  7.1/s  ETA 3:30
 """
 
+import collections
 import contextlib
 import math
 import time
@@ -65,12 +66,14 @@ class Progress:
 
 
 def in_words(metrics: Mapping) -> str:
-    """Returns metrics on one line, with short names.
+    """Returns metrics on one line, with short names if these are distinct.
 
     Args:
         metrics: name -> number, or tensor[]. The number of steps is left out.
     """
     labels = {name: _LABELS.get(name, _words(name)) for name in metrics if name != _STEP}
+    used = collections.Counter(labels.values())
+    labels = {name: _words(name) if used[label] > 1 else label for name, label in labels.items()}
     order = sorted(labels, key=lambda name: (labels[name] == "lr", labels[name] != "loss"))
     return "  ".join(f"{labels[name]} {_value(name, metrics[name])}" for name in order)
 

@@ -52,6 +52,11 @@ def test_other_metrics():
     assert progress.in_words(metrics | {"training_loss": 8}) == f"loss 8  {words}"
 
 
+def test_two_accuracies():
+    words = progress.in_words({"answer_accuracy": 0.5, "class_accuracy": 0.25})
+    assert words == "answer accuracy 50.0 %  class accuracy 25.0 %"
+
+
 def test_table():
     metrics = {"answer_accuracy": 0.93333, "validation_loss": 0.21987, "global_step": 1600.0}
     assert progress.report("trained", metrics).splitlines() == [
