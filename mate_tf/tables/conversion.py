@@ -40,6 +40,8 @@ class ConversionConfig:
         strip_column_names: leave all column names empty.
         update_answer_coordinates: label the first cells that contain the answer's text, instead of
             the answer's coordinates. An answer that is in no cell gives no labels.
+        label_no_answer: label [CLS] if there is nothing else to label; for a model with
+            `allow_empty_span`.
         use_document_title: append the title of the table's document to the question.
         use_context_title: append the heading above the table to the question.
         trim_question_ids: store the end of a question id that is too long for its feature.
@@ -70,6 +72,7 @@ class ConversionConfig:
     renumber_to_fit: bool = False
     strip_column_names: bool = False
     update_answer_coordinates: bool = False
+    label_no_answer: bool = False
     use_document_title: bool = False
     use_context_title: bool = False
     trim_question_ids: bool = False

@@ -52,8 +52,9 @@ class HybridQaRcConfig(base_config.Config):
             this option has no effect.)
         noisy_cell_strategy: source of further cells in training, as many as gold cells. "none": no
             further cells; "full": the whole table; "selective": rows and columns with a gold cell;
-            "col_confined": columns with a gold cell; "row_confined": rows with a gold cell. With
-            the model's `allow_empty_span` the reader learns that they have no answer.
+            "col_confined": columns with a gold cell; "row_confined": rows with a gold cell. They
+            teach that there is no answer if `allow_empty_span` of the model and `label_no_answer`
+            of the conversion are set; otherwise they have no gold span.
         num_predictions_to_keep: number of cells of the first stage that are read, the best ones.
         sources: what is read of a cell. "all": its text and its passages; "cells": its text, as in
             the baseline Table-Only of MATE's table 5; "passages": its passages, as in Passage-Only.

@@ -164,6 +164,11 @@ def test_labels_from_texts(vocab_file):
     assert pieces(example) == "[CLS] who [SEP] red blue red x red ##der red red"
     # The first cell that has it, never the header; "green" is nowhere.
     assert tokens(example, "label_ids") == [0, 0, 0, 0, 0, 1, 0, 1, 1, 0, 0]
+    options = {"update_answer_coordinates": True, "label_no_answer": True}
+    converter = ExampleConverter(vocab_file, 32, **options)
+    assert converter.convert(interaction, 0) == example
+    interaction.questions[0].answer.answer_texts[:] = ["green"]
+    assert tokens(converter.convert(interaction, 0), "label_ids") == [1] + [0] * 10
 
 
 def test_histogram_row(vocabulary_file):
