@@ -83,13 +83,16 @@ class QuestionsTask(table.TableTask):
         return judge(interaction, question, prediction)
 
     def measure(self, interactions, predicted):
-        """Computes denotation accuracy of questions, accuracy of statements, and both by kind."""
+        """Computes denotation accuracy of questions, accuracy of statements, and both by kind.
+
+        Baselines that select cells have no accuracy of statements.
+        """
         classified, asked = [], []
         for each in interactions:
             of_class = each.questions[0].answer.HasField("class_index")
             (classified if of_class else asked).append(each)
         found = {"QUESTIONS": metrics.denotation_metrics(asked, predicted)}
-        if classified:
+        if classified and any(each.class_index is not None for each in predicted.values()):
             found["STATEMENTS"] = metrics.classification_metrics(
                 classified, predicted, TabFactTask.class_names
             )

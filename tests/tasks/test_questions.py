@@ -71,6 +71,8 @@ def test_statements_have_scores_of_their_own():
     assert measured["STATEMENTS"]["entailed"] == (1.0, 2)
     assert measured["STATEMENTS"]["unanswered"] == 1
     assert measured["kind"] == {"lookup": (1.0, 1), "statement": (0.5, 4)}
+    of_cells = {"t/0-0_0": Prediction("t/0-0_0", ((0, 1),))}
+    assert "STATEMENTS" not in task.measure(found, of_cells)
 
 
 def test_classes_are_those_of_statements():
