@@ -44,6 +44,11 @@ def make_heads(config: ClassifierConfig) -> dict[str, Head]:
         raise InputError(
             "cells_or_class needs num_classification_labels of 2 or more and a loss of cells"
         )
+    if config.cells_or_class and config.num_aggregation_labels and config.use_answer_as_supervision:
+        raise InputError(
+            "cells_or_class and use_answer_as_supervision exclude each other: a question whose "
+            "answer is only a number has no labelled cells either"
+        )
     return {head.name: head for head in made}
 
 

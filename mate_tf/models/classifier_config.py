@@ -67,7 +67,8 @@ class ClassifierConfig(base_config.Config):
             mean still includes them.
         cells_or_class: an example is labelled with either cells, with their operation, or a class.
             Examples with labelled tokens add no loss of the class, others only that loss. Needs
-            both heads. The mean over the batch still includes all examples.
+            both heads, and labels of the operations (no `use_answer_as_supervision`). The mean over
+            the batch still includes all examples.
         init_cell_selection_weights_to_zero: initialize the cell and column scorers with zeros.
         num_aggregation_labels: number of operations over the selected cells (see
             `heads.aggregation`), 4 for NONE, SUM, AVERAGE and COUNT; 0: no such head.

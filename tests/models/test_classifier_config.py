@@ -24,6 +24,7 @@ CLASSES = {"num_classification_labels": 2, "disable_per_token_loss": True}
         ({**CLASSES, "classification_label_weight": "0=1.0"}, "'0=1.0'"),
         ({"cells_or_class": True}, "cells_or_class needs num_classification_labels"),
         ({**CLASSES, "cells_or_class": True}, "cells_or_class needs .* a loss of cells"),
+        ({**WEAK, "num_classification_labels": 2, "cells_or_class": True}, "exclude each other"),
         ({"span_prediction": "spans"}, "'spans'"),
         ({"span_prediction": "span", "max_span_length": 0}, "max_span_length"),
         ({"span_prediction": "mlp", "span_hidden_size": 0}, "span_hidden_size is 0"),

@@ -193,7 +193,7 @@ class ExampleConverter:
         values = self._table_features(question, table, sequence)
         values["label_ids"] = self._labels(question, table, sequence)
         if self.config.label_no_answer and not values["label_ids"].any():
-            values["label_ids"][0] = 1
+            values["label_ids"][0] = 1  # [CLS], the empty span
         if index > 0:
             previous = interaction.questions[index - 1]
             values["prev_label_ids"] = self._labels(previous, table, sequence)
