@@ -15,12 +15,14 @@ REQUIRED = [
     "tf_keras~=2.20.0",  # tf-models' layers are Keras 2
     "tensorflow-datasets~=4.9",
     "absl-py",
+    "ml_dtypes",
     "numpy",
+    "pyyaml",
     "scikit-learn",
     "scipy",
     "tqdm",
     "protobuf<7",  # tf.io.write_graph breaks with 7
-    "setuptools<81",  # tensorflow_hub imports pkg_resources, which 81 removed
+    "setuptools<81",  # TensorBoard 2.20 imports pkg_resources, which 81 removed
 ]
 EXTRAS = {
     "test": [
@@ -37,7 +39,7 @@ EXTRAS = {
     "gpu": [f"tensorflow[and-cuda]{TENSORFLOW}"],
     # Fetches models by their names on the Hugging Face hub.
     "hub": ["huggingface_hub"],
-    "demo": ["gradio~=6.31", "starlette>=1.10"],
+    "demo": ["gradio~=6.31", "starlette>=1.10", "fastapi", "uvicorn", "h11"],
     # Compiles attention under scattered masks.
     "rows": ["numba"],
     # Scores summaries.
