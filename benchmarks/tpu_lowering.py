@@ -51,7 +51,6 @@ FORMS = {
     "tree_coarse, k-ary": ("tree_coarse", {"branching": [4, 4]}),
     "learned_mask, DAM": ("learned_mask", {"objective": "dam"}),
     "learned_mask, structured DAM": ("learned_mask", {"objective": "dam", "structured": True}),
-    "relation_mask, DAM": ("relation_mask", {"objective": "dam"}),
     "static_mask, blocks": ("static_mask", {"mask": "longformer", "form": "blocks"}),
     "static_mask, bigbird": ("static_mask", {"mask": "bigbird", "form": "masked"}),
 }

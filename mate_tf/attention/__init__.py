@@ -6,14 +6,12 @@ A new variant is one file, imported here and registered in one line.
 from mate_tf.attention import (
     bigbird,
     full,
-    gumbel_mask,
     kernel,
     learned_mask,
     linformer,
     masks,
     mate,
     mate_tree,
-    relation_mask,
     same_row_or_column,
     static_masks,
     table_bias,
@@ -37,8 +35,6 @@ from mate_tf.attention.masks import learned as mask_pruning
 from mate_tf.attention.views import MultiViewEmbedding
 from mate_tf.lazy import on_first_use
 
-drawn_mask = gumbel_mask  # alias of gumbel_mask, kept for code that uses the old name
-
 register("full", full.FullPattern, full.MaskedAttention, full.FullOptions)
 register(
     "same_row_or_column",
@@ -59,12 +55,6 @@ register(
     static_masks.StaticMaskPattern,
     static_masks.StaticMaskAttention,
     static_masks.StaticMaskOptions,
-)
-register(
-    "relation_mask",
-    relation_mask.RelationMaskPattern,
-    full.MaskedAttention,
-    relation_mask.RelationMaskOptions,
 )
 register("tree_fine", tree.TreePattern, tree_fine.TreeFine, tree_fine.TreeFineOptions)
 register("tree_coarse", tree.TreePattern, tree_coarse.TreeCoarse, tree.TreeOptions)

@@ -31,25 +31,6 @@ def option_names(name: str) -> list[str]:
     return [field.name for field in dataclasses.fields(_OPTIONS[name])]
 
 
-def completed(given):
-    """Adds options that a file of an older version lacks, with the values that held then.
-
-    Args:
-        given: values of a configuration file: dicts, lists and scalars.
-
-    Returns:
-        the same, with the result of `completed` of each variant's options that has such a method.
-    """
-    if isinstance(given, list):
-        return [completed(part) for part in given]
-    if not isinstance(given, dict):
-        return given
-    given = {key: completed(value) for key, value in given.items()}
-    name = given.get("name")
-    complete = getattr(_OPTIONS.get(name) if isinstance(name, str) else None, "completed", None)
-    return complete(given) if complete else given
-
-
 class AttentionConfig(base_config.Config):
     """Name of an attention variant and its options, as a tf-models config.
 

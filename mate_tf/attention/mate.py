@@ -33,7 +33,6 @@ from mate_tf.layers.shared_functions import SharedFunctions
 __all__ = [
     "BUCKETS_PER_BLOCK",
     "QUERY_CHUNK",
-    "STRETCH",
     "BucketTensors",
     "HeadType",
     "HeadTypeTensors",
@@ -52,8 +51,6 @@ __all__ = [
 
 QUERY_CHUNK = 256
 """Queries computed at a time if a question longer than G makes attention dense."""
-
-STRETCH = QUERY_CHUNK  # alias of QUERY_CHUNK, kept for code that uses the old name
 
 
 class MatePattern(AttentionPattern):

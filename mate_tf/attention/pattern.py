@@ -1,7 +1,6 @@
 """AttentionPattern: the part of an attention variant that all layers of an encoder share."""
 
 import contextlib
-from collections.abc import Callable
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -94,15 +93,6 @@ class AttentionPattern(keras.layers.Layer):
 
     def checkpoint_variables(self) -> dict:
         """Returns the pattern's own variables, by their names in checkpoints."""
-        return {}
-
-    def older_variables(self) -> dict[str, dict[tuple[int, ...], Callable]]:
-        """Returns what a checkpoint may have in place of variables of this pattern.
-
-        Returns:
-            name, as in `checkpoint_variables` -> {shape of the stored values: function that makes
-            the variable's values, an array, of the stored ones}.
-        """
         return {}
 
     def get_config(self):

@@ -42,12 +42,10 @@ __all__ = [
     "fixed",
     "logsparse",
     "longformer",
-    "refuse_longer",
     "star",
     "strided",
 ]
 
-refuse_longer = check_length  # alias of check_length, kept for code that uses the old name
 
 FORMS = ("auto", "masked", "blocks", "rows")
 """Values of the option `form`."""

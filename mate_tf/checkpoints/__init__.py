@@ -9,7 +9,6 @@ from mate_tf.checkpoints.load import LoadReport, load
 from mate_tf.checkpoints.names import (
     checkpoint_variables,
     matching_variables,
-    reference_variables,
 )
 from mate_tf.checkpoints.patterns import pattern_variables
 from mate_tf.lazy import on_first_use
@@ -20,7 +19,6 @@ __all__ = [
     "load",
     "matching_variables",
     "pattern_variables",
-    "reference_variables",
     "save_huggingface",
 ]
 

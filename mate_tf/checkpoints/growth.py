@@ -1,4 +1,4 @@
-"""Variables for which a checkpoint has only the first part of the values, or other ones."""
+"""Variables for which a checkpoint has only the first part of the values."""
 
 import functools
 
@@ -30,31 +30,6 @@ def grown(model: tf.Module, stored: dict, variables: dict[str, tf.Variable]) -> 
         if name in stored and stored[name].shape[1:2] in lengths:
             found[name] = lengths[stored[name].shape[1:2]]
     return found
-
-
-def converted(model: tf.Module, stored: dict, variables: dict[str, tf.Variable]) -> dict:
-    """Returns the variables of patterns for which other values are stored, made of these.
-
-    A pattern tells what may be stored instead (`older_variables`).
-
-    Args:
-        model: the model with the variables.
-        stored: name -> `StoredTensor`.
-        variables: name in `stored` -> variable.
-
-    Returns:
-        name -> `StoredTensor` with the shape of the variable.
-    """
-    functions = {}
-    for pattern in modules_with(model, "older_variables"):
-        own = pattern.checkpoint_variables()
-        functions |= {id(own[name]): of for name, of in pattern.older_variables().items()}
-    return {
-        name: stored[name].converted(tuple(variable.shape), function)
-        for name, variable in variables.items()
-        if name in stored
-        and (function := functions.get(id(variable), {}).get(tuple(stored[name].shape)))
-    }
 
 
 def repeated(model: tf.Module, stored: dict, variables: dict[str, tf.Variable]) -> dict:

@@ -70,9 +70,8 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
     Variables that the checkpoint lacks keep their values. BERT has one table of two token types, a
     table encoder has seven tables; BERT's becomes the first rows of the table of segment_ids.
     Lower decision trees in the checkpoint become the upper levels of the model's trees
-    (`growth.grown`), and the other levels keep their values. One alpha for two pairs of positions
-    becomes that of each (`growth.converted`). With `repeat_positions` of the EncoderConfig, copies
-    of the checkpoint's position embeddings fill a larger table.
+    (`growth.grown`), and the other levels keep their values. With `repeat_positions` of the
+    EncoderConfig, copies of the checkpoint's position embeddings fill a larger table.
 
     Args:
         model: a TableEncoder, or a model with one; its variables must exist.
@@ -97,7 +96,6 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
         named = [*variables.items(), *by_reference.items()]
         kept = {id(variable) for name, variable in named if re.search(exclude, name)}
         variables = {name: v for name, v in variables.items() if id(v) not in kept}
-    tensors |= growth.converted(model, tensors, variables)
     grown = growth.grown(model, tensors, variables)
     tensors |= {name: tensors[name].scaled(factor) for name, factor in grown.items()}
     axes = dict.fromkeys(grown, 1)

@@ -25,9 +25,6 @@ def checkpoint_variables(model: tf.Module) -> dict[str, tf.Variable]:
     return variables
 
 
-reference_variables = checkpoint_variables  # alias of checkpoint_variables, kept for old imports
-
-
 def modules_with(model: tf.Module, method: str) -> list[tf.Module]:
     """Returns the model and its submodules that have a method, in the order of `submodules`."""
     return [module for module in (model, *model.submodules) if hasattr(module, method)]

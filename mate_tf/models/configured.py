@@ -55,10 +55,6 @@ class ConfiguredModel(keras.Model):
         """Returns name in TF1 checkpoints of BERT and TAPAS -> variable."""
         raise NotImplementedError
 
-    def reference_variables(self) -> dict[str, tf.Variable]:
-        """Alias of `checkpoint_variables`, kept for callers of the old name."""
-        return self.checkpoint_variables()
-
     @property
     def config(self):
         """Settings of the model, a `config_type`."""

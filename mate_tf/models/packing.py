@@ -93,9 +93,6 @@ class Packing:
         """
         return PackedExamples(context, self._to, self._from)
 
-    together = pack  # alias of pack, kept for code that uses the old name
-    apart = unpack  # alias of unpack, kept for code that uses the old name
-
 
 def _first_fit_decreasing(lengths, capacity):
     """Assigns examples, the longest first, to the first sequence with enough room.

@@ -12,7 +12,6 @@ from official.modeling.hyperparams import base_config, params_dict
 
 from mate_tf import tasks, values
 from mate_tf.attention import AttentionConfig
-from mate_tf.attention import config as attention_config
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import atomic_path
 from mate_tf.files.config_files import find_config, with_bases
@@ -259,14 +258,14 @@ def read_chain(path):
 
 
 def read_yaml(path):
-    """Reads a YAML file as a dict, with new options of older files (`attention.config.completed`).
+    """Reads a YAML file as a dict.
 
     Raises:
         InputError: if it cannot be read or parsed.
     """
     try:
         with open(path, encoding="utf-8") as file:
-            return attention_config.completed(_parse_yaml(file.read(), path))
+            return _parse_yaml(file.read(), path)
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read: {error}") from error
 

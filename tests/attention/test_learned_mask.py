@@ -7,7 +7,6 @@ import tensorflow as tf
 from mate_tf.attention import (
     AttentionConfig,
     TableContext,
-    gumbel_mask,
     learned_mask,
     mask_files,
 )
@@ -236,7 +235,7 @@ def test_pairs_at_the_ends_of_importance(tables):
     assert np.abs(after[:, 3] - before[:, 3]).max() > 1e-3
 
 
-@pytest.mark.parametrize("objective", gumbel_mask.OBJECTIVES)
+@pytest.mark.parametrize("objective", learned_mask.OBJECTIVES)
 def test_no_diagonal_against_numpy(tables, objective):
     run = tables.layer_pair(config_of(objective=objective, diagonal=False))
     x = tf.random.stateless_normal([2, 9, HIDDEN], [1, 2])
@@ -320,20 +319,8 @@ def test_masks_of_files_without_a_last_token_are_as_they_were(tables, tmp_path):
         np.testing.assert_array_equal(mask[1, 0], expected)
 
 
-def test_alpha_of_symmetric_masks_becomes_that_of_both_pairs():
-    """Of a checkpoint from before, or of one whose masks were symmetric."""
-    before = pattern_of("random", objective="dam", symmetric=True)
-    config = config_of(objective="dam")
-    variables = {"alpha": before.alpha.numpy(), "step": 3}
-    pattern = learned_mask.LearnedMaskPattern.restored(config, variables)
-    assert pattern.alpha.shape == [HEADS, 144]
-    assert int(pattern.step) == 3
-    np.testing.assert_array_equal(pattern.final_mask(), before.final_mask())
-    np.testing.assert_array_equal(pattern.importance(), before.importance())
-
-
 def test_longer_inputs_are_refused():
-    for objective in gumbel_mask.OBJECTIVES:
+    for objective in learned_mask.OBJECTIVES:
         pattern = pattern_of(objective=objective)
         for training in (False, True):
             with pytest.raises(InputError, match=r"learned_mask: a mask for 12 tokens.*: 13"):
@@ -370,3 +357,93 @@ def test_mask_is_learned_in_a_step_with_xla(tables):
     assert (found > 0).all()
     pattern.alpha.assign_sub(found / found.min())
     assert float(pattern.sparsity()) == 1
+
+
+def test_gumbel_sigmoid_by_its_definition(alpha, u, temperature):
+    """The logistic noise at u is the difference G1 - G2 of two Gumbel variables at its quantile."""
+    found = learned_mask.gumbel_sigmoid(
+        *(tf.constant(x, tf.float64) for x in (alpha, u)), temperature
+    )
+    noise = np.log(u / (1 - u))
+    assert found.numpy() == pytest.approx(
+        1 / (1 + np.exp(-(alpha + noise) / temperature)), abs=1e-6
+    )
+
+
+def test_noise_is_distributed_as_the_difference_of_two_gumbel_variables():
+    rng = np.random.default_rng(2)
+    first, second = (-np.log(-np.log(rng.random(50_000))) for _ in range(2))
+    logistic = learned_mask.gumbel_sigmoid(tf.zeros([50_000]), rng.random(50_000), 1.0).numpy()
+    expected = 1 / (1 + np.exp(-(first - second)))
+    shares = np.linspace(0.05, 0.95, 19)
+    np.testing.assert_allclose(
+        np.quantile(logistic, shares), np.quantile(expected, shares), atol=0.01
+    )
+
+
+def test_gumbel_sigmoid_in_its_limits():
+    uniform = tf.constant(np.random.default_rng(3).random(20_000), tf.float32)
+    alpha = 0.8
+    cold = learned_mask.gumbel_sigmoid(alpha, uniform, 1e-4).numpy()
+    assert np.mean((cold > 0.01) & (cold < 0.99)) < 0.001
+    assert cold.mean() == pytest.approx(1 / (1 + np.exp(-alpha)), abs=0.01)
+    np.testing.assert_array_equal(learned_mask.gumbel_sigmoid(100.0, uniform, 1.0), 1)
+    np.testing.assert_allclose(learned_mask.gumbel_sigmoid(-100.0, uniform, 1.0), 0, atol=1e-30)
+    ends = learned_mask.gumbel_sigmoid(0.0, tf.constant([0.0, 1.0]), 1.0).numpy()
+    assert np.isfinite(ends).all()
+
+
+def test_straight_through_has_the_soft_gradient():
+    alpha = tf.constant([-1.0, 0.3, 2.0])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(alpha)
+        soft = learned_mask.gumbel_sigmoid(alpha, tf.constant([0.5, 0.5, 0.1]), 0.7)
+        hard = learned_mask.straight_through(soft)
+    np.testing.assert_array_equal(hard, [0, 1, 0])
+    np.testing.assert_array_equal(tape.gradient(hard, alpha), tape.gradient(soft, alpha))
+
+
+def test_parameters_are_one_set_a_head():
+    pattern = pattern_of(initial_alpha=0.5)
+    np.testing.assert_array_equal(pattern.alpha, np.full([HEADS, 78], 0.5))
+    assert pattern.checkpoint_variables().keys() == {"alpha"}
+    assert pattern_of(objective="dam").checkpoint_variables().keys() == {"alpha", "step"}
+
+
+def test_temperature_falls_by_the_same_factor_each_batch_and_then_stays():
+    options = {"temperature": 2.0, "final_temperature": 0.5, "temperature_steps": 4}
+    pattern = pattern_of(objective="dam", **options)
+    taus = []
+    for _ in range(6):
+        taus.append(float(pattern.temperature()))
+        pattern.draw()
+    np.testing.assert_allclose(taus, [2, 2**0.5, 1, 0.5**0.5, 0.5, 0.5], rtol=1e-6)
+    assert int(pattern.step) == 6
+    assert float(pattern_of(objective="dam", temperature_steps=0).temperature()) == pytest.approx(
+        0.1
+    )
+
+
+@pytest.mark.parametrize("straight_through", [True, False])
+def test_masks_are_hard_when_the_temperature_has_fallen(straight_through):
+    options = {"temperature_steps": 1, "straight_through": straight_through}
+    pattern = pattern_of(objective="dam", initial_alpha=0.0, temperature=1.0, **options)
+    before, after = pattern.draw().numpy(), pattern.draw().numpy()
+    assert ((before > 0) & (before < 1)).all()
+    assert np.isin(after, (0, 1)).all() == straight_through
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"objective": "masks"},
+        {"temperature": 0.0},
+        {"final_temperature": -0.1},
+        {"penalty": 0.0},
+        {"sparsity_weight": -1.0},
+        {"temperature_steps": -1},
+    ],
+)
+def test_options_out_of_range(options):
+    with pytest.raises(InputError, match=next(iter(options))):
+        pattern_of(**options)

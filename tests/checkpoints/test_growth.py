@@ -167,24 +167,3 @@ def test_types_of_the_previous_answer_start_as_those_without_it(tmp_path):
     table = before.embeddings.token_type_embeddings[3].numpy()
     found = model.embeddings.token_type_embeddings[3].numpy()
     np.testing.assert_array_equal(found, np.concatenate([table, table]))
-
-
-def test_alpha_of_both_pairs_is_loaded_into_masks_of_single_pairs(tmp_path):
-    """A checkpoint from before `learned_mask` had independent parameters, or one without them."""
-    attention = {"name": "learned_mask", "objective": "dam", "length": 5}
-    before = encoder(attention | {"symmetric": True})
-    alpha = before.patterns[0].alpha
-    alpha.assign(np.random.default_rng(0).normal(size=alpha.shape))
-    path = tf.train.Checkpoint(model=before).write(str(tmp_path / "model"))
-    model = encoder(attention)
-    report = checkpoints.load(model, path)
-    assert report.missing == report.unused == report.mismatched == ()
-    np.testing.assert_array_equal(model.patterns[0].final_mask(), before.patterns[0].final_mask())
-    i, j = np.indices([5, 5])
-    lower = np.maximum(i, j) * (np.maximum(i, j) + 1) // 2 + np.minimum(i, j)
-    expected = alpha.numpy()[:, lower.ravel()]
-    np.testing.assert_array_equal(model.patterns[0].alpha, expected)
-    # The other way is refused: of two values there is no one.
-    path = tf.train.Checkpoint(model=model).write(str(tmp_path / "both"))
-    with pytest.raises(InputError, match=r"alpha has the shape \[\d, 25\]"):
-        checkpoints.load(before, path)

@@ -120,44 +120,6 @@ def test_learned_mask_of_an_initial_checkpoint(command, refused, saved, tmp_path
     assert "without attention 'learned_mask': it has no patterns/0/alpha" in message
 
 
-def test_relation_mask(command, refused, saved, created):
-    override = attention(name="relation_mask", objective="dam", diagonal=False)
-    # same cell, same row, same column, header, question, elsewhere
-    row_head, column_head = [1.0, 2.0, -2.0, -1.0, 3.0, -3.0], [0.5, -1.0, 1.0, 1.0, -0.5, -3.0]
-    flags, model_dir = saved(override, [column_head, row_head])
-    output = command(*flags)
-    found, plots = analysis_of(model_dir)
-    assert plots == ["heads.png", "patterns_0.relations.png", "table.png"]
-    of_pattern = found["relations"]["patterns_0"]
-    assert of_pattern["heads like"] == ["column", "row"]
-    assert of_pattern["kept by each head"] == [
-        ["same cell", "same column", "header"],
-        ["same cell", "same row", "question"],
-    ]
-    assert of_pattern["importance of each head"][1]["same row"] == pytest.approx(0.880797)
-    assert of_pattern["seen by MATE of what is kept"] == 1
-    assert min(of_pattern["reached with these radii"].values()) >= 0.99
-    context = _contexts(created)
-    question = (np.array(context.segment_ids) == 0) & (np.array(context.input_mask) == 1)
-    settings = of_pattern["mate_efficient"]
-    assert settings["global_length"] == question.sum(1).max()
-    assert settings["row_heads_ratio"] == 0.5
-    head = next(line for line in output.splitlines() if line.startswith("1  "))
-    assert head.split()[5] == f"{100 / (1 + np.exp(-1)):.1f}"
-    assert head.split()[-1] == "column"
-
-    # the configuration is the one that was given, but for the attention
-    configured = experiments.load(model_dir / "analysis" / "mate_efficient.yaml")
-    assert (
-        configured.task.model.encoder.attention.as_dict() == {"name": "mate_efficient"} | settings
-    )
-    assert configured.task.model.encoder.hidden_size == 16
-    assert configured.task.train_data.input_path == str(created / "tf_examples" / "train.tfrecord")
-
-    message = refused(*flags, "--params_override=task.validation_data.input_path=absent.tfrecord")
-    assert message == "absent.tfrecord: no such file; run --mode=create_data first"
-
-
 def _contexts(created):
     batches = records.dataset(created / "tf_examples" / "dev.tfrecord", 100)
     batch = next(batches.as_numpy_iterator())

@@ -17,7 +17,7 @@ CONFIGS = pathlib.Path(__file__).parents[2] / "configs"
     "name",
     [
         *("sqa", "wtq", "hybridqa", "hybridqa_rc", "tabfact", "pretrain", "custom", "quickstart"),
-        *("squad_v2", "listops", "rte", "treeformer_tc", "sqa_relation_mask", "sparsebert_dam_s"),
+        *("squad_v2", "listops", "rte", "treeformer_tc", "sparsebert_dam_s"),
         *("hybridqa_mate_tree_minilm", "treeformer/tc_9_layers"),
     ],
 )
@@ -114,33 +114,6 @@ def test_another_model_in_the_same_folder(tmp_path):
         with pytest.raises(InputError, match=rf"params\.yaml: .*{message}; give another --model"):
             experiments.check_same_model(other, str(tmp_path))
     experiments.check_same_model(other, str(tmp_path), "encoder")
-
-
-@pytest.mark.parametrize(
-    ("options", "symmetric"),
-    [({"objective": "dam"}, True), ({"objective": "dam", "structured": True}, None), ({}, None)],
-)
-def test_a_folder_of_before_symmetric_was_an_option(tmp_path, options, symmetric):
-    """Its params.yaml has all options but this one. A file of a user, with some, is as it is."""
-    attention = {"name": "learned_mask", **options}
-    override = json.dumps({"task": {"model": {"encoder": {"attention": attention}}}})
-    now = experiments.load(task="TEXT_PRETRAIN", params_override=override)
-    path = tmp_path / "params.yaml"
-    experiments.save(now, str(tmp_path))
-    assert path.read_text().count("symmetric: null") == 1
-    path.write_text(re.sub(r" *symmetric: null\n", "", path.read_text()))
-    saved = experiments.load_saved(str(tmp_path)).task.model.encoder.attention
-    assert saved.symmetric is symmetric
-    if symmetric:
-        with pytest.raises(InputError, match=r"attention\.symmetric=True, not None; give"):
-            experiments.check_same_model(now, str(tmp_path))
-        now.task.model.encoder.attention.symmetric = True
-    experiments.check_same_model(now, str(tmp_path))
-    (tmp_path / "user.yaml").write_text(
-        json.dumps({"task": {"name": "TEXT_PRETRAIN", **json.loads(override)["task"]}})
-    )
-    users = experiments.load(str(tmp_path / "user.yaml")).task.model.encoder.attention
-    assert users.symmetric is None
 
 
 def test_a_file_that_starts_from_another(tmp_path):

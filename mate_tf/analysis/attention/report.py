@@ -7,7 +7,6 @@ from mate_tf.files.atomic import write_json
 
 ANALYSES = {
     "learned masks": learned.learned_masks,
-    "relations": learned.relation_masks,
     "masks of an example": examples.example_masks,
     "attention flow": examples.attention_flow,
     "table": examples.table_maps,

@@ -4,7 +4,6 @@ Matplotlib is imported when a figure is drawn.
 """
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -104,49 +103,6 @@ def head_importance(importance, title: str = "") -> "Figure":
         image = axes.imshow(of_head, cmap=style.SHARES, vmin=0, vmax=1)
         axes.set_title(f"head {number}")
     figure.colorbar(image, ax=panels, label="importance", shrink=0.6)
-    return figure
-
-
-@style.styled
-def relation_importance(
-    importance, relations: Sequence[str], kept=None, title: str = ""
-) -> "Figure":
-    """Plots the importance of each relation for each head, as a heat map with numbers.
-
-    Args:
-        importance: <float>[heads, relations], P, between 0 and 1.
-        relations: names of the relations.
-        kept: <bool>[heads, relations], True for cells with a frame; None: no frames.
-        title: text above the plot.
-
-    Raises:
-        InputError: if `importance` has another shape.
-    """
-    from matplotlib.patches import Rectangle
-
-    importance = np.asarray(importance)
-    if importance.ndim != 2 or not len(importance) or importance.shape[1] != len(relations):
-        raise InputError(
-            f"importance to plot is [heads, {len(relations)}], not {list(importance.shape)}"
-        )
-    heads = len(importance)
-    figure = style.new_figure(len(relations) + 2, 0.4 * heads + 1.4, title)
-    axes = figure.add_subplot()
-    image = axes.imshow(importance, cmap=style.SHARES, vmin=0, vmax=1, aspect="auto")
-    figure.colorbar(image, label="importance")
-    for (head, relation), value in np.ndenumerate(importance):
-        color = "white" if value > 0.6 else "black"
-        axes.text(relation, head, f"{value:.2f}", ha="center", va="center", color=color)
-        if kept is not None and kept[head][relation]:
-            corner = (relation - 0.47, head - 0.45)
-            axes.add_patch(
-                Rectangle(corner, 0.94, 0.9, fill=False, edgecolor=style.FRAME, linewidth=1.5)
-            )
-    axes.set_xticks(range(len(relations)), relations)
-    axes.set_yticks(range(heads), [str(head) for head in range(1, heads + 1)])
-    axes.set_ylabel("head")
-    if kept is not None:
-        axes.set_xlabel("framed: kept by the head")
     return figure
 
 

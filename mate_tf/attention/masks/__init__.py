@@ -30,8 +30,6 @@ from mate_tf.attention.masks.table import (
 )
 from mate_tf.lazy import on_first_use
 
-apart = same_example  # alias of same_example, kept for code that uses the old name
-
 __all__ = [
     "HeadTokens",
     "any_key",

@@ -8,8 +8,6 @@ import pytest
 from mate_tf.analysis.attention import learned
 from mate_tf.attention import AttentionConfig
 from mate_tf.attention.learned_mask import LearnedMaskPattern
-from mate_tf.attention.relation_mask import RELATIONS, RelationMaskPattern
-from mate_tf.errors import InputError
 
 
 @pytest.fixture
@@ -36,8 +34,7 @@ def trained():
 
 
 def pattern_of(kind, alpha_of, **options):
-    names = {LearnedMaskPattern: "learned_mask", RelationMaskPattern: "relation_mask"}
-    pattern = kind(AttentionConfig(name=names[kind], **options), num_heads=2)
+    pattern = kind(AttentionConfig(name="learned_mask", **options), num_heads=2)
     pattern.build()
     pattern.alpha.assign(alpha_of(pattern.alpha.shape))
     return pattern
@@ -79,11 +76,3 @@ def test_masks_of_positions(trained):
 
 def test_a_model_that_learned_nothing(trained):
     assert learned.learned_masks(trained()) == {}
-    assert learned.relation_masks(trained()) == {}
-
-
-def test_relations_are_of_tables(trained):
-    pattern = pattern_of(RelationMaskPattern, lambda shape: np.zeros(shape))
-    assert pattern.alpha.shape == [2, len(RELATIONS)]
-    with pytest.raises(InputError, match=r"dev\.tfrecord: has no example with a table"):
-        learned.relation_masks(trained(patterns_0=pattern))
