@@ -11,7 +11,6 @@ from mate_tf.attention import (
     linformer,
     masks,
     mate,
-    mate_tree,
     same_row_or_column,
     static_masks,
     table_bias,
@@ -58,7 +57,6 @@ register(
 )
 register("tree_fine", tree.TreePattern, tree_fine.TreeFine, tree_fine.TreeFineOptions)
 register("tree_coarse", tree.TreePattern, tree_coarse.TreeCoarse, tree.TreeOptions)
-register("mate_tree", mate_tree.MateTreePattern, mate_tree.MateTree, mate_tree.MateTreeOptions)
 register("linformer", linformer.LinformerPattern, linformer.Linformer, linformer.LinformerOptions)
 register("table_etc", table_etc.TableETCPattern, table_etc.TableETC, table_etc.TableETCOptions)
 register("bigbird", bigbird.BigBirdPattern, bigbird.BigBird, bigbird.BigBirdOptions)

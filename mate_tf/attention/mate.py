@@ -129,11 +129,10 @@ class MateExact(TableAttention):
     def _per_type(self, *projections):
         """Yields each type of heads with its projections, <float>[batch, heads, seq, head_size]."""
         counts = [kind.count for kind in self.head_types]
-        counts.append(self.num_heads - sum(counts))  # `mate_tree` has other heads behind these
         # [batch, seq, heads, head_size] -> [batch, heads, seq, head_size]
         projections = (tf.transpose(x, [0, 2, 1, 3]) for x in projections)
         # Not slices: the gradient of each would be as large as all heads, and mostly zeros.
-        *parts, _ = zip(*(tf.split(x, counts, axis=1) for x in projections), strict=True)
+        parts = zip(*(tf.split(x, counts, axis=1) for x in projections), strict=True)
         yield from zip(self.head_types, parts, strict=True)
 
     def _joined(self, contexts):

@@ -57,15 +57,13 @@ class TreeAttention(TableAttention):
     """Attention with decision trees in its heads, the same for projected queries and keys.
 
     Attributes:
-        tree: the DecisionTrees of the heads from `first_tree_head` on, with their variables.
+        tree: the DecisionTrees of the heads, with their variables.
         num_trees: trees of each head.
         scored_at_once: number of scores that are computed for every vector (see DecisionTrees).
-        first_tree_head: number of the first head with trees.
     """
 
     num_trees = 1
     scored_at_once = 0
-    first_tree_head = 0
 
     def __init__(self, config, num_heads, **kwargs):
         super().__init__(config, num_heads, **kwargs)
@@ -74,7 +72,7 @@ class TreeAttention(TableAttention):
         )
         self.tree = decision_trees.DecisionTrees(
             self.tree_shape,
-            num_heads - self.first_tree_head,
+            num_heads,
             self.head_size,
             self.num_trees,
             self.scored_at_once,
@@ -160,7 +158,7 @@ class TreeAttention(TableAttention):
             x: <float>[batch, seq, hidden], the input of the layer.
         """
         projections = self.project(x, self.query, self.key)
-        return tuple(self.tree.leaves(part[:, :, self.first_tree_head :]) for part in projections)
+        return tuple(self.tree.leaves(part) for part in projections)
 
     def occupancy(self, x: tf.Tensor, real: tf.Tensor) -> dict:
         """Computes how keys spread over the leaves; see `decision_trees.occupancy`.

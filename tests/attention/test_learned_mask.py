@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 import tensorflow as tf
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mate_tf.attention import (
     AttentionConfig,
@@ -359,6 +361,7 @@ def test_mask_is_learned_in_a_step_with_xla(tables):
     assert float(pattern.sparsity()) == 1
 
 
+@given(st.floats(-5, 5), st.floats(0.001, 0.999), st.floats(0.05, 5))
 def test_gumbel_sigmoid_by_its_definition(alpha, u, temperature):
     """The logistic noise at u is the difference G1 - G2 of two Gumbel variables at its quantile."""
     found = learned_mask.gumbel_sigmoid(

@@ -50,7 +50,7 @@ def test_all_variants_and_heads_lower(tpu_python, project, tmp_path, benchmark):
     assert {row["variant"] for row in rows} == {*attention.names(), *benchmark.FORMS}
     assert {row["head"] for row in rows} == set(benchmark.HEADS)
     # Two layers of these share their functions.
-    sharing = ("--variants", "mate_efficient", "mate_tree", "--heads", "column and cells")
+    sharing = ("--variants", "mate_efficient", "tree_fine", "--heads", "column and cells")
     tpu_python(script, f"--output={tmp_path / 'two'}", "--parts", "training", *sharing)
 
 

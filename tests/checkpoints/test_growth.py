@@ -15,7 +15,6 @@ from .conftest import SIZES
 NODES = {
     "tree_fine": ("kernel", "bias"),
     "tree_coarse": ("kernel", "bias", "alpha"),
-    "mate_tree": ("kernel", "bias"),
 }
 
 
@@ -93,7 +92,7 @@ def test_trees_of_another_shape_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("before", "name"), [("full", "tree_coarse"), ("mate_efficient", "mate_tree")]
+    ("before", "name"), [("full", "tree_coarse"), ("mate_efficient", "tree_fine")]
 )
 def test_trees_come_into_layers_without(tmp_path, before, name):
     before = filled(encoder({"name": before}))

@@ -63,7 +63,7 @@ def test_flags_and_configuration(command, asked, config_file, tmp_path):
         f"--config_file={config_file}",
         f"--output_dir={tmp_path}",
         "--lengths=512,128",
-        "--variants=kernel,mate_tree",
+        "--variants=kernel,tree_fine",
         "--precisions=float32,bfloat16",
         "--compile=both",
         "--passes=forward,training",

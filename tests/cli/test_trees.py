@@ -10,7 +10,7 @@ from mate_tf.serving.signatures import parse_examples
 from mate_tf.training import experiments, layer_log, trainer
 
 pytestmark = pytest.mark.usefixtures("without_graphs")
-VARIANTS = ("tree_fine", "tree_coarse", "mate_tree")
+VARIANTS = ("tree_fine", "tree_coarse")
 
 
 def test_tables_with_all_kinds_of_trees(command, config_file, created, tmp_path, monkeypatch):
@@ -21,7 +21,7 @@ def test_tables_with_all_kinds_of_trees(command, config_file, created, tmp_path,
         f"--config_file={config_file}",
         f"--output_dir={created}",
         f"--model_dir={model_dir}",
-        "--params_override=task: {model: {encoder: {num_hidden_layers: 3,"
+        "--params_override=task: {model: {encoder: {num_hidden_layers: 2,"
         f" attention: [{layers}]}}}}}}",
         "--params_override=trainer.layer_log_interval=1",
     )

@@ -53,7 +53,7 @@ def test_known_numbers(looking_alike, small_example, pieces):
     assert not maps.shares(ATTENTION, LAST, heads="other heads").any()
 
 
-@pytest.mark.parametrize("name", ["full", "mate_efficient", "mate_tree", "same_row_or_column"])
+@pytest.mark.parametrize("name", ["full", "mate_efficient", "same_row_or_column"])
 def test_shares_of_a_place_add_up(name, looking_alike, small_example, pieces, monkeypatch):
     """With the question and the cells that are not shown."""
     monkeypatch.setattr(cell_maps, "MAX_CELLS", 4)
@@ -72,7 +72,10 @@ def test_shares_of_a_place_add_up(name, looking_alike, small_example, pieces, mo
 
 
 def test_types_of_heads(looking_alike, small_example, pieces):
-    for name, heads in {"full": ["all heads"], "mate_tree": ["row heads", "other heads"]}.items():
+    for name, heads in {
+        "full": ["all heads"],
+        "mate_efficient": ["row heads", "column heads"],
+    }.items():
         assert cell_maps.measure(looking_alike(name), small_example, pieces).heads == heads
 
 

@@ -48,7 +48,7 @@ def encoder_of(name, layers=2, **options):
 
 @pytest.mark.parametrize(
     "name",
-    ["full", "same_row_or_column", "mate_exact", "mate_efficient", "mate_tree"],
+    ["full", "same_row_or_column", "mate_exact", "mate_efficient"],
 )
 def test_probabilities(name, features):
     found = list(attention_flow.probabilities(encoder_of(name), features))
@@ -157,7 +157,6 @@ def test_cells_of_several_tokens_are_added_up(features):
 
 def test_other_attention_has_one_group_of_heads():
     assert list(attention_flow.head_groups(encoder_of("full"))) == ["all heads"]
-    assert list(attention_flow.head_groups(encoder_of("mate_tree"))) == ["all heads", "row heads"]
 
 
 def test_padding_is_cut_off():

@@ -55,20 +55,6 @@ def test_head_importance_shows_each_head_by_itself():
     assert bar.get_ylabel() == "importance"
 
 
-def test_relation_importance_frames_what_is_kept():
-    importance = np.array([[0.1, 0.9, 0.5], [0.3, 0.2, 1.0]])
-    figure = mask_plots.relation_importance(importance, ["row", "column", "rest"], importance > 0.4)
-    axes = figure.axes[0]
-    np.testing.assert_array_equal(axes.images[0].get_array(), importance)
-    assert [text.get_text() for text in axes.texts] == [
-        *("0.10", "0.90", "0.50", "0.30", "0.20", "1.00")
-    ]
-    centers = [tuple(np.round(frame.get_center(), 6)) for frame in axes.patches]
-    assert centers == [(1, 0), (2, 0), (2, 1)]
-    with pytest.raises(InputError, match=r"\[heads, 2\], not \[2, 3\]"):
-        mask_plots.relation_importance(importance, ["row", "column"])
-
-
 def test_head_masks_are_blue_where_there_is_attention():
     mask = np.zeros([5, 6, 6], bool)
     mask[2, 0] = True
