@@ -20,7 +20,6 @@ with other seeds uses two cores.
 
 import argparse
 import json
-import os
 import pathlib
 import shutil
 import statistics
@@ -46,7 +45,7 @@ INITIAL_ALPHA = 0.03  # Adam's steps add up to 0.1: a third of that switches a p
 LEAST_SPARSITY = 0.5
 SHARES, HIGH_SHARES = (0.3, 0.6, 0.9), (0.8, 0.85, 0.9, 0.95)
 LENGTH = 128
-PRETRAINED_STEPS, BATCH = 600, 16
+IMPORTANCE_STEPS, PRETRAINED_STEPS, MASK_STEPS, BATCH = 1500, 600, 300, 16
 LAYERS = 3  # of the pre-trained ones, but for importance: half of the time
 SMALL, PRETRAINED = "small BERT from nothing", "pre-trained BERT"
 CONFIGS = {SMALL: "text_pretrain_small", PRETRAINED: "text_pretrain_minilm"}
@@ -73,8 +72,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--parts", nargs="+", choices=PART_NAMES, default=list(PART_NAMES))
     parser.add_argument("--tasks", nargs="+", choices=GLUE, default=list(GLUE))
     parser.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2))
-    parser.add_argument("--importance_steps", type=int, default=1500, help="of the small BERT")
-    parser.add_argument("--mask_steps", type=int, default=300)
+    parser.add_argument("--prices", type=float, nargs="+", default=LAMBDAS, help="of a pair")
+    parser.add_argument("--steps", type=int, help="of each training instead of its own")
     parser.add_argument("--symmetric", action="store_true", help="DAM's masks; the paper's are not")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument(
@@ -114,6 +113,7 @@ def overrides(**values) -> list[str]:
 
 def pretrain(options, model: str, name: str, steps: int, *flags):
     """The folder of a training of TEXT_PRETRAIN, done as far as it is not yet."""
+    steps = options.steps or steps
     model_dir = options.data / "pretraining" / name
     made = job(
         options,
@@ -143,7 +143,7 @@ def alpha(model_dir) -> "LearnedMaskPattern":
 def learned_importance(options, model: str):
     """P of one of the two models, <float>[heads, n, n]."""
     name = "importance_" + model.partition(" ")[0]
-    steps = options.importance_steps if model == SMALL else PRETRAINED_STEPS
+    steps = IMPORTANCE_STEPS if model == SMALL else PRETRAINED_STEPS
     return alpha(pretrain(options, model, name, steps)).importance()
 
 
@@ -163,7 +163,7 @@ def importance(options) -> dict:
 
 def learned_mask(options, price: float) -> pathlib.Path:
     """The file of the mask that DAM learns at a price."""
-    steps = options.mask_steps
+    steps = options.steps or MASK_STEPS
     attention = {
         "objective": "dam",
         "initial_alpha": INITIAL_ALPHA,
@@ -182,7 +182,7 @@ def learned_mask(options, price: float) -> pathlib.Path:
 def masks(options) -> dict:
     """Sparsity at each price, with the masks of all heads (figure 5)."""
     found = {}
-    for price in LAMBDAS:
+    for price in options.prices:
         mask = mask_files.load(learned_mask(options, price))
         found[f"{price:.0e}"] = mask_pruning.sparsity(mask)
         path = options.output / f"sparsebert_mask_{price:.0e}.png"
@@ -194,6 +194,7 @@ def masks(options) -> dict:
 def fine_tune(options, task: str, mask: pathlib.Path | None, name: str, seed: int) -> float:
     """Score on dev after fine-tuning with a fixed mask, or with full attention."""
     folder, config, metric, steps, lengths = GLUE[task]
+    steps = options.steps or steps
     data = options.data / "glue" / folder
     model_dir = data / "runs" / f"{name}_{seed}"
     result = data / "scores" / f"{name}_{seed}.json"
@@ -247,7 +248,7 @@ def stored_mask(options, name: str, mask) -> pathlib.Path:
 
 def glue(options) -> dict:
     """Scores of each kind of mask: kind -> task -> those of the seeds."""
-    for price in LAMBDAS:
+    for price in options.prices:
         path = learned_mask(options, price)
         mask = mask_files.load(path)
         if mask_pruning.sparsity(mask) >= LEAST_SPARSITY:
@@ -300,8 +301,8 @@ def pruned_scores(options, task: str, way: str, share: float, mask_of) -> tuple:
 def pruning(options) -> dict:
     """Scores against sparsity: task -> way of pruning -> [(sparsity, mean, deviation)]."""
     learned = learned_importance(options, PRETRAINED)
-    found = {task: {"importance": [], "random": []} for task in PRUNED}
-    for task in PRUNED:
+    found = {task: {"importance": [], "random": []} for task in PRUNED if task in options.tasks}
+    for task in found:
         for share in SHARES:
             ways = {
                 "importance": lambda seed, share=share: mask_pruning.prune(learned, share),
@@ -320,8 +321,8 @@ def stages(options) -> dict:
     learned = learned_importance(options, PRETRAINED)
     one, two = "one stage (DAM)", "two stages (importance)"
     found = {task: {one: [], two: []} for task in STAGED}
-    for task in STAGED:
-        for price in LAMBDAS:
+    for task in found:
+        for price in options.prices:
             path = learned_mask(options, price)
             sparsity = mask_pruning.sparsity(mask_files.load(path))
             name = f"{DAM}_{price:.0e}"
@@ -384,10 +385,7 @@ PARTS = dict(zip(PART_NAMES, (importance, masks, glue, pruning, stages, diagonal
 
 def main() -> None:
     options = arguments()
-    os.environ |= {
-        "TF_NUM_INTRAOP_THREADS": str(options.threads),
-        "TF_NUM_INTEROP_THREADS": str(options.threads),
-    }
+    common.limit_threads(options.threads, options.threads)
     path = options.output / "sparsebert.json"
     results = json.loads(path.read_text()) if path.exists() else {}
     options.output.mkdir(parents=True, exist_ok=True)  # figures come first

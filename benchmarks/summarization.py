@@ -34,8 +34,6 @@ TREES, FULL = "tree_fine", "full"
 SEARCHES = {"greedy": 1, "beam 4": 4}
 """Name of a search -> its beam."""
 BASELINES = ("lead-1", "lead-3", "random sentence")
-HELD_OUT = 500
-"""Passages of the dev set, and of the test set."""
 WITH_OWN, WITH_OTHER = "loss", "loss with another passage"
 BATCH = 32
 """Examples of a batch in which passages change places."""
@@ -53,6 +51,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--steps", type=int, help="of each training instead of the config's")
     parser.add_argument("--params_override", action="append", default=[])
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--held_out", type=int, default=500, help="passages of dev, and of test")
     parser.add_argument("--only_train", action="store_true")
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("out/summarization"))
     return parser.parse_args()
@@ -69,7 +68,7 @@ def read_passages(folders) -> dict[str, list[str]]:
     return found
 
 
-def examples(passages: dict[str, list[str]]) -> dict[str, list[dict]]:
+def examples(passages: dict[str, list[str]], held_out: int) -> dict[str, list[dict]]:
     """Split -> id, document and summary of its passages, in an order that does not matter.
 
     No document and no first sentence is in two splits, or twice in one.
@@ -86,15 +85,15 @@ def examples(passages: dict[str, list[str]]) -> dict[str, list[dict]]:
         key = hashlib.sha256(name.encode()).hexdigest()
         usable.append({"id": key[:16], "document": document, "summary": first})
     usable.sort(key=lambda each: each["id"])
-    test, dev = usable[:HELD_OUT], usable[HELD_OUT : 2 * HELD_OUT]
-    return {"train": usable[2 * HELD_OUT :], "dev": dev, "test": test}
+    test, dev = usable[:held_out], usable[held_out : 2 * held_out]
+    return {"train": usable[2 * held_out :], "dev": dev, "test": test}
 
 
 def make_data(options) -> None:
     """Writes JSON lines and converts them, unless that is done."""
     folder = options.data / "passages"
     if not (folder / "test.jsonl").exists():
-        for split, found in examples(read_passages(options.passages)).items():
+        for split, found in examples(read_passages(options.passages), options.held_out).items():
             lines = "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in found)
             write_text(folder / f"{split}.jsonl", lines)
             print(f"written | {folder / split}.jsonl: {len(found)} passages", flush=True)
