@@ -21,6 +21,10 @@ import sys
 
 import common
 
+from mate_tf.analysis.cost import encoder_worker, profile
+from mate_tf.errors import InputError
+from mate_tf.models.encoder_config import EncoderConfig
+
 LENGTHS = (512, 1024, 2048, 4096, 8192)
 VARIANTS = ("full", "mate_exact", "mate_efficient")
 PEERS = common.ROOT / "benchmarks" / "peers"
@@ -46,9 +50,6 @@ def arguments() -> argparse.Namespace:
 
 def settings(args):
     """The `profile.Settings` asked for."""
-    from mate_tf.analysis.cost import encoder_worker, profile
-    from mate_tf.models.encoder_config import EncoderConfig
-
     encoder_worker.load(APPENDIX_D)
     config = EncoderConfig(**ENCODER, recompute=args.recompute)
     variants, peers = [*args.variants], {}
@@ -77,9 +78,6 @@ def settings(args):
 
 def main() -> None:
     args = arguments()
-    from mate_tf.analysis.cost import profile
-    from mate_tf.errors import InputError
-
     name = "attention_" + ("memory" if args.memory else "speed")
     name += ("_training" if args.training else "") + ("_recompute" if args.recompute else "")
     try:

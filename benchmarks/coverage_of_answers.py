@@ -42,12 +42,7 @@ def arguments() -> argparse.Namespace:
 
 
 class Coverage:
-    """Counts of one data set.
-
-    Args:
-        vocab_file: WordPiece vocabulary.
-        lengths: numbers of tokens.
-    """
+    """Counts of one data set, at some numbers of tokens."""
 
     def __init__(self, vocab_file: str, lengths):
         self.questions = 0

@@ -208,46 +208,23 @@ def write(folder: pathlib.Path, make, seed: int, tables) -> None:
         (folder / f"{split}.jsonl").write_text(text, encoding="utf-8")
 
 
-@dataclasses.dataclass
-class Spent:
-    """Time that a mode of the command line took.
-
-    Attributes:
-        seconds: time on the clock.
-        cpu_seconds: time of all processors together.
-        killed: True if the mode was started before and killed; that time is not counted.
-    """
-
-    seconds: float = 0.0
-    cpu_seconds: float = 0.0
-    killed: bool = False
-
-    def __str__(self):
-        least = "at least " if self.killed else ""
-        return f"{least}{self.seconds:.0f} s, {self.cpu_seconds:.0f} s of processor time"
-
-
-def train(data: pathlib.Path, output: pathlib.Path, *flags: str) -> dict[str, Spent]:
+def train(data: pathlib.Path, output: pathlib.Path, *flags: str) -> dict[str, list[float]]:
     """Creates data, trains and evaluates by the command line, as far as this is not done yet.
 
     Returns:
-        the time of each mode.
+        mode -> seconds on the clock and of all processors; of its last start, if it was killed.
     """
-    path = output / "spent.json"
     output.mkdir(parents=True, exist_ok=True)
+    path = output / "spent.json"
     spent = json.loads(path.read_text()) if path.exists() else {}
-    common_flags = (f"--config_file={CONFIG}", f"--input_dir={data}", f"--output_dir={output}")
+    given = (f"--config_file={CONFIG}", f"--input_dir={data}", f"--output_dir={output}")
     for mode in MODES:
-        if spent.get(mode):
-            continue
-        killed = mode in spent
-        write_json(str(path), spent | {mode: None})
-        start, before = time.monotonic(), cpu_seconds()
-        common.run(mode, *common_flags, "--num_processes=1", *flags)
-        now = Spent(time.monotonic() - start, cpu_seconds() - before, killed)
-        spent[mode] = dataclasses.asdict(now)
-        write_json(str(path), spent)
-    return {mode: Spent(**of_mode) for mode, of_mode in spent.items()}
+        if mode not in spent:
+            start, before = time.monotonic(), cpu_seconds()
+            common.run(mode, *given, "--num_processes=1", *flags)
+            spent[mode] = [time.monotonic() - start, cpu_seconds() - before]
+            write_json(str(path), spent)
+    return spent
 
 
 def cpu_seconds() -> float:
@@ -328,14 +305,10 @@ def main() -> None:
     found = together(of_seeds)
     print(f"\nseeds {', '.join(map(str, options.seeds))}\n{table(found)}")
     for name, of_modes in times.items():
-        for mode, spent in of_modes.items():
-            print(f"{name}, {mode}: {spent}")
-    seconds = {
-        name: {mode: dataclasses.asdict(spent) for mode, spent in of_modes.items()}
-        for name, of_modes in times.items()
-    }
+        for mode, (clock, worked) in of_modes.items():
+            print(f"{name}, {mode}: {clock:.0f} s, {worked:.0f} s of processor time")
     of_seeds = dict(zip(map(str, options.seeds), of_seeds, strict=True))
-    common.write(options, "custom", {"all seeds": found, "seeds": of_seeds, "times": seconds})
+    common.write(options, "custom", {"all seeds": found, "seeds": of_seeds, "times": times})
 
 
 if __name__ == "__main__":

@@ -335,9 +335,7 @@ def write_model(options, folder: pathlib.Path) -> str:
 def of_hybridqa(input_dir: str, sentences: int) -> list[dict]:
     """Returns the dev questions of HybridQA whose tables are there.
 
-    Args:
-        input_dir: the folder that --input_dir names for HYBRIDQA.
-        sentences: k, sentences of linked passages that are appended to the cells of each table.
+    `sentences` of linked passages are appended to the cells of each table.
     """
     shown = Shown(
         ConversionConfig(

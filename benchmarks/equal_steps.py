@@ -68,10 +68,7 @@ def write_subset(options) -> int:
     """Writes the examples that are long enough, and at most --dev_questions of each other split.
 
     An interaction is left out if any of its questions has no such example. Subsets of a split, such
-    as TabFact's simple statements, keep what the split keeps.
-
-    Returns:
-        The number of dev questions.
+    as TabFact's simple statements, keep what the split keeps. Returns the number of dev questions.
     """
     source, target = str(options.data), str(options.work_dir / "examples")
     for path in (examples_path(target, DEV), interactions_path(target, DEV)):
@@ -151,12 +148,7 @@ def score(options, start: str, attention: str, seed: int) -> float:
 
 
 def difference(own: list[float], other: list[float], questions: int) -> tuple[float, float, float]:
-    """Returns the difference of two means and its 95 % interval.
-
-    Args:
-        own, other: scores of each seed.
-        questions: number of questions that each score is a share of.
-    """
+    """The difference of two means and its 95 % interval; scores are shares of `questions`."""
     mean = np.mean(own) - np.mean(other)
     if min(len(own), len(other)) > 1:
         low, high = stats.ttest_ind(own, other, equal_var=False).confidence_interval()

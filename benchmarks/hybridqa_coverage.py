@@ -48,13 +48,8 @@ def arguments() -> argparse.Namespace:
 def count_tokens(interactions, tokenizer, limits) -> dict:
     """How many tokens questions and tables have that are expanded by the best k sentences.
 
-    Args:
-        interactions: with passages.
-        tokenizer: a `data.converters.tokenizer.Tokenizer`.
-        limits: values of k.
-
     Returns:
-        k, or EVERYTHING -> <int>[questions].
+        k of `limits`, or EVERYTHING -> <int>[questions].
     """
     lengths = {limit: [] for limit in (*limits, EVERYTHING)}
     interactions = iter(interactions)

@@ -22,12 +22,7 @@ import time
 import common
 
 from mate_tf.data import records
-from mate_tf.data.interactions import (
-    Question,
-    given,
-    interaction_from_table,
-    table_of,
-)
+from mate_tf.data.interactions import Question, given, interaction_from_table, table_of
 from mate_tf.evaluation import baselines, denotation, metrics
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.serving import presets

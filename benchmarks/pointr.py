@@ -13,7 +13,6 @@ already is not done again: killed, the same command goes on.
 import argparse
 import json
 import pathlib
-import statistics
 import time
 
 import common
@@ -112,8 +111,8 @@ def seconds(options, length: int, repeats: int = 5, batches: int = 4) -> dict:
     Every question is padded to `length`, whatever the small configuration reads.
     """
     inputs = features.names(features.MODEL_INPUTS)
-    models, taken = {}, {name: [] for name in ("mate_efficient", "full")}
-    for name in taken:
+    models = {}
+    for name in ("mate_efficient", "full"):
         experiment = experiments.load(str(common.CONFIGS / "hybridqa_minilm.yaml"))
         experiment.task.model.encoder.attention.override({"name": name}, is_strict=False)
         model = tasks.create(experiment.task).build_model()
@@ -125,14 +124,12 @@ def seconds(options, length: int, repeats: int = 5, batches: int = 4) -> dict:
     missing = [[0, 0], [0, max(0, length - shortest)]]
     dataset = records.dataset(path, size, seq_length=shortest).take(batches)
     found = [{name: tf.pad(batch[name], missing) for name in inputs} for batch in dataset]
-    for repeat in range(repeats + 1):
-        for name, model in models.items():
-            start = time.perf_counter()
-            for batch in found:
-                model(batch).numpy()
-            if repeat:  # the first one is the warm-up
-                taken[name].append(time.perf_counter() - start)
-    rates = {name: size * batches / statistics.median(times) for name, times in taken.items()}
+    cases = {
+        name: lambda model=model: [model(batch) for batch in found][::-1]
+        for name, model in models.items()
+    }
+    taken = common.in_turns(cases, repeats)
+    rates = {name: size * batches / clock for name, (clock, _) in taken.items()}
     for name, rate in rates.items():
         print(f"{name:16} {rate:6.2f} questions/s at {length} tokens")
     print(f"mate_efficient / full: {rates['mate_efficient'] / rates['full']:.2f}")

@@ -78,11 +78,7 @@ def read_questions(input_dir, count: int) -> list[dict]:
 
 
 class Comparison:
-    """Our answers beside theirs.
-
-    Args:
-        predictor: a `mate_tf.Predictor` of their model.
-    """
+    """Answers of a `mate_tf.Predictor` of their model beside theirs."""
 
     def __init__(self, predictor):
         self._predictor = predictor
@@ -179,16 +175,7 @@ def main() -> None:
 
 
 def compare(python: str, folder, model: str, sizes: dict, vocabulary, asked: list[dict]) -> dict:
-    """Writes a model, asks both, prints and returns the report.
-
-    Args:
-        python: interpreter for their code.
-        folder: where to write.
-        model: one of MODELS.
-        sizes: fields of its config, of BERT-base by default.
-        vocabulary: path of the vocabulary.
-        asked: the questions.
-    """
+    """Writes one of MODELS, of BERT-base's `sizes` by default, asks both, and prints the report."""
     kind, fields = MODELS[model]
     config = {"initializer_range": 0.03} | fields | sizes
     settings = {"class": kind, "config": config, "vocab_file": str(vocabulary)}

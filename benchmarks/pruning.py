@@ -37,16 +37,7 @@ def arguments() -> argparse.Namespace:
 
 
 def measure(interactions, vocab_file, length: int) -> dict:
-    """Counts the questions that give an example of `length` tokens.
-
-    Args:
-        interactions: tables with questions.
-        vocab_file: WordPiece vocabulary.
-        length: maximum number of tokens.
-
-    Returns:
-        questions: their number; kept: a key of PRUNING -> share of the questions.
-    """
+    """The number of questions, and by key of PRUNING the share that gives an example."""
     total = sum(len(interaction.questions) for interaction in interactions)
     kept = {}
     for name, options in PRUNING.items():

@@ -67,11 +67,7 @@ def passages_outside_dev(folder: pathlib.Path) -> Iterator[tuple[str, str]]:
 
 
 def questions(rng: random.Random, passage: str, count: int) -> list[dict]:
-    """Makes up to `count` questions about different sentences of a passage.
-
-    Returns:
-        dicts with question, and answers as in SQuAD; without the id.
-    """
+    """Up to `count` questions about different sentences of a passage, as SQuAD without ids."""
     sentences = [
         match
         for match in _SENTENCE.finditer(passage)

@@ -38,14 +38,9 @@ def arguments() -> argparse.Namespace:
 
 
 class Comparison:
-    """The converter beside the graph.
+    """The converter beside the graph."""
 
-    Args:
-        vocab_file: vocabulary of both.
-        max_seq_length: tokens of a sequence.
-    """
-
-    def __init__(self, vocab_file: str, max_seq_length: int = 512):
+    def __init__(self, vocab_file: str, max_seq_length: int):
         self._converter = ExampleConverter(vocab_file, max_seq_length, **OPTIONS)
         reader = TableReader(vocab_file, ConversionConfig(max_seq_length=max_seq_length, **OPTIONS))
 

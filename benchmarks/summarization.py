@@ -52,7 +52,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--params_override", action="append", default=[])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--held_out", type=int, default=500, help="passages of dev, and of test")
-    parser.add_argument("--only_train", action="store_true")
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("out/summarization"))
     return parser.parse_args()
 
@@ -215,8 +214,6 @@ def main() -> None:
     make_data(options)
     for variant in options.variants:
         run(options, "train", *flags_of(options, variant))
-    if options.only_train:
-        return
     predictions, steps = collections.OrderedDict(), {}
     for variant in options.variants:
         steps[variant] = trainer.global_step(str(options.data / variant))

@@ -71,10 +71,7 @@ def trained_shares(model_dir: str):
 def spread(layer, x, shares=None) -> None:
     """Sets the biases of binary trees so that the tokens of x fall into leaves in `shares`.
 
-    Args:
-        layer: the layer with trees.
-        x: <float>[1, seq, hidden].
-        shares: [heads or 1, leaves]; None: all equal.
+    These are [heads or 1, leaves]; None: all equal. x is <float>[1, seq, hidden].
     """
     tree, shape = layer.tree, layer.tree_shape
     heads, height = layer.num_heads, shape.height

@@ -9,6 +9,7 @@ it, which does not answer them.
 """
 
 import argparse
+import math
 import os
 
 import common
@@ -51,14 +52,7 @@ def halves(interactions) -> tuple[list, list]:
 
 
 def measure(fitted_to, measured_on) -> tuple[dict, dict]:
-    """Fits to one half and measures on the other.
-
-    Args:
-        fitted_to, measured_on: `serving.confidence.Scored` each.
-
-    Returns:
-        the figures as JSON values, and the curves of the plot.
-    """
+    """Fits to one `confidence.Scored` half and measures on the other: figures and curves."""
     probabilities, right = fitted_to.asked.probabilities, fitted_to.right
     fitted = confidence.fit(fitted_to)
     ways = {
@@ -98,7 +92,9 @@ def measure(fitted_to, measured_on) -> tuple[dict, dict]:
             ALL: calibration.auroc(sure, unsure),
             TABLE: calibration.auroc(own, other),
         },
-        "AUROC, right answers": calibration.auroc(asked.confidences(fitted)[right], unsure),
+        "AUROC, right answers": calibration.auroc(asked.confidences(fitted)[right], unsure)
+        if right.any()
+        else math.nan,
         "own table, answered": float((own >= fitted.threshold).mean()),
         "another table, refused": float((other < fitted.threshold).mean()),
         "all questions, answered": float(answered.mean()),

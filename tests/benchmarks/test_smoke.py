@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 import tensorflow as tf
+import yaml
 
 from mate_tf.attention import base
 from mate_tf.attention import config as attention_options
@@ -30,29 +31,22 @@ ELSEWHERE = {"tpu_lowering": "tests/tpu/test_lowering.py"}
 """Benchmark -> what runs it instead."""
 
 ROWS = [("ann", "bern"), ("bob", "basel"), ("cy", "chur"), ("dee", "genf")]
-SPECIAL = ["[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 CHARACTERS = [chr(number) for number in range(33, 127) if not chr(number).isupper()]
 ENCODER = {"hidden_size": 24, "num_attention_heads": 2, "intermediate_size": 16}
-GENERATION = {"num_train": 64, "num_dev": 8, "num_test": 8, "length": 31, "min_distance": 8}
 TRAINER = "trainer.steps_per_loop=1,trainer.summary_interval=1,trainer.validation_interval=2"
-VOCAB = "--bert_vocab_file {vocab}"
 SIZES = {
     "attention": (
         "--lengths 64 --variants full mate_efficient --compile plain --repeats 1",
         "mate_efficient",
     ),
     "attention_flow": ("--examples {wtq_dev}", "largest difference"),
-    "conversion": (
-        f"--input_dir {{wikitq}} {VOCAB} --max_seq_length 64 --processes 1",
-        "questions/s",
-    ),
+    "conversion": ("--input_dir {wikitq} {vocab} --max_seq_length 64 --processes 1", "questions/s"),
     "coverage_of_answers": (
-        f"--wikitq_dir {{wikitq}} --hybridqa_dir {{hybridqa}} {VOCAB} --lengths 64",
+        "--wikitq_dir {wikitq} --hybridqa_dir {hybridqa} {vocab} --lengths 64",
         "ranked and filled",
     ),
     "custom": (
-        "--tables 2 1 --data {out} --params_override trainer.train_steps=2 "
-        f"--params_override {TRAINER}",
+        f"--tables 2 1 --data {{out}} --params_override {TRAINER},trainer.train_steps=2",
         "commonest answer",
     ),
     "encoder_decoder_speed": (
@@ -60,32 +54,29 @@ SIZES = {
         "training step",
     ),
     "end_to_end": (
-        f"--input_dir {{wikitq}} {VOCAB} --peers_python {{peers}} --questions 4 --chunk 2 "
+        "--input_dir {wikitq} {vocab} --peers_python {peers} --questions 4 --chunk 2 "
         "--layers 1 --hidden_size 128 --batch_sizes 1 2 --attention full --precisions float32",
         "both commands, their start included",
     ),
     "equal_steps": (
-        f"--config_file {{configs}}/sqa_small.yaml --data {{sqa_data}} --work_dir {{out}} {VOCAB} "
+        "--config_file {configs}/sqa_small.yaml --data {sqa_data} --work_dir {out} {vocab} "
         "--steps 2 --metric 'SQA | ALL' --starts nothing= --attention mate_efficient full",
         "95 % interval",
     ),
     "hybridqa_coverage": (
-        f"--input_dir {{hybridqa}} {VOCAB} --limits 0 5 --processes 1",
+        "--input_dir {hybridqa} {vocab} --limits 0 5 --processes 1",
         "fit 2048 tokens, k=5",
     ),
     "least_mass": (
         "--steps 2 --seeds 0 --tree_height 1 --bounds 1e-9 0.5 --config {small} --data {out}",
         "LEAST_MASS",
     ),
-    "long_tables": (f"{VOCAB} --rows 60 --max_seq_length 96", "row kept"),
+    "long_tables": ("{vocab} --rows 60 --max_seq_length 96", "row kept"),
     "mate_choices": ("--lengths 512 --num_hidden_layers 1 --repeats 1", "fused projections"),
     "mini": ("--model {model}", "row and column match, counted"),
-    "mini_examples": (
-        "--wtq {wtq} --sqa {sqa_data} --questions {wtq} --output {out}",
-        "train.tfrecord",
-    ),
+    "mini_examples": ("--wtq {wtq} --sqa {sqa_data} --questions {wtq}", "train.tfrecord"),
     "packing": (
-        "--examples {wtq_dev} --attention mate_efficient --questions 4 --batch_size 2 --length 64 "
+        "--examples {wtq_dev} --attention mate_efficient --questions 4 --batch_size 2 "
         "--hidden_size 64 --num_hidden_layers 1 --repeats 1",
         "the first attention's",
     ),
@@ -95,24 +86,21 @@ SIZES = {
         "TF-IDF of cells",
     ),
     "pretrained_parity": (
-        f"--input_dir {{wikitq}} {VOCAB} --peers_python {{peers}} --questions 4 --layers 1",
+        "--input_dir {wikitq} {vocab} --peers_python {peers} --questions 4 --layers 1",
         "same cells",
     ),
-    "pruning": (f"--sqa_dir {{sqa}} --wikitq_dir {{wikitq}} {VOCAB} --lengths 32", "both 100.0"),
-    "reader_examples": (
-        "--hybridqa {hybridqa} --xquad {xquad} --output {out}",
-        "dev-v1.1.json: 8 questions",
-    ),
+    "pruning": ("--sqa_dir {sqa} --wikitq_dir {wikitq} {vocab} --lengths 32", "rows 100.0"),
+    "reader_examples": ("--hybridqa {hybridqa} --xquad {xquad}", "dev-v1.1.json: 8 questions"),
     "scattered_masks": ("--length 64 --repeats 1", "gathered keys, XLA"),
-    "serving_features": (f"--input_dir {{wikitq}} {VOCAB}", "share of ranks equal"),
+    "serving_features": ("--input_dir {wikitq} {vocab}", "share of ranks equal"),
     "serving_load": (
-        f"{VOCAB} --attention full --lengths 64 --requests 10 --threads 2 --batch_size 2 "
+        "{vocab} --attention full --lengths 64 --requests 10 --threads 2 --batch_size 2 "
         "--hidden_size 16 --num_hidden_layers 1",
         "astray 0",
     ),
     "sparsebert": (
-        "--text {text} --glue {glue} --weights {bert} --vocab {vocab} --data {out} --tasks SST-2 "
-        "--parts masks glue --prices 0.1 --steps 2 --seeds 0 --precision float32",
+        "--text {text} --glue {glue} --weights {bert} --vocab {bert}/vocab.txt --data {out} "
+        "--tasks SST-2 --parts masks glue --prices 0.1 --steps 2 --seeds 0 --precision float32",
         "random, as sparse",
     ),
     "static_masks_speed": ("--lengths 64 --repeats 1 --variants banded", "banded"),
@@ -123,7 +111,8 @@ SIZES = {
     ),
     "treeformer_learning": (
         "--tasks recall --seeds 0 --steps 2 --tree_height 1 --data {out} "
-        f"--params_override {{recall}} --params_override {TRAINER} "
+        "--params_override task.generation.num_train=64,task.generation.num_dev=8 "
+        f"--params_override {TRAINER},task.generation.num_test=8 "
         "--variants full 'tree_fine, bootstrapped'",
         "tree_fine, bootstrapped",
     ),
@@ -171,9 +160,8 @@ def write_texts(folder):
         for i in range(12)
     }
     write(folder / "passages" / "a.json", passages)
-    asked = [{"id": "0", "question": "who?", "answers": [{"text": "Chi", "answer_start": 0}]}]
-    articles = [{"title": "A", "paragraphs": [{"context": "Chi won .", "qas": asked}]}]
-    write(folder / "xquad.json", {"data": articles * 9})
+    paragraph = {"context": "Chi won .", "qas": [{"id": "0", "question": "who?", "answers": []}]}
+    write(folder / "xquad.json", {"data": [{"title": "A", "paragraphs": [paragraph]}] * 9})
 
 
 def write_weights(folder, vocab):
@@ -184,8 +172,10 @@ def write_weights(folder, vocab):
     config = {"model_type": "bert", "num_attention_heads": 2, "type_vocab_size": 2, **sizes}
     write(folder / "bert" / "config.json", config)
     safetensors.write(str(folder / "bert" / "model.safetensors"), tensors)
-    experiment = experiments.load(str(write(folder / "pointr.yaml", test_pointr.CONFIG)))
-    encoder = TableEncoder(experiment.read.task.model.encoder)
+    write(folder / "pointr.yaml", test_pointr.CONFIG)
+    experiment = experiments.load(task="HYBRIDQA_RC")
+    experiments.override(experiment, yaml.safe_load(test_pointr.CONFIG)["read"], "test")
+    encoder = TableEncoder(experiment.task.model.encoder)
     tf.train.Checkpoint(encoder=encoder).save(str(folder / "reader" / "ckpt"))
 
 
@@ -193,7 +183,8 @@ def write_weights(folder, vocab):
 def paths(tmp_path_factory, trained_model):
     """Name -> path of small data, or text of an override."""
     folder = tmp_path_factory.mktemp("smoke")
-    pieces = [*SPECIAL, *CHARACTERS, *(f"##{each}" for each in CHARACTERS)]
+    pieces = ["[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    pieces += [f"{before}{each}" for before in ("", "##") for each in CHARACTERS]
     vocab = write(folder / "vocab.txt", "\n".join(pieces) + "\n")
     write_official_files(folder)
     test_pointr.write_data(folder / "hybridqa")
@@ -202,23 +193,23 @@ def paths(tmp_path_factory, trained_model):
     write(folder / "bert" / "vocab.txt", vocab.read_text())
     write(folder / "reader" / "vocab.txt", (folder / "hybridqa" / "vocab.txt").read_text())
     recall = (CONFIGS / "associative_recall.yaml").read_text("utf-8")
-    few = recall.replace("num_train: 8000, num_dev: 1000", "num_train: 64, num_dev: 8")
+    recall = recall.replace("num_train: 8000, num_dev: 1000", "num_train: 64, num_dev: 8")
     for config, data in (("sqa_small", "sqa"), ("wtq", "wikitq")):
         flags = [f"--config_file={CONFIGS / config}.yaml", f"--input_dir={folder / data}"]
         flags += [f"--bert_vocab_file={vocab}", f"--output_dir={folder / f'{data}_data'}"]
         assert invoke("--mode=create_data", *flags, "--num_processes=1") == 0
+    encoder = ENCODER | {"vocab_size": len(pieces), "max_position_embeddings": 128}
     names = ("sqa", "wikitq", "hybridqa", "text", "glue", "passages", "bert", "reader", "sqa_data")
     return {name: folder / name for name in names} | {
-        "vocab": vocab,
+        "vocab": f"--bert_vocab_file {vocab}",
         "wtq": folder / "wikitq_data",
         "wtq_dev": folder / "wikitq_data" / "tf_examples" / "dev.tfrecord",
         "xquad": folder / "xquad.json",
         "pointr": folder / "pointr.yaml",
-        "small": write(folder / "small.yaml", few),
+        "small": write(folder / "small.yaml", recall),
         "configs": CONFIGS,
         "model": trained_model,
-        "recall": shlex.quote(json.dumps({"task": {"generation": GENERATION}})),
-        "summaries": shlex.quote(json.dumps({"task": {"model": {"encoder": ENCODER}}})),
+        "summaries": shlex.quote(json.dumps({"task": {"model": {"encoder": encoder}}})),
     }
 
 
@@ -252,10 +243,8 @@ def test_smallest_size(name, paths, here, interpreter, tmp_path, monkeypatch, ca
     own = {"out": tmp_path / "work"}
     if "{peers}" in arguments:
         own["peers"] = interpreter("PEERS", "torch and transformers")
-    words = shlex.split(arguments.format_map(paths | own))
-    if "--output" not in words:
-        words.append(f"--output={tmp_path / 'results'}")
-    monkeypatch.setattr(sys, "argv", [f"{name}.py", *words])
+    words = f"{name}.py --output {tmp_path}/results {arguments}".format_map(paths | own)
+    monkeypatch.setattr(sys, "argv", shlex.split(words))
     importlib.import_module(name).main()
     assert printed in capsys.readouterr().out
-    assert [*tmp_path.glob("results/*.json"), *tmp_path.glob("work/train*")]
+    assert [*tmp_path.glob("results/*.json"), *tmp_path.glob("results/train*")]
