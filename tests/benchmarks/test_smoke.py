@@ -76,7 +76,7 @@ SIZES = {
     "mini": ("--model {model}", "row and column match, counted"),
     "mini_examples": ("--wtq {wtq} --sqa {sqa_data} --questions {wtq}", "train.tfrecord"),
     "packing": (
-        "--examples {wtq_dev} --attention mate_efficient --questions 4 --batch_size 2 "
+        "--examples {wtq_dev} --attention mate_efficient --questions 32 --batch_size 2 "
         "--hidden_size 64 --num_hidden_layers 1 --repeats 1",
         "the first attention's",
     ),
