@@ -16,24 +16,25 @@ token), not the ones its blocks add.
 
 import argparse
 import json
-import os
-import pathlib
 import shutil
 import sys
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+import common
+
+from mate_tf.analysis.cost import encoder_worker, profile
+from mate_tf.errors import InputError
+from mate_tf.models.encoder_config import EncoderConfig
 
 LENGTHS = (512, 1024, 2048, 4096, 8192)
 VARIANTS = ("full", "mate_exact", "mate_efficient")
-APPENDIX_D, HUGGING_FACE = HERE / "peers" / "appendix_d.py", HERE / "peers" / "hugging_face.py"
+PEERS = common.ROOT / "benchmarks" / "peers"
+APPENDIX_D, HUGGING_FACE = PEERS / "appendix_d.py", PEERS / "hugging_face.py"
 ENCODER = {"num_hidden_layers": 2}
 """Of BERT-base otherwise, and of `mate_efficient` the paper's G = 116 and R = 42."""
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS)
     parser.add_argument("--variants", nargs="+", default=VARIANTS)
     parser.add_argument("--precisions", nargs="+", default=("float32",))
@@ -44,15 +45,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--recompute", action="store_true", help="layers again for their gradients")
     parser.add_argument("--memory", action="store_true", help="peak memory instead of time")
     parser.add_argument("--peers_python", help="interpreter with torch and transformers")
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
 def settings(args):
     """The `profile.Settings` asked for."""
-    from mate_tf.analysis.cost import encoder_worker, profile
-    from mate_tf.models.encoder_config import EncoderConfig
-
     encoder_worker.load(APPENDIX_D)
     config = EncoderConfig(**ENCODER, recompute=args.recompute)
     variants, peers = [*args.variants], {}
@@ -81,9 +78,6 @@ def settings(args):
 
 def main() -> None:
     args = arguments()
-    from mate_tf.analysis.cost import profile
-    from mate_tf.errors import InputError
-
     name = "attention_" + ("memory" if args.memory else "speed")
     name += ("_training" if args.training else "") + ("_recompute" if args.recompute else "")
     try:

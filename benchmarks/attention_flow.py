@@ -8,13 +8,14 @@ The other columns: `--mode=analyze` with whichever checkpoint there is.
 """
 
 import argparse
-import json
-import os
-import pathlib
-import sys
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import common
+import numpy as np
+from tqdm import tqdm
+
+from mate_tf.analysis.attention.flow_by_type import TYPES, FlowByType
+from mate_tf.attention import TableContext
+from mate_tf.data import records
 
 PAPER = (0.28, 3.66, 2.94, 0.51, 68.18, 4.02, 18.84, 1.57)
 WANTED = 1.0
@@ -22,19 +23,13 @@ WANTED = 1.0
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--examples", required=True, help="TFRecords of create_data")
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
 def contexts(path):
     """Where the tokens of each example stand, <int>[seq] each."""
-    import numpy as np
-
-    from mate_tf.attention import TableContext
-    from mate_tf.data import records
-
     for example in records.read_examples(path):
         stored = example.features.feature
         yield TableContext(
@@ -44,10 +39,6 @@ def contexts(path):
 
 def main() -> None:
     args = arguments()
-    from tqdm import tqdm
-
-    from mate_tf.analysis.attention.flow_by_type import TYPES, FlowByType
-
     flow = FlowByType()
     for context in tqdm(contexts(args.examples), unit=" examples"):
         flow.add(context)
@@ -60,10 +51,7 @@ def main() -> None:
         print(f"{row['type']:34}{row['uniform']:9.2f}{row['paper']:9.2f}")
     worst = max(abs(row["uniform"] - row["paper"]) for row in rows)
     print(f"largest difference {worst:.2f} points (at most {WANTED:g} wanted)")
-    args.output.mkdir(parents=True, exist_ok=True)
-    path = args.output / "attention_flow.json"
-    path.write_text(json.dumps({"examples": flow.examples, "rows": rows}, indent=2))
-    print(f"written | {path}")
+    common.write(args, "attention_flow", {"examples": flow.examples, "rows": rows})
 
 
 if __name__ == "__main__":

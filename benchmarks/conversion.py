@@ -8,33 +8,27 @@ processes, each of which imports TensorFlow.
 """
 
 import argparse
-import json
-import os
-import pathlib
-import sys
 import tempfile
 import time
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import common
+
+from mate_tf.data.converters.examples import ExampleConverter
+from mate_tf.data.datasets import wikitq
+from mate_tf.data.records import create_data
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--input_dir", required=True)
     parser.add_argument("--bert_vocab_file", required=True)
     parser.add_argument("--max_seq_length", type=int, default=512)
     parser.add_argument("--processes", type=int, nargs="+", default=(2,))
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
 def main() -> None:
     options = arguments()
-    from mate_tf.data.converters.examples import ExampleConverter
-    from mate_tf.data.datasets import wikitq
-    from mate_tf.data.records import create_data
-
     results = []
     for processes in options.processes:
         converter = ExampleConverter(
@@ -49,10 +43,7 @@ def main() -> None:
         rate = report.questions / seconds
         results.append({"processes": processes, "seconds": seconds, "questions_per_second": rate})
         print(f"{processes} processes | {seconds:.0f} s | {rate:.0f} questions/s | {report}")
-    options.output.mkdir(parents=True, exist_ok=True)
-    path = options.output / "conversion.json"
-    path.write_text(json.dumps(results, indent=2))
-    print(f"written | {path}")
+    common.write(options, "conversion", results)
 
 
 if __name__ == "__main__":

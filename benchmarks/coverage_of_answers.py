@@ -10,14 +10,15 @@ left out. Prints a table and writes JSON and a plot.
 """
 
 import argparse
+import collections
 import itertools
-import json
-import os
-import pathlib
-import sys
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import common
+
+from mate_tf.data.converters.examples import ExampleConverter
+from mate_tf.data.datasets import hybridqa, wikitq
+from mate_tf.serving.read_part import ReadPart
+from mate_tf.tables.conversion import ConversionConfig
 
 WAYS = {
     "last dropped": {"prune_rows": False, "prune_columns": False, "fill_cells": False},
@@ -32,27 +33,18 @@ _TOGETHER = 32  # interactions that are converted at once
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--wikitq_dir", required=True)
     parser.add_argument("--hybridqa_dir", required=True)
     parser.add_argument("--bert_vocab_file", required=True)
     parser.add_argument("--lengths", type=int, nargs="+", default=[128, 256, 512])
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
 class Coverage:
-    """Counts of one data set.
-
-    Args:
-        vocab_file: WordPiece vocabulary.
-        lengths: numbers of tokens.
-    """
+    """Counts of one data set, at some numbers of tokens."""
 
     def __init__(self, vocab_file: str, lengths):
-        from mate_tf.data.converters.examples import ExampleConverter
-        from mate_tf.tables.conversion import ConversionConfig
-
         self.questions = 0
         self.too_long = dict.fromkeys(lengths, 0)
         self.counts = {
@@ -122,10 +114,6 @@ def _gold_cells(question) -> list[tuple[int, int]]:
 
 def _tokens(conversion, table) -> dict[tuple[int, int], int]:
     """Returns the number of tokens of each cell that is read."""
-    import collections
-
-    from mate_tf.serving.read_part import ReadPart
-
     part = ReadPart(conversion, (len(table.rows), len(table.columns)))
     features = part.example.features.feature
     ids = (features[name].int64_list.value for name in ("row_ids", "column_ids"))
@@ -146,15 +134,9 @@ def show(name: str, report: dict) -> str:
     return "\n".join(lines)
 
 
-def plot(reports: dict, path: pathlib.Path) -> None:
+def plot(reports: dict):
     """Draws the shares by data set and length as bars."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    size = (5 * len(reports), 4.3)
-    figure, axes = plt.subplots(1, len(reports), figsize=size, sharey=True, layout="constrained")
+    figure, axes = common.new_axes(5 * len(reports), 4.3, len(reports), sharey=True)
     for axis, (name, report) in zip(axes, reports.items(), strict=True):
         lengths = list(dict.fromkeys(row["length"] for row in report["shares"]))
         for number, way in enumerate(WAYS):
@@ -167,10 +149,8 @@ def plot(reports: dict, path: pathlib.Path) -> None:
         axis.set(title=f"{name} dev, {report['questions']:,} questions", xlabel="tokens")
         axis.set_xticks(range(len(lengths)), lengths)
     axes[0].set(ylabel="% of questions: gold cells read (pale), and whole", ylim=(0, 108))
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(WAYS))
-    figure.savefig(path, dpi=120)
-    plt.close(figure)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(WAYS))
+    return figure
 
 
 def measure(interactions, vocab_file: str, lengths) -> dict:
@@ -183,8 +163,6 @@ def measure(interactions, vocab_file: str, lengths) -> dict:
 
 def main() -> None:
     options = arguments()
-    from mate_tf.data.datasets import hybridqa, wikitq
-
     readers = {
         "WikiTableQuestions": (wikitq.read, options.wikitq_dir),
         "HybridQA": (hybridqa.read, options.hybridqa_dir),
@@ -194,11 +172,7 @@ def main() -> None:
         found = read(folder, "dev")
         reports[name] = measure(found, options.bert_vocab_file, options.lengths)
         print(show(name, reports[name]), flush=True)
-    options.output.mkdir(parents=True, exist_ok=True)
-    path = options.output / "coverage_of_answers.json"
-    path.write_text(json.dumps(reports, indent=2))
-    plot(reports, path.with_suffix(".png"))
-    print(f"written | {path}, {path.with_suffix('.png')}")
+    common.write(options, "coverage_of_answers", reports, plot(reports))
 
 
 if __name__ == "__main__":

@@ -17,26 +17,22 @@ import csv
 import dataclasses
 import itertools
 import json
-import os
 import pathlib
 import random
 import resource
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+import common
 
-from mate_tf.data import records  # noqa: E402
-from mate_tf.data.interactions import parse_question_id  # noqa: E402
-from mate_tf.data.records.create_data import interactions_path  # noqa: E402
-from mate_tf.evaluation import given_answers, metrics, predictions  # noqa: E402
-from mate_tf.files.atomic import write_text  # noqa: E402
+from mate_tf.data import records
+from mate_tf.data.interactions import parse_question_id
+from mate_tf.data.records.create_data import interactions_path
+from mate_tf.evaluation import given_answers, metrics, predictions
+from mate_tf.files.atomic import write_json
 
-CONFIG = ROOT / "configs" / "custom.yaml"
-TABLES = {"train": 24, "dev": 6}
+CONFIG = common.CONFIGS / "custom.yaml"
+SPLITS = ("train", "dev")
 ROWS = (5, 8)
 VALUES_IN_TABLE = 3
 """Different values of a column of texts in one table."""
@@ -193,12 +189,12 @@ DATA: dict[str, Callable[[random.Random, Sheet], Iterator[Asked]]] = {
 """Data set -> function that makes its questions. Classes need a data set of their own."""
 
 
-def write(folder: pathlib.Path, make, seed: int) -> None:
+def write(folder: pathlib.Path, make, seed: int, tables) -> None:
     """Writes a data set in the format of CUSTOM; equal seeds write equal files."""
     generator = random.Random(seed)
     (folder / "tables").mkdir(parents=True, exist_ok=True)
     domains = itertools.cycle(DOMAINS)
-    for split, number_of_tables in TABLES.items():
+    for split, number_of_tables in zip(SPLITS, tables, strict=True):
         lines = []
         for index in range(number_of_tables):
             sheet = make_sheet(generator, next(domains))
@@ -212,49 +208,23 @@ def write(folder: pathlib.Path, make, seed: int) -> None:
         (folder / f"{split}.jsonl").write_text(text, encoding="utf-8")
 
 
-@dataclasses.dataclass
-class Spent:
-    """Time that a mode of the command line took.
-
-    Attributes:
-        seconds: time on the clock.
-        cpu_seconds: time of all processors together.
-        killed: True if the mode was started before and killed; that time is not counted.
-    """
-
-    seconds: float = 0.0
-    cpu_seconds: float = 0.0
-    killed: bool = False
-
-    def __str__(self):
-        least = "at least " if self.killed else ""
-        return f"{least}{self.seconds:.0f} s, {self.cpu_seconds:.0f} s of processor time"
-
-
-def train(data: pathlib.Path, output: pathlib.Path, *flags: str) -> dict[str, Spent]:
+def train(data: pathlib.Path, output: pathlib.Path, *flags: str) -> dict[str, list[float]]:
     """Creates data, trains and evaluates by the command line, as far as this is not done yet.
 
     Returns:
-        the time of each mode.
+        mode -> seconds on the clock and of all processors; of its last start, if it was killed.
     """
+    output.mkdir(parents=True, exist_ok=True)
     path = output / "spent.json"
     spent = json.loads(path.read_text()) if path.exists() else {}
-    command = [
-        *(sys.executable, str(ROOT / "run_task_main.py"), f"--config_file={CONFIG}"),
-        *(f"--input_dir={data}", f"--output_dir={output}", "--num_processes=1", *flags),
-    ]
+    given = (f"--config_file={CONFIG}", f"--input_dir={data}", f"--output_dir={output}")
     for mode in MODES:
-        if spent.get(mode):
-            continue
-        killed = mode in spent
-        keep(path, spent | {mode: None})
-        start, before = time.monotonic(), cpu_seconds()
-        environment = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"}
-        subprocess.run([*command, f"--mode={mode}"], env=environment, check=True)
-        now = Spent(time.monotonic() - start, cpu_seconds() - before, killed)
-        spent[mode] = dataclasses.asdict(now)
-        keep(path, spent)
-    return {mode: Spent(**of_mode) for mode, of_mode in spent.items()}
+        if mode not in spent:
+            start, before = time.monotonic(), cpu_seconds()
+            common.run(mode, *given, "--num_processes=1", *flags)
+            spent[mode] = [time.monotonic() - start, cpu_seconds() - before]
+            write_json(str(path), spent)
+    return spent
 
 
 def cpu_seconds() -> float:
@@ -263,16 +233,10 @@ def cpu_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def keep(path: pathlib.Path, content: dict) -> None:
-    """Writes a JSON file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(path, f"{json.dumps(content, indent=2)}\n")
-
-
 def scores(output: pathlib.Path) -> dict[str, dict]:
     """Returns kind -> number of questions and of right answers, over tables not trained on."""
     asked = {}
-    for split in TABLES:
+    for split in SPLITS:
         asked[split] = list(records.read_interactions(interactions_path(str(output), split)))
     predicted = metrics.by_question(predictions.read_json(output / "model" / "dev.json"))
     found = {}
@@ -314,13 +278,15 @@ def table(found: dict[str, dict]) -> str:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument(
         "--seeds", type=int, nargs="+", default=(1,), help="of tables, questions and weights"
     )
+    parser.add_argument(
+        "--tables", type=int, nargs=2, default=[24, 6], help="to train on, and for evaluation"
+    )
     parser.add_argument("--params_override", action="append", default=[])
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("out/custom_tables"))
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
@@ -331,24 +297,18 @@ def main() -> None:
         of_seeds.append({})
         for name, make in DATA.items():
             data = options.data / f"{name}_{seed}"
-            write(data, make, seed)
+            write(data, make, seed, options.tables)
             flags = [f"--tf_random_seed={seed}", f"--params_override=task.train_data.seed={seed}"]
-            flags += [f"--params_override={each}" for each in options.params_override]
+            flags += common.overrides(options.params_override)
             times[f"{name}, seed {seed}"] = train(data, data / "out", *flags)
             of_seeds[-1] |= scores(data / "out")
     found = together(of_seeds)
     print(f"\nseeds {', '.join(map(str, options.seeds))}\n{table(found)}")
     for name, of_modes in times.items():
-        for mode, spent in of_modes.items():
-            print(f"{name}, {mode}: {spent}")
-    path = options.output / "custom.json"
-    seconds = {
-        name: {mode: dataclasses.asdict(spent) for mode, spent in of_modes.items()}
-        for name, of_modes in times.items()
-    }
+        for mode, (clock, worked) in of_modes.items():
+            print(f"{name}, {mode}: {clock:.0f} s, {worked:.0f} s of processor time")
     of_seeds = dict(zip(map(str, options.seeds), of_seeds, strict=True))
-    keep(path, {"all seeds": found, "seeds": of_seeds, "times": seconds})
-    print(f"written | {path}")
+    common.write(options, "custom", {"all seeds": found, "seeds": of_seeds, "times": times})
 
 
 if __name__ == "__main__":

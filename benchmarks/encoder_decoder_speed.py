@@ -16,12 +16,20 @@ attention (`form: auto`): trees save time in forward passes only.
 """
 
 import argparse
-import json
 import pathlib
 import statistics
 import sys
 
-import mate_tf  # noqa: F401 - before TensorFlow, whose environment it sets
+import common
+import tensorflow as tf
+import treeformer_speed
+
+from mate_tf.analysis.cost import profile_report
+from mate_tf.attention import AttentionConfig
+from mate_tf.data.features import TOKEN_TYPES
+from mate_tf.layers.keras_namespace import keras
+from mate_tf.models.encoder_config import EncoderConfig
+from mate_tf.models.encoder_decoder import EncoderDecoder, EncoderDecoderConfig
 
 ROOT = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(ROOT.parent), str(ROOT)]
@@ -34,7 +42,7 @@ PARTS = ("encoder", "encoder-decoder")
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS)
     parser.add_argument("--target", type=int, default=256, help="tokens of the target")
     parser.add_argument("--layers", type=int, default=2, help="of the encoder and of the decoder")
@@ -42,13 +50,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--variants", nargs="+", choices=(SPREAD, NEW), default=(SPREAD, NEW))
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
 def batch(length: int, target: int) -> dict:
     """A document without padding and its target, <int32>[1, length] and [1, target + 1]."""
-    import tensorflow as tf
 
     def ids(number, seed):
         return tf.random.stateless_uniform([1, number], [1, seed], 1, VOCABULARY, tf.int32)
@@ -64,14 +70,6 @@ def batch(length: int, target: int) -> dict:
 
 def make_model(name: str, features: dict, args):
     """The model of a case, its trees as the case wants them for the document."""
-    import treeformer_speed
-
-    from mate_tf.attention import AttentionConfig
-    from mate_tf.data.features import TOKEN_TYPES
-    from mate_tf.layers.keras_namespace import keras
-    from mate_tf.models.encoder_config import EncoderConfig
-    from mate_tf.models.encoder_decoder import EncoderDecoder, EncoderDecoderConfig
-
     attention = AttentionConfig(name="full")
     if name != FULL:
         attention = AttentionConfig(name="tree_fine", tree_height=HEIGHT)
@@ -104,8 +102,6 @@ def make_model(name: str, features: dict, args):
 
 def occupancy(model, features: dict) -> dict:
     """Means over the layers: pairs compared relative to all, share of keys in the fullest leaf."""
-    import treeformer_speed
-
     layers = model.encoder.inspect(features)
     found = [treeformer_speed.occupancy(each.attention, each.x) for each in layers]
     return {key: statistics.mean(each[key] for each in found) for key in found[0]}
@@ -113,9 +109,6 @@ def occupancy(model, features: dict) -> dict:
 
 def functions(model, features: dict, parts) -> dict:
     """(part, training) -> function that returns the loss of one call."""
-    import tensorflow as tf
-
-    from mate_tf.layers.keras_namespace import keras
 
     def encoder_loss(training):
         return tf.reduce_mean(model.encoder(features, training=training)["sequence_output"])
@@ -150,7 +143,6 @@ def functions(model, features: dict, parts) -> dict:
 
 def measure(args) -> list[dict]:
     """Median seconds of each case, part, pass and length, and speed relative to full attention."""
-    from mate_tf.analysis.cost import speed
 
     results = []
     for length in args.lengths:
@@ -161,25 +153,18 @@ def measure(args) -> list[dict]:
             shares[name] = occupancy(model, features)
             for (part, training), function in functions(model, features, args.parts).items():
                 cases[part, training, name] = function
-        times = {case: [] for case in cases}
         # Forward passes first: a training step changes the weights, and with them the leaves.
+        medians = {}
         for training in (False, True):
             turns = {case: run for case, run in cases.items() if case[1] == training}
-            for repeat in range(-1, args.repeats):  # the first one warms up
-                for case, function in turns.items():
-                    measured = speed.seconds(function)
-                    if repeat >= 0:
-                        times[case].append(measured)
+            medians |= common.in_turns(turns, args.repeats)
         rows = []
-        for (part, training, name), values in times.items():
-            clock, worked = (statistics.median(each) for each in zip(*values, strict=True))
+        for (part, training, name), (clock, worked) in medians.items():
             case = {"length": length, "part": part, "training": training, "variant": name}
             rows.append(case | {"seconds": clock, "processor_seconds": worked} | shares[name])
         full = {(row["part"], row["training"]): row for row in rows if row["variant"] == FULL}
         for row in rows:
-            reference = full[row["part"], row["training"]]
-            row["speedup"] = reference["seconds"] / row["seconds"]
-            row["processor_speedup"] = reference["processor_seconds"] / row["processor_seconds"]
+            common.add_speedup([row], full[row["part"], row["training"]])
         print_table(rows, args)
         results += rows
     return results
@@ -199,24 +184,15 @@ def print_table(rows: list[dict], args) -> None:
 
 def main() -> None:
     args = arguments()
-    import tensorflow as tf
-
-    from mate_tf.analysis.cost import profile_report
-
     tf.get_logger().setLevel("ERROR")  # each case has a function of its own, which is meant
-    tf.config.threading.set_intra_op_parallelism_threads(args.threads)
-    tf.config.threading.set_inter_op_parallelism_threads(args.threads)
+    common.limit_threads(args.threads, args.threads)
     results = measure(args)
-    args.output.mkdir(parents=True, exist_ok=True)
-    target = args.output / "encoder_decoder_speed"
     settings = {"layers": args.layers, "target": args.target, "threads": args.threads}
-    found = {"settings": settings, "speed": results}
-    target.with_suffix(".json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     lines = [row | {"variant": f"{row['part']}, {row['variant']}"} for row in results]
     title = f"{args.layers} layers of width {HIDDEN} each, target of {args.target} tokens, batch 1"
     figure = profile_report.plot(lines, "seconds", title=title)
-    figure.savefig(target.with_suffix(".png"), dpi=120)
-    print(f"\nwritten: {target}.json, {target}.png")
+    found = {"settings": settings, "speed": results}
+    common.write(args, "encoder_decoder_speed", found, figure)
 
 
 if __name__ == "__main__":

@@ -17,10 +17,9 @@ and decoding of the answers. Prints tables, writes JSON and a plot.
 
 import argparse
 import collections
+import csv
 import dataclasses
-import importlib.util
 import json
-import os
 import pathlib
 import statistics
 import subprocess
@@ -28,12 +27,15 @@ import sys
 import tempfile
 import time
 
-PROJECT = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(PROJECT), str(PROJECT / "benchmarks")]
+import common
+import pretrained_parity as parity
 
-import end_to_end_questions  # noqa: E402
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+from mate_tf.analysis.cost import hardware
+from mate_tf.analysis.cost.measuring_process import Worker
+from mate_tf.data import interactions
+from mate_tf.data.converters.expansion import Shown
+from mate_tf.data.datasets import hybridqa
+from mate_tf.tables.conversion import ConversionConfig
 
 THEIRS = "Hugging Face"
 INT8 = "int8"
@@ -42,8 +44,6 @@ FOR_ANY_LENGTH = "full"
 WARM_UP = 34
 """Times that each process answers a question about a short table before: `serving.live` traces a
 graph after 32 calls. Then it answers the first chunk."""
-
-_PARITY = PROJECT / "benchmarks" / "pretrained_parity.py"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Side:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--input_dir", required=True, help="WikiTableQuestions' release")
     parser.add_argument(
         "--hybridqa", action="store_true", help="--input_dir is HybridQA's; cells are expanded"
@@ -92,7 +92,6 @@ def arguments() -> argparse.Namespace:
         "--without_jobs", dest="jobs", action="store_false", help="leave out the commands"
     )
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
@@ -113,16 +112,14 @@ def start(side: Side, folder: str, options) -> tuple:
     Returns:
         the `measuring_process.Worker`, and the seconds to load the model, without the imports.
     """
-    from mate_tf.analysis.cost.measuring_process import Worker
-
     settings = json.dumps({"threads": options.threads})
     length = {"max_seq_length": options.max_seq_length}
     if side.attention == THEIRS:
-        script = PROJECT / "benchmarks" / "peers" / "table_questions.py"
+        script = common.ROOT / "benchmarks" / "peers" / "table_questions.py"
         quiet = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
         worker = Worker([options.peers_python, str(script), settings], quiet)
         return worker, worker.ask("load", folder=folder, **length)["seconds"]
-    script = PROJECT / "benchmarks" / "table_questions_worker.py"
+    script = common.ROOT / "benchmarks" / "table_questions_worker.py"
     worker = Worker([sys.executable, str(script), settings])
     given = {"attention": side.attention, "precision": side.precision, **length}
     return worker, worker.ask("load", folder=folder, **given)["seconds"]
@@ -249,7 +246,7 @@ def run_job(attention: str, precision: str, model: str, data: pathlib.Path, opti
                 *(f"--precision={precision}", f"--max_seq_length={options.max_seq_length}"),
             ]
             begun = time.perf_counter()
-            subprocess.run(command, check=True, text=True, cwd=PROJECT)
+            subprocess.run(command, check=True, text=True, cwd=common.ROOT)
             found[mode] = time.perf_counter() - begun
         predicted = json.loads((pathlib.Path(output) / "model" / "test.json").read_text())
     answers = {
@@ -266,7 +263,7 @@ def jobs(results: dict[Side, dict], model: str, asked: list[dict], options) -> l
     table = []
     with tempfile.TemporaryDirectory() as name:
         data = pathlib.Path(name) / "data"
-        end_to_end_questions.write(asked, data)
+        write_data(asked, data)
         for side in results:
             if side.batch_size != 1 or side.attention == THEIRS or side.precision == INT8:
                 continue
@@ -299,38 +296,23 @@ def show_jobs(table: list[dict]) -> None:
         )
 
 
-def plot(table: list[dict], title: str, path: pathlib.Path) -> None:
+def plot(table: list[dict], title: str):
     """Draws the milliseconds a question of each side."""
-    from mate_tf.analysis.plots import style
-
-    @style.styled
-    def draw():
-        figure = style.new_figure(8, 1 + 0.35 * len(table), title)
-        axes = figure.add_subplot()
-        names = [row["side"] for row in table]
-        values = [row["milliseconds a question"] for row in table]
-        colors = ["tab:gray" if row["attention"] == THEIRS else "tab:blue" for row in table]
-        bars = axes.barh(names, values, color=colors)
-        axes.bar_label(bars, [f" {row['times as fast']:.2f}x" for row in table])
-        axes.margins(x=0.12)
-        axes.invert_yaxis()
-        axes.set_xlabel("milliseconds a question")
-        figure.savefig(path)
-
-    draw()
-
-
-def _parity():
-    """The benchmark that writes Hugging Face's models and reads the questions."""
-    spec = importlib.util.spec_from_file_location("pretrained_parity", _PARITY)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    figure, axes = common.new_axes(8, 1 + 0.35 * len(table))
+    names = [row["side"] for row in table]
+    values = [row["milliseconds a question"] for row in table]
+    colors = ["tab:gray" if row["attention"] == THEIRS else "tab:blue" for row in table]
+    bars = axes.barh(names, values, color=colors)
+    axes.bar_label(bars, [f" {row['times as fast']:.2f}x" for row in table])
+    axes.margins(x=0.12)
+    axes.invert_yaxis()
+    axes.set_xlabel("milliseconds a question")
+    axes.set_title(title)
+    return figure
 
 
 def write_model(options, folder: pathlib.Path) -> str:
     """Writes the model with random weights; returns its folder."""
-    parity = _parity()
     vocabulary = parity.tapas_vocabulary(options.bert_vocab_file, folder / "vocab.txt")
     kind, fields = parity.MODELS["wtq"]
     sizes = {
@@ -350,19 +332,66 @@ def write_model(options, folder: pathlib.Path) -> str:
     return str(folder / "model")
 
 
+def of_hybridqa(input_dir: str, sentences: int) -> list[dict]:
+    """Returns the dev questions of HybridQA whose tables are there.
+
+    `sentences` of linked passages are appended to the cells of each table.
+    """
+    shown = Shown(
+        ConversionConfig(
+            expand_entity_descriptions=True, entity_descriptions_sentence_limit=sentences
+        )
+    )
+    found = []
+    for interaction in hybridqa.read(input_dir, "dev"):
+        table = interactions.table_of(interaction)
+        width, texts = len(table.columns), shown.texts(interaction, 0)
+        rows = [texts[begin : begin + width] for begin in range(width, len(texts), width)]
+        question = interaction.questions[0].original_text
+        found.append({"columns": table.columns, "rows": rows, "question": question})
+    return found
+
+
+def chosen(asked: list[dict], count: int, min_words: int) -> list[dict]:
+    """Returns `count` questions at equal distances among those with large enough tables."""
+    large = [each for each in asked if _words(each) >= min_words]
+    return large[:: max(1, len(large) // count)][:count]
+
+
+def _words(asked: dict) -> int:
+    """Returns the number of words in the table of a question."""
+    return sum(len(cell.split()) for row in asked["rows"] for cell in row)
+
+
+def write_data(asked: list[dict], folder: pathlib.Path) -> None:
+    """Writes a data set of the task CUSTOM with the questions as its test split.
+
+    The other splits, which the task needs, are the first question with some answer.
+    """
+    (folder / "tables").mkdir(parents=True)
+    lines = []
+    for number, each in enumerate(asked):
+        name = f"tables/{number}.csv"
+        with open(folder / name, "w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([each["columns"], *each["rows"]])
+        lines.append({"id": str(number), "table": name, "question": each["question"]})
+    answered = [lines[0] | {"cells": [[0, 0]]}]
+    for split, given in (("train", answered), ("dev", answered), ("test", lines)):
+        text = "".join(f"{json.dumps(each)}\n" for each in given)
+        (folder / f"{split}.jsonl").write_text(text, encoding="utf-8")
+
+
 def read_questions(options) -> list[dict]:
     """The questions, at equal distances among those with large enough tables."""
     if options.hybridqa:
-        asked = end_to_end_questions.of_hybridqa(options.input_dir, options.sentences)
+        asked = of_hybridqa(options.input_dir, options.sentences)
     else:
-        asked = _parity().read_questions(options.input_dir, sys.maxsize)
-    return end_to_end_questions.chosen(asked, options.questions, options.min_words)
+        asked = parity.read_questions(options.input_dir, sys.maxsize)
+    return chosen(asked, options.questions, options.min_words)
 
 
 def main() -> None:
     options = arguments()
-    from mate_tf.analysis.cost import hardware
-
     asked = read_questions(options)
     title = f"{len(asked)} questions, {options.max_seq_length} tokens, {hardware.processor()}"
     begun = time.monotonic()
@@ -375,14 +404,9 @@ def main() -> None:
         commands = jobs(results, folder, asked, options) if options.jobs else []
     if commands:
         show_jobs(commands)
-    options.output.mkdir(parents=True, exist_ok=True)
-    path = options.output / f"end_to_end_{options.max_seq_length}.json"
     about = {"hardware": hardware.describe(), "seconds": time.monotonic() - begun}
-    path.write_text(
-        json.dumps({**about, "rows": table, "jobs": commands}, indent=2), encoding="utf-8"
-    )
-    plot(table, title, path.with_suffix(".png"))
-    print(f"written | {path}, .png")
+    content = {**about, "rows": table, "jobs": commands}
+    common.write(options, f"end_to_end_{options.max_seq_length}", content, plot(table, title))
 
 
 if __name__ == "__main__":

@@ -16,32 +16,31 @@ is not done again: killed, the same command goes on.
 import argparse
 import itertools
 import json
-import os
 import pathlib
 import shutil
-import subprocess
 import sys
 
+import common
 import numpy as np
 from scipy import stats
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from mate_tf.data import records  # noqa: E402
-from mate_tf.data.records.create_data import examples_path, interactions_path  # noqa: E402
-from mate_tf.files.atomic import write_json  # noqa: E402
+from mate_tf.data import records
+from mate_tf.data.records.create_data import examples_path, interactions_path
 
 TRAIN, DEV = "train", "dev"
 _DEFAULT = "as configured"
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--config_file", required=True)
     parser.add_argument("--data", required=True, help="output folder of create_data")
-    parser.add_argument("--metric", required=True, help='title and metric, such as "SQA | ALL"')
-    parser.add_argument("--starts", required=True, nargs="+", help="name=checkpoint")
+    parser.add_argument(
+        "--metric", required=True, help='such as "SQA | ALL", or "SQA | given gold answers | ALL"'
+    )
+    parser.add_argument(
+        "--starts", required=True, nargs="+", help="name=checkpoint, or name= for nothing"
+    )
     parser.add_argument("--attention", nargs="+", default=[_DEFAULT])
     parser.add_argument("--steps", type=int, required=True)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
@@ -49,10 +48,11 @@ def arguments() -> argparse.Namespace:
         "--longer_than", type=int, default=0, help="tokens; shorter ones are left out"
     )
     parser.add_argument("--dev_questions", type=int, default=2000)
-    parser.add_argument("--bert_vocab_file", default=str(ROOT / "models" / "mini" / "vocab.txt"))
+    parser.add_argument(
+        "--bert_vocab_file", default=str(common.ROOT / "models" / "mini" / "vocab.txt")
+    )
     parser.add_argument("--params_override", action="append", default=[])
     parser.add_argument("--work_dir", type=pathlib.Path, required=True, help="subset and models")
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
@@ -68,10 +68,7 @@ def write_subset(options) -> int:
     """Writes the examples that are long enough, and at most --dev_questions of each other split.
 
     An interaction is left out if any of its questions has no such example. Subsets of a split, such
-    as TabFact's simple statements, keep what the split keeps.
-
-    Returns:
-        The number of dev questions.
+    as TabFact's simple statements, keep what the split keeps. Returns the number of dev questions.
     """
     source, target = str(options.data), str(options.work_dir / "examples")
     for path in (examples_path(target, DEV), interactions_path(target, DEV)):
@@ -115,19 +112,15 @@ def write_subset(options) -> int:
 def run(options, mode: str, *flags) -> None:
     """One mode of the command line; trainings resume by themselves."""
     interval = max(options.steps // 10, 1)
-    command = [
-        *(sys.executable, str(ROOT / "run_task_main.py"), f"--mode={mode}"),
+    common.run(
+        mode,
         *(f"--config_file={options.config_file}", f"--bert_vocab_file={options.bert_vocab_file}"),
         *(f"--output_dir={options.work_dir / 'examples'}", f"--num_train_steps={options.steps}"),
         f"--params_override=trainer.validation_interval={options.steps},trainer.validation_steps=1",
         f"--params_override=trainer.steps_per_loop={interval},trainer.summary_interval={interval}",
-        *(f"--params_override={each}" for each in options.params_override),
+        *common.overrides(options.params_override),
         *flags,
-    ]
-    print("run |", " ".join(command[1:]), flush=True)
-    done = subprocess.run(command, env=os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"}, check=False)
-    if done.returncode:
-        sys.exit(f"equal_steps: --mode={mode} ended with exit code {done.returncode}")
+    )
 
 
 def score(options, start: str, attention: str, seed: int) -> float:
@@ -137,31 +130,25 @@ def score(options, start: str, attention: str, seed: int) -> float:
     result = model_dir / "metrics.json"
     if not result.exists():
         flags = [
-            *(f"--model_dir={model_dir}", f"--init_checkpoint={checkpoint}"),
+            f"--model_dir={model_dir}",
+            *([f"--init_checkpoint={checkpoint}"] if checkpoint else []),
             *(f"--tf_random_seed={seed}", f"--params_override=task.train_data.seed={seed}"),
             *([] if attention == _DEFAULT else [f"--attention={attention}"]),
         ]
         run(options, "train", *flags)
         run(options, "predict_and_evaluate", *flags)
-    title, _, metric = options.metric.partition(" | ")
+    title, *system, metric = options.metric.split(" | ")
     found = json.loads(result.read_text())[DEV]
     try:
-        value = found[title]["model"][metric]
+        value = found[title][system[0] if system else "model"][metric]
     except KeyError:
-        known = [
-            f"{title} | {metric}" for title in found for metric in found[title].get("model", ())
-        ]
-        sys.exit(f"--metric={options.metric!r} is none of {', '.join(known)}")
+        known = [f"{title} | {name}" for title in found for name in found[title].get("model", ())]
+        sys.exit(f"--metric={options.metric!r} is not among {', '.join(known)}")
     return value[0] if isinstance(value, list) else value
 
 
 def difference(own: list[float], other: list[float], questions: int) -> tuple[float, float, float]:
-    """Returns the difference of two means and its 95 % interval.
-
-    Args:
-        own, other: scores of each seed.
-        questions: number of questions that each score is a share of.
-    """
+    """The difference of two means and its 95 % interval; scores are shares of `questions`."""
     mean = np.mean(own) - np.mean(other)
     if min(len(own), len(other)) > 1:
         low, high = stats.ttest_ind(own, other, equal_var=False).confidence_interval()
@@ -199,20 +186,14 @@ def print_table(rows: list[dict], metric: str, questions: int) -> None:
         print(line)
 
 
-def plot(rows: list[dict], metric: str, path: pathlib.Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(6.4, 1.2 + 0.4 * len(rows)))
+def plot(rows: list[dict], metric: str):
+    figure, axes = common.new_axes(6.4, 1.2 + 0.4 * len(rows))
     for place, row in enumerate(reversed(rows)):
         axes.barh(place, row["mean"], color="lightsteelblue")
         axes.plot(row["seeds"], [place] * len(row["seeds"]), "k|", markersize=12)
     axes.set_yticks(range(len(rows)), [row["name"] for row in reversed(rows)])
     axes.set_xlabel(f"{metric}, % of dev questions; lines are seeds")
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)
+    return figure
 
 
 def main() -> None:
@@ -224,13 +205,11 @@ def main() -> None:
         scores[name] = [score(options, start, attention, seed) for seed in options.seeds]
     rows = table(scores, questions)
     print_table(rows, options.metric, questions)
-    options.output.mkdir(parents=True, exist_ok=True)
     config = pathlib.Path(options.config_file).stem
-    path = options.output / f"equal_steps_{config}_{options.steps}"
     about = {"config": config, "steps": options.steps, "questions": questions}
-    write_json(str(path.with_suffix(".json")), about | {"metric": options.metric, "rows": rows})
-    plot(rows, options.metric, path.with_suffix(".png"))
-    print(f"\nwritten | {path}.json, .png")
+    about |= {"metric": options.metric, "rows": rows}
+    name = f"equal_steps_{config}_{options.steps}"
+    common.write(options, name, about, plot(rows, options.metric))
 
 
 if __name__ == "__main__":

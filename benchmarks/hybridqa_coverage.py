@@ -11,18 +11,22 @@ conversion takes. Writes JSON and a plot.
 import argparse
 import collections
 import itertools
-import json
-import os
-import pathlib
 import resource
-import sys
 import tempfile
 import time
 
+import common
 import numpy as np
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from mate_tf.answers.hybridqa import answer_type
+from mate_tf.data.converters import expansion
+from mate_tf.data.converters.examples import ExampleConverter
+from mate_tf.data.converters.table_features import cell_texts
+from mate_tf.data.converters.tokenizer import Tokenizer
+from mate_tf.data.datasets import hybridqa
+from mate_tf.data.interactions import question_text
+from mate_tf.data.records import create_data
+from mate_tf.tables.passages import Passages
 
 BUDGET = 2048
 PAPER = {"fits": 0.97, "tokens_for_90_percent": 11_000}
@@ -32,26 +36,20 @@ _PARENTHESES = 2
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--input_dir", required=True)
     parser.add_argument("--bert_vocab_file", required=True)
     parser.add_argument("--split", default="dev")
     parser.add_argument("--limits", type=int, nargs="+", default=[0, 1, 2, 3, 5, 8, 12, 20, 40])
     parser.add_argument("--processes", type=int, default=2, help="that convert; 0: no conversion")
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
 def count_tokens(interactions, tokenizer, limits) -> dict:
     """How many tokens questions and tables have that are expanded by the best k sentences.
 
-    Args:
-        interactions: with passages.
-        tokenizer: a `data.converters.tokenizer.Tokenizer`.
-        limits: values of k.
-
     Returns:
-        k, or EVERYTHING -> <int>[questions].
+        k of `limits`, or EVERYTHING -> <int>[questions].
     """
     lengths = {limit: [] for limit in (*limits, EVERYTHING)}
     interactions = iter(interactions)
@@ -62,11 +60,6 @@ def count_tokens(interactions, tokenizer, limits) -> dict:
 
 
 def _count_chunk(chunk, tokenizer, limits):
-    from mate_tf.data.converters import expansion
-    from mate_tf.data.converters.table_features import cell_texts
-    from mate_tf.data.interactions import question_text
-    from mate_tf.tables.passages import Passages
-
     passages = [Passages(expansion.passages(interaction)) for interaction in chunk]
     sentences = [list(itertools.chain(*each.sentences.values())) for each in passages]
     questions = [question_text(interaction.questions[0]) for interaction in chunk]
@@ -100,10 +93,6 @@ def _count_chunk(chunk, tokenizer, limits):
 
 def measure(input_dir, split, vocab_file, limits) -> dict:
     """The figures on the questions of a split; see the top of this module."""
-    from mate_tf.answers.hybridqa import answer_type
-    from mate_tf.data.converters.tokenizer import Tokenizer
-    from mate_tf.data.datasets import hybridqa
-
     types = collections.Counter()
     questions = hybridqa.read(input_dir, split)
 
@@ -130,10 +119,6 @@ def measure(input_dir, split, vocab_file, limits) -> dict:
 
 def convert(input_dir, split, vocab_file, processes) -> dict:
     """Seconds from the official files to records of 2048 tokens with the best 5 sentences."""
-    from mate_tf.data.converters.examples import ExampleConverter
-    from mate_tf.data.datasets import hybridqa
-    from mate_tf.data.records import create_data
-
     converter = ExampleConverter(vocab_file, BUDGET, expand_entity_descriptions=True)
     before, start = _processor_seconds(), time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
@@ -186,15 +171,10 @@ def show(figures: dict) -> str:
     return "\n".join(lines)
 
 
-def plot(figures: dict, path: pathlib.Path) -> None:
-    """The share of questions that fit and the mean length, by k."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
+def plot(figures: dict):
+    """Draws the share of questions that fit and the lengths, by k."""
     limits = [k for k in figures["fits"] if k != EVERYTHING]
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
+    figure, (left, right) = common.new_axes(10, 4, 2)
     left.plot([int(k) for k in limits], [100 * figures["fits"][k] for k in limits], marker="o")
     left.axhline(100 * PAPER["fits"], linestyle="--", color="gray", label="paper, k=5")
     left.set(xlabel="sentences (k)", ylabel=f"% of questions within {BUDGET} tokens")
@@ -204,24 +184,18 @@ def plot(figures: dict, path: pathlib.Path) -> None:
         right.plot([int(k) for k in limits], values, style, label=f"{100 * float(name):.0f} %")
     right.set(xlabel="sentences (k)", ylabel="tokens that hold this share of the questions")
     right.legend()
-    figure.tight_layout()
-    figure.savefig(path)
-    plt.close(figure)
+    return figure
 
 
 def main() -> None:
     options = arguments()
-    options.output.mkdir(parents=True, exist_ok=True)
-    path = options.output / "hybridqa_coverage.json"
     figures = measure(options.input_dir, options.split, options.bert_vocab_file, options.limits)
     if options.processes:
         figures["conversion"] = convert(
             options.input_dir, options.split, options.bert_vocab_file, options.processes
         )
     print(show(figures))
-    path.write_text(json.dumps(figures, indent=2))
-    plot(figures, path.with_suffix(".png"))
-    print(f"written | {path}, {path.with_suffix('.png')}")
+    common.write(options, "hybridqa_coverage", figures, plot(figures))
 
 
 if __name__ == "__main__":

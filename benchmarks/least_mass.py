@@ -11,15 +11,16 @@ the same command goes on. Other steps need another `--data`.
 """
 
 import argparse
-import copy
-import json
 import pathlib
 import statistics
-import sys
 from unittest import mock
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+import common
+
+from mate_tf.attention import tree_fine
+from mate_tf.cli.create_data import create_data
+from mate_tf.cli.train import train
+from mate_tf.training import layer_log
 
 NONE = 1e-9
 """No bound: below it a share has no meaning in float32."""
@@ -30,49 +31,34 @@ LOOP = 10
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
-    )
+    parser = common.parser(__doc__)
     parser.add_argument("--bounds", nargs="+", type=float, default=list(BOUNDS))
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1])
     parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--tree_height", type=int, default=4)
-    parser.add_argument("--config", default=str(ROOT / "configs" / "associative_recall.yaml"))
+    parser.add_argument("--config", default=str(common.CONFIGS / "associative_recall.yaml"))
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("out/least_mass"))
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
 def job(options, model_dir: pathlib.Path, seed: int):
     """The command line's job of one training."""
-    from mate_tf.cli import flags as definitions
-    from mate_tf.cli.job import Job
-
     loop = min(LOOP, options.steps)
-    encoder = f"task.model.encoder.attention.tree_height={options.tree_height}"
-    values = copy.deepcopy(definitions.FLAGS)
-    values(
-        [
-            *("least_mass", f"--config_file={options.config}", f"--output_dir={options.data}"),
-            *(f"--model_dir={model_dir}", f"--num_train_steps={options.steps}"),
-            *("--attention=tree_fine", f"--params_override={encoder}", f"--tf_random_seed={seed}"),
-            "--params_override=task.generation.length=31,task.generation.min_distance=8,"
-            "task.conversion.max_seq_length=32",
-            f"--params_override=task.train_data.seed={seed},trainer.layer_log_interval={loop},"
-            f"trainer.steps_per_loop={loop},trainer.summary_interval={loop},"
-            f"trainer.validation_interval={options.steps}",
-        ]
+    return common.job(
+        *(f"--config_file={options.config}", f"--output_dir={options.data}"),
+        *(f"--model_dir={model_dir}", f"--num_train_steps={options.steps}"),
+        *("--attention=tree_fine", f"--tf_random_seed={seed}"),
+        f"--params_override=task.model.encoder.attention.tree_height={options.tree_height}",
+        "--params_override=task.generation.length=31,task.generation.min_distance=8,"
+        "task.conversion.max_seq_length=32",
+        f"--params_override=task.train_data.seed={seed},trainer.layer_log_interval={loop},"
+        f"trainer.steps_per_loop={loop},trainer.summary_interval={loop},"
+        f"trainer.validation_interval={options.steps}",
     )
-    return Job.from_flags(values)
 
 
 def measure(options, bound: float, seed: int) -> dict:
     """Trains with one bound, if that is not done; returns the largest norm and the accuracy."""
-    from mate_tf.attention import tree_fine
-    from mate_tf.cli.create_data import create_data
-    from mate_tf.cli.train import train
-    from mate_tf.training import layer_log
-
     model_dir = options.data / "runs" / f"{bound:g}_{seed}"
     of_run = job(options, model_dir, seed)
     if not (options.data / "tf_examples" / "dev.tfrecord").exists():
@@ -110,10 +96,7 @@ def main() -> None:
     for bound in options.bounds:
         results[bound] = [measure(options, bound, seed) for seed in options.seeds]
         print(f"\n{table(results)}\n", flush=True)
-    options.output.mkdir(parents=True, exist_ok=True)
-    path = options.output / "least_mass.json"
-    path.write_text(json.dumps({f"{bound:g}": runs for bound, runs in results.items()}, indent=2))
-    print(f"written | {path}")
+    common.write(options, "least_mass", {f"{bound:g}": runs for bound, runs in results.items()})
 
 
 if __name__ == "__main__":

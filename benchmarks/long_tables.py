@@ -10,18 +10,18 @@ writes JSON and a plot.
 """
 
 import argparse
-import json
 import multiprocessing
 import os
-import pathlib
 import random
 import resource
-import sys
 import tempfile
 import time
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import common
+
+from mate_tf.data.converters.examples import ExampleConverter
+from mate_tf.data.interactions import Question, interaction_from_table
+from mate_tf.tables.table import Table
 
 COLUMNS = ("Number", "City", "Job", "Salary", "Born", "Start")
 CITIES = ("Oslo", "Bern", "Porto", "Leeds", "Turin", "Ghent")
@@ -30,11 +30,10 @@ MEBIBYTE = 2**20
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--bert_vocab_file", required=True)
     parser.add_argument("--rows", type=int, nargs="+", default=(1000, 10_000, 100_000))
     parser.add_argument("--max_seq_length", type=int, default=512)
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
@@ -55,10 +54,6 @@ def number_of(row: int) -> str:
 
 def measure(path: str, num_rows: int, vocab_file: str, max_seq_length: int) -> dict:
     """Reads and converts a table in this process; seconds, bytes, whether the row was kept."""
-    from mate_tf.data.converters.examples import ExampleConverter
-    from mate_tf.data.interactions import Question, interaction_from_table
-    from mate_tf.tables.table import Table
-
     fit = ("prune_rows", "drop_rows_to_fit", "drop_columns_to_fit", "renumber_to_fit")
     converter = ExampleConverter(vocab_file, max_seq_length, **dict.fromkeys(fit, True))
     before = peak()
@@ -101,9 +96,7 @@ def print_results(results: list[dict]) -> None:
 
 def plot(results: list[dict]):
     """Draws seconds and memory over the number of rows."""
-    import matplotlib.pyplot as plt
-
-    figure, (times, memory) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    figure, (times, memory) = common.new_axes(10, 4, 2)
     rows = [each["rows"] for each in results]
     for step in results[0]["seconds"]:
         times.loglog(rows, [each["seconds"][step] for each in results], "o-", label=step)
@@ -125,9 +118,7 @@ def main() -> None:
             with multiprocessing.get_context("spawn").Pool(1) as process:
                 results.append(process.apply(measure, given))
     print_results(results)
-    options.output.mkdir(parents=True, exist_ok=True)
-    (options.output / "long_tables.json").write_text(json.dumps(results, indent=2))
-    plot(results).savefig(options.output / "long_tables.png", dpi=120)
+    common.write(options, "long_tables", results, plot(results))
 
 
 if __name__ == "__main__":

@@ -8,31 +8,29 @@ compared with those of the way that ships, on equal weights.
 
 import argparse
 import contextlib
-import json
-import pathlib
 import statistics
-import sys
 
+import common
 import numpy as np
+import tensorflow as tf
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-
-import mate_tf  # noqa: F401 - before TensorFlow, whose environment it sets
+from mate_tf.analysis.cost import encoder_layers, profile_report, speed
+from mate_tf.attention import base, mate_buckets
+from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.shapes import shape_list
+from mate_tf.models.encoder_config import EncoderConfig
 
 SHIPPED = "mate_efficient"
 BLOCKS = (1, 3, 4, 6)
-ENCODER = {}
-"""Sizes of the layers other than BERT-base's."""
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--lengths", type=int, nargs="+", default=(2048, 4096))
     parser.add_argument("--precisions", nargs="+", default=("float32",))
     parser.add_argument("--num_hidden_layers", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
@@ -49,10 +47,6 @@ def replaced(owner, name: str, value):
 
 def fused_projections(self, x, *layers):
     """Query, key and value in one product, in place of `TableAttention.project`."""
-    import tensorflow as tf
-
-    from mate_tf.layers.shapes import shape_list
-
     batch, seq, hidden = shape_list(x)
     kernel = tf.concat([layer.kernel for layer in layers], axis=1)
     bias = tf.concat([layer.bias for layer in layers], axis=0)
@@ -63,8 +57,6 @@ def fused_projections(self, x, *layers):
 
 def ways() -> dict:
     """Name -> context manager under which that way is made."""
-    from mate_tf.attention import base, mate_buckets
-
     found = {SHIPPED: contextlib.nullcontext()}
     for number in BLOCKS:
         found[f"{number} buckets a block"] = replaced(mate_buckets, "BUCKETS_PER_BLOCK", number)
@@ -74,14 +66,8 @@ def ways() -> dict:
 
 def measure(options, length: int, precision: str) -> list[dict]:
     """Median and least seconds of each way, and how far its output is from the shipped one's."""
-    import tensorflow as tf
-
-    from mate_tf.analysis.cost import encoder_layers, speed
-    from mate_tf.layers.keras_namespace import keras
-    from mate_tf.models.encoder_config import EncoderConfig
-
     config = encoder_layers.of_variant(
-        EncoderConfig(num_hidden_layers=options.num_hidden_layers, **ENCODER), SHIPPED, length
+        EncoderConfig(num_hidden_layers=options.num_hidden_layers), SHIPPED, length
     )
     given = encoder_layers.inputs(config, length, precision)
     functions, outputs = {}, {}
@@ -123,23 +109,17 @@ def measure(options, length: int, precision: str) -> list[dict]:
 
 def main() -> None:
     options = arguments()
-    import tensorflow as tf
 
-    from mate_tf.analysis.cost import profile_report
-
-    tf.config.threading.set_intra_op_parallelism_threads(options.threads)
-    tf.config.threading.set_inter_op_parallelism_threads(1)
+    common.limit_threads(options.threads)
     results = [
         row
         for length in options.lengths
         for precision in options.precisions
         for row in measure(options, length, precision)
     ]
-    options.output.mkdir(parents=True, exist_ok=True)
-    (options.output / "mate_choices.json").write_text(json.dumps(results, indent=2))
     rows = [row | {"variant": f"{row['way']}, {row['precision']}"} for row in results]
     figure = profile_report.plot(rows, "seconds", "seconds")
-    figure.savefig(options.output / "mate_choices.png", dpi=120)
+    common.write(options, "mate_choices", results, figure)
 
 
 if __name__ == "__main__":

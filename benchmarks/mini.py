@@ -16,30 +16,20 @@ import collections
 import itertools
 import json
 import operator
-import os
 import pathlib
-import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # as the command line does
+import common
 
-from mate_tf.data import records  # noqa: E402
-from mate_tf.data.interactions import (  # noqa: E402
-    Question,
-    given,
-    interaction_from_table,
-    table_of,
-)
-from mate_tf.evaluation import baselines, denotation, metrics  # noqa: E402
-from mate_tf.evaluation.predictions import Prediction  # noqa: E402
-from mate_tf.files.atomic import write_text  # noqa: E402
-from mate_tf.serving import presets  # noqa: E402
-from mate_tf.serving.predictor import Predictor  # noqa: E402
-from mate_tf.tables.table import Table  # noqa: E402
+from mate_tf.data import records
+from mate_tf.data.interactions import Question, given, interaction_from_table, table_of
+from mate_tf.evaluation import baselines, denotation, metrics
+from mate_tf.evaluation.predictions import Prediction
+from mate_tf.serving import presets
+from mate_tf.serving.predictor import Predictor
+from mate_tf.tables.table import Table
 
-DATA = ROOT / "tests" / "handmade"
+DATA = common.ROOT / "tests" / "handmade"
 BASELINES = ("random cell", "lexical match, counted", "row and column match, counted")
 ALL = "all"
 
@@ -99,7 +89,7 @@ def scores(interactions, kinds, predicted) -> dict[str, tuple[int, int]]:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--model", help="folder of a trained model; by default the preset")
     parser.add_argument("--data", type=pathlib.Path, default=DATA)
     parser.add_argument("--interactions", help="more questions, written by create_data")
@@ -110,7 +100,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--float32_margins", type=float, nargs="+", default=[0.0], help="each with each precision"
     )
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/mini.json"))
     parser.add_argument("--wrong", action="store_true", help="print the wrong answers")
     return parser.parse_args()
 
@@ -139,8 +128,7 @@ def main() -> None:
             answers.setdefault(name, given)
             if options.wrong and name == "handmade":
                 print_wrong(interactions, predicted)
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    write_text(str(options.output), json.dumps({"model": str(model), "found": found}, indent=1))
+    common.write(options, "mini", {"model": str(model), "found": found})
 
 
 def compare(interactions, kinds, predicted) -> dict:

@@ -18,19 +18,16 @@ The order is random, and the same in every run.
 import argparse
 import pathlib
 import random
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+import common
+import tensorflow as tf
 
-import tensorflow as tf  # noqa: E402
-
-from mate_tf.data import features as feature_names  # noqa: E402
-from mate_tf.data import records  # noqa: E402
-from mate_tf.data.interactions import given  # noqa: E402
-from mate_tf.data.records.create_data import examples_path, interactions_path  # noqa: E402
+from mate_tf.data import features as feature_names
+from mate_tf.data import records
+from mate_tf.data.interactions import given
+from mate_tf.data.records.create_data import examples_path, interactions_path
 
 EVALUATED = ("dev", "test")
 KEPT = {
@@ -154,11 +151,11 @@ def mixed(
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--wtq", required=True, help="output folder of create_data")
     parser.add_argument("--sqa", required=True, help="output folder of create_data")
     parser.add_argument("--questions", required=True, help="output folder of create_data")
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/mini"))
+    parser.set_defaults(output=pathlib.Path("out/mini"))
     return parser.parse_args()
 
 

@@ -13,13 +13,17 @@ import itertools
 import json
 import pathlib
 import statistics
-import sys
 
+import common
 import numpy as np
+import tensorflow as tf
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-
-import mate_tf  # noqa: F401 - before TensorFlow, whose environment it sets
+from mate_tf.analysis.cost import speed
+from mate_tf.data import records
+from mate_tf.data.interactions import PADDING_QUESTION_ID
+from mate_tf.models.classifier import ClassifierConfig, TableClassifier
+from mate_tf.models.encoder import EncoderConfig
+from mate_tf.training.prediction import INPUTS
 
 BUCKETS = (64, 128, 192, 256, 320, 384, 448, 512, 768, 1024, 1536)
 CLOCKS = ("wall", "processor")  # the latter depends less on other processes
@@ -27,7 +31,7 @@ WAYS = PADDED, BUCKETED, PACKED = "padded", "buckets", "packed"
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument(
         "--examples", nargs="+", required=True, help="TFRecord files, or several,with,commas"
     )
@@ -41,16 +45,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--clock", choices=CLOCKS, default="wall")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
 def questions(paths: str, number: int, length: int) -> dict[str, np.ndarray]:
     """The inputs of `number` questions drawn from each file, <int32>[questions, length] each."""
-    from mate_tf.data import records
-    from mate_tf.data.interactions import PADDING_QUESTION_ID
-    from mate_tf.training.prediction import INPUTS
-
     filling = PADDING_QUESTION_ID.encode()  # to a full batch
     parts = []
     for path in paths.split(","):
@@ -82,12 +81,6 @@ def _parts(numbers, size: int) -> list[np.ndarray]:
 
 def models(options, attention: str) -> dict:
     """Way -> the traced token logits of one model, which packs or not."""
-    import tensorflow as tf
-
-    from mate_tf.models.classifier import ClassifierConfig, TableClassifier
-    from mate_tf.models.encoder import EncoderConfig
-    from mate_tf.training.prediction import INPUTS
-
     made = {}
     for pack in (False, True):
         encoder = EncoderConfig(
@@ -114,10 +107,6 @@ def models(options, attention: str) -> dict:
 
 def measure(options, path: str) -> list[dict]:
     """Medians over the repeats of each kind of attention; all kinds and all ways take turns."""
-    import tensorflow as tf
-
-    from mate_tf.analysis.cost import speed
-
     asked = questions(path, options.questions, options.length)
     number = len(asked["input_mask"])
     parts = batches(asked, options.batch_size)
@@ -179,39 +168,26 @@ def short(paths: str) -> str:
 def plot(results: list[dict]):
     """Draws questions a second as bars, with the ratio to the first way, or else to the first kind
     of attention."""
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(2 + 2.2 * len(results), 4), layout="constrained")
     ways = list(results[0]["ratio"])
     compared = "ratio" if len(ways) > 1 else "ratio_to_first_attention"
-    for place, way in enumerate(ways):
-        rates = [result["questions_per_second"][way] for result in results]
-        centers = np.arange(len(results)) + 0.27 * (place - (len(ways) - 1) / 2)
-        bars = axes.bar(centers, rates, 0.25, label=way)
-        axes.bar_label(bars, [f"{result[compared][way]:.2f}x" for result in results])
-    names = [f"{short(r['examples'])}\n{r['attention']}" for r in results]
-    axes.set_xticks(range(len(results)), names)
-    axes.set_xlim(-0.6, len(results) - 0.4)
-    axes.margins(y=0.1)
-    axes.set_ylabel("questions a second")
-    axes.legend()
-    return figure
+    return common.bars(
+        {way: [result["questions_per_second"][way] for result in results] for way in ways},
+        [f"{short(each['examples'])}\n{each['attention']}" for each in results],
+        "questions a second",
+        {way: [f"{result[compared][way]:.2f}x" for result in results] for way in ways},
+    )
 
 
 def main() -> None:
     options = arguments()
-    import tensorflow as tf
 
-    tf.config.threading.set_intra_op_parallelism_threads(options.threads)
-    tf.config.threading.set_inter_op_parallelism_threads(1)
+    common.limit_threads(options.threads)
     results = []
     for path in options.examples:
         for result in measure(options, path):
             results.append(result)
             print(json.dumps(result), flush=True)
-    options.output.mkdir(parents=True, exist_ok=True)
-    (options.output / "packing.json").write_text(json.dumps(results, indent=2))
-    plot(results).savefig(options.output / "packing.png", dpi=120)
+    common.write(options, "packing", results, plot(results))
     print(f"\n{'examples':20} {'attention':16} {'tokens':>6} {'questions a second':>19}")
     for result in results:
         rate, ratio = result["questions_per_second"], result["ratio"]

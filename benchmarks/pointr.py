@@ -12,15 +12,15 @@ already is not done again: killed, the same command goes on.
 
 import argparse
 import json
-import os
 import pathlib
-import statistics
-import subprocess
-import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+import common
+import tensorflow as tf
+
+from mate_tf import tasks
+from mate_tf.data import features, records
+from mate_tf.training import experiments
 
 _POINT = "point.task."
 VARIANTS = {
@@ -50,30 +50,27 @@ DIFFERENCE = "model minus ranker, 95 % interval"
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--input_dir", required=True)
     parser.add_argument("--weights", required=True, help="folder of a BERT and its vocab.txt")
-    parser.add_argument("--config", default=str(ROOT / "configs" / "pointr_minilm.yaml"))
+    parser.add_argument("--config", default=str(common.CONFIGS / "pointr_minilm.yaml"))
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("out/pointr_minilm"))
     parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=list(VARIANTS))
     parser.add_argument("--params_override", action="append", default=[])
     parser.add_argument("--seconds", action="store_true")
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
 def run(options, mode: str, model_dir: pathlib.Path, *flags) -> None:
     """The command line's --mode for one variant; trainings resume by themselves."""
-    command = [
-        *(sys.executable, str(ROOT / "run_task_main.py"), f"--mode={mode}"),
+    common.run(
+        mode,
         *(f"--config_file={options.config}", f"--output_dir={options.data}"),
         *(f"--model_dir={model_dir}", f"--bert_vocab_file={options.weights}/vocab.txt"),
         *(f"--init_checkpoint={options.weights}", f"--input_dir={options.input_dir}"),
-        *(f"--params_override={each}" for each in options.params_override),
+        *common.overrides(options.params_override),
         *flags,
-    ]
-    print("run |", " ".join(command[1:]), flush=True)
-    subprocess.run(command, env=os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"}, check=True)
+    )
 
 
 def measure(options, name: str) -> dict:
@@ -113,16 +110,10 @@ def seconds(options, length: int, repeats: int = 5, batches: int = 4) -> dict:
 
     Every question is padded to `length`, whatever the small configuration reads.
     """
-    import tensorflow as tf
-
-    from mate_tf import tasks
-    from mate_tf.data import features, records
-    from mate_tf.training import experiments
-
     inputs = features.names(features.MODEL_INPUTS)
-    models, taken = {}, {name: [] for name in ("mate_efficient", "full")}
-    for name in taken:
-        experiment = experiments.load(str(ROOT / "configs" / "hybridqa_minilm.yaml"))
+    models = {}
+    for name in ("mate_efficient", "full"):
+        experiment = experiments.load(str(common.CONFIGS / "hybridqa_minilm.yaml"))
         experiment.task.model.encoder.attention.override({"name": name}, is_strict=False)
         model = tasks.create(experiment.task).build_model()
         models[name] = tf.function(
@@ -133,14 +124,12 @@ def seconds(options, length: int, repeats: int = 5, batches: int = 4) -> dict:
     missing = [[0, 0], [0, max(0, length - shortest)]]
     dataset = records.dataset(path, size, seq_length=shortest).take(batches)
     found = [{name: tf.pad(batch[name], missing) for name in inputs} for batch in dataset]
-    for repeat in range(repeats + 1):
-        for name, model in models.items():
-            start = time.perf_counter()
-            for batch in found:
-                model(batch).numpy()
-            if repeat:  # the first one is the warm-up
-                taken[name].append(time.perf_counter() - start)
-    rates = {name: size * batches / statistics.median(times) for name, times in taken.items()}
+    cases = {
+        name: lambda model=model: [model(batch) for batch in found][::-1]
+        for name, model in models.items()
+    }
+    taken = common.in_turns(cases, repeats)
+    rates = {name: size * batches / clock for name, (clock, _) in taken.items()}
     for name, rate in rates.items():
         print(f"{name:16} {rate:6.2f} questions/s at {length} tokens")
     print(f"mate_efficient / full: {rates['mate_efficient'] / rates['full']:.2f}")
@@ -162,38 +151,25 @@ def table(results: dict) -> str:
     return "\n".join([*lines, f"{RANKER:18} {ranker}"])
 
 
-def plot(results: dict, path: pathlib.Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(7, 3.2))
-    for offset, k in enumerate(("Hits@1", "Hits@3", "Hits@5")):
-        values = [100 * result["hits"][k]["model"][0] for result in results.values()]
-        axes.bar([place + 0.25 * offset for place in range(len(values))], values, 0.25, label=k)
-    axes.set_xticks(range(len(results)), results, rotation=20)
-    axes.set_ylabel("% of dev questions")
-    axes.legend()
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)
+def plot(results: dict):
+    hits = {
+        k: [100 * result["hits"][k]["model"][0] for result in results.values()]
+        for k in ("Hits@1", "Hits@3", "Hits@5")
+    }
+    return common.bars(hits, list(results), "% of dev questions")
 
 
 def main() -> None:
     options = arguments()
-    options.output.mkdir(parents=True, exist_ok=True)
-    path = options.output / "pointr"
     if options.seconds:
         rates = {length: seconds(options, length) for length in LENGTHS}
-        path.with_name("pointr_speed.json").write_text(json.dumps(rates, indent=2))
+        common.write(options, "pointr_speed", rates)
         return
     results = {}
     for name in options.variants:
         results[name] = measure(options, name)
         print(f"\n{table(results)}\n", flush=True)
-    path.with_suffix(".json").write_text(json.dumps(results, indent=2))
-    plot(results, path.with_suffix(".png"))
-    print(f"written | {path}.json, .png")
+    common.write(options, "pointr", results, plot(results))
 
 
 if __name__ == "__main__":

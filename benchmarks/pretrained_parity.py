@@ -15,15 +15,18 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 import tempfile
 import time
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-PROJECT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(PROJECT))
+import common
+import numpy as np
 
-SCRIPT = PROJECT / "tests" / "peers" / "answer_huggingface.py"
+from mate_tf import Predictor, Table
+from mate_tf.data import features as feature_names
+from mate_tf.data import interactions
+from mate_tf.data.datasets import wikitq
+
+SCRIPT = common.ROOT / "tests" / "peers" / "answer_huggingface.py"
 AGGREGATION = {
     "num_aggregation_labels": 4,
     "aggregation_labels": {0: "NONE", 1: "SUM", 2: "AVERAGE", 3: "COUNT"},
@@ -39,14 +42,13 @@ SAME = "same tokens"
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--input_dir", required=True, help="WikiTableQuestions' release")
     parser.add_argument("--bert_vocab_file", required=True)
     parser.add_argument("--peers_python", required=True, help="with torch and transformers")
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--layers", type=int, default=12)
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
@@ -66,9 +68,6 @@ def tapas_vocabulary(bert_vocab_file, path: pathlib.Path) -> pathlib.Path:
 
 def read_questions(input_dir, count: int) -> list[dict]:
     """Questions of the dev split at equal distances, with their tables, as JSON values."""
-    from mate_tf.data import interactions
-    from mate_tf.data.datasets import wikitq
-
     found = list(wikitq.read(str(input_dir), "dev"))
     asked = []
     for interaction in found[:: max(1, len(found) // count)][:count]:
@@ -79,11 +78,7 @@ def read_questions(input_dir, count: int) -> list[dict]:
 
 
 class Comparison:
-    """Our answers beside theirs.
-
-    Args:
-        predictor: a `mate_tf.Predictor` of their model.
-    """
+    """Answers of a `mate_tf.Predictor` of their model beside theirs."""
 
     def __init__(self, predictor):
         self._predictor = predictor
@@ -93,11 +88,6 @@ class Comparison:
 
     def add(self, asked: dict, theirs: dict) -> None:
         """Compares the answers to one question."""
-        import numpy as np
-
-        from mate_tf import Table
-        from mate_tf.data import features as feature_names
-
         table = Table.from_rows(asked["columns"], asked["rows"])
         start = time.monotonic()
         answer = self._predictor.ask(table, asked["question"])
@@ -119,8 +109,6 @@ class Comparison:
 
     def _reason(self, ids, types, theirs, answer) -> str:
         """Why both read something else; SAME if they do not."""
-        import numpy as np
-
         their_types = np.array(theirs["token_types"])
         if ids == theirs["input_ids"]:
             if (types == their_types).all():
@@ -139,8 +127,6 @@ class Comparison:
         return "other tokens"
 
     def _compare(self, answer, outputs, theirs) -> None:
-        import numpy as np
-
         def difference(name, ours, expected):
             most = float(np.abs(np.asarray(ours) - np.asarray(expected)).max())
             self.largest[name] = max(self.largest[name], most)
@@ -185,25 +171,11 @@ def main() -> None:
         sizes = {"num_hidden_layers": options.layers}
         for model in options.models:
             reports[model] = compare(options.peers_python, folder, model, sizes, vocabulary, asked)
-    options.output.mkdir(parents=True, exist_ok=True)
-    path = options.output / "pretrained_parity.json"
-    path.write_text(json.dumps(reports, indent=2))
-    print(f"written | {path}")
+    common.write(options, "pretrained_parity", reports)
 
 
 def compare(python: str, folder, model: str, sizes: dict, vocabulary, asked: list[dict]) -> dict:
-    """Writes a model, asks both, prints and returns the report.
-
-    Args:
-        python: interpreter for their code.
-        folder: where to write.
-        model: one of MODELS.
-        sizes: fields of its config, of BERT-base by default.
-        vocabulary: path of the vocabulary.
-        asked: the questions.
-    """
-    from mate_tf import Predictor
-
+    """Writes one of MODELS, of BERT-base's `sizes` by default, asks both, and prints the report."""
     kind, fields = MODELS[model]
     config = {"initializer_range": 0.03} | fields | sizes
     settings = {"class": kind, "config": config, "vocab_file": str(vocabulary)}

@@ -10,13 +10,12 @@ alone and after `prune_columns` and `prune_rows`. A question counts as kept if i
 
 import argparse
 import itertools
-import json
-import os
-import pathlib
-import sys
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import common
+
+from mate_tf.data.converters.examples import ExampleConverter
+from mate_tf.data.datasets import sqa, wikitq
+from mate_tf.tables.linearize import ConversionError
 
 SPLIT = "random-split-1-train"
 SQA_STRIDE, WIKITQ_STRIDE = 17, 24
@@ -29,29 +28,16 @@ PRUNING = {
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--sqa_dir", required=True)
     parser.add_argument("--wikitq_dir", required=True)
     parser.add_argument("--bert_vocab_file", required=True)
     parser.add_argument("--lengths", type=int, nargs="+", default=(128, 256))
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
 def measure(interactions, vocab_file, length: int) -> dict:
-    """Counts the questions that give an example of `length` tokens.
-
-    Args:
-        interactions: tables with questions.
-        vocab_file: WordPiece vocabulary.
-        length: maximum number of tokens.
-
-    Returns:
-        questions: their number; kept: a key of PRUNING -> share of the questions.
-    """
-    from mate_tf.data.converters.examples import ExampleConverter
-    from mate_tf.tables.linearize import ConversionError
-
+    """The number of questions, and by key of PRUNING the share that gives an example."""
     total = sum(len(interaction.questions) for interaction in interactions)
     kept = {}
     for name, options in PRUNING.items():
@@ -63,8 +49,6 @@ def measure(interactions, vocab_file, length: int) -> dict:
 
 def main() -> None:
     options = arguments()
-    from mate_tf.data.datasets import sqa, wikitq
-
     samples = {
         "SQA": itertools.islice(sqa.read(options.sqa_dir, SPLIT), 0, None, SQA_STRIDE),
         "WikiTableQuestions": itertools.islice(
@@ -79,10 +63,7 @@ def main() -> None:
             shares = "  ".join(f"{way} {100 * share:.1f}" for way, share in row["kept"].items())
             print(f"{name} | {row['questions']} questions | {length} tokens | {shares}", flush=True)
             results.append(row)
-    options.output.mkdir(parents=True, exist_ok=True)
-    path = options.output / "pruning.json"
-    path.write_text(json.dumps(results, indent=2))
-    print(f"written | {path}")
+    common.write(options, "pruning", results)
 
 
 if __name__ == "__main__":

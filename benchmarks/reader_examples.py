@@ -16,11 +16,9 @@ import json
 import pathlib
 import random
 import re
-import sys
 from collections.abc import Iterator
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+import common
 
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 SPANS = (
@@ -41,13 +39,13 @@ _LONGEST = 1000  # characters of a passage
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--hybridqa", type=pathlib.Path, required=True, help="HybridQA's release")
     parser.add_argument("--xquad", type=pathlib.Path, required=True, help="xquad.en.json")
     parser.add_argument("--passages", type=int, default=20_000)
     parser.add_argument("--questions_per_passage", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/reader"))
+    parser.set_defaults(output=pathlib.Path("out/reader"))
     return parser.parse_args()
 
 
@@ -69,11 +67,7 @@ def passages_outside_dev(folder: pathlib.Path) -> Iterator[tuple[str, str]]:
 
 
 def questions(rng: random.Random, passage: str, count: int) -> list[dict]:
-    """Makes up to `count` questions about different sentences of a passage.
-
-    Returns:
-        dicts with question, and answers as in SQuAD; without the id.
-    """
+    """Up to `count` questions about different sentences of a passage, as SQuAD without ids."""
     sentences = [
         match
         for match in _SENTENCE.finditer(passage)

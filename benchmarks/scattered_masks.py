@@ -10,14 +10,12 @@ repetition; medians of the processor time. Prints a table, writes JSON and a plo
 """
 
 import argparse
-import json
-import pathlib
-import statistics
-import sys
+import functools
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-
-import mate_tf  # noqa: F401 - before TensorFlow, whose environment it sets
+import common
+import numpy as np
+import static_masks_speed
+import tensorflow as tf
 
 HEADS, HEAD_SIZE = 12, 64
 CHUNK = 256
@@ -25,25 +23,20 @@ NOTHING = -1e9
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--length", type=int, default=2048)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
 def heads_first(x):
-    import tensorflow as tf
-
     # [1, n, heads, size] <-> [1, heads, n, size]
     return tf.transpose(x, [0, 2, 1, 3])
 
 
 def of_all_scores(mask) -> dict:
     """Ways that compute all scores, by name; each maps projections [1, n, heads, size] to one."""
-    import tensorflow as tf
-
     n, scale = len(mask), HEAD_SIZE**-0.5
     nobody = tf.zeros([1, 1, 1, n])
     where, bias = tf.constant(mask)[None, None], tf.where(mask, 0.0, NOTHING)[None, None]
@@ -98,9 +91,6 @@ def of_allowed_pairs(mask) -> dict:
 
     These two queries see everything, and would make the lists of keys as long as the sequence.
     """
-    import numpy as np
-    import tensorflow as tf
-
     n, scale = len(mask), HEAD_SIZE**-0.5
     counts = mask.sum(-1)
     width = int(counts[counts < n // 2].max())
@@ -129,11 +119,6 @@ def of_allowed_pairs(mask) -> dict:
 
 def measure(args) -> list[dict]:
     """Medians of each way."""
-    import static_masks_speed
-    import tensorflow as tf
-
-    from mate_tf.analysis.cost import speed
-
     mask = static_masks_speed.learned_masks(args.length)["scattered"][0]
     shape = [1, args.length, HEADS, HEAD_SIZE]
     projections = [tf.random.stateless_normal(shape, [part, 0]) for part in range(3)]
@@ -142,13 +127,8 @@ def measure(args) -> list[dict]:
     ways["gathered keys, XLA"] = tf.function(
         allowed["gathered keys"], autograph=False, jit_compile=True
     )
-    times = {name: [] for name in ways}
-    for repeat in range(-1, args.repeats):  # the first one warms up
-        for name, way in ways.items():
-            measured = speed.seconds(way, *projections)
-            if repeat >= 0:
-                times[name].append(measured[1])
-    medians = {name: statistics.median(values) for name, values in times.items()}
+    cases = {name: functools.partial(way, *projections) for name, way in ways.items()}
+    medians = {name: worked for name, (_, worked) in common.in_turns(cases, args.repeats).items()}
     return [
         {"way": name, "processor_seconds": own, "processor_speedup": medians["full"] / own}
         for name, own in medians.items()
@@ -157,9 +137,7 @@ def measure(args) -> list[dict]:
 
 def plot(results: list[dict], length: int):
     """Draws a bar for each way, with a line where it would be as fast as full attention."""
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(9, 0.4 * len(results) + 1.2), layout="constrained")
+    figure, axes = common.new_axes(9, 0.4 * len(results) + 1.2)
     ways = [row["way"] for row in results]
     bars = axes.barh(ways, [row["processor_speedup"] for row in results])
     axes.bar_label(bars, fmt="%.2f", padding=3)
@@ -173,10 +151,8 @@ def plot(results: list[dict], length: int):
 
 def main() -> None:
     args = arguments()
-    import tensorflow as tf
 
-    tf.config.threading.set_intra_op_parallelism_threads(args.threads)
-    tf.config.threading.set_inter_op_parallelism_threads(1)
+    common.limit_threads(args.threads)
     results = measure(args)
     print(f"\n{args.length} tokens")
     for row in results:
@@ -184,9 +160,7 @@ def main() -> None:
             f"  {row['way']:40} {1e3 * row['processor_seconds']:9.1f} ms"
             f"  {row['processor_speedup']:5.2f}x full"
         )
-    args.output.mkdir(parents=True, exist_ok=True)
-    (args.output / "scattered_masks.json").write_text(json.dumps(results, indent=2))
-    plot(results, args.length).savefig(args.output / "scattered_masks.png", dpi=120)
+    common.write(args, "scattered_masks", results, plot(results, args.length))
 
 
 if __name__ == "__main__":

@@ -9,45 +9,38 @@ by column over the whole table, and columns that differ are counted by kind, wit
 
 import argparse
 import collections
-import json
-import os
 import pathlib
-import sys
 from collections.abc import Iterator
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import common
+import numpy as np
+import tensorflow as tf
+
+from mate_tf.data import interactions
+from mate_tf.data.converters.examples import ExampleConverter
+from mate_tf.data.datasets import wikitq
+from mate_tf.serving.table_reader import TableReader
+from mate_tf.tables import numbers
+from mate_tf.tables.conversion import ConversionConfig
 
 OPTIONS = {"drop_rows_to_fit": True, "drop_columns_to_fit": True, "trim_question_to_fit": True}
 TOKENS = ("input_ids", "segment_ids", "column_ids", "row_ids", "input_mask")
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--input_dir", required=True)
     parser.add_argument("--bert_vocab_file", required=True)
     parser.add_argument("--max_seq_length", type=int, default=512)
     parser.add_argument("--original_cells", action="store_true", help="as they are in the files")
     parser.add_argument("--first", type=int, default=None, help="only so many tables")
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
 class Comparison:
-    """The converter beside the graph.
+    """The converter beside the graph."""
 
-    Args:
-        vocab_file: vocabulary of both.
-        max_seq_length: tokens of a sequence.
-    """
-
-    def __init__(self, vocab_file: str, max_seq_length: int = 512):
-        import tensorflow as tf
-
-        from mate_tf.data.converters.examples import ExampleConverter
-        from mate_tf.serving.table_reader import TableReader
-        from mate_tf.tables.conversion import ConversionConfig
-
+    def __init__(self, vocab_file: str, max_seq_length: int):
         self._converter = ExampleConverter(vocab_file, max_seq_length, **OPTIONS)
         reader = TableReader(vocab_file, ConversionConfig(max_seq_length=max_seq_length, **OPTIONS))
 
@@ -66,10 +59,6 @@ class Comparison:
 
     def add(self, table, question: str) -> None:
         """Compares what both make of a table and a question."""
-        import numpy as np
-
-        from mate_tf.data import interactions
-
         asked = [interactions.Question("ask-0_0", question)]
         proto = interactions.interaction_from_table(table, "ask-0", asked)
         expected = self._converter.convert(proto, 0).features.feature
@@ -90,8 +79,6 @@ class Comparison:
         self._add_ranks(table, interactions.cell_values(proto.table), [r.numpy()[0] for r in ranks])
 
     def _add_ranks(self, table, columns, ranks) -> None:
-        from mate_tf.tables import numbers
-
         for index, values in enumerate(columns):
             pairs = zip(numbers.column_ranks(values), ranks, strict=True)
             equal = all(list(found[:, index]) == expected for expected, found in pairs)
@@ -120,8 +107,6 @@ class Comparison:
 
 def tables_and_questions(input_dir: str, original_cells: bool) -> Iterator[tuple]:
     """Each table of the release with the first question about it that there is."""
-    from mate_tf.data.datasets import wikitq
-
     folder = pathlib.Path(input_dir)
     questions = {}
     for split in ("training", "pristine-unseen-tables"):
@@ -146,11 +131,8 @@ def main() -> None:
     report = comparison.report()
     for name, value in report.items():
         print(f"{name} | {value}")
-    options.output.mkdir(parents=True, exist_ok=True)
     form = "original" if options.original_cells else "normalized"
-    path = options.output / f"serving_features_{form}.json"
-    path.write_text(json.dumps(report, indent=2, ensure_ascii=False))
-    print(f"written | {path}")
+    common.write(options, f"serving_features_{form}", report)
 
 
 if __name__ == "__main__":

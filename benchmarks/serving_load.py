@@ -9,25 +9,27 @@ another table is one that went astray. Memory is that of the process (resident),
 
 import argparse
 import concurrent.futures
-import json
 import os
 import pathlib
-import sys
 import tempfile
 import time
 
+import common
 import numpy as np
+import tensorflow as tf
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-
-import mate_tf  # noqa: F401 - before TensorFlow, whose environment it sets
+from mate_tf.attention import AttentionConfig
+from mate_tf.data.converters.tokenizer import read_vocabulary
+from mate_tf.models.classifier import ClassifierConfig, TableClassifier
+from mate_tf.models.encoder import EncoderConfig
+from mate_tf.serving import export
 
 NUM_TABLES = 64
 NUM_COLUMNS = 8
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--bert_vocab_file", required=True)
     parser.add_argument("--attention", nargs="+", default=("full", "mate_efficient"))
     parser.add_argument("--lengths", type=int, nargs="+", default=(512, 2048))
@@ -36,18 +38,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--batch_size", type=int, default=8)
     parser.add_argument("--hidden_size", type=int, default=128)
     parser.add_argument("--num_hidden_layers", type=int, default=2)
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
 def exported(options, name: str, length: int, folder: str) -> str:
     """A SavedModel with random weights, large enough for one table to differ from another."""
-    from mate_tf.attention import AttentionConfig
-    from mate_tf.data.converters.tokenizer import read_vocabulary
-    from mate_tf.models.classifier import ClassifierConfig, TableClassifier
-    from mate_tf.models.encoder import EncoderConfig
-    from mate_tf.serving import export
-
     encoder = EncoderConfig(
         vocab_size=len(read_vocabulary(options.bert_vocab_file)),
         hidden_size=options.hidden_size,
@@ -101,8 +96,6 @@ def measure(path: str, asked: list[dict], num_requests: int, num_threads: int) -
         probabilities than at the first time; megabytes after a tenth of the requests and at the
         end.
     """
-    import tensorflow as tf
-
     model = tf.saved_model.load(path)
     signature = model.signatures["serving_default"]
 
@@ -156,10 +149,7 @@ def main() -> None:
                 print(
                     " | ".join(f"{key} {value}" for key, value in results[-1].items()), flush=True
                 )
-    options.output.mkdir(parents=True, exist_ok=True)
-    path = options.output / "serving_load.json"
-    path.write_text(json.dumps(results, indent=2))
-    print(f"written | {path}")
+    common.write(options, "serving_load", results)
 
 
 if __name__ == "__main__":

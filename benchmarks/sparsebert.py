@@ -19,25 +19,33 @@ with other seeds uses two cores.
 """
 
 import argparse
-import copy
 import json
-import os
 import pathlib
 import shutil
 import statistics
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+import common
+import numpy as np
+
+from mate_tf.analysis.plots import masks as mask_plots
+from mate_tf.analysis.plots import sparsity as sparsity_plots
+from mate_tf.attention import mask_files, mask_pruning
+from mate_tf.attention.learned_mask import LearnedMaskPattern
+from mate_tf.attention.masks import static
+from mate_tf.checkpoints import pattern_variables
+from mate_tf.cli.create_data import create_data
+from mate_tf.cli.train import train
+from mate_tf.data import records
+from mate_tf.data.records.create_data import examples_path, interactions_path
+from mate_tf.evaluation import metrics, predictions
+from mate_tf.training import experiments, prediction
 
 LAMBDAS = (1e-4, 1e-3, 1e-2, 1e-1)
-INITIAL_ALPHA = (
-    0.03  # Adam's steps for alpha add up to 0.1 here: a third of that switches a pair off
-)
+INITIAL_ALPHA = 0.03  # Adam's steps add up to 0.1: a third of that switches a pair off
 LEAST_SPARSITY = 0.5
 SHARES, HIGH_SHARES = (0.3, 0.6, 0.9), (0.8, 0.85, 0.9, 0.95)
 LENGTH = 128
-PRETRAINED_STEPS, BATCH = 600, 16
+IMPORTANCE_STEPS, PRETRAINED_STEPS, MASK_STEPS, BATCH = 1500, 600, 300, 16
 LAYERS = 3  # of the pre-trained ones, but for importance: half of the time
 SMALL, PRETRAINED = "small BERT from nothing", "pre-trained BERT"
 CONFIGS = {SMALL: "text_pretrain_small", PRETRAINED: "text_pretrain_minilm"}
@@ -56,9 +64,7 @@ PART_NAMES = ("importance", "masks", "glue", "pruning", "stages", "diagonal")
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
-    )
+    parser = common.parser(__doc__)
     parser.add_argument("--text", required=True, help="folder with text for TEXT_PRETRAIN")
     parser.add_argument("--glue", required=True, help="folder with RTE, MRPC, CoLA and SST-2")
     parser.add_argument("--weights", required=True, help="folder of a BERT, uncased")
@@ -66,8 +72,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--parts", nargs="+", choices=PART_NAMES, default=list(PART_NAMES))
     parser.add_argument("--tasks", nargs="+", choices=GLUE, default=list(GLUE))
     parser.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2))
-    parser.add_argument("--importance_steps", type=int, default=1500, help="of the small BERT")
-    parser.add_argument("--mask_steps", type=int, default=300)
+    parser.add_argument("--prices", type=float, nargs="+", default=LAMBDAS, help="of a pair")
+    parser.add_argument("--steps", type=int, help="of each training instead of its own")
     parser.add_argument("--symmetric", action="store_true", help="DAM's masks; the paper's are not")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument(
@@ -77,24 +83,16 @@ def arguments() -> argparse.Namespace:
         help="bfloat16 is 1.3 times as fast with AVX512-BF16, and slow without",
     )
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("out/sparsebert"))
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
 def job(options, config: str, output_dir, model_dir, *flags):
     """The command line's job; one process does many of them, since TensorFlow starts slowly."""
-    from mate_tf.cli import flags as definitions
-    from mate_tf.cli.job import Job
-
-    values = copy.deepcopy(definitions.FLAGS)
-    arguments = [
-        *(f"--config_file={ROOT / 'configs' / config}.yaml", f"--output_dir={output_dir}"),
+    return common.job(
+        *(f"--config_file={common.CONFIGS / config}.yaml", f"--output_dir={output_dir}"),
         *(f"--model_dir={model_dir}", f"--bert_vocab_file={options.vocab}"),
         *flags,
-    ]
-    print("job |", " ".join(arguments), flush=True)
-    values(["sparsebert", *arguments])
-    return Job.from_flags(values)
+    )
 
 
 def from_weights(options) -> list[str]:
@@ -115,9 +113,7 @@ def overrides(**values) -> list[str]:
 
 def pretrain(options, model: str, name: str, steps: int, *flags):
     """The folder of a training of TEXT_PRETRAIN, done as far as it is not yet."""
-    from mate_tf.cli.create_data import create_data
-    from mate_tf.cli.train import train
-
+    steps = options.steps or steps
     model_dir = options.data / "pretraining" / name
     made = job(
         options,
@@ -138,12 +134,8 @@ def pretrain(options, model: str, name: str, steps: int, *flags):
     return model_dir
 
 
-def alpha(model_dir) -> "LearnedMaskPattern":  # noqa: F821  imported when it is needed
+def alpha(model_dir) -> "LearnedMaskPattern":
     """The pattern of a training with `learned_mask`, with what it has learned."""
-    from mate_tf.attention.learned_mask import LearnedMaskPattern
-    from mate_tf.checkpoints import pattern_variables
-    from mate_tf.training import experiments
-
     config = experiments.load(str(model_dir / "params.yaml")).task.model.encoder.attention
     return LearnedMaskPattern.restored(config, pattern_variables(str(model_dir))[0])
 
@@ -151,15 +143,12 @@ def alpha(model_dir) -> "LearnedMaskPattern":  # noqa: F821  imported when it is
 def learned_importance(options, model: str):
     """P of one of the two models, <float>[heads, n, n]."""
     name = "importance_" + model.partition(" ")[0]
-    steps = options.importance_steps if model == SMALL else PRETRAINED_STEPS
+    steps = IMPORTANCE_STEPS if model == SMALL else PRETRAINED_STEPS
     return alpha(pretrain(options, model, name, steps)).importance()
 
 
 def importance(options) -> dict:
     """Mean importance by kind of position, of both models, with figure 2."""
-    from mate_tf.analysis.plots import masks as mask_plots
-    from mate_tf.attention import mask_pruning
-
     found = {}
     for name in (SMALL, PRETRAINED):
         learned = learned_importance(options, name)
@@ -174,7 +163,7 @@ def importance(options) -> dict:
 
 def learned_mask(options, price: float) -> pathlib.Path:
     """The file of the mask that DAM learns at a price."""
-    steps = options.mask_steps
+    steps = options.steps or MASK_STEPS
     attention = {
         "objective": "dam",
         "initial_alpha": INITIAL_ALPHA,
@@ -192,11 +181,8 @@ def learned_mask(options, price: float) -> pathlib.Path:
 
 def masks(options) -> dict:
     """Sparsity at each price, with the masks of all heads (figure 5)."""
-    from mate_tf.analysis.plots import masks as mask_plots
-    from mate_tf.attention import mask_files, mask_pruning
-
     found = {}
-    for price in LAMBDAS:
+    for price in options.prices:
         mask = mask_files.load(learned_mask(options, price))
         found[f"{price:.0e}"] = mask_pruning.sparsity(mask)
         path = options.output / f"sparsebert_mask_{price:.0e}.png"
@@ -207,14 +193,8 @@ def masks(options) -> dict:
 
 def fine_tune(options, task: str, mask: pathlib.Path | None, name: str, seed: int) -> float:
     """Score on dev after fine-tuning with a fixed mask, or with full attention."""
-    from mate_tf.cli.create_data import create_data
-    from mate_tf.cli.train import train
-    from mate_tf.data import records
-    from mate_tf.data.records.create_data import examples_path, interactions_path
-    from mate_tf.evaluation import metrics, predictions
-    from mate_tf.training import prediction
-
     folder, config, metric, steps, lengths = GLUE[task]
+    steps = options.steps or steps
     data = options.data / "glue" / folder
     model_dir = data / "runs" / f"{name}_{seed}"
     result = data / "scores" / f"{name}_{seed}.json"
@@ -223,13 +203,8 @@ def fine_tune(options, task: str, mask: pathlib.Path | None, name: str, seed: in
     attention = {"task__model__encoder__attention__mask": str(mask)} if mask else {}
     made = job(
         options,
-        *(
-            config,
-            data,
-            model_dir,
-            f"--input_dir={options.glue}/{folder}",
-            f"--tf_random_seed={seed}",
-        ),
+        *(config, data, model_dir, f"--input_dir={options.glue}/{folder}"),
+        f"--tf_random_seed={seed}",
         *(f"--num_train_steps={steps}", f"--train_batch_size={BATCH}", "--learning_rate=1e-4"),
         *(f"--attention={'static_mask' if mask else 'full'}", *from_weights(options)),
         *overrides(
@@ -265,8 +240,6 @@ def fine_tune(options, task: str, mask: pathlib.Path | None, name: str, seed: in
 
 def stored_mask(options, name: str, mask) -> pathlib.Path:
     """A file with a mask."""
-    from mate_tf.attention import mask_files
-
     path = options.data / "masks" / f"{name}.npz"
     path.parent.mkdir(parents=True, exist_ok=True)
     mask_files.save(path, mask)
@@ -275,11 +248,7 @@ def stored_mask(options, name: str, mask) -> pathlib.Path:
 
 def glue(options) -> dict:
     """Scores of each kind of mask: kind -> task -> those of the seeds."""
-    import numpy as np
-
-    from mate_tf.attention import mask_files, mask_pruning
-
-    for price in LAMBDAS:
+    for price in options.prices:
         path = learned_mask(options, price)
         mask = mask_files.load(path)
         if mask_pruning.sparsity(mask) >= LEAST_SPARSITY:
@@ -331,11 +300,9 @@ def pruned_scores(options, task: str, way: str, share: float, mask_of) -> tuple:
 
 def pruning(options) -> dict:
     """Scores against sparsity: task -> way of pruning -> [(sparsity, mean, deviation)]."""
-    from mate_tf.attention import mask_pruning
-
     learned = learned_importance(options, PRETRAINED)
-    found = {task: {"importance": [], "random": []} for task in PRUNED}
-    for task in PRUNED:
+    found = {task: {"importance": [], "random": []} for task in PRUNED if task in options.tasks}
+    for task in found:
         for share in SHARES:
             ways = {
                 "importance": lambda seed, share=share: mask_pruning.prune(learned, share),
@@ -351,13 +318,11 @@ def pruning(options) -> dict:
 
 def stages(options) -> dict:
     """DAM's masks beside importance pruned to high sparsities, as `pruning` gives it (figure 7)."""
-    from mate_tf.attention import mask_files, mask_pruning
-
     learned = learned_importance(options, PRETRAINED)
     one, two = "one stage (DAM)", "two stages (importance)"
     found = {task: {one: [], two: []} for task in STAGED}
-    for task in STAGED:
-        for price in LAMBDAS:
+    for task in found:
+        for price in options.prices:
             path = learned_mask(options, price)
             sparsity = mask_pruning.sparsity(mask_files.load(path))
             name = f"{DAM}_{price:.0e}"
@@ -374,9 +339,6 @@ def stages(options) -> dict:
 
 def diagonal(options) -> dict:
     """Scores of the fixed masks with and without the diagonal: task -> mask -> column -> value."""
-    from mate_tf.attention import mask_pruning
-    from mate_tf.attention.masks import static
-
     found = {task: {} for task in options.tasks if task in PRUNED}
     for task, rows in found.items():
         rows[FULL] = {WITH: _scored(options, task, None, FULL)}
@@ -413,8 +375,6 @@ def print_diagonal(task: str, rows: dict) -> None:
 
 
 def plot_scores(options, found: dict, name: str) -> None:
-    from mate_tf.analysis.plots import sparsity as sparsity_plots
-
     path = options.output / f"sparsebert_{name}.png"
     sparsity_plots.score_against_sparsity(found).savefig(path, dpi=120)
     print(f"written | {path}", flush=True)
@@ -425,18 +385,13 @@ PARTS = dict(zip(PART_NAMES, (importance, masks, glue, pruning, stages, diagonal
 
 def main() -> None:
     options = arguments()
-    os.environ |= {
-        "TF_NUM_INTRAOP_THREADS": str(options.threads),
-        "TF_NUM_INTEROP_THREADS": str(options.threads),
-    }
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    options.output.mkdir(parents=True, exist_ok=True)
+    common.limit_threads(options.threads, options.threads)
     path = options.output / "sparsebert.json"
     results = json.loads(path.read_text()) if path.exists() else {}
+    options.output.mkdir(parents=True, exist_ok=True)  # figures come first
     for part in options.parts:
         results[part] = PARTS[part](options)
-        path.write_text(json.dumps(results, indent=2))
-    print(f"written | {path}")
+        common.write(options, "sparsebert", results)
 
 
 if __name__ == "__main__":

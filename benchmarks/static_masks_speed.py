@@ -16,15 +16,17 @@ the form of that name (needs Numba).
 """
 
 import argparse
-import json
+import functools
 import pathlib
-import statistics
-import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import common
+import numpy as np
+import tensorflow as tf
 
-import mate_tf  # noqa: F401 - before TensorFlow, whose environment it sets
+from mate_tf import attention
+from mate_tf.analysis.cost import profile_report, speed
+from mate_tf.attention import AttentionConfig, mask_blocks, mask_files
 
 LENGTHS = (512, 1024, 2048, 4096)
 HEADS, HEAD_SIZE = 12, 64
@@ -39,20 +41,17 @@ WITH_ROWS = ("scattered", "scattered by head", "random", "mixed", "permuted band
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS)
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--variants", nargs="+", help="only these, and full")
     parser.add_argument("--form", default="auto", choices=("auto", "masked", "blocks", "rows"))
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
 def structured_mask(on):
     """First and last token and the diagonals that are on; <bool>[heads, n, n] of [heads, n]."""
-    import numpy as np
-
     n = on.shape[1]
     i, j = np.indices([n, n])
     return on[:, abs(i - j)] | (i % (n - 1) == 0) | (j % (n - 1) == 0)
@@ -60,8 +59,6 @@ def structured_mask(on):
 
 def learned_masks(n: int) -> dict:
     """Name -> <bool>[1 or heads, n, n] with SEEN of the pairs seen, but for the ends."""
-    import numpy as np
-
     # a band of half-width w has a share of about 2 w / n - (w / n)^2 of the pairs
     half_width = n * (1 - np.sqrt(1 - SEEN))
     distance = np.arange(n)
@@ -90,8 +87,6 @@ def learned_masks(n: int) -> dict:
 
 def cases(n: int, args, folder) -> dict:
     """Name -> config."""
-    from mate_tf.attention import AttentionConfig, mask_files
-
     found = {"full": AttentionConfig(name="full")}
     masks = dict.fromkeys(NAMED) | learned_masks(n)
     for name, mask in masks.items():
@@ -109,8 +104,6 @@ def cases(n: int, args, folder) -> dict:
 
 def form_of(pattern, n: int) -> str:
     """How the heads are computed."""
-    from mate_tf.attention import mask_blocks
-
     forms = (part.form for part in pattern.parts(n))
     names = {type(None): "mask", mask_blocks.Plan: "blocks"}
     return "+".join(names.get(type(form), "rows") for form in forms)
@@ -118,10 +111,6 @@ def form_of(pattern, n: int) -> str:
 
 def make(config, n: int):
     """(attention of projections under a pattern, its pattern, how it was computed)."""
-    import tensorflow as tf
-
-    from mate_tf import attention
-
     variant = attention.get(config.name)
     pattern = variant.pattern(config, HEADS)
     layer = variant.attention(config, HEADS, hidden_size=HEADS * HEAD_SIZE)
@@ -134,17 +123,11 @@ def make(config, n: int):
 
 def tensors(pattern) -> list:
     """The tensors of a pattern, whose parts may be None."""
-    import tensorflow as tf
-
     return [part for part in tf.nest.flatten(pattern) if part is not None]
 
 
 def measure(args) -> list[dict]:
     """Median seconds of each case and length."""
-    import tensorflow as tf
-
-    from mate_tf.analysis.cost import speed
-
     results = []
     with tempfile.TemporaryDirectory() as folder:
         for n in args.lengths:
@@ -154,15 +137,13 @@ def measure(args) -> list[dict]:
             configs = cases(n, args, folder)
             made = {name: make(config, n) for name, config in configs.items()}
             patterns = {name: prepare() for name, (_, prepare, _) in made.items()}
-            times = {name: [] for name in made}
-            for repeat in range(-2, args.repeats):  # the first two warm up
-                for name, (attend, _, _) in made.items():
-                    measured = speed.seconds(attend, *projections, patterns[name])
-                    if repeat >= 0:
-                        times[name].append(measured)
+            calls = {
+                name: functools.partial(attend, *projections, patterns[name])
+                for name, (attend, _, _) in made.items()
+            }
+            medians = common.in_turns(calls, args.repeats, warm_up=2)
             rows = []
-            for name, values in times.items():
-                clock, worked = (statistics.median(each) for each in zip(*values, strict=True))
+            for name, (clock, worked) in medians.items():
                 preparing = speed.seconds(lambda prepare=made[name][1]: tensors(prepare()))[1]
                 rows.append(
                     {
@@ -174,9 +155,7 @@ def measure(args) -> list[dict]:
                         "pattern_processor_seconds": preparing,
                     }
                 )
-            for row in rows:
-                row["speedup"] = rows[0]["seconds"] / row["seconds"]
-                row["processor_speedup"] = rows[0]["processor_seconds"] / row["processor_seconds"]
+            common.add_speedup(rows, rows[0])
             report(rows)
             results += rows
     return results
@@ -197,17 +176,11 @@ def report(rows: list[dict]) -> None:
 
 def main() -> None:
     args = arguments()
-    import tensorflow as tf
 
-    from mate_tf.analysis.cost import profile_report
-
-    tf.config.threading.set_intra_op_parallelism_threads(args.threads)
-    tf.config.threading.set_inter_op_parallelism_threads(1)
+    common.limit_threads(args.threads)
     results = measure(args)
-    args.output.mkdir(parents=True, exist_ok=True)
-    (args.output / "static_masks_speed.json").write_text(json.dumps(results, indent=2))
     figure = profile_report.plot(results, "speedup", "times as fast as full")
-    figure.savefig(args.output / "static_masks_speed.png", dpi=120)
+    common.write(args, "static_masks_speed", results, figure)
 
 
 if __name__ == "__main__":

@@ -15,22 +15,25 @@ import argparse
 import collections
 import hashlib
 import json
-import os
 import pathlib
 import shutil
-import subprocess
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+import common
+import tensorflow as tf
 
-CONFIG = ROOT / "configs" / "summarize_minilm.yaml"
+from mate_tf.data import records
+from mate_tf.data.features import TARGET
+from mate_tf.evaluation import baselines, metrics, rouge, texts
+from mate_tf.files.atomic import write_text
+from mate_tf.tables.passages import split_sentences
+from mate_tf.training import experiments, trainer
+from mate_tf.training.prediction import INPUTS
+
+CONFIG = common.CONFIGS / "summarize_minilm.yaml"
 TREES, FULL = "tree_fine", "full"
 SEARCHES = {"greedy": 1, "beam 4": 4}
 """Name of a search -> its beam."""
 BASELINES = ("lead-1", "lead-3", "random sentence")
-HELD_OUT = 500
-"""Passages of the dev set, and of the test set."""
 WITH_OWN, WITH_OTHER = "loss", "loss with another passage"
 BATCH = 32
 """Examples of a batch in which passages change places."""
@@ -39,7 +42,7 @@ SUMMARY_WORDS, DOCUMENT_WORDS = (6, 40), 12
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument(
         "--passages", type=pathlib.Path, nargs="+", required=True, help="folders request_tok"
     )
@@ -48,16 +51,13 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--steps", type=int, help="of each training instead of the config's")
     parser.add_argument("--params_override", action="append", default=[])
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--only_train", action="store_true")
+    parser.add_argument("--held_out", type=int, default=500, help="passages of dev, and of test")
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("out/summarization"))
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
 def read_passages(folders) -> dict[str, list[str]]:
     """Name -> sentences of each distinct passage of the JSON files in folders."""
-    from mate_tf.tables.passages import split_sentences
-
     found = {}
     for folder in folders:
         for path in sorted(pathlib.Path(folder).glob("*.json")):
@@ -67,7 +67,7 @@ def read_passages(folders) -> dict[str, list[str]]:
     return found
 
 
-def examples(passages: dict[str, list[str]]) -> dict[str, list[dict]]:
+def examples(passages: dict[str, list[str]], held_out: int) -> dict[str, list[dict]]:
     """Split -> id, document and summary of its passages, in an order that does not matter.
 
     No document and no first sentence is in two splits, or twice in one.
@@ -84,17 +84,15 @@ def examples(passages: dict[str, list[str]]) -> dict[str, list[dict]]:
         key = hashlib.sha256(name.encode()).hexdigest()
         usable.append({"id": key[:16], "document": document, "summary": first})
     usable.sort(key=lambda each: each["id"])
-    test, dev = usable[:HELD_OUT], usable[HELD_OUT : 2 * HELD_OUT]
-    return {"train": usable[2 * HELD_OUT :], "dev": dev, "test": test}
+    test, dev = usable[:held_out], usable[held_out : 2 * held_out]
+    return {"train": usable[2 * held_out :], "dev": dev, "test": test}
 
 
 def make_data(options) -> None:
     """Writes JSON lines and converts them, unless that is done."""
-    from mate_tf.files.atomic import write_text
-
     folder = options.data / "passages"
     if not (folder / "test.jsonl").exists():
-        for split, found in examples(read_passages(options.passages)).items():
+        for split, found in examples(read_passages(options.passages), options.held_out).items():
             lines = "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in found)
             write_text(folder / f"{split}.jsonl", lines)
             print(f"written | {folder / split}.jsonl: {len(found)} passages", flush=True)
@@ -104,21 +102,14 @@ def make_data(options) -> None:
 
 def run(options, mode: str, *flags) -> None:
     """Runs one mode of the command line; trainings resume by themselves."""
-    threads = str(options.threads)
-    environment = os.environ | {
-        "TF_NUM_INTRAOP_THREADS": threads,
-        "TF_NUM_INTEROP_THREADS": threads,
-        "TF_CPP_MIN_LOG_LEVEL": "3",
-    }
-    command = [
-        *(sys.executable, str(ROOT / "run_task_main.py"), f"--mode={mode}"),
+    common.run(
+        mode,
         *(f"--config_file={CONFIG}", f"--output_dir={options.data}"),
         f"--bert_vocab_file={options.weights / 'vocab.txt'}",
-        *(f"--params_override={each}" for each in options.params_override),
+        *common.overrides(options.params_override),
         *flags,
-    ]
-    print("run |", " ".join(command[1:]), flush=True)
-    subprocess.run(command, env=environment, check=True)
+        threads=options.threads,
+    )
 
 
 def flags_of(options, variant: str) -> list[str]:
@@ -136,8 +127,6 @@ def flags_of(options, variant: str) -> list[str]:
 
 def written(options, variant: str) -> dict[str, list]:
     """Search -> predictions for the test set of a trained variant."""
-    from mate_tf.evaluation import texts
-
     found = {}
     for search, beam in SEARCHES.items():
         path = options.data / variant / f"test_{beam}.jsonl"
@@ -161,13 +150,6 @@ def losses(options, variant: str) -> dict[str, float]:
 
 
 def _losses(options, variant: str) -> dict[str, float]:
-    import tensorflow as tf
-
-    from mate_tf.data import records
-    from mate_tf.data.features import TARGET
-    from mate_tf.training import experiments, trainer
-    from mate_tf.training.prediction import INPUTS
-
     folder = str(options.data / variant)
     experiment = experiments.load_saved(folder)
     model = trainer.load_model(experiment, folder)
@@ -188,9 +170,6 @@ def _losses(options, variant: str) -> dict[str, float]:
 
 def compare(options, predictions: dict[str, list]) -> dict[str, dict]:
     """System -> its metrics on the test set, with the baselines."""
-    from mate_tf.data import records
-    from mate_tf.evaluation import baselines, metrics, rouge
-
     path = options.data / "interactions" / "test.tfrecord"
     interactions = list(records.read_interactions(path))
     systems = {name: metrics.by_question(found) for name, found in predictions.items()}
@@ -223,43 +202,18 @@ def show_examples(interactions, systems, number: int = 3) -> None:
             print(f"{name:24}{found[question.id].texts[0]}")
 
 
-def plot(results: dict[str, dict], path: pathlib.Path) -> None:
+def plot(results: dict[str, dict]):
     """Draws ROUGE of each system as bars."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
     names = [f"ROUGE-{kind}" for kind in ("1", "2", "L")]
-    figure, axes = pyplot.subplots(figsize=(9, 4), layout="constrained")
-    width = 0.8 / len(results)
-    for number, (system, values) in enumerate(results.items()):
-        heights = [100 * values[name] for name in names]
-        bounds = [values[f"{name}, 95 %"].removesuffix(" %").split(" to ") for name in names]
-        below = [height - float(low) for height, (low, _) in zip(heights, bounds, strict=True)]
-        above = [float(high) - height for height, (_, high) in zip(heights, bounds, strict=True)]
-        places = [index + width * (number + 0.5) - 0.4 for index in range(len(names))]
-        error = [[max(0, each) for each in side] for side in (below, above)]
-        axes.bar(places, heights, 0.9 * width, yerr=error, capsize=2, label=system)
-    axes.set_xticks(range(len(names)), names)
-    axes.set_ylabel("F1 in %, with 95 % intervals")
-    axes.set_title(f"First sentences of {HELD_OUT} unseen passages")
-    figure.legend(loc="outside right upper")  # beside the bars, which it would cover
-    figure.savefig(path, dpi=120)
-    pyplot.close(figure)
+    heights = {system: [100 * values[name] for name in names] for system, values in results.items()}
+    return common.bars(heights, names, "F1, %")
 
 
 def main() -> None:
     options = arguments()
-    options.output.mkdir(parents=True, exist_ok=True)
     make_data(options)
     for variant in options.variants:
         run(options, "train", *flags_of(options, variant))
-    if options.only_train:
-        return
-    from mate_tf.evaluation import metrics
-    from mate_tf.training import trainer
-
     predictions, steps = collections.OrderedDict(), {}
     for variant in options.variants:
         steps[variant] = trainer.global_step(str(options.data / variant))
@@ -273,10 +227,7 @@ def main() -> None:
         print(f"{name:48}{shown}")
     for variant, found in results["losses"].items():
         print(f"{variant:48}" + "  ".join(f"{name} {each:.2f}" for name, each in found.items()))
-    path = options.output / "summarization.json"
-    path.write_text(json.dumps({"steps": steps, **results}, indent=2))
-    plot(results["systems"], path.with_suffix(".png"))
-    print(f"written | {path}, {path.with_suffix('.png')}")
+    common.write(options, "summarization", {"steps": steps, **results}, plot(results["systems"]))
 
 
 if __name__ == "__main__":

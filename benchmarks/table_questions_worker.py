@@ -7,14 +7,11 @@ columns, rows and question.
 """
 
 import json
-import pathlib
 import resource
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-
-import mate_tf  # noqa: F401 - before TensorFlow, whose environment it sets
+import common  # noqa: F401 - finds mate_tf, which is before TensorFlow
 
 
 class Questions:
@@ -96,8 +93,7 @@ class Questions:
 def main() -> None:
     import tensorflow as tf
 
-    threads = json.loads(sys.argv[1])["threads"]
-    tf.config.threading.set_intra_op_parallelism_threads(threads)
+    tf.config.threading.set_intra_op_parallelism_threads(json.loads(sys.argv[1])["threads"])
     from mate_tf.analysis.cost import measuring_process
 
     questions = Questions()

@@ -15,18 +15,15 @@ stops for the other. What libtpu makes of the HLO, and how fast it is, only a TP
 
 import argparse
 import collections
-import json
 import os
-import pathlib
 import re
 import sys
 import time
 from typing import NamedTuple
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+import common
+
 os.environ.setdefault("TPU_SKIP_MDS_QUERY", "1")  # libtpu would look for its TPU for minutes
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 BATCH, LENGTH, TARGET, VOCABULARY, MASKED = 2, 256, 8, 512, 8
 ENCODER = {
@@ -114,8 +111,8 @@ _OF_DYNAMIC_SHAPE = re.compile(r"\w+\[[\d,]*<=")
 _OF_HOST = re.compile(r" (infeed|outfeed|send|recv|custom-call)\(.*")
 
 
-def arguments(argv=None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def arguments() -> argparse.Namespace:
+    parser = common.parser(__doc__)
     parser.add_argument("--variants", nargs="+", help="registered names or FORMS; default: all")
     parser.add_argument("--heads", nargs="+", choices=HEADS, metavar="HEAD", default=list(HEADS))
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
@@ -124,8 +121,7 @@ def arguments(argv=None) -> argparse.Namespace:
         "--layers", type=int, default=ENCODER["num_hidden_layers"], help="layers of each encoder"
     )
     parser.add_argument("--bfloat16", action="store_true", help="in mixed precision")
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
-    return parser.parse_args(argv)
+    return parser.parse_args()
 
 
 def variants() -> list[str]:
@@ -294,12 +290,10 @@ def table(results: list[dict]) -> str:
 def main() -> None:
     args = arguments()
     results = measure(args)
-    args.output.mkdir(parents=True, exist_ok=True)
-    target = args.output / f"tpu_lowering{'_bfloat16' if args.bfloat16 else ''}.json"
-    target.write_text(json.dumps(results, indent=1) + "\n")
+    common.write(args, f"tpu_lowering{'_bfloat16' if args.bfloat16 else ''}", results)
     print(f"\n{table(results)}\n")
     lowered = sum(row["lowers"] for row in results)
-    print(f"{lowered} of {len(results)} programs lower; written: {target}")
+    print(f"{lowered} of {len(results)} programs lower")
     sys.exit(0 if lowered == len(results) else 1)
 
 

@@ -4,25 +4,21 @@
     python benchmarks/treeformer_learning.py --tasks listops --seeds 0      # a part; the rest later
 
 Tree attention (TF-A and TC-A) in all layers from the first step on, the same with Treeformer's 2-D
-bootstrapping (paper, Algorithm 1), bootstrapped TF-A with balanced leaves (`--balancing_loss`,
-`--leaf_capacity`), and full attention, all for the same number of steps. Sequences
-have up to 512 tokens in ListOps and 128 in the other task. What is done already is not done again:
-killed, the same command goes on. `--threads 1` twice, once for each of the `--tasks`, uses two
-cores; once more with both prints all results. `--params_override` goes to every run; others need
-another `--data`.
-`--plot out/treeformer_tf/model --metric masked_lm_accuracy` draws the same figures of any training.
+bootstrapping (paper, Algorithm 1), bootstrapped TF-A with balanced leaves, and full attention, all
+for the same number of steps. Sequences have up to 512 tokens in ListOps and 128 in the other task.
+What is done already is not done again: killed, the same command goes on. `--threads 1` twice, once
+for each of the `--tasks`, uses two cores; once more with both prints all results.
+`--params_override` goes to every run; others need another `--data`.
 """
 
 import argparse
-import json
-import os
 import pathlib
 import statistics
-import subprocess
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+import common
+
+from mate_tf.analysis.plots import training as training_plots
+from mate_tf.training import bootstrap
 
 TASKS = {"listops": ("listops_small.yaml", 400), "recall": ("associative_recall.yaml", 1000)}
 """Configuration and steps of each run, all stages together."""
@@ -36,57 +32,35 @@ FULL = "full"
 BOOTSTRAPPED = "{}, bootstrapped"
 BALANCED = "tree_fine, bootstrapped, balanced"
 VARIANTS = (FULL, *(name for tree in TREES for name in (tree, BOOTSTRAPPED.format(tree))), BALANCED)
-BALANCING_LOSS = 0.02
+BALANCING_LOSS, LAYER_WIDTH = 0.02, 2
 METRIC = "class_accuracy"
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
     parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=list(VARIANTS))
     parser.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2))
     parser.add_argument("--steps", type=int, help="of each run instead of the task's")
     parser.add_argument("--tree_height", type=int, default=6)
-    parser.add_argument("--start_height", type=int, default=0)
-    parser.add_argument("--layer_width", type=int, default=2)
-    parser.add_argument("--balancing_loss", type=float, default=BALANCING_LOSS)
-    parser.add_argument("--leaf_capacity", type=float, help="of the balanced leaves; default: none")
     parser.add_argument("--params_override", action="append", default=[])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument(
         "--data", type=pathlib.Path, default=pathlib.Path("out/treeformer_learning")
     )
-    parser.add_argument(
-        "--plot",
-        nargs="+",
-        type=pathlib.Path,
-        metavar="MODEL_DIR",
-        help="draw these trainings, of any task, and train nothing",
-    )
-    parser.add_argument("--metric", default=METRIC, help="that --plot draws beside the loss")
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
 def run(options, task: str, mode: str, *flags) -> None:
     """One mode of the command line; trainings resume by themselves."""
-    threads = str(options.threads)
-    environment = os.environ | {
-        "TF_NUM_INTRAOP_THREADS": threads,
-        "TF_NUM_INTEROP_THREADS": threads,
-        "TF_CPP_MIN_LOG_LEVEL": "3",
-    }
-    command = [
-        *(sys.executable, str(ROOT / "run_task_main.py"), f"--mode={mode}"),
-        *(
-            f"--config_file={ROOT / 'configs' / TASKS[task][0]}",
-            f"--output_dir={options.data / task}",
-        ),
-        *(f"--params_override={each}" for each in options.params_override),
+    common.run(
+        mode,
+        f"--config_file={common.CONFIGS / TASKS[task][0]}",
+        f"--output_dir={options.data / task}",
+        *common.overrides(options.params_override),
         *flags,
-    ]
-    print("run |", " ".join(command[1:]), flush=True)
-    subprocess.run(command, env=environment, check=True)
+        threads=options.threads,
+    )
 
 
 def train(options, task: str, variant: str, seed: int) -> list[dict]:
@@ -104,15 +78,11 @@ def train(options, task: str, variant: str, seed: int) -> list[dict]:
             f"task.model.encoder.attention.name={name}{height if name in TREES else ''}",
         ]
         if "balanced" in kinds:
-            balanced = {"balancing_loss": options.balancing_loss}
-            if options.leaf_capacity:
-                balanced["leaf_capacity"] = options.leaf_capacity
-            prefix = "task.model.encoder.attention"
-            overrides += [f"{prefix}.{key}={value}" for key, value in balanced.items()]
+            key = "task.model.encoder.attention.balancing_loss"
+            overrides.append(f"{key}={BALANCING_LOSS}")
         if "bootstrapped" in kinds:
             overrides.append(
-                f"bootstrap.layer_width={options.layer_width},"
-                f"bootstrap.start_height={options.start_height},"
+                f"bootstrap.layer_width={LAYER_WIDTH},bootstrap.start_height=0,"
                 f"bootstrap.steps_before={round(BEFORE[name] * steps)},"
                 f"bootstrap.steps_per_stage={round(PER_STAGE * steps)}"
             )
@@ -134,8 +104,6 @@ def steps_of(options, task: str) -> int:
 
 
 def read_lines(model_dir: pathlib.Path) -> list[dict]:
-    from mate_tf.training import bootstrap
-
     return bootstrap.read_log(str(model_dir))
 
 
@@ -177,12 +145,10 @@ def table(task: str, results: dict[str, list[float]], options) -> str:
     return "\n".join(lines)
 
 
-def plot(runs: dict[str, list[dict]], stem: str, metric: str = METRIC) -> None:
+def plot(runs: dict[str, list[dict]], stem: str) -> None:
     """Loss with the jumps at each stage, gradient norms, leaves: figures 2 to 5 of the paper."""
-    from mate_tf.analysis.plots import training as training_plots
-
     figures = {
-        "loss": training_plots.loss_curves(runs, metric),
+        "loss": training_plots.loss_curves(runs, METRIC),
         "gradients": training_plots.gradient_norms(runs),
     }
     for title, lines in runs.items():
@@ -197,10 +163,6 @@ def plot(runs: dict[str, list[dict]], stem: str, metric: str = METRIC) -> None:
 def main() -> None:
     options = arguments()
     options.output.mkdir(parents=True, exist_ok=True)
-    if options.plot:
-        runs = {path.name: read_lines(path) for path in options.plot}
-        plot(runs, str(options.output / options.plot[0].name), options.metric)
-        return
     content = {"seeds": list(options.seeds), "tasks": {}}
     for task in options.tasks:
         logs = {
@@ -220,9 +182,7 @@ def main() -> None:
         stem = str(options.output / f"treeformer_learning_{task}")
         first = {variant: of_seeds[0] for variant, of_seeds in logs.items()}
         plot(first, stem)
-    path = options.output / "treeformer_learning.json"
-    path.write_text(json.dumps(content, indent=2))
-    print(f"written | {path}")
+    common.write(options, "treeformer_learning", content)
 
 
 if __name__ == "__main__":

@@ -17,14 +17,19 @@ here, where `tree_fine` scores whole levels, as that is faster; and by TensorFlo
 
 import argparse
 import functools
-import json
-import pathlib
 import statistics
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import common
+import numpy as np
+import tensorflow as tf
 
-import mate_tf  # noqa: F401 - before TensorFlow, whose environment it sets
+from mate_tf import attention
+from mate_tf.analysis.cost import flops as formulas
+from mate_tf.analysis.cost import profile_report
+from mate_tf.attention import leaf_blocks
+from mate_tf.attention.base import all_pairs_flops
+from mate_tf.attention.decision_trees import TreeShape
+from mate_tf.training import layer_log
 
 LENGTHS = (1024, 2048, 4096, 8192)
 HIDDEN, HEADS, HEIGHT = 768, 8, 6
@@ -41,31 +46,24 @@ LRA = {
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS)
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--variants", nargs="+", help="only those whose names start so, and full")
     parser.add_argument("--parts", action="store_true", help="measure the parts of tree_fine")
     parser.add_argument("--trained", help="--model_dir of a training with binary trees")
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
 def skewed_shares(num_leaves: int):
     """Half of the tokens in the last leaf, equal shares in the others."""
-    import numpy as np
-
     rest = 0.5 / (num_leaves - 1)
     return np.array([[rest] * (num_leaves - 1) + [0.5]])
 
 
 def trained_shares(model_dir: str):
     """Shares of the leaves in the last layer after a training, means over heads, [1, leaves]."""
-    import numpy as np
-
-    from mate_tf.training import layer_log
-
     last = [line["layers"] for line in layer_log.read(model_dir) if "layers" in line][-1]
     return np.array([last[-1]["leaf_shares"]])
 
@@ -73,13 +71,8 @@ def trained_shares(model_dir: str):
 def spread(layer, x, shares=None) -> None:
     """Sets the biases of binary trees so that the tokens of x fall into leaves in `shares`.
 
-    Args:
-        layer: the layer with trees.
-        x: <float>[1, seq, hidden].
-        shares: [heads or 1, leaves]; None: all equal.
+    These are [heads or 1, leaves]; None: all equal. x is <float>[1, seq, hidden].
     """
-    import numpy as np
-
     tree, shape = layer.tree, layer.tree_shape
     heads, height = layer.num_heads, shape.height
     shares = np.ones([1, shape.num_leaves]) if shares is None else np.asarray(shares, float)
@@ -103,8 +96,6 @@ def spread(layer, x, shares=None) -> None:
 
 def _quantile(values, share: float) -> float:
     """A threshold with this share of the values below it, all or none of them at 1 or 0."""
-    import numpy as np
-
     if share in (0, 1):
         return values.max() + 1 if share else values.min() - 1
     return np.quantile(values, share)
@@ -139,10 +130,6 @@ def cases(args) -> dict:
 
 def make(name: str, case, x):
     """(function of x, layer): the layer compiled, its trees as the case wants them for x."""
-    import tensorflow as tf
-
-    from mate_tf import attention
-
     variant_name, options, shares = case
     config = attention.AttentionConfig(name=variant_name, **options)
     variant = attention.get(variant_name)
@@ -166,28 +153,16 @@ def make(name: str, case, x):
 
 def measure_speed(args) -> list[dict]:
     """Median seconds of each case and length, and what its trees ask for."""
-    import tensorflow as tf
-
-    from mate_tf.analysis.cost import speed
-
     results = []
     for length in args.lengths:
         x = tf.random.stateless_normal([1, length, HIDDEN], [1, length])
         made = {name: make(name, case, x) for name, case in cases(args).items()}
-        times = {name: [] for name in made}
-        for repeat in range(-1, args.repeats):  # the first one warms up
-            for name, (function, _) in made.items():
-                measured = speed.seconds(function, x)
-                if repeat >= 0:
-                    times[name].append(measured)
-        for name, values in times.items():
-            clock, worked = (statistics.median(each) for each in zip(*values, strict=True))
+        calls = {name: functools.partial(function, x) for name, (function, _) in made.items()}
+        for name, (clock, worked) in common.in_turns(calls, args.repeats).items():
             row = {"length": length, "variant": name, "seconds": clock, "processor_seconds": worked}
             results.append(row | occupancy(made[name][1], x))
         rows = results[-len(made) :]
-        for row in rows:
-            row["speedup"] = rows[0]["seconds"] / row["seconds"]
-            row["processor_speedup"] = rows[0]["processor_seconds"] / row["processor_seconds"]
+        common.add_speedup(rows, rows[0])
         print_speed(rows)
     return results
 
@@ -197,11 +172,6 @@ def measure_parts(args) -> list[dict]:
 
     `rest` is the time of the layer without these parts: blocks, their attention, and the way back.
     """
-    import tensorflow as tf
-
-    from mate_tf.analysis.cost import speed
-    from mate_tf.attention import leaf_blocks
-
     results = []
     for length in args.lengths:
         x = tf.random.stateless_normal([1, length, HIDDEN], [1, length])
@@ -232,16 +202,11 @@ def measure_parts(args) -> list[dict]:
                 "all": (whole, [x]),
             }
             compiled = {
-                part: (tf.function(function, autograph=False), inputs)
+                part: functools.partial(tf.function(function, autograph=False), *inputs)
                 for part, (function, inputs) in parts.items()
             }
-            times = {part: [] for part in parts}
-            for repeat in range(-1, args.repeats):
-                for part, (function, inputs) in compiled.items():
-                    measured = speed.seconds(function, *inputs)[1]
-                    if repeat >= 0:
-                        times[part].append(1e3 * measured)
-            row = {part: statistics.median(values) for part, values in times.items()}
+            medians = common.in_turns(compiled, args.repeats)
+            row = {part: 1e3 * worked for part, (_, worked) in medians.items()}
             row["rest"] = 2 * row["all"] - sum(row.values())
             print(f"  {name:30}" + "".join(f"{part} {ms:7.1f}  " for part, ms in row.items()))
             results.append({"length": length, "variant": name, **row})
@@ -250,9 +215,6 @@ def measure_parts(args) -> list[dict]:
 
 def occupancy(layer, x) -> dict:
     """Pairs compared relative to all pairs, and the share of keys in the fullest leaf."""
-    import numpy as np
-    import tensorflow as tf
-
     if not hasattr(layer, "tree"):
         return {"pairs": 1.0, "largest_leaf": 1.0}
     counts = [
@@ -292,10 +254,6 @@ def flops(kind: str, length: int, hidden: int, at_once: bool = False, pairs=None
         at_once: whether to count the nodes off the path that are scored here nevertheless.
         pairs: share of the pairs that fall into one leaf; None: balanced leaves.
     """
-    from mate_tf import attention
-    from mate_tf.attention.base import all_pairs_flops
-    from mate_tf.attention.decision_trees import TreeShape
-
     if kind == "full":
         return all_pairs_flops(hidden, length)
     options = {} if pairs is None else {"pairs": pairs}
@@ -308,11 +266,6 @@ def profiled_flops(kind: str, length: int, hidden: int, heads: int) -> float:
 
     Only for static shapes: not for `tree_fine`, whose blocks depend on the leaves.
     """
-    import tensorflow as tf
-
-    from mate_tf import attention
-    from mate_tf.analysis.cost import flops as formulas
-
     options = {"tree_height": HEIGHT} if kind.startswith("tree") else {}
     config = attention.AttentionConfig(name=kind, **options)
     layer = attention.get(kind).attention(config, heads, hidden_size=hidden)
@@ -356,22 +309,14 @@ def measure_flops() -> list[dict]:
 
 def main() -> None:
     args = arguments()
-    import tensorflow as tf
 
-    from mate_tf.analysis.cost import profile_report
-
-    tf.config.threading.set_intra_op_parallelism_threads(args.threads)
-    tf.config.threading.set_inter_op_parallelism_threads(args.threads)
+    common.limit_threads(args.threads, args.threads)
     if args.parts:
         measure_parts(args)
         return
     results = {"flops": measure_flops(), "speed": measure_speed(args)}
-    args.output.mkdir(parents=True, exist_ok=True)
-    target = args.output / "treeformer_speed"
-    target.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
     figure = profile_report.plot(results["speed"], "speedup", "times faster")
-    figure.savefig(target.with_suffix(".png"), dpi=120)
-    print(f"\nwritten: {target}.json, {target}.png")
+    common.write(args, "treeformer_speed", results, figure)
 
 
 if __name__ == "__main__":

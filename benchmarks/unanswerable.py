@@ -9,13 +9,17 @@ it, which does not answer them.
 """
 
 import argparse
-import json
+import math
 import os
-import pathlib
-import sys
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import common
+import numpy as np
+
+from mate_tf import Predictor, tasks
+from mate_tf.evaluation import associations, calibration
+from mate_tf.evaluation.calibration import Calibration
+from mate_tf.serving import confidence
+from mate_tf.training import experiments
 
 BEFORE, TEMPERATURE, BIAS, WORDS, ALL, TABLE = (
     "probability",
@@ -30,12 +34,11 @@ probability that the table has an answer."""
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--model_dir", required=True, help="folder of a training")
     parser.add_argument("--input_dir", help="official files; not for generated tables")
     parser.add_argument("--questions", type=int, default=500, help="made ones in each half")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
     return parser.parse_args()
 
 
@@ -49,20 +52,7 @@ def halves(interactions) -> tuple[list, list]:
 
 
 def measure(fitted_to, measured_on) -> tuple[dict, dict]:
-    """Fits to one half and measures on the other.
-
-    Args:
-        fitted_to, measured_on: `serving.confidence.Scored` each.
-
-    Returns:
-        the figures as JSON values, and the curves of the plot.
-    """
-    import numpy as np
-
-    from mate_tf.evaluation import calibration
-    from mate_tf.evaluation.calibration import Calibration
-    from mate_tf.serving import confidence
-
+    """Fits to one `confidence.Scored` half and measures on the other: figures and curves."""
     probabilities, right = fitted_to.asked.probabilities, fitted_to.right
     fitted = confidence.fit(fitted_to)
     ways = {
@@ -102,7 +92,9 @@ def measure(fitted_to, measured_on) -> tuple[dict, dict]:
             ALL: calibration.auroc(sure, unsure),
             TABLE: calibration.auroc(own, other),
         },
-        "AUROC, right answers": calibration.auroc(asked.confidences(fitted)[right], unsure),
+        "AUROC, right answers": calibration.auroc(asked.confidences(fitted)[right], unsure)
+        if right.any()
+        else math.nan,
         "own table, answered": float((own >= fitted.threshold).mean()),
         "another table, refused": float((other < fitted.threshold).mean()),
         "all questions, answered": float(answered.mean()),
@@ -121,13 +113,9 @@ def mean(first, second):
     return first + second if isinstance(first, int) else (first + second) / 2
 
 
-def plot(figures: dict, curves: dict, title: str, path: pathlib.Path) -> None:
+def plot(figures: dict, curves: dict, title: str):
     """Draws confidence against accuracy, and both kinds of questions, of the second half."""
-    import numpy as np
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 3.8), layout="constrained")
-    left, right = figure.subplots(1, 2)
+    figure, (left, right) = common.new_axes(9, 3.8, 2)
     number = figures["questions"] + figures["questions about another table"]
     left.plot([0, 1], [0, 1], color="black", linewidth=0.8, linestyle=":")
     for name, bins in curves["bins"].items():
@@ -146,7 +134,7 @@ def plot(figures: dict, curves: dict, title: str, path: pathlib.Path) -> None:
     right.set_title(f"AUROC {figures['AUROC'][TABLE]:.2f}", fontsize="medium")
     right.legend(fontsize="small", loc="upper center")
     figure.suptitle(title, fontsize="medium")
-    figure.savefig(path, dpi=150)
+    return figure
 
 
 def show(figures: dict) -> None:
@@ -161,11 +149,6 @@ def show(figures: dict) -> None:
 
 def main() -> None:
     options = arguments()
-    from mate_tf import Predictor, tasks
-    from mate_tf.evaluation import associations
-    from mate_tf.serving import confidence
-    from mate_tf.training import experiments
-
     task = tasks.create(experiments.load(os.path.join(options.model_dir, "params.yaml")).task)
     predictor = Predictor.from_pretrained(options.model_dir)
     train, dev = (task.interactions(options.input_dir, split) for split in task.splits[:2])
@@ -186,11 +169,9 @@ def main() -> None:
     of_first, _ = measure(second, first)
     figures = mean(of_first, of_second)
     show(figures)
-    options.output.mkdir(parents=True, exist_ok=True)
-    path = options.output / f"unanswerable_{task.name.lower()}.json"
-    path.write_text(json.dumps({"model_dir": options.model_dir, **figures}, indent=2))
-    plot(of_second, curves, f"{task.name} dev, {options.model_dir}", path.with_suffix(".png"))
-    print(f"written | {path}, .png")
+    figure = plot(of_second, curves, f"{task.name} dev, {options.model_dir}")
+    found = {"model_dir": options.model_dir, **figures}
+    common.write(options, f"unanswerable_{task.name.lower()}", found, figure)
 
 
 if __name__ == "__main__":

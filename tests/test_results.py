@@ -59,7 +59,8 @@ def flags(script: pathlib.Path) -> set[str]:
         names = re.findall(r'DEFINE_\w+\(\s*"(\w+)"', source)
         booleans = re.findall(r'DEFINE_boolean\(\s*"(\w+)"', source)
         return {f"--{name}" for name in [*names, *(f"no{name}" for name in booleans)]}
-    return set(re.findall(r'"(--\w+)"', script.read_text(encoding="utf-8")))
+    sources = [script, *script.parent.glob("common.py")]  # what benchmarks share
+    return {name for path in sources for name in re.findall(r'"(--\w+)"', path.read_text("utf-8"))}
 
 
 def test_pages_are_linked_from_the_index():

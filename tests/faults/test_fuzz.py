@@ -1,11 +1,14 @@
 """Damaged bytes and hostile tables: read, or refused as the command line refuses them.
 
-`benchmarks/fuzz.py` tries 100,000. The corpus has what once ended in another way; the name of a
-file begins with that of its format.
+    pytest -s -m faults tests/faults/test_fuzz.py       # more than 100,000 of them
+
+The corpus has what once ended in another way; the name of a file begins with that of its format.
 """
 
+import hashlib
 import pathlib
 import random
+import time
 
 import pytest
 
@@ -14,8 +17,8 @@ from mate_tf.errors import InputError
 from . import fuzz
 
 CORPUS = sorted((pathlib.Path(__file__).parent / "corpus").iterdir())
-STRINGS = 25
-TABLES = 60
+STRINGS, MANY_STRINGS = 25, 3847
+TABLES, MANY_TABLES = 60, 10_000
 
 
 @pytest.fixture(scope="module")
@@ -40,23 +43,70 @@ def test_corpus(forms):
         forms[name].path.write_bytes(forms[name].pack(forms[name].sample))
 
 
-def test_damaged_bytes(forms):
-    draw = random.Random(0)
-    accepted = 0
-    for form in forms.values():
-        for _ in range(STRINGS):
-            accepted += form.parse(fuzz.mutated(form.sample, draw))
-        form.path.write_bytes(form.pack(form.sample))
-    assert 0 < accepted < 0.5 * STRINGS * len(forms)  # the damage is neither nothing nor all
+def damage(form, number: int, seed) -> tuple[int, float]:
+    """Reads damaged contents of a format; returns how many were accepted, and the most seconds.
+
+    Other errors than those of bad input go through, with the content in a note.
+    """
+    draw = random.Random(seed)
+    accepted, slowest = 0, 0.0
+    for _ in range(number):
+        content = fuzz.mutated(form.sample, draw)
+        start = time.perf_counter()
+        try:
+            accepted += form.parse(content)
+        except Exception as error:
+            path = form.path.with_name(f"unexpected {hashlib.sha256(content).hexdigest()[:8]}")
+            path.write_bytes(content)
+            error.add_note(f"kept: {path}")
+            raise
+        slowest = max(slowest, time.perf_counter() - start)
+    form.path.write_bytes(form.pack(form.sample))
+    return accepted, slowest
 
 
-def test_hostile_tables(tmp_path):
-    reader = fuzz.TableReader(tmp_path)
-    read = 0
-    for table, question in fuzz.tables(TABLES, seed=0):
+def read_hostile(folder, number: int) -> int:
+    """Reads, prunes and converts hostile tables; returns how many were not refused."""
+    reader, read = fuzz.TableReader(folder), 0
+    for table, question in fuzz.tables(number, seed=0):
         try:
             reader.read(table, question)
         except InputError:
             continue
         read += 1
-    assert read > TABLES / 2
+    return read
+
+
+def test_damaged_bytes(forms):
+    accepted = sum(damage(form, STRINGS, 0)[0] for form in forms.values())
+    assert 0 < accepted < 0.5 * STRINGS * len(forms)  # the damage is neither nothing nor all
+
+
+def test_what_is_unexpected_is_kept(tmp_path):
+    def read():
+        if b"a" not in (tmp_path / "text").read_bytes():
+            raise KeyError("a")
+
+    with pytest.raises(KeyError) as failure:
+        damage(fuzz.Format(b"abcdefgh", tmp_path / "text", read), 60, 0)
+    (kept,) = tmp_path.glob("unexpected *")
+    assert failure.value.__notes__ == [f"kept: {kept}"]
+    assert b"a" not in kept.read_bytes()
+
+
+def test_hostile_tables(tmp_path):
+    assert read_hostile(tmp_path, TABLES) > TABLES / 2
+
+
+@pytest.mark.faults
+def test_many_damaged_bytes(forms):
+    for name, form in forms.items():
+        accepted, slowest = damage(form, MANY_STRINGS, f"0 {name}")
+        print(
+            f"{name:26} {MANY_STRINGS:,} contents, {accepted:,} accepted, {slowest:.2f} s at most"
+        )
+
+
+@pytest.mark.faults
+def test_many_hostile_tables(tmp_path):
+    print(f"{MANY_TABLES:,} tables, {read_hostile(tmp_path, MANY_TABLES):,} read")

@@ -1,5 +1,7 @@
 """Hugging Face's pipeline and ours give the same answers where both read the same tokens."""
 
+import importlib
+
 import pytest
 
 SIZES = {
@@ -13,8 +15,10 @@ QUESTIONS = 60
 
 
 @pytest.fixture(scope="module")
-def benchmark(load_benchmark):
-    return load_benchmark("pretrained_parity")
+def benchmark(project):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(project / "benchmarks"))
+        yield importlib.import_module("pretrained_parity")
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ TPU programs are made in an environment of their own, whose interpreter MATE_TF_
 tests/tpu/requirements.txt says how to make it. No TPU is needed.
 """
 
+import importlib
 import json
 import os
 import subprocess
@@ -18,9 +19,10 @@ from mate_tf.models.encoder_decoder_config import EncoderDecoderConfig
 from mate_tf.models.pretrainer import PretrainerConfig
 
 
-@pytest.fixture(scope="module")
-def benchmark(load_benchmark):
-    return load_benchmark("tpu_lowering")
+@pytest.fixture
+def benchmark(project, monkeypatch):
+    monkeypatch.syspath_prepend(str(project / "benchmarks"))
+    return importlib.import_module("tpu_lowering")
 
 
 @pytest.fixture

@@ -1,26 +1,24 @@
-"""Kills each mode, runs it again, and compares the results.
-
-    python benchmarks/kill_points.py
-    python benchmarks/kill_points.py --random 100
+"""Runs each mode of the command line to a kill or a full disk, runs it again, and compares files.
 
 A mode gets SIGKILL at each of its changes to files: a rename, a removal, a new folder, a copy, or
-the begin or end of a checkpoint's writing. With `--random` it gets SIGKILL at so many random times
-instead. Then the same command runs to its end. Its files must be those of a run that was not
-killed: records, weights, predictions, exports. Files that stood there before must be whole after
-the kill. Prints a table and writes JSON.
+the begin or end of a checkpoint's writing; or at random times. Or it has too little room: a file
+system of its own in memory (needs the right to mount), or a limit of the size of files. Then the
+same command runs to its end. Its files must be those of a run that was left alone: records,
+weights, predictions, exports. Files that stood there before must be whole.
 
-The processes are forks of this one, which has imported TensorFlow, but has not used it.
+The runs are forks of a process that has imported TensorFlow, but has not used it.
 """
 
-import argparse
 import hashlib
 import itertools
 import json
 import os
 import pathlib
 import random
+import resource
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -28,7 +26,6 @@ import time
 import traceback
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 CONFIG = "configs/quickstart.yaml"
 SMALLER = """
@@ -53,15 +50,8 @@ VARYING = ("events.out", ".lock", "checkpoint", "fingerprint.pb")
 """How names of files begin that differ from run to run. The state file `checkpoint` has times, a
 SavedModel's fingerprint a random number."""
 
-
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--modes", nargs="+", choices=MODES, default=MODES)
-    parser.add_argument("--every", type=int, default=1, help="only every n-th change")
-    parser.add_argument("--random", type=int, help="number of kills at random times instead")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the random times")
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
-    return parser.parse_args()
+ROOM = 2**30  # bytes
+PAGE = 4096  # bytes; files take whole pages
 
 
 class Killer:
@@ -221,14 +211,14 @@ def spoilt(work: pathlib.Path, before: pathlib.Path, expected: dict[str, str]) -
     ]
 
 
-def measure(modes, folder: pathlib.Path, every: int, number: int | None, seed: int):
-    """Kills the modes.
+def kills(modes, folder: pathlib.Path, every: int = 1, number: int = 0, seed: int = 0):
+    """Kills the modes at their changes to files.
 
     Args:
         modes: which of MODES.
         folder: a folder for all files.
         every: kill at each so many-th change.
-        number: number of kills at random times instead, of all modes together.
+        number: number of kills of each mode at random times instead.
         seed: seed of these times.
 
     Yields:
@@ -238,51 +228,158 @@ def measure(modes, folder: pathlib.Path, every: int, number: int | None, seed: i
     times = random.Random(seed)
     for mode, command, work, before, seconds, expected in stages(modes, folder):
         found = {"mode": mode, "kills": 0, "refused": [], "different": [], "spoilt": []}
-        at, wanted = 1, number and -(-number // len(modes))
-        while wanted is None or found["kills"] < wanted:
+        at = 1
+        while not number or found["kills"] < number:
             replace(work, before)
-            if wanted is None:
-                code = run(command, Killer(str(work), at).install)
-            else:
+            if number:
                 at = times.uniform(0, seconds)
                 code = run(command, seconds=at)
+            else:
+                code = run(command, Killer(str(work), at).install)
             if code == -signal.SIGKILL:
                 found["kills"] += 1
-                if spoilt(work, before, expected):
-                    found["spoilt"].append(at)
-                if run(command) != 0:
-                    found["refused"].append(at)
-                elif contents(work) != expected:
-                    found["different"].append(at)
-            elif wanted is None:
+                rerun(command, work, before, expected, at, found)
+            elif not number:
                 break
             at += every
         yield found
 
 
-def main() -> None:
-    options = arguments()
+def rerun(command, work, before, expected, at, found: dict) -> None:
+    """Runs a mode again, and notes what is wrong before and after that."""
+    if spoilt(work, before, expected):
+        found["spoilt"].append(at)
+    if found.get("limit") == "disk":
+        Disk(work).resize(ROOM)
+    if run(command) != 0:
+        found["refused"].append(at)
+    elif contents(work) != expected:
+        found["different"].append(at)
+
+
+class Disk:
+    """File system of limited size in memory, mounted on an empty folder."""
+
+    def __init__(self, folder: pathlib.Path):
+        self._folder = folder
+
+    def __enter__(self):
+        self._mount("-t", "tmpfs", "-o", f"size={ROOM}", "tmpfs")
+        return self
+
+    def __exit__(self, *error):
+        subprocess.run(["umount", self._folder], check=True)
+
+    def used(self) -> int:
+        """Returns the bytes that are in use."""
+        usage = os.statvfs(self._folder)
+        return (usage.f_blocks - usage.f_bfree) * usage.f_frsize
+
+    def resize(self, size: int) -> None:
+        """Sets the size to so many bytes."""
+        self._mount("-o", f"remount,size={size}")
+
+    def _mount(self, *options) -> None:
+        subprocess.run(["mount", *options, self._folder], check=True)
+
+
+def size_of_newer(work: pathlib.Path, before: pathlib.Path) -> int:
+    """Returns the size of the files of `work` that are newer than those of `before`, in bytes."""
+    files = [path.stat() for path in work.rglob("*") if path.is_file()]
+    newest = max((path.stat().st_mtime for path in before.rglob("*") if path.is_file()), default=0)
+    return sum(-(-stat.st_size // PAGE) * PAGE for stat in files if stat.st_mtime > newest)
+
+
+def limits_of_a_disk(work, before, parts: int):
+    """Fills up the disk of the folder `work`, with room for a part of what the mode wrote there.
+
+    Yields:
+        the room, and the function for the fork, which is None here.
+    """
+    with tempfile.TemporaryDirectory() as outside:
+        after = pathlib.Path(outside) / "after"
+        shutil.copytree(work, after)
+        with Disk(work) as disk:
+            replace(work, after)
+            written = size_of_newer(work, before)
+            for part in range(parts):
+                replace(work, before)
+                room = max(written * part // parts, PAGE)
+                disk.resize(disk.used() + room)
+                yield room, None
+                disk.resize(ROOM)
+
+
+def limits_of_files(work, before, parts: int):
+    """Limits the size of files to parts of the largest one.
+
+    Yields:
+        the limit, and the function for the fork, which sets it.
+    """
+    largest = max(path.stat().st_size for path in work.rglob("*") if path.is_file())
+    for part in range(1, parts + 1):  # not 0: AutoGraph writes small files of its own
+        limit = largest * part // (parts + 1)
+        replace(work, before)
+        yield limit, lambda limit=limit: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+
+LIMITS = {"disk": limits_of_a_disk, "file": limits_of_files}
+
+
+def full(modes, folder: pathlib.Path, limit: str, parts: int = 10):
+    """Runs the modes with too little room.
+
+    Args:
+        modes: which of MODES.
+        folder: a folder for all files.
+        limit: a key of LIMITS.
+        parts: number of limits of each mode.
+
+    Yields:
+        dicts: mode; limit; runs; completed: runs for which the room was enough; messages: the lines
+        of the others; untidy: what was not one line and exit code 2; spoilt, refused, different: as
+        `kills` has them.
+    """
+    said = folder / "said"
+    for mode, command, work, before, _, expected in stages(modes, folder):
+        names = ("messages", "untidy", "refused", "different", "spoilt")
+        found = {"mode": mode, "limit": limit, "runs": 0, "completed": 0}
+        found |= {name: [] for name in names}
+        for size, prepare in LIMITS[limit](work, before, parts):
+            found["runs"] += 1
+            code = run(command, prepare, said=said)
+            lines = [line for line in said.read_text().splitlines() if line.strip()]
+            if code == 0:
+                found["completed"] += 1
+            elif code == 2 and len(lines) == 1:
+                found["messages"].append(lines[0])
+            else:
+                found["untidy"].append({"limit": size, "code": code, "lines": lines[-30:]})
+            rerun(command, work, before, expected, size, found)
+        yield found
+
+
+def in_a_process(what: str, mode: str, **options) -> dict:
+    """Runs `kills` or `full` of one mode in a new process, which has not used TensorFlow."""
+    command = [sys.executable, __file__, what, mode, json.dumps(options)]
+    environment = os.environ | {"PYTHONPATH": os.getcwd()}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def main(what: str, mode: str, options: str) -> None:
+    """Prints the result as JSON."""
     import mate_tf.cli.analyze
     import mate_tf.cli.export
     import mate_tf.cli.predict
     import mate_tf.cli.train  # noqa: F401  imported once, not in each fork
 
-    results = []
-    print("mode           kills  refused reruns  different results  spoilt files")
     with tempfile.TemporaryDirectory() as folder:
-        chosen = (options.every, options.random, options.seed)
-        for found in measure(options.modes, pathlib.Path(folder), *chosen):
-            results.append(found)
-            counts = [len(found[key]) for key in ("refused", "different", "spoilt")]
-            print(
-                f"{found['mode']:12}{found['kills']:8}{counts[0]:16}{counts[1]:19}{counts[2]:14}",
-                flush=True,
-            )
-    options.output.mkdir(parents=True, exist_ok=True)
-    path = options.output / ("random_kills.json" if options.random else "kill_points.json")
-    path.write_text(json.dumps(results, indent=2), encoding="utf-8")
-    print(f"wrote | {path}")
+        measure = {"kills": kills, "full": full}[what]
+        (found,) = measure([mode], pathlib.Path(folder), **json.loads(options))
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

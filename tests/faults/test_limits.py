@@ -1,15 +1,13 @@
-"""Large files and many requests: seconds, memory, and whether an answer went astray.
+"""Large files and many requests: rows, memory, and whether an answer goes astray.
 
-    python benchmarks/limits.py --parts tables
-    python benchmarks/limits.py --parts page --model_dir out/quickstart/model
+    pytest -s -m faults tests/faults/test_limits.py
 
-`tables` reads a table of 100 MB in each format, and archives that unpack to 600 MB, each in a
-process of its own. `page` serves the page from another process and sends it requests from 8
-clients: tables and questions that name the client and the request, so that an answer of another one
-shows. Memory is resident, in MB.
+Tables of 100 MB in each format, and archives that unpack to 600 MB, are read in a process each. The
+page is served from another process to 8 clients, whose tables and questions name the client and the
+request, so that an answer of another one shows. Memory is resident, in MB.
 """
 
-import argparse
+import itertools
 import json
 import math
 import os
@@ -18,13 +16,19 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import zipfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+import pytest
+
+from ..page_client import Visitor
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MEGABYTE = 1_000_000
+REQUESTS, CLIENTS = 20_000, 8
+ASKED = 10
+"""Every so many-th event of a client is a question."""
 
 HEADER = ["id", "name", "city", "amount", "date", "note"]
 READ = """
@@ -41,18 +45,6 @@ except InputError as error:
 seconds = time.perf_counter() - start
 print(json.dumps({"seconds": seconds, "before_mb": before, "peak_mb": peak(), **found}))
 """
-
-
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--parts", nargs="+", choices=("tables", "page"), default=("tables",))
-    parser.add_argument("--megabytes", type=int, default=100)
-    parser.add_argument("--model_dir", help="folder of a training with its export, for the page")
-    parser.add_argument("--requests", type=int, default=20_000)
-    parser.add_argument("--clients", type=int, default=8)
-    parser.add_argument("--asked", type=int, default=10, help="every n-th event is a question")
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("out/benchmarks"))
-    return parser.parse_args()
 
 
 def rows(size: int):
@@ -127,22 +119,20 @@ class Client(threading.Thread):
         failed: descriptions of those that failed.
     """
 
-    def __init__(self, number: int, port: int, events: int, asked: int):
+    def __init__(self, number: int, port: int, events: int):
         super().__init__()
-        self._number, self._port, self._events, self._asked = number, port, events, asked
+        self._number, self._port, self._events = number, port, events
         self.answered = self.astray = 0
         self.failed: list[str] = []
 
     def run(self):
         """Sends the events, one after the other."""
-        from page_client import Visitor
-
         visitor = Visitor(self._port)
         for number in range(self._events):
             word = f"client{self._number}event{number}"
             pasted = f"name,age\n{word},30\nBob,{number}\n"
             try:
-                if number % self._asked == 0:
+                if number % ASKED == 0:
                     values = {"pasted": pasted, "question": f"how old is {word}?"}
                     visitor.event("read", "click", values)
                     found = visitor.event("ask", "click", values)
@@ -157,15 +147,15 @@ class Client(threading.Thread):
                 self.astray += not mine
 
 
-def serve(options, folder: str) -> dict:
-    """Serves the page and sends it the requests."""
+def serve(model_dir, folder) -> dict:
+    """Serves the page of a model and sends it the requests."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, ROOT / "run_task_main.py", "--mode=demo", f"--port={port}"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "GRADIO_TEMP_DIR": folder}
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "GRADIO_TEMP_DIR": str(folder)}
     process = subprocess.Popen(
-        [*command, f"--model_dir={options.model_dir}"],
+        [*command, f"--model_dir={model_dir}"],
         stdout=subprocess.PIPE,
         text=True,
         env=environment,
@@ -173,8 +163,8 @@ def serve(options, folder: str) -> dict:
     try:
         next(line for line in process.stdout if line.startswith("demo | "))
         # A question is two events.
-        events = math.ceil(options.requests / 2 / options.clients / (1 + 1 / options.asked))
-        clients = [Client(number, port, events, options.asked) for number in range(options.clients)]
+        events = math.ceil(REQUESTS / 2 / CLIENTS / (1 + 1 / ASKED))
+        clients = [Client(number, port, events) for number in range(CLIENTS)]
         start, memory = time.perf_counter(), [resident(process.pid)]
         for client in clients:
             client.start()
@@ -186,7 +176,7 @@ def serve(options, folder: str) -> dict:
         answered = sum(client.answered for client in clients)
         tenths = [memory[round(part * (len(memory) - 1) / 10)] for part in range(11)]
         return {
-            "requests": round(2 * answered * (1 + 1 / options.asked)),
+            "requests": round(2 * answered * (1 + 1 / ASKED)),
             "events": answered,
             "astray": sum(client.astray for client in clients),
             "failed": failed,
@@ -198,36 +188,30 @@ def serve(options, folder: str) -> dict:
         process.wait(30)
 
 
-def main() -> None:
-    options = arguments()
-    found: dict = {}
-    with tempfile.TemporaryDirectory() as folder:
-        if "tables" in options.parts:
-            found["tables"] = []
-            print("file                 MB  seconds  MB before  MB peak     rows  said")
-            for path in files(pathlib.Path(folder), options.megabytes * 1_000_000):
-                each = read(path)
-                found["tables"].append(each)
-                print(
-                    f"{each['file']:16} {each['file_mb']:6.1f} {each['seconds']:8.2f} "
-                    f"{each['before_mb']:10.0f} {each['peak_mb']:8.0f} {each['rows']:8} "
-                    f" {each['said']}",
-                    flush=True,
-                )
-                path.unlink()
-        if "page" in options.parts:
-            found["page"] = page = serve(options, folder)
-            print(
-                f"{page['requests']} requests of {options.clients} clients in "
-                f"{page['seconds']:.0f} s: {page['astray']} astray, {len(page['failed'])} failed; "
-                f"MB at each tenth: {', '.join(f'{mb:.0f}' for mb in page['memory_mb_at_tenths'])}"
-            )
-    options.output.mkdir(parents=True, exist_ok=True)
-    path = options.output / "limits.json"
-    before = json.loads(path.read_text()) if path.exists() else {}
-    path.write_text(json.dumps(before | found, indent=1))
-    print(f"written | {path}")
+@pytest.mark.slow
+def test_small_files(tmp_path):
+    for path in itertools.islice(files(tmp_path, 200_000), 4):  # before the workbooks
+        found = read(path)
+        assert (found["rows"] > 1000) == (path.stem == "table"), found
+        assert found["peak_mb"] >= found["before_mb"] > 0
 
 
-if __name__ == "__main__":
-    main()
+@pytest.mark.faults
+def test_large_files(tmp_path):
+    """Read up to the limits, or refused, within a minute and 1 GB."""
+    for path in files(tmp_path, 100 * MEGABYTE):
+        found = read(path)
+        print(json.dumps(found))
+        assert (found["rows"] > 0) == (path.stem == "table"), found
+        assert found["said"]
+        assert found["seconds"] < 60
+        assert found["peak_mb"] - found["before_mb"] < 1000
+        path.unlink()
+
+
+@pytest.mark.faults
+def test_many_requests(quickstart_model, tmp_path):
+    found = serve(quickstart_model, tmp_path)
+    print(json.dumps(found))
+    assert (found["astray"], found["failed"]) == (0, [])
+    assert found["requests"] >= REQUESTS
