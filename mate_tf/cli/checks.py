@@ -6,8 +6,7 @@ import os
 import pathlib
 import sys
 
-from mate_tf.cli import pipelines
-from mate_tf.cli.folders import folders
+from mate_tf.cli.command import folders, is_pointr
 from mate_tf.errors import InputError
 from mate_tf.serving import hub, presets, source
 from mate_tf.tables.limits import Limits
@@ -81,7 +80,7 @@ def check(flags) -> None:
         raise InputError("--precision=int8: only for ask and demo with --init_checkpoint")
     if flags.init_checkpoint:
         _check_checkpoint(flags)
-    elif pipelines.find(flags):
+    elif is_pointr(flags):
         return
     elif flags.mode in OF_CHECKPOINTS and named and not _exists(where.model_dir):
         raise InputError(f"{where.model_dir}: no checkpoint here; train first")
@@ -155,7 +154,7 @@ def _check_calibrate(flags) -> None:
         raise InputError(f"--calibrate is for --mode={', '.join(OF_CALIBRATION)}")
     if not (flags.task or flags.config_file):
         raise InputError("--calibrate needs --task or --config_file, with its dev questions")
-    if pipelines.find(flags):
+    if is_pointr(flags):
         raise InputError(f"--calibrate: task {flags.task or flags.config_file} has two models")
 
 
@@ -166,7 +165,7 @@ def _check_seeds(flags) -> None:
     for name, reason in AGAINST_SEEDS.items():
         if getattr(flags, name) is not None:
             raise InputError(f"--seeds and --{name}: {reason}")
-    if pipelines.find(flags):
+    if is_pointr(flags):
         name = flags.task or flags.config_file
         raise InputError(f"--seeds: task {name} has two models; give the tasks of its stages")
 

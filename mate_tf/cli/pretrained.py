@@ -1,13 +1,17 @@
-"""--init_checkpoint for modes that use a trained model without training it."""
+"""--init_checkpoint for modes that use a trained model without training it, and --precision."""
+
+import functools
+import sys
 
 from mate_tf.checkpoints.latest import latest
-from mate_tf.cli import precisions
 from mate_tf.cli.checks import OF_PRETRAINED, reading
 from mate_tf.errors import InputError
+from mate_tf.layers import precision
 from mate_tf.serving import configurations, source
 from mate_tf.serving.configurations import Pretrained
 from mate_tf.serving.predictor import Predictor
 
+_OF_TPU = precision.Choice("bfloat16", "all TPUs have products in it")
 _ATTENTION_OPTIONS = ("global_length", "radius", "row_heads_ratio")
 
 
@@ -26,7 +30,7 @@ def load_predictor(flags) -> Predictor:
         flags.init_checkpoint,
         attention={"name": flags.attention, **options} if flags.attention else None,
         max_seq_length=flags.max_seq_length,
-        precision=precisions.of(flags),
+        precision=precision_of(flags),
         task=flags.task,
         reading=reading(flags),
     )
@@ -57,3 +61,18 @@ def configure(experiment, found: Pretrained, model_dir: str) -> None:
     experiment.task.model = found.model
     experiment.task.conversion.bert_vocab_file = found.vocab_file
     experiment.runtime.mixed_precision_dtype = found.precision or None
+
+
+def precision_of(flags) -> str | None:
+    """Returns the precision of the layers; None without the flag. Says what `auto` has chosen."""
+    if flags.mixed_precision != precision.AUTO:
+        return flags.mixed_precision
+    chosen = _OF_TPU if flags.use_tpu else precision.choose()
+    _say(chosen)
+    return chosen.precision
+
+
+@functools.cache
+def _say(chosen: precision.Choice) -> None:
+    """Prints the choice, once for both stages of a pipeline."""
+    print(f"precision | {chosen.precision}: {chosen.reason}", file=sys.stderr, flush=True)

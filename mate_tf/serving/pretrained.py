@@ -21,7 +21,7 @@ from mate_tf.serving.live import LiveModel
 from mate_tf.serving.quantized import QuantizedEncoder
 from mate_tf.serving.served import ServedModel
 from mate_tf.serving.source import Kind, Source
-from mate_tf.training import initial_weights
+from mate_tf.training import weights
 
 
 def load(
@@ -115,7 +115,7 @@ def build(found: Pretrained) -> TableClassifier:
     """
     with _precision(found.precision):
         model = TableClassifier(found.model)
-    initial_weights.load_all(model, found.source.checkpoint)
+    weights.load_all(model, found.source.checkpoint)
     return model
 
 

@@ -6,7 +6,7 @@ from official.modeling.hyperparams import base_config
 
 from mate_tf.data.converters.sequences.tokens import SYMBOLS
 from mate_tf.data.datasets import associative_recall
-from mate_tf.tasks import base, lra_settings, registry, sequence
+from mate_tf.tasks import base, lra, registry, sequence
 
 
 @dataclasses.dataclass
@@ -80,8 +80,8 @@ class AssociativeRecallTask(sequence.SequenceTask):
         """Returns the settings of a small model with full attention."""
         task = RecallTaskConfig(
             name=cls.name,
-            conversion=lra_settings.conversion(512, SYMBOLS),
-            model=lra_settings.classifier(
+            conversion=lra.conversion(512, SYMBOLS),
+            model=lra.classifier(
                 num_labels=RecallGenerationConfig.num_values,
                 hidden_layers=0,
                 dropout=(0.0, 0.0),
@@ -97,6 +97,6 @@ class AssociativeRecallTask(sequence.SequenceTask):
                 word_embedding_scale=4.0,
             ),
         )
-        return lra_settings.experiment(
+        return lra.experiment(
             task, train_steps=2_000, warmup_steps=100, learning_rate=0.01, weight_decay=0.0
         )

@@ -31,7 +31,7 @@ class Capabilities:
         makes_vocabulary: the task comes with a vocabulary (`Task.make_vocabulary`).
         builds_vocabulary: without a given vocabulary, one is learned from the training data.
         needs_files: the task needs a folder of official files.
-        writes_text: the model writes texts (`training.generation`) instead of choosing something.
+        writes_text: the model writes texts (`training.prediction`) instead of choosing something.
     """
 
     answers_questions: bool = True
@@ -50,7 +50,6 @@ class Task(base_task.Task):
 
     Attributes:
         name: key in the registry and value of --task, as in google-research/tapas.
-        name_in_tapas: alias of `name`, kept for tasks written against earlier versions.
         capabilities: the abilities of the task.
         splits: names of the splits that `interactions` reads, "train" first.
         subsets: split -> larger split that contains its questions. A subset is evaluated with the
@@ -64,7 +63,6 @@ class Task(base_task.Task):
     """
 
     name = ""
-    name_in_tapas = ""
     capabilities = Capabilities()
     splits = ("train", "dev", "test")
     subsets: ClassVar[dict[str, str]] = {}
@@ -74,12 +72,6 @@ class Task(base_task.Task):
     example_questions = ()
     model_type: ClassVar[type[ConfiguredModel]] = TableClassifier
     baselines: tuple[str, ...] = ()
-
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
-        if "name" not in vars(cls) and "name_in_tapas" in vars(cls):
-            cls.name = cls.name_in_tapas
-        cls.name_in_tapas = cls.name
 
     @classmethod
     def experiment(cls):
@@ -377,10 +369,6 @@ class Task(base_task.Task):
             features: `column_ids` <int32>[batch, seq] is read.
         """
         return padding.table_example_mask(features)
-
-    def asked(self, features):
-        """Alias of `example_mask`, kept for tasks written against earlier versions."""
-        return self.example_mask(features)
 
 
 def _pattern(key, parts):

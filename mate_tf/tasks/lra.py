@@ -1,10 +1,201 @@
-"""LRA_TEXT, LRA_RETRIEVAL, LRA_IMAGE: Long Range Arena from its official files."""
+"""LISTOPS, LRA_TEXT, LRA_RETRIEVAL, LRA_IMAGE: Long Range Arena (Tay et al., 2021).
+
+The values are those of Treeformer's table 8. Settings that the table does not give are those of
+Long Range Arena's configurations: Adam with weight decay on all variables, the learning rates, and
+a classifier with a hidden layer of the width of the feed-forward networks.
+"""
+
+import dataclasses
+import os
+
+from official.modeling.hyperparams import base_config
 
 from mate_tf.data.converters.sequences.tokens import BYTES, SYMBOLS
+from mate_tf.data.datasets import listops
 from mate_tf.data.datasets import lra as files
-from mate_tf.tasks import lra_settings, registry, sequence
+from mate_tf.tasks import base, configs, registry, sequence
 
 _BYTE_VOCABULARY = 260  # four special pieces and the bytes
+
+
+def conversion(max_seq_length: int, kind: str) -> sequence.SequenceConversionConfig:
+    """Returns the conversion of sequences.
+
+    Args:
+        max_seq_length: tokens per example.
+        kind: kind of tokens, see `SequenceConversionConfig.tokens`.
+    """
+    return sequence.SequenceConversionConfig(max_seq_length=max_seq_length, tokens=kind)
+
+
+def classifier(num_labels: int, *, hidden_layers=1, num_towers=1, dropout=(0.1, 0.1), **encoder):
+    """Returns the config of a classifier like those of Long Range Arena.
+
+    Args:
+        num_labels: number of classes.
+        hidden_layers: hidden layers of the classifier; each is half as wide as the previous one.
+        num_towers: see `ClassifierConfig`.
+        dropout: rates of the hidden layers and of the attention probabilities.
+        **encoder: fields of the EncoderConfig.
+    """
+    width = encoder["intermediate_size"]
+    hidden, attention = dropout
+    return sequence.classifier(
+        num_labels,
+        encoder={
+            "hidden_dropout_prob": hidden,
+            "attention_probs_dropout_prob": attention,
+            **encoder,
+        },
+        classification_hidden_sizes=[width // 2**index for index in range(hidden_layers)],
+        num_towers=num_towers,
+        sequence_dropout_prob=0.0,
+    )
+
+
+def experiment(
+    task: sequence.SequenceTaskConfig,
+    *,
+    train_steps: int,
+    warmup_steps: int,
+    batch_size: int = 32,
+    learning_rate: float = 0.05,
+    weight_decay: float = 0.1,
+    cosine: bool = False,
+) -> configs.TableExperiment:
+    """Returns an experiment with Long Range Arena's optimizer and learning rate.
+
+    The learning rate at step t is `learning_rate` * min(1, t / w) / sqrt(max(t, w)). With `cosine`
+    it rises to `learning_rate` in w steps and then follows half a cosine down to 0.
+
+    Args:
+        task: config of the task.
+        train_steps: number of steps.
+        warmup_steps: w, steps of the warm-up.
+        batch_size: examples per step.
+        learning_rate: see above.
+        weight_decay: weight decay of all variables.
+        cosine: whether the learning rate follows a cosine.
+    """
+    task.train_data.override({"is_training": True, "global_batch_size": batch_size})
+    task.validation_data.override({"global_batch_size": batch_size})
+    found = configs.TableExperiment(task=task)
+    found.trainer = configs.TrainerConfig(
+        train_steps=train_steps,
+        steps_per_loop=100,
+        summary_interval=100,
+        checkpoint_interval=1000,
+        validation_interval=1000,
+    )
+    if cosine:
+        rate = {
+            "type": "cosine",
+            "cosine": {
+                "initial_learning_rate": learning_rate,
+                "decay_steps": train_steps,
+                "offset": warmup_steps,
+            },
+        }
+    else:
+        rate = {"type": "power", "power": {"initial_learning_rate": learning_rate, "power": -0.5}}
+    found.trainer.optimizer_config.override(
+        {
+            "optimizer": {
+                "bert_adamw": {
+                    "bias_correction": True,
+                    "weight_decay_rate": weight_decay,
+                    "exclude_from_weight_decay": [],
+                    "beta_2": 0.98,
+                    "epsilon": 1e-9,
+                }
+            },
+            "learning_rate": rate,
+            "warmup": {"type": "linear", "linear": {"warmup_steps": warmup_steps}},
+        }
+    )
+    return found
+
+
+@dataclasses.dataclass
+class ListOpsGenerationConfig(base_config.Config):
+    """Settings of the generator, used without official files. Defaults are Long Range Arena's.
+
+    Attributes:
+        seed: seed of all three splits. No expression is in two splits.
+        num_train, num_dev, num_test: expressions in the split.
+        max_depth: largest depth of nested operators; the root has depth 1.
+        max_args: largest number of arguments of an operator; the smallest is 2.
+        min_length: an expression has more symbols than this.
+        max_length: an expression has fewer symbols than this.
+    """
+
+    seed: int = 0
+    num_train: int = 96_000
+    num_dev: int = 2_000
+    num_test: int = 2_000
+    max_depth: int = listops.OFFICIAL.max_depth
+    max_args: int = listops.OFFICIAL.max_args
+    min_length: int = listops.OFFICIAL.min_length
+    max_length: int = listops.OFFICIAL.max_length
+
+
+@dataclasses.dataclass
+class ListOpsTaskConfig(sequence.SequenceTaskConfig):
+    """Config of a task that can generate its expressions.
+
+    Attributes:
+        generation: number and kind of the expressions, used without official files.
+    """
+
+    generation: ListOpsGenerationConfig = dataclasses.field(default_factory=ListOpsGenerationConfig)
+
+
+@registry.register
+class ListOpsTask(sequence.SequenceTask):
+    """ListOps of Long Range Arena: ten classes, the values of expressions.
+
+    Reads basic_train.tsv, basic_val.tsv and basic_test.tsv from --input_dir. Without --input_dir it
+    first generates these files in <output_dir>/listops.
+    """
+
+    name = "LISTOPS"
+    capabilities = base.Capabilities(reads_tables=False, needs_files=False)
+    class_names = listops.VALUES
+    symbols = listops.SYMBOLS
+
+    def official_files(self, input_dir, output_dir):
+        if input_dir:
+            return input_dir
+        folder = os.path.join(output_dir, "listops")
+        options = self.task_config.generation.as_dict()
+        seed = options.pop("seed")
+        sizes = {split: options.pop(f"num_{split}") for split in self.splits}
+        listops.write_dir(folder, seed, sizes, listops.Rules(**options))
+        return folder
+
+    def interactions(self, input_dir, split):
+        return listops.read(input_dir, split)
+
+    @classmethod
+    def experiment(cls):
+        """Returns the settings of Treeformer's table 8 with full attention."""
+        return experiment(
+            ListOpsTaskConfig(
+                name=cls.name,
+                conversion=conversion(2048, SYMBOLS),
+                model=classifier(
+                    num_labels=10,
+                    vocab_size=19,
+                    max_position_embeddings=2048,
+                    num_hidden_layers=4,
+                    num_attention_heads=4,
+                    hidden_size=512,
+                    intermediate_size=1024,
+                ),
+            ),
+            train_steps=5_000,
+            warmup_steps=1_000,
+        )
 
 
 @registry.register
@@ -20,11 +211,11 @@ class LraTextTask(sequence.SequenceTask):
     @classmethod
     def experiment(cls):
         """Returns the settings of Treeformer's table 8 with full attention."""
-        return lra_settings.experiment(
+        return experiment(
             sequence.SequenceTaskConfig(
                 name=cls.name,
-                conversion=lra_settings.conversion(4096, BYTES),
-                model=lra_settings.classifier(
+                conversion=conversion(4096, BYTES),
+                model=classifier(
                     num_labels=2,
                     vocab_size=_BYTE_VOCABULARY,
                     max_position_embeddings=4096,
@@ -55,11 +246,11 @@ class LraRetrievalTask(sequence.SequenceTask):
     @classmethod
     def experiment(cls):
         """Returns the settings of Treeformer's table 8: two papers of 4096 tokens each."""
-        return lra_settings.experiment(
+        return experiment(
             sequence.SequenceTaskConfig(
                 name=cls.name,
-                conversion=lra_settings.conversion(8192, BYTES),
-                model=lra_settings.classifier(
+                conversion=conversion(8192, BYTES),
+                model=classifier(
                     num_labels=2,
                     hidden_layers=2,
                     num_towers=2,
@@ -90,11 +281,11 @@ class LraImageTask(sequence.SequenceTask):
     @classmethod
     def experiment(cls):
         """Returns the settings of Treeformer's table 8. [CLS] comes before the 1024 pixels."""
-        return lra_settings.experiment(
+        return experiment(
             sequence.SequenceTaskConfig(
                 name=cls.name,
-                conversion=lra_settings.conversion(1025, SYMBOLS),
-                model=lra_settings.classifier(
+                conversion=conversion(1025, SYMBOLS),
+                model=classifier(
                     num_labels=10,
                     dropout=(0.3, 0.2),
                     vocab_size=260,

@@ -11,7 +11,6 @@ from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.heads import cell_selection
 from mate_tf.tasks import base, configs, registry, table
-from mate_tf.tasks.trainer_config import TrainerConfig
 
 
 @dataclasses.dataclass
@@ -104,7 +103,7 @@ class SyntheticTask(table.TableTask):
             ),
             train_data=configs.TableDataConfig(is_training=True, global_batch_size=16),
         )
-        experiment.trainer = TrainerConfig(
+        experiment.trainer = configs.TrainerConfig(
             train_steps=800,
             steps_per_loop=50,
             summary_interval=50,
