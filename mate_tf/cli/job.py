@@ -13,7 +13,7 @@ import tensorflow as tf
 from mate_tf import tasks
 from mate_tf.cli import flags as flag_definitions
 from mate_tf.cli import pretrained, vocabulary
-from mate_tf.cli.command import folders
+from mate_tf.cli.checks import folders
 from mate_tf.data.records.create_data import examples_path
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import write_json

@@ -9,7 +9,6 @@ from absl import flags
 from mate_tf import errors
 from mate_tf.cli import checks, modes, signals, tapas_flags
 from mate_tf.cli import flags as flag_definitions
-from mate_tf.cli.command import is_pointr
 
 USAGE = """Table question answering with sparse attention (MATE).
 
@@ -86,7 +85,7 @@ def _read_words(flags, words: list[str]) -> None:
 
 def _mode(flags):
     """Returns the function that runs --mode."""
-    if is_pointr(flags):
+    if checks.is_pointr(flags):
         from mate_tf.cli import pointr
 
         return pointr.main

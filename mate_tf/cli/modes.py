@@ -4,7 +4,7 @@ import importlib.util
 import os
 import time
 
-from mate_tf.cli import ask, checks
+from mate_tf.cli import checks
 from mate_tf.errors import InputError
 
 PROFILE_DIR = os.path.join("out", "profile")
@@ -195,6 +195,7 @@ def _ask_examples(job) -> None:
     """Asks the exported model the task's example questions, if the task has any."""
     if job.task.example_table is None:
         return
+    from mate_tf.cli import ask
     from mate_tf.serving.predictor import Predictor
 
     table = ask.read_table(job.task.example_table)
@@ -266,6 +267,18 @@ def _glue(flags) -> None:
     predict.glue(flags)
 
 
+def _ask(flags) -> None:
+    from mate_tf.cli import ask
+
+    ask.ask(flags)
+
+
+def _demo(flags) -> None:
+    from mate_tf.cli import ask
+
+    ask.demo(flags)
+
+
 def _job(flags):
     from mate_tf.cli.job import Job
 
@@ -287,7 +300,7 @@ MODES = {
     "export": _export,
     "analyze": _analyze,
     "profile": _profile,
-    "ask": ask.ask,
-    "demo": ask.demo,
+    "ask": _ask,
+    "demo": _demo,
 }
 """Mode -> function of the flags."""

@@ -16,8 +16,7 @@ import types
 
 from mate_tf.cli import modes, predict
 from mate_tf.cli.ask import check_request, export_dir_of, read_table
-from mate_tf.cli.checks import limits, reading
-from mate_tf.cli.command import folders
+from mate_tf.cli.checks import folders, limits, reading
 from mate_tf.cli.job import FLAG_OVERRIDES, Job
 from mate_tf.data import records
 from mate_tf.data.converters.tokenizer import Tokenizer

@@ -5,7 +5,7 @@ import itertools
 import os
 import zipfile
 
-from mate_tf.cli.command import folders
+from mate_tf.cli.checks import folders
 from mate_tf.cli.job import Job
 from mate_tf.data import records
 from mate_tf.data.converters.examples import ExampleConverter

@@ -7,16 +7,13 @@ from mate_tf.checkpoints.latest import latest
 from mate_tf.cli.checks import OF_PRETRAINED, reading
 from mate_tf.errors import InputError
 from mate_tf.layers import precision
-from mate_tf.serving import configurations, source
-from mate_tf.serving.configurations import Pretrained
-from mate_tf.serving.predictor import Predictor
 
 _OF_TPU = precision.Choice("bfloat16", "all TPUs have products in it")
 _ATTENTION_OPTIONS = ("global_length", "radius", "row_heads_ratio")
 
 
-def load_predictor(flags) -> Predictor:
-    """Loads --init_checkpoint with the flags for attention, length, precision and task.
+def load_predictor(flags):
+    """Loads --init_checkpoint as a `Predictor`, with the flags that such a model has.
 
     Raises:
         InputError: as `Predictor.from_pretrained`; if there are options of attention, but no
@@ -26,6 +23,8 @@ def load_predictor(flags) -> Predictor:
     options = {name: value for name, value in options.items() if value is not None}
     if options and not flags.attention:
         raise InputError(f"--{next(iter(options))}: of which --attention?")
+    from mate_tf.serving.predictor import Predictor
+
     return Predictor.from_pretrained(
         flags.init_checkpoint,
         attention={"name": flags.attention, **options} if flags.attention else None,
@@ -36,18 +35,20 @@ def load_predictor(flags) -> Predictor:
     )
 
 
-def read(flags) -> Pretrained | None:
+def read(flags):
     """Reads the configuration in the folder of --init_checkpoint.
 
     Returns:
-        None with --config_file, which is used instead, and in modes that train.
+        a `configurations.Pretrained`; None with --config_file, which is used instead, and in modes that train.
     """
     if not flags.init_checkpoint or flags.config_file or flags.mode not in OF_PRETRAINED:
         return None
+    from mate_tf.serving import configurations, source
+
     return configurations.read(source.find(flags.init_checkpoint), flags.task)
 
 
-def configure(experiment, found: Pretrained, model_dir: str) -> None:
+def configure(experiment, found, model_dir: str) -> None:
     """Sets model, vocabulary and precision of an experiment, in place, from a configuration.
 
     Raises:

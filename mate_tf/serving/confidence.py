@@ -16,8 +16,7 @@ from mate_tf.evaluation import calibration as calibrations
 from mate_tf.evaluation import unanswerable
 from mate_tf.evaluation.associations import Associations
 from mate_tf.evaluation.calibration import Calibration
-from mate_tf.evaluation.metrics import Interactions, Judge
-from mate_tf.evaluation.predictions import Prediction
+from mate_tf.evaluation.predictions import Interactions, Judge, Prediction
 from mate_tf.files.atomic import write_json
 from mate_tf.serving import export
 from mate_tf.serving.source import Kind, Source

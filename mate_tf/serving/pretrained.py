@@ -14,11 +14,9 @@ from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.precision import AUTO, INT8, PRECISIONS, resolve
 from mate_tf.models.classifier import TableClassifier
 from mate_tf.serving import configurations
-from mate_tf.serving.close_decisions import WithFloat32
 from mate_tf.serving.configurations import Pretrained
 from mate_tf.serving.exported import ExportedModel
 from mate_tf.serving.live import LiveModel
-from mate_tf.serving.quantized import QuantizedEncoder
 from mate_tf.serving.served import ServedModel
 from mate_tf.serving.source import Kind, Source
 from mate_tf.training import weights
@@ -58,12 +56,18 @@ def load(
         configurations.read(source, task), attention, precision, max_seq_length, reading
     )
     model, converter = build(found), make_converter(found)
-    encoder = QuantizedEncoder(model.encoder) if precision == INT8 else None
+    encoder = None
+    if precision == INT8:
+        from mate_tf.serving.quantized import QuantizedEncoder  # with TensorFlow Lite
+
+        encoder = QuantizedEncoder(model.encoder)
     live = LiveModel(model, converter, found.class_names, encoder)
     if not float32_margin or (precision != INT8 and found.precision == "float32"):
         return live
     if precision != INT8:
         model = build(dataclasses.replace(found, precision="float32"))
+    from mate_tf.serving.close_decisions import WithFloat32
+
     exact = LiveModel(model, converter, found.class_names)
     return WithFloat32(live, exact, float32_margin)
 

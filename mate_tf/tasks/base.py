@@ -11,7 +11,6 @@ from mate_tf import checkpoints
 from mate_tf.data import features as feature_names
 from mate_tf.data import padding, records
 from mate_tf.data.converters.tokenizer import read_vocabulary
-from mate_tf.data.records import replicas
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.classifier import TableClassifier, label_features
@@ -284,12 +283,12 @@ class Task(base_task.Task):
         """
         num_replicas = input_context.num_replicas_in_sync if input_context else 1
         key = "train_data" if params.is_training else "validation_data"
-        replicas.check_batch_size(
+        records.replicas.check_batch_size(
             f"task.{key}.global_batch_size", params.global_batch_size, num_replicas
         )
         batches = self.global_batches(params, num_replicas)
         if num_replicas > 1:
-            batches = replicas.split(batches, input_context)
+            batches = records.replicas.split(batches, input_context)
             if params.is_training:
                 # With a known infinite cardinality tf.distribute skips a check for the end of the
                 # data at every step.

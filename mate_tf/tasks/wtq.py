@@ -2,9 +2,9 @@
 
 import dataclasses
 
+from mate_tf import evaluation
 from mate_tf.attention import AttentionConfig
-from mate_tf.data.datasets import wikisql, wikitq
-from mate_tf.evaluation import metrics
+from mate_tf.data import datasets
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.tasks import configs, registry, table
@@ -38,11 +38,11 @@ class WtqTask(table.TableTask):
     baselines = (*table.TableTask.baselines, *COUNTING_BASELINES)
 
     def interactions(self, input_dir, split):
-        return wikitq.read(input_dir, split, random_split=self.task_config.random_split)
+        return datasets.wikitq.read(input_dir, split, random_split=self.task_config.random_split)
 
     def measure(self, interactions, predicted):
         """Computes denotation accuracy by the official evaluator's rules."""
-        return {"WTQ": metrics.denotation_metrics(interactions, predicted)}
+        return {"WTQ": evaluation.metrics.denotation_metrics(interactions, predicted)}
 
     @classmethod
     def experiment(cls):
@@ -74,11 +74,11 @@ class WikiSqlTask(table.TableTask):
     supervised = False
 
     def interactions(self, input_dir, split):
-        return wikisql.read(input_dir, split, supervised=self.supervised)
+        return datasets.wikisql.read(input_dir, split, supervised=self.supervised)
 
     def measure(self, interactions, predicted):
         """Computes denotation accuracy by the rules of WikiTableQuestions."""
-        return {self.name: metrics.denotation_metrics(interactions, predicted)}
+        return {self.name: evaluation.metrics.denotation_metrics(interactions, predicted)}
 
     @classmethod
     def experiment(cls):

@@ -6,11 +6,10 @@ import os
 
 import tensorflow as tf
 
-from mate_tf import attention, checkpoints
+from mate_tf import attention, checkpoints, errors
 from mate_tf.checkpoints.latest import latest
 from mate_tf.errors import InputError
 from mate_tf.models.encoder_config import EncoderConfig
-from mate_tf.training import workers
 
 MASKS = "masks"
 """Folder of learned masks in the folder of a training."""
@@ -84,7 +83,7 @@ def reading(path):
     try:
         yield
     except (tf.errors.OpError, IndexError) as error:  # IndexError: the file ends too early
-        if isinstance(error, tf.errors.OpError) and workers.is_of_collectives(error):
+        if isinstance(error, tf.errors.OpError) and errors.is_of_collectives(error):
             raise
         # TensorFlow names its graph node first.
         reason = str(error).rpartition("}} ")[2]

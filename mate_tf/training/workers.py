@@ -26,6 +26,7 @@ import tensorflow as tf
 from tensorflow.python.distribute.collective_all_reduce_strategy import coordination_config_pb2
 from tensorflow.python.eager import context as eager_context
 
+from mate_tf import errors
 from mate_tf.errors import InputError, LostWorkerError
 
 STRATEGY = "multi_worker_mirrored"
@@ -71,7 +72,7 @@ def joined(experiment):
         with _quiet_threads() if workers.several else contextlib.nullcontext():
             yield workers
     except tf.errors.OpError as error:
-        if not (workers.several and (isinstance(error, _LOST) or is_of_collectives(error))):
+        if not (workers.several and (isinstance(error, _LOST) or errors.is_of_collectives(error))):
             raise
         raise LostWorkerError(
             f"another worker is lost ({_reason(error)}); run the same command on all workers "
@@ -188,11 +189,6 @@ class Workers:
             return self._strategy.run(of_replica)
 
         return self._strategy.experimental_local_results(gather())[0].numpy().tolist()
-
-
-def is_of_collectives(error: tf.errors.OpError) -> bool:
-    """Returns whether an operation failed because another worker was lost."""
-    return "Collective ops is aborted" in str(error)
 
 
 def _create(all_reduce_alg):

@@ -4,7 +4,6 @@ The functions exported here compute masks from the ids of a table's tokens (`tab
 masks of positions only, `learned` makes masks from learned importance, `files` stores masks.
 """
 
-from mate_tf.attention.masks import files, learned, static
 from mate_tf.attention.masks.table import (
     HeadTokens,
     any_key,
@@ -30,19 +29,15 @@ from mate_tf.attention.masks.table import (
 )
 from mate_tf.lazy import on_first_use
 
-apart = same_example  # alias of same_example, kept for code that uses the old name
-
 __all__ = [
     "HeadTokens",
     "any_key",
     "bigbird",
     "buckets",
-    "files",
     "full",
     "head_tokens",
     "inverse_permutation",
     "last_token",
-    "learned",
     "question_tokens",
     "real_pairs",
     "real_tokens",
@@ -52,7 +47,6 @@ __all__ = [
     "same_row",
     "same_row_or_column",
     "sort_order",
-    "static",
     "table_etc",
     "visible",
     "windowed",

@@ -1,28 +1,24 @@
 """Interactions and examples as TFRecord files: writing, reading in batches, conversion."""
 
-from mate_tf.data.records.frames import GZIP
-from mate_tf.data.records.tfrecord import (
-    PREFETCHED,
-    Curriculum,
-    count_records,
-    dataset,
-    read_examples,
-    read_interactions,
-    write_examples,
-    write_interactions,
-)
 from mate_tf.lazy import on_first_use
 
-__all__ = [
-    "GZIP",
-    "PREFETCHED",
-    "Curriculum",
-    "count_records",
-    "dataset",
-    "read_examples",
-    "read_interactions",
-    "write_examples",
-    "write_interactions",
-]
+_EXPORTS = {
+    "GZIP": "mate_tf.data.records.frames",
+    **dict.fromkeys(
+        (
+            "PREFETCHED",
+            "Curriculum",
+            "count_records",
+            "dataset",
+            "read_examples",
+            "read_interactions",
+            "write_examples",
+            "write_interactions",
+        ),
+        "mate_tf.data.records.tfrecord",
+    ),
+}
 
-__getattr__, __dir__ = on_first_use(__name__)
+__all__ = sorted(_EXPORTS)
+
+__getattr__, __dir__ = on_first_use(__name__, _EXPORTS)
