@@ -39,7 +39,8 @@ def read(flags):
     """Reads the configuration in the folder of --init_checkpoint.
 
     Returns:
-        a `configurations.Pretrained`; None with --config_file, which is used instead, and in modes that train.
+        a `configurations.Pretrained`; None in modes that train, and with --config_file, which is
+        used instead.
     """
     if not flags.init_checkpoint or flags.config_file or flags.mode not in OF_PRETRAINED:
         return None

@@ -2,7 +2,6 @@
 
 import dataclasses
 
-import numpy as np
 import pytest
 from official.core import exp_factory
 
@@ -41,14 +40,20 @@ def test_a_name_twice():
     assert tasks.get("SQA") is not Again
 
 
-def test_old_names_of_a_task():
-    class Named(table.TableTask):
-        name_in_tapas = "NAMED"
+def test_a_task_of_a_user():
+    """It is known by name, here and to tf-models, once its module is imported."""
 
-    assert Named.name == Named.name_in_tapas == "NAMED"
-    assert tasks.get("SQA").name_in_tapas == "SQA"
-    features = {"column_ids": np.array([[0, 1], [0, 0]])}
-    assert Named(None).asked(features).numpy().tolist() == [True, False]
+    @tasks.register
+    class Named(table.TableTask):
+        name = "NAMED"
+
+        @classmethod
+        def experiment(cls):
+            return tasks.experiment("SQA")
+
+    assert tasks.get("named") is Named
+    assert "NAMED" in tasks.names()
+    assert exp_factory.get_exp_config("mate_tf/NAMED").task.name == "SQA"
 
 
 def test_abilities():
