@@ -150,8 +150,7 @@ def measure(modes, folder: pathlib.Path, limits, parts: int):
 def main() -> None:
     options = arguments()
     import mate_tf.analysis.attention.report
-    import mate_tf.cli.predict
-    import mate_tf.serving.export  # noqa: F401  imported once, not in each fork
+    import mate_tf.cli.work  # noqa: F401  imported once, not in each fork
 
     limits = limits_of_a_disk if options.limit == "disk" else limits_of_files
     results = []

@@ -263,8 +263,7 @@ def measure(modes, folder: pathlib.Path, every: int, number: int | None, seed: i
 def main() -> None:
     options = arguments()
     import mate_tf.analysis.attention.report
-    import mate_tf.cli.predict
-    import mate_tf.serving.export  # noqa: F401  imported once, not in each fork
+    import mate_tf.cli.work  # noqa: F401  imported once, not in each fork
 
     results = []
     print("mode           kills  refused reruns  different results  spoilt files")

@@ -69,7 +69,7 @@ def job(options, model_dir: pathlib.Path, seed: int):
 def measure(options, bound: float, seed: int) -> dict:
     """Trains with one bound, if that is not done; returns the largest norm and the accuracy."""
     from mate_tf.attention import tree_fine
-    from mate_tf.cli.modes import create_data, train
+    from mate_tf.cli.work import create_data, train
     from mate_tf.training import layer_log
 
     model_dir = options.data / "runs" / f"{bound:g}_{seed}"

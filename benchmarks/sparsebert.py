@@ -115,7 +115,7 @@ def overrides(**values) -> list[str]:
 
 def pretrain(options, model: str, name: str, steps: int, *flags):
     """The folder of a training of TEXT_PRETRAIN, done as far as it is not yet."""
-    from mate_tf.cli.modes import create_data, train
+    from mate_tf.cli.work import create_data, train
 
     model_dir = options.data / "pretraining" / name
     made = job(
@@ -206,7 +206,7 @@ def masks(options) -> dict:
 
 def fine_tune(options, task: str, mask: pathlib.Path | None, name: str, seed: int) -> float:
     """Score on dev after fine-tuning with a fixed mask, or with full attention."""
-    from mate_tf.cli.modes import create_data, train
+    from mate_tf.cli.work import create_data, train
     from mate_tf.data import records
     from mate_tf.data.records.create_data import examples_path, interactions_path
     from mate_tf.evaluation import metrics, predictions

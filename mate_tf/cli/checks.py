@@ -1,4 +1,4 @@
-"""What a command is about, and checks of its flags: all that needs no TensorFlow.
+"""Task and folders of a command, and checks of its flags: all that needs no TensorFlow.
 
 So a wrong path is reported at once.
 """

@@ -3,134 +3,13 @@
 import importlib.util
 import os
 import time
+import zipfile
 
 from mate_tf.cli import checks
 from mate_tf.errors import InputError
 
 PROFILE_DIR = os.path.join("out", "profile")
 """Default folder of the results of `profile`, without a configuration."""
-
-
-def create_data(job) -> dict:
-    """Converts all splits of a job's task, and prints what was dropped and cut.
-
-    Returns:
-        split -> `Report`.
-
-    Raises:
-        InputError: if files or the vocabulary are missing or broken.
-    """
-    from mate_tf.cli import vocabulary
-    from mate_tf.data import records
-    from mate_tf.data.records import create_data as conversion
-
-    convert, vocabulary_path = conversion.create_data, str
-    options = {"processes": job.num_processes}
-    if job.runner_type is not None:
-        from mate_tf.data import beam  # an optional dependency
-
-        convert, vocabulary_path = beam.create_data, beam.absolute
-        options = {"runner": job.runner_type, "options": job.beam_options}
-    if not job.input_dir and job.task.capabilities.needs_files:
-        raise InputError(f"task {job.task.name} needs --input_dir=FOLDER of its files")
-    if job.input_dir and not os.path.isdir(job.input_dir):
-        raise InputError(f"--input_dir={job.input_dir}: no such folder")
-    vocabulary.make(job)
-    converter = job.task.converter(vocabulary_path(job.vocab_file))
-    job.task.check_vocabulary()
-    vocabulary.keep(job)
-    job.save_decisions()
-    source = job.task.official_files(job.input_dir, job.output_dir)
-    for subset in job.task.subsets:
-        path = conversion.interactions_path(job.output_dir, subset)
-        records.write_interactions(job.task.interactions(source, subset), path)
-    reports = convert(
-        {split: job.task.interactions(source, split) for split in job.task.splits},
-        job.output_dir,
-        converter,
-        test_batch_size=job.experiment.task.validation_data.global_batch_size,
-        seed=job.experiment.tf_random_seed or 0,
-        **options,
-    )
-    for split, report in reports.items():
-        print(f"created | {split}: {report}")
-    print(f"created | reports: {conversion.examples_path(job.output_dir, '*')[:-9]}.report.json")
-    return reports
-
-
-def train(job) -> dict:
-    """Trains, or resumes a training, in stages with bootstrapping; prints the last metrics."""
-    task = job.experiment.task
-    job.require_examples(task.train_data.input_path, task.validation_data.input_path)
-    return _reported("trained", job.trainer.train(job.experiment, job.model_dir))
-
-
-def evaluate(job) -> dict:
-    """Prints and returns loss and metrics of the last checkpoint on `task.validation_data`."""
-    job.require_examples(job.experiment.task.validation_data.input_path)
-    return _reported("evaluated", job.trainer.evaluate(job.experiment, job.model_dir))
-
-
-def _reported(title: str, metrics: dict) -> dict:
-    from mate_tf.training import progress
-
-    print(progress.report(title, metrics))
-    return metrics
-
-
-def predict(job) -> None:
-    """Writes the predictions of every split but train."""
-    from mate_tf.cli import predict
-
-    predict.write_answers(job, predict.predict(job))
-
-
-def predict_and_evaluate(job) -> dict:
-    """Predicts and scores every split but train; see `cli.predict.predict_and_evaluate`."""
-    from mate_tf.cli import predict
-
-    return predict.predict_and_evaluate(job)
-
-
-def calibrate(job) -> dict:
-    """Fits the confidence of answers; see `cli.predict.calibrate`."""
-    from mate_tf.cli import predict
-
-    return predict.calibrate(job)
-
-
-def export(job, reading=None) -> str:
-    """Writes the last checkpoint as a SavedModel, with its calibration if it has one.
-
-    Args:
-        job: the job.
-        reading: options of `ConversionConfig.reading`.
-
-    Returns:
-        the folder of the SavedModel, which is also printed.
-    """
-    from mate_tf.serving import confidence, summarizer
-    from mate_tf.serving import export as saved_model
-    from mate_tf.training import prediction, trainer
-
-    model = trainer.load_model(job.experiment, job.model_dir)
-    options = job.experiment.task.conversion.converter_options()
-    if job.task.capabilities.writes_text:
-        decoding = prediction.search_options(job.experiment.task)
-        path = summarizer.export(model, job.export_dir, job.vocab_file, options, decoding)
-    else:
-        path = saved_model.export(
-            model,
-            job.export_dir,
-            job.vocab_file,
-            options,
-            job.task.class_names,
-            reads_tables=job.task.capabilities.reads_tables,
-            calibration=confidence.find(job.model_dir, confidence.latest_weights(job.model_dir)),
-            reading=reading,
-        )
-    print(f"exported | {path}")
-    return path
 
 
 def _export(flags) -> None:
@@ -142,10 +21,12 @@ def _export(flags) -> None:
             raise InputError("--mode=export of --init_checkpoint needs --export_dir=FOLDER")
         print(f"exported | {load_predictor(flags).export(flags.export_dir)}")
         return
+    from mate_tf.cli import work
+
     job = _job(flags)
     if job.calibrate:
-        calibrate(job)
-    export(job, checks.reading(flags))
+        work.calibrate(job)
+    work.export(job, checks.reading(flags))
 
 
 def _run(flags) -> None:
@@ -154,6 +35,7 @@ def _run(flags) -> None:
     A task that answers no questions ends after training. A task without tables ends after
     evaluation, and so does a job with several seeds.
     """
+    from mate_tf.cli import work
     from mate_tf.training import workers
 
     start = time.monotonic()
@@ -171,22 +53,24 @@ def _run(flags) -> None:
 
         run_seeds(job, checks.seeds(flags))
     else:
-        create_data(job)
-        train(job)
+        work.create_data(job)
+        work.train(job)
         if able.answers_questions:
-            predict_and_evaluate(job)
+            work.predict_and_evaluate(job)
         if able.answers_questions and able.reads_tables:
             if flags.calibrate is None:
                 _calibrate_if_possible(job)
-            export(job, checks.reading(flags))
+            work.export(job, checks.reading(flags))
             _ask_examples(job)
     print(f"\ndone in {time.monotonic() - start:.0f} s")
 
 
 def _calibrate_if_possible(job) -> None:
     """Fits the confidence of answers, or prints why the data do not allow it."""
+    from mate_tf.cli import work
+
     try:
-        calibrate(job)
+        work.calibrate(job)
     except InputError as error:
         print(f"\nnot calibrated | {error}")
 
@@ -200,13 +84,6 @@ def _ask_examples(job) -> None:
 
     table = ask.read_table(job.task.example_table)
     ask.answer_all(Predictor(job.export_dir), table, job.task.example_questions, False)
-
-
-def analyze(*jobs) -> None:
-    """Analyzes the models of jobs; see `analysis.attention.report.analyze`."""
-    from mate_tf.analysis.attention import report
-
-    report.analyze(*jobs)
 
 
 def _profile(flags) -> None:
@@ -258,13 +135,42 @@ def require_matplotlib(mode: str) -> None:
 def _analyze(flags) -> None:
     """Analyzes the last checkpoint in --model_dir, or --init_checkpoint without one."""
     require_matplotlib("analyze")
-    analyze(_job(flags))
+    from mate_tf.analysis.attention import report
+
+    report.analyze(_job(flags))
 
 
 def _glue(flags) -> None:
-    from mate_tf.cli import predict
+    """Prints the scores and their means, writes glue.json and, with all tasks, submission.zip.
 
-    predict.glue(flags)
+    The models are in folders below --output_dir, one for each task.
+    """
+    from mate_tf.evaluation import glue, metrics
+    from mate_tf.files.atomic import atomic_path, write_json
+
+    folder = checks.folders(flags).output_dir
+    found = glue.read_scores(folder)
+    scores = {score: value for score, (value, _) in found.items()}
+    means = glue.means(scores)
+    rows = {str(score): scores.get(score) for score in glue.SCORES}
+    rows |= {f"mean, {name}": means.get(name) for name in glue.MEANS}
+    print(metrics.comparison({"dev": rows}, "GLUE"))
+    path = os.path.join(folder, "glue.json")
+    write_json(path, rows)
+    print(f"\nevaluated | {path}")
+    models = dict.fromkeys(model for _, model in found.values())
+    files = [path for model in models for path in sorted(model.glob("*.tsv"))]
+    files = {path.name: path for path in files if path.stem in glue.SUBMISSIONS}
+    needed = (name for name in glue.SUBMISSIONS if name != glue.DIAGNOSTICS)
+    missing = [name for name in needed if f"{name}.tsv" not in files]
+    if missing:
+        print(f"no submission | there is no {', '.join(f'{name}.tsv' for name in missing)}")
+        return
+    path = os.path.join(folder, "submission.zip")
+    with atomic_path(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        for name, file in files.items():
+            archive.write(file, name, zipfile.ZIP_DEFLATED)
+    print(f"submission | {path}: {', '.join(files)}")
 
 
 def _ask(flags) -> None:
@@ -285,17 +191,24 @@ def _job(flags):
     return Job.from_flags(flags)
 
 
-def _of_job(function):
-    return lambda flags: function(_job(flags))
+def _of_job(name: str):
+    """Returns the mode that runs a function of `work`."""
+
+    def run(flags) -> None:
+        from mate_tf.cli import work
+
+        getattr(work, name)(_job(flags))
+
+    return run
 
 
 MODES = {
     "run": _run,
-    "create_data": _of_job(create_data),
-    "train": _of_job(train),
-    "eval": _of_job(evaluate),
-    "predict": _of_job(predict),
-    "predict_and_evaluate": _of_job(predict_and_evaluate),
+    "create_data": _of_job("create_data"),
+    "train": _of_job("train"),
+    "eval": _of_job("evaluate"),
+    "predict": _of_job("write_predictions"),
+    "predict_and_evaluate": _of_job("predict_and_evaluate"),
     "glue": _glue,
     "export": _export,
     "analyze": _analyze,

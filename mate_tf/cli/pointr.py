@@ -14,7 +14,7 @@ import os
 import time
 import types
 
-from mate_tf.cli import modes, predict
+from mate_tf.cli import modes, work
 from mate_tf.cli.ask import check_request, export_dir_of, read_table
 from mate_tf.cli.checks import folders, limits, reading
 from mate_tf.cli.job import FLAG_OVERRIDES, Job
@@ -178,13 +178,13 @@ def _each(function):
 
 def create_both(pipeline) -> None:
     """Creates the examples of both stages, and copies the official answers of dev."""
-    _each(modes.create_data)(pipeline)
+    _each(work.create_data)(pipeline)
     evaluation.keep_reference(pipeline.point.input_dir, pipeline.point.output_dir)
 
 
 def export_both(pipeline) -> None:
     """Exports both SavedModels, and the settings by which `PointrPredictor` combines them."""
-    _each(modes.export)(pipeline)
+    _each(work.export)(pipeline)
     config = pipeline.config.task
     sources = pipeline.read.experiment.task.reading.sources
     predictor.write_settings(pipeline.export_dir, config.num_cells, config.policy, sources)
@@ -201,7 +201,7 @@ def predict_both(pipeline) -> tuple[dict, dict]:
         answer.
     """
     config, answers = pipeline.config.task, {}
-    cells = predict.predict(pipeline.point)
+    cells = work.predict(pipeline.point)
     run = pipeline.read.trainer.predictor(pipeline.read.experiment, pipeline.read.model_dir)
     for split, found in cells.items():
         ranked = {each.question_id: hybridqa.ranked_cells(each) for each in found}
@@ -244,7 +244,7 @@ def predict_and_evaluate_both(pipeline) -> dict[str, dict]:
         split -> result of `pointr.evaluation.scores`.
     """
     cells, answers = predict_both(pipeline)
-    predict.score(pipeline.point, cells)
+    work.score(pipeline.point, cells)
     results = {}
     for split, found in answers.items():
         interactions = records.read_interactions(_interactions_path(pipeline, split))
@@ -284,14 +284,16 @@ def ask(flags) -> None:
 
 def _analyze(pipeline) -> None:
     modes.require_matplotlib("analyze")
-    modes.analyze(*pipeline.jobs)
+    from mate_tf.analysis.attention import report
+
+    report.analyze(*pipeline.jobs)
 
 
 MODES = {
     "run": run,
     "create_data": create_both,
-    "train": _each(modes.train),
-    "eval": _each(modes.evaluate),
+    "train": _each(work.train),
+    "eval": _each(work.evaluate),
     "predict": predict_both,
     "predict_and_evaluate": predict_and_evaluate_both,
     "export": export_both,

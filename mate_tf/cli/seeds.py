@@ -14,7 +14,7 @@ import os
 
 from mate_tf import tasks
 from mate_tf.cli.job import Job
-from mate_tf.cli.modes import create_data, predict_and_evaluate, train
+from mate_tf.cli.work import create_data, predict_and_evaluate, train
 from mate_tf.errors import InputError
 from mate_tf.evaluation import seeds as statistics
 from mate_tf.files.atomic import write_json

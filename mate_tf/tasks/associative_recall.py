@@ -82,15 +82,12 @@ class AssociativeRecallTask(sequence.SequenceTask):
             name=cls.name,
             conversion=lra.conversion(512, SYMBOLS),
             model=lra.classifier(
-                num_labels=RecallGenerationConfig.num_values,
+                RecallGenerationConfig.num_values,
+                (2, 4, 128, 256),
                 hidden_layers=0,
                 dropout=(0.0, 0.0),
                 vocab_size=512,
                 max_position_embeddings=512,
-                num_hidden_layers=2,
-                num_attention_heads=4,
-                hidden_size=128,
-                intermediate_size=256,
                 # As in SYNTHETIC: initial weights with which equal symbols attend to each other.
                 initializer_range=0.08,
                 key_initialization="query",

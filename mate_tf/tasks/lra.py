@@ -28,18 +28,22 @@ def conversion(max_seq_length: int, kind: str) -> sequence.SequenceConversionCon
     return sequence.SequenceConversionConfig(max_seq_length=max_seq_length, tokens=kind)
 
 
-def classifier(num_labels: int, *, hidden_layers=1, num_towers=1, dropout=(0.1, 0.1), **encoder):
+def classifier(
+    num_labels: int, sizes, *, hidden_layers=1, num_towers=1, dropout=(0.1, 0.1), **encoder
+):
     """Returns the config of a classifier like those of Long Range Arena.
 
     Args:
         num_labels: number of classes.
+        sizes: layers, heads, their width together, and that of the feed-forward networks.
         hidden_layers: hidden layers of the classifier; each is half as wide as the previous one.
         num_towers: see `ClassifierConfig`.
         dropout: rates of the hidden layers and of the attention probabilities.
         **encoder: fields of the EncoderConfig.
     """
-    width = encoder["intermediate_size"]
-    hidden, attention = dropout
+    names = ("num_hidden_layers", "num_attention_heads", "hidden_size", "intermediate_size")
+    encoder |= dict(zip(names, sizes, strict=True))
+    width, (hidden, attention) = encoder["intermediate_size"], dropout
     return sequence.classifier(
         num_labels,
         encoder={
@@ -184,13 +188,10 @@ class ListOpsTask(sequence.SequenceTask):
                 name=cls.name,
                 conversion=conversion(2048, SYMBOLS),
                 model=classifier(
-                    num_labels=10,
+                    10,
+                    (4, 4, 512, 1024),
                     vocab_size=19,
                     max_position_embeddings=2048,
-                    num_hidden_layers=4,
-                    num_attention_heads=4,
-                    hidden_size=512,
-                    intermediate_size=1024,
                 ),
             ),
             train_steps=5_000,
@@ -216,13 +217,10 @@ class LraTextTask(sequence.SequenceTask):
                 name=cls.name,
                 conversion=conversion(4096, BYTES),
                 model=classifier(
-                    num_labels=2,
+                    2,
+                    (4, 4, 256, 1024),
                     vocab_size=_BYTE_VOCABULARY,
                     max_position_embeddings=4096,
-                    num_hidden_layers=4,
-                    num_attention_heads=4,
-                    hidden_size=256,
-                    intermediate_size=1024,
                 ),
             ),
             train_steps=20_000,
@@ -251,15 +249,12 @@ class LraRetrievalTask(sequence.SequenceTask):
                 name=cls.name,
                 conversion=conversion(8192, BYTES),
                 model=classifier(
-                    num_labels=2,
+                    2,
+                    (4, 4, 128, 512),
                     hidden_layers=2,
                     num_towers=2,
                     vocab_size=_BYTE_VOCABULARY,
                     max_position_embeddings=4096,
-                    num_hidden_layers=4,
-                    num_attention_heads=4,
-                    hidden_size=128,
-                    intermediate_size=512,
                 ),
             ),
             train_steps=5_000,
@@ -286,14 +281,11 @@ class LraImageTask(sequence.SequenceTask):
                 name=cls.name,
                 conversion=conversion(1025, SYMBOLS),
                 model=classifier(
-                    num_labels=10,
+                    10,
+                    (1, 1, 32, 64),
                     dropout=(0.3, 0.2),
                     vocab_size=260,
                     max_position_embeddings=1025,
-                    num_hidden_layers=1,
-                    num_attention_heads=1,
-                    hidden_size=32,
-                    intermediate_size=64,
                 ),
             ),
             train_steps=35_000,

@@ -1,23 +1,23 @@
-"""Predictions of a trained model and their scores, --calibrate, and the scores of GLUE."""
+"""What is done with a job: data, training, predictions and their scores, calibration, export."""
 
 import collections
 import itertools
 import os
-import zipfile
 
-from mate_tf.cli.checks import folders
+from mate_tf.cli import vocabulary
 from mate_tf.cli.job import Job
 from mate_tf.data import records
 from mate_tf.data.converters.examples import ExampleConverter
+from mate_tf.data.records import create_data as conversion
 from mate_tf.data.records.create_data import examples_path, interactions_path
 from mate_tf.errors import InputError
 from mate_tf.evaluation import associations, baselines, metrics, predictions, texts
-from mate_tf.evaluation import glue as glue_scores
-from mate_tf.files.atomic import atomic_path, write_json
-from mate_tf.serving import confidence
+from mate_tf.files.atomic import write_json
+from mate_tf.serving import confidence, summarizer
+from mate_tf.serving import export as saved_model
 from mate_tf.serving.live import LiveModel
 from mate_tf.serving.predictor import Predictor
-from mate_tf.training import prediction, trainer
+from mate_tf.training import prediction, progress, trainer
 
 SEQUENCE = "_sequence"
 CONFIDENCE = "confidence"
@@ -25,6 +25,67 @@ CONFIDENCE = "confidence"
 
 MAX_TRAIN_INTERACTIONS = 20_000
 """Interactions that baselines are trained on. More would change little and take minutes to read."""
+
+
+def create_data(job) -> dict:
+    """Converts all splits of a job's task, and prints what was dropped and cut.
+
+    Returns:
+        split -> `Report`.
+
+    Raises:
+        InputError: if files or the vocabulary are missing or broken.
+    """
+    convert, vocabulary_path = conversion.create_data, str
+    options = {"processes": job.num_processes}
+    if job.runner_type is not None:
+        from mate_tf.data import beam  # an optional dependency
+
+        convert, vocabulary_path = beam.create_data, beam.absolute
+        options = {"runner": job.runner_type, "options": job.beam_options}
+    if not job.input_dir and job.task.capabilities.needs_files:
+        raise InputError(f"task {job.task.name} needs --input_dir=FOLDER of its files")
+    if job.input_dir and not os.path.isdir(job.input_dir):
+        raise InputError(f"--input_dir={job.input_dir}: no such folder")
+    vocabulary.make(job)
+    converter = job.task.converter(vocabulary_path(job.vocab_file))
+    job.task.check_vocabulary()
+    vocabulary.keep(job)
+    job.save_decisions()
+    source = job.task.official_files(job.input_dir, job.output_dir)
+    for subset in job.task.subsets:
+        path = conversion.interactions_path(job.output_dir, subset)
+        records.write_interactions(job.task.interactions(source, subset), path)
+    reports = convert(
+        {split: job.task.interactions(source, split) for split in job.task.splits},
+        job.output_dir,
+        converter,
+        test_batch_size=job.experiment.task.validation_data.global_batch_size,
+        seed=job.experiment.tf_random_seed or 0,
+        **options,
+    )
+    for split, report in reports.items():
+        print(f"created | {split}: {report}")
+    print(f"created | reports: {conversion.examples_path(job.output_dir, '*')[:-9]}.report.json")
+    return reports
+
+
+def train(job) -> dict:
+    """Trains, or resumes a training, in stages with bootstrapping; prints the last metrics."""
+    task = job.experiment.task
+    job.require_examples(task.train_data.input_path, task.validation_data.input_path)
+    return _reported("trained", job.trainer.train(job.experiment, job.model_dir))
+
+
+def evaluate(job) -> dict:
+    """Prints and returns loss and metrics of the last checkpoint on `task.validation_data`."""
+    job.require_examples(job.experiment.task.validation_data.input_path)
+    return _reported("evaluated", job.trainer.evaluate(job.experiment, job.model_dir))
+
+
+def _reported(title: str, metrics: dict) -> dict:
+    print(progress.report(title, metrics))
+    return metrics
 
 
 def evaluated(task) -> dict[str, str]:
@@ -71,6 +132,11 @@ def _write(job: Job, split: str, outputs) -> list[predictions.Prediction]:
     texts.write(found, target)
     print(f"predicted | {len(found)} texts | {target}")
     return found
+
+
+def write_predictions(job: Job) -> None:
+    """Writes the predictions of every split but train, and official answers."""
+    write_answers(job, predict(job))
 
 
 def write_answers(job: Job, predicted) -> None:
@@ -195,31 +261,31 @@ def _predictor(job: Job) -> Predictor:
     return Predictor.of_model(LiveModel(model, converter, job.task.class_names), job.model_dir)
 
 
-def glue(flags) -> None:
-    """Prints the scores and their means, writes glue.json and, with all tasks, submission.zip.
+def export(job, reading=None) -> str:
+    """Writes the last checkpoint as a SavedModel, with its calibration if it has one.
 
-    The models are in folders below --output_dir, one for each task.
+    Args:
+        job: the job.
+        reading: options of `ConversionConfig.reading`.
+
+    Returns:
+        the folder of the SavedModel, which is also printed.
     """
-    folder = folders(flags).output_dir
-    found = glue_scores.read_scores(folder)
-    scores = {score: value for score, (value, _) in found.items()}
-    means = glue_scores.means(scores)
-    rows = {str(score): scores.get(score) for score in glue_scores.SCORES}
-    rows |= {f"mean, {name}": means.get(name) for name in glue_scores.MEANS}
-    print(metrics.comparison({"dev": rows}, "GLUE"))
-    path = os.path.join(folder, "glue.json")
-    write_json(path, rows)
-    print(f"\nevaluated | {path}")
-    models = dict.fromkeys(model for _, model in found.values())
-    files = [path for model in models for path in sorted(model.glob("*.tsv"))]
-    files = {path.name: path for path in files if path.stem in glue_scores.SUBMISSIONS}
-    needed = (name for name in glue_scores.SUBMISSIONS if name != glue_scores.DIAGNOSTICS)
-    missing = [name for name in needed if f"{name}.tsv" not in files]
-    if missing:
-        print(f"no submission | there is no {', '.join(f'{name}.tsv' for name in missing)}")
-        return
-    path = os.path.join(folder, "submission.zip")
-    with atomic_path(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
-        for name, file in files.items():
-            archive.write(file, name, zipfile.ZIP_DEFLATED)
-    print(f"submission | {path}: {', '.join(files)}")
+    model = trainer.load_model(job.experiment, job.model_dir)
+    options = job.experiment.task.conversion.converter_options()
+    if job.task.capabilities.writes_text:
+        decoding = prediction.search_options(job.experiment.task)
+        path = summarizer.export(model, job.export_dir, job.vocab_file, options, decoding)
+    else:
+        path = saved_model.export(
+            model,
+            job.export_dir,
+            job.vocab_file,
+            options,
+            job.task.class_names,
+            reads_tables=job.task.capabilities.reads_tables,
+            calibration=confidence.find(job.model_dir, confidence.latest_weights(job.model_dir)),
+            reading=reading,
+        )
+    print(f"exported | {path}")
+    return path
