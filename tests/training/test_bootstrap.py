@@ -235,7 +235,7 @@ def test_killed_within_and_between_stages(tiny, tmp_path, monkeypatch, capsys):
     assert tensors["optimizer/iter"].read() == 6
 
     # again, with nothing left to do and even with the stages gone
-    monkeypatch.setattr(trainer, "Progress", None)
+    monkeypatch.setattr(progress, "Progress", None)
     assert bootstrap.train(tiny(), model_dir)["global_step"] == 6
     with pytest.raises(InputError, match=r"attention.*give another --model_dir"):
         bootstrap.train(tiny("bootstrap.attention.name=mate_exact"), model_dir)
