@@ -6,6 +6,7 @@ import dataclasses
 from absl import logging
 from official.modeling import performance
 
+from mate_tf import serving
 from mate_tf.attention import AttentionConfig
 from mate_tf.data import features as feature_names
 from mate_tf.data.converters.examples import ExampleConverter
@@ -15,7 +16,6 @@ from mate_tf.layers.precision import AUTO, INT8, PRECISIONS, resolve
 from mate_tf.models.classifier import TableClassifier
 from mate_tf.serving import configurations
 from mate_tf.serving.configurations import Pretrained
-from mate_tf.serving.exported import ExportedModel
 from mate_tf.serving.live import LiveModel
 from mate_tf.serving.served import ServedModel
 from mate_tf.serving.source import Kind, Source
@@ -51,25 +51,21 @@ def load(
                     f"{source.name}: {name} cannot be changed in an export; give the folder of "
                     "the weights"
                 )
-        return ExportedModel(source.folder, reading)
+        return serving.exported.ExportedModel(source.folder, reading)
     found = configured(
         configurations.read(source, task), attention, precision, max_seq_length, reading
     )
     model, converter = build(found), make_converter(found)
     encoder = None
     if precision == INT8:
-        from mate_tf.serving.quantized import QuantizedEncoder  # with TensorFlow Lite
-
-        encoder = QuantizedEncoder(model.encoder)
+        encoder = serving.quantized.QuantizedEncoder(model.encoder)
     live = LiveModel(model, converter, found.class_names, encoder)
     if not float32_margin or (precision != INT8 and found.precision == "float32"):
         return live
     if precision != INT8:
         model = build(dataclasses.replace(found, precision="float32"))
-    from mate_tf.serving.close_decisions import WithFloat32
-
     exact = LiveModel(model, converter, found.class_names)
-    return WithFloat32(live, exact, float32_margin)
+    return serving.close_decisions.WithFloat32(live, exact, float32_margin)
 
 
 def configured(

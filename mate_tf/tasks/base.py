@@ -7,7 +7,7 @@ from typing import ClassVar
 import tensorflow as tf
 from official.core import base_task
 
-from mate_tf import checkpoints
+from mate_tf import checkpoints, tasks
 from mate_tf.data import features as feature_names
 from mate_tf.data import padding, records
 from mate_tf.data.converters.tokenizer import read_vocabulary
@@ -15,7 +15,6 @@ from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.classifier import TableClassifier, label_features
 from mate_tf.models.configured import ConfiguredModel
-from mate_tf.tasks import head_metrics
 
 _OUTPUT_CLS = r"(output|hidden_\d+)_(weights|bias)_cls"
 
@@ -330,7 +329,7 @@ class Task(base_task.Task):
     def label_names(self):
         """Returns the names of the features that losses and metrics read."""
         config = self.task_config.model
-        return [*label_features(config), *head_metrics.names(config)]
+        return [*label_features(config), *tasks.head_metrics.names(config)]
 
     def build_losses(self, labels, model_outputs, aux_losses=None):
         """Returns the sum of the model's loss and the losses of its layers, <float32>[]."""
@@ -340,7 +339,7 @@ class Task(base_task.Task):
     def build_metrics(self, training=True):
         """Returns a `Mean` for each head: share of correct answers, or mean squared error."""
         del training
-        names = head_metrics.names(self.task_config.model).values()
+        names = tasks.head_metrics.names(self.task_config.model).values()
         return [keras.metrics.Mean(name, dtype=tf.float32) for name in names]
 
     def process_metrics(self, metrics, labels, model_outputs, **kwargs):
@@ -355,10 +354,10 @@ class Task(base_task.Task):
         del kwargs
         model, examples = self.task_config.model, self.example_mask(labels)
         for metric in metrics:
-            if metric.name not in head_metrics.VALUES:
+            if metric.name not in tasks.head_metrics.VALUES:
                 continue  # a layer's metric; the layer updates it
-            value = head_metrics.VALUES[metric.name](labels, model_outputs)
-            weights = head_metrics.weights(model, metric.name, labels, examples)
+            value = tasks.head_metrics.VALUES[metric.name](labels, model_outputs)
+            weights = tasks.head_metrics.weights(model, metric.name, labels, examples)
             metric.update_state(tf.cast(value, tf.float32), weights)
 
     def example_mask(self, features):
