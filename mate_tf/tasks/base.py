@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 import tensorflow as tf
@@ -367,6 +368,21 @@ class Task(base_task.Task):
             features: `column_ids` <int32>[batch, seq] is read.
         """
         return padding.table_example_mask(features)
+
+
+class Read:
+    """Interactions that are made of those that a reader read.
+
+    Args:
+        make: function that returns an iterator over them.
+        defects: defects of the files, see `data.records.report.Report`.
+    """
+
+    def __init__(self, make: Callable[[], Iterator], defects: dict):
+        self._make, self.defects = make, defects
+
+    def __iter__(self) -> Iterator:
+        return self._make()
 
 
 def _pattern(key, parts):

@@ -6,6 +6,7 @@ span in an expanded cell.
 
 import collections
 import dataclasses
+import functools
 import pathlib
 from collections.abc import Iterator
 
@@ -24,7 +25,7 @@ from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.heads.spans import MLP
 from mate_tf.protos import interaction_pb2
-from mate_tf.tasks import configs, registry, table
+from mate_tf.tasks import base, configs, registry, table
 
 NO_CANDIDATE = "no candidate cell"
 AMBIGUOUS = "more than one candidate cell"
@@ -65,7 +66,8 @@ class HybridQaTask(table.TableTask):
     def interactions(self, input_dir, split):
         questions = hybridqa.read(input_dir, split)
         if split == "train":
-            return _Learnable(questions, self.task_config.discard_ambiguous)
+            discards = self.task_config.discard_ambiguous
+            return base.Read(functools.partial(_learnable, questions, discards), questions.defects)
         return questions
 
     def is_right(self, interaction, question, prediction):
@@ -109,12 +111,7 @@ class HybridQaTask(table.TableTask):
                     max_seq_length=2048, expand_entity_descriptions=True
                 ),
                 model=ClassifierConfig(
-                    encoder=EncoderConfig(
-                        attention=AttentionConfig(
-                            name="mate_efficient", global_length=116, radius=42
-                        ),
-                        reset_position_index_per_cell=True,
-                    ),
+                    encoder=EncoderConfig(reset_position_index_per_cell=True),
                     cell_cross_entropy=True,
                 ),
             ),
@@ -125,26 +122,18 @@ class HybridQaTask(table.TableTask):
         )
 
 
-class _Learnable:
-    """Training questions. Questions that are no use for training are marked, with the reason.
-
-    Attributes:
-        defects: defects of the files, see `hybridqa.Questions`.
-    """
-
-    def __init__(self, questions: hybridqa.Questions, discard_ambiguous: bool):
-        self._questions, self._discard_ambiguous = questions, discard_ambiguous
-        self.defects = questions.defects
-
-    def __iter__(self) -> Iterator[interaction_pb2.Interaction]:
-        for interaction in self._questions:
-            for question in interaction.questions:
-                candidates = len(question.answer.answer_coordinates)
-                if not candidates:
-                    invalidate(question, NO_CANDIDATE)
-                elif candidates > 1 and self._discard_ambiguous:
-                    invalidate(question, AMBIGUOUS)
-            yield interaction
+def _learnable(
+    questions: hybridqa.Questions, discard_ambiguous: bool
+) -> Iterator[interaction_pb2.Interaction]:
+    """Yields training questions. Those that are no use for training are marked, with the reason."""
+    for interaction in questions:
+        for question in interaction.questions:
+            candidates = len(question.answer.answer_coordinates)
+            if not candidates:
+                invalidate(question, NO_CANDIDATE)
+            elif candidates > 1 and discard_ambiguous:
+                invalidate(question, AMBIGUOUS)
+        yield interaction
 
 
 @dataclasses.dataclass
@@ -175,7 +164,20 @@ class HybridQaRcTask(table.TableTask):
     baselines = ()
 
     def interactions(self, input_dir, split):
-        return _Cells(input_dir, split, self.task_config.reading)
+        reading, original = self.task_config.reading, None
+        reading.check()
+        questions = hybridqa.read(input_dir, split)
+        if reading.use_original_coordinates:
+            path = pathlib.Path(input_dir) / "released_data" / f"{split}.traced.json"
+            original = hybridqa_rc.read_original_coordinates(path)
+
+        def cells():
+            for interaction in questions:
+                yield from hybridqa_rc.gold_interactions(
+                    interaction, reading, training=split == "train", original=original
+                )
+
+        return base.Read(cells, questions.defects)
 
     def measure(self, interactions, predicted):
         """Computes exact match and F1 over gold cells, by the rules of the official evaluator.
@@ -217,26 +219,3 @@ class HybridQaRcTask(table.TableTask):
             learning_rate=5e-5,
             warmup_ratio=0.01,
         )
-
-
-class _Cells:
-    """Interactions with the gold cells of a split's questions.
-
-    Attributes:
-        defects: defects of the files, see `hybridqa.Questions`.
-    """
-
-    def __init__(self, input_dir, split, reading):
-        reading.check()
-        self._questions = hybridqa.read(input_dir, split)
-        self.defects = self._questions.defects
-        self._reading, self._training, self._original = reading, split == "train", None
-        if reading.use_original_coordinates:
-            path = pathlib.Path(input_dir) / "released_data" / f"{split}.traced.json"
-            self._original = hybridqa_rc.read_original_coordinates(path)
-
-    def __iter__(self):
-        for interaction in self._questions:
-            yield from hybridqa_rc.gold_interactions(
-                interaction, self._reading, training=self._training, original=self._original
-            )

@@ -1,19 +1,15 @@
 """PRETRAIN: masked words and swapped tables, with the texts and tables of other tasks."""
 
 import dataclasses
-from collections.abc import Iterator
 
 import tensorflow as tf
 
-from mate_tf.attention import AttentionConfig
 from mate_tf.data import pretraining
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.pretraining.masking import Masking, MaskingConfig
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
-from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.pretrainer import PretrainerConfig, TablePretrainer
-from mate_tf.protos import interaction_pb2
 from mate_tf.tasks import base, configs, registry
 from mate_tf.tasks.head_metrics import CLASS
 
@@ -138,7 +134,7 @@ class TablePretrainTask(PretrainTask):
             random_table_prob=config.random_table_prob,
             seed=config.random_table_seed,
         )
-        return _Texts(texts, getattr(found, "defects", {}))
+        return base.Read(lambda: texts, getattr(found, "defects", {}))
 
     @classmethod
     def experiment(cls):
@@ -153,13 +149,6 @@ class TablePretrainTask(PretrainTask):
                     trim_question_to_fit=True,
                     trim_question_ids=True,
                 ),
-                model=PretrainerConfig(
-                    encoder=EncoderConfig(
-                        attention=AttentionConfig(
-                            name="mate_efficient", global_length=116, radius=42
-                        )
-                    )
-                ),
             ),
             train_steps=1_000_000,
             batch_size=512,
@@ -167,17 +156,3 @@ class TablePretrainTask(PretrainTask):
             warmup_ratio=0.01,
             grad_clipping=None,
         )
-
-
-class _Texts:
-    """Texts with tables, to be read once.
-
-    Attributes:
-        defects: defects of their files, see `Report`.
-    """
-
-    def __init__(self, texts: Iterator[interaction_pb2.Interaction], defects: dict):
-        self._texts, self.defects = texts, defects
-
-    def __iter__(self) -> Iterator[interaction_pb2.Interaction]:
-        return self._texts

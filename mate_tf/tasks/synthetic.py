@@ -4,7 +4,6 @@ import dataclasses
 
 from official.modeling.hyperparams import base_config
 
-from mate_tf.attention import AttentionConfig
 from mate_tf.data import synthetic
 from mate_tf.evaluation import metrics
 from mate_tf.models.classifier import ClassifierConfig
@@ -91,7 +90,6 @@ class SyntheticTask(table.TableTask):
             model=ClassifierConfig(
                 encoder=EncoderConfig(
                     vocab_size=len(synthetic.vocabulary()),
-                    attention=AttentionConfig(name="mate_efficient"),
                     # The questions of a table do not refer to each other.
                     disabled_features=["prev_label_ids"],
                     initializer_range=0.08,

@@ -2,7 +2,6 @@
 
 from typing import ClassVar
 
-from mate_tf.attention import AttentionConfig
 from mate_tf.data.datasets import statements, tabfact
 from mate_tf.evaluation import metrics
 from mate_tf.models.classifier import ClassifierConfig
@@ -64,7 +63,6 @@ def truth_classifier() -> ClassifierConfig:
     """Returns the config of a model with a classification head of two classes only."""
     return ClassifierConfig(
         encoder=EncoderConfig(
-            attention=AttentionConfig(name="mate_efficient"),
             hidden_dropout_prob=0.07,
             attention_probs_dropout_prob=0.0,
         ),

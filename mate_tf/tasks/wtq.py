@@ -3,10 +3,8 @@
 import dataclasses
 
 from mate_tf import evaluation
-from mate_tf.attention import AttentionConfig
 from mate_tf.data import datasets
 from mate_tf.models.classifier import ClassifierConfig
-from mate_tf.models.encoder import EncoderConfig
 from mate_tf.tasks import configs, registry, table
 
 NUM_AGGREGATIONS = 4
@@ -141,7 +139,6 @@ def weakly_supervised(**options) -> ClassifierConfig:
         "use_answer_as_supervision": True,
     } | options
     return ClassifierConfig(
-        encoder=EncoderConfig(attention=AttentionConfig(name="mate_efficient")),
         num_aggregation_labels=NUM_AGGREGATIONS,
         **options,
     )
