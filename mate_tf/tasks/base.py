@@ -78,14 +78,10 @@ class Task(base_task.Task):
         raise NotImplementedError
 
     def interactions(self, input_dir, split):
-        """Reads official files.
-
-        Args:
-            input_dir: folder with the files. Tasks that generate their tables ignore it.
-            split: one of `splits`.
+        """Reads a split from a folder of official files; some tasks generate it instead.
 
         Returns:
-            iterator over Interaction protos.
+            iterable of Interaction protos.
 
         Raises:
             InputError: if a file is missing or broken.
@@ -94,9 +90,6 @@ class Task(base_task.Task):
 
     def converter(self, vocab_file):
         """Returns the converter of interactions to examples; see `data.converters`.
-
-        Args:
-            vocab_file: path of the vocabulary.
 
         Raises:
             InputError: if the vocabulary cannot be used.
@@ -119,12 +112,7 @@ class Task(base_task.Task):
         raise NotImplementedError
 
     def warnings(self, interactions, predicted):
-        """Returns sentences about what makes the metrics meaningless; there are none by default.
-
-        Args:
-            interactions: see `measure`.
-            predicted: the model's predictions by question id.
-        """
+        """Returns sentences about what makes the metrics of `measure` meaningless, if anything."""
         del interactions, predicted
         return ()
 
@@ -132,8 +120,7 @@ class Task(base_task.Task):
         """Writes answers in the format of the data set's official evaluation, if there is one.
 
         Args:
-            interactions: iterable of Interaction protos.
-            predicted: question id -> `evaluation.predictions.Prediction`.
+            interactions, predicted: see `measure`.
             target: path of the files, without extension.
 
         Returns:
@@ -161,9 +148,6 @@ class Task(base_task.Task):
 
         These values override the configuration file. Flags override these values.
 
-        Args:
-            input_dir: folder with the files.
-
         Raises:
             InputError: if a file is missing or broken.
         """
@@ -171,24 +155,15 @@ class Task(base_task.Task):
         return {}
 
     def official_files(self, input_dir, output_dir):
-        """Returns the folder to read interactions from.
+        """Returns the folder to read interactions from: the user's, which may be None.
 
-        Args:
-            input_dir: the user's folder, or None.
-            output_dir: folder for the files of tasks that generate a data set in its official
-                format.
+        Tasks that generate a data set in its official format write it below `output_dir`.
         """
         del output_dir
         return input_dir
 
     def make_vocabulary(self, path):
-        """Writes the task's own vocabulary, one piece a line.
-
-        Only tasks with `Capabilities.makes_vocabulary` implement this.
-
-        Args:
-            path: file to write.
-        """
+        """Writes the task's own vocabulary, one piece a line, if it `makes_vocabulary`."""
         raise NotImplementedError
 
     def build_model(self):
@@ -242,9 +217,6 @@ class Task(base_task.Task):
     def initialize(self, model):
         """Loads `init_checkpoint`. Variables that it lacks keep their initial values.
 
-        Args:
-            model: the model of `build_model`.
-
         Returns:
             a `checkpoints.LoadReport`, which is also printed; None without a checkpoint.
 
@@ -297,12 +269,7 @@ class Task(base_task.Task):
         return batches.prefetch(records.PREFETCHED)
 
     def global_batches(self, params, multiple_of=1):
-        """Returns whole batches, not yet split between replicas.
-
-        Args:
-            params: a `TableDataConfig`.
-            multiple_of: number of replicas. The size of each batch is a multiple of it.
-        """
+        """Returns whole batches, whose sizes are multiples of the number of replicas."""
         dataset = records.dataset(
             params.input_path,
             params.global_batch_size,
@@ -318,12 +285,8 @@ class Task(base_task.Task):
             multiple_of=multiple_of,
             skip=params.skip_batches,
         )
-        names = dict.fromkeys(
-            [
-                *feature_names.names(feature_names.MODEL_INPUTS),
-                *self.label_names(),
-            ]
-        )
+        inputs = feature_names.names(feature_names.MODEL_INPUTS)
+        names = dict.fromkeys([*inputs, *self.label_names()])
         # Accelerators take no strings, and unused features cost bandwidth.
         return dataset.map(lambda batch: {name: batch[name] for name in names})
 
@@ -348,8 +311,7 @@ class Task(base_task.Task):
 
         Args:
             metrics: metrics of `build_metrics`, and of layers, which this ignores.
-            labels: features with labels: name -> tensor[batch, ...].
-            model_outputs: outputs of the model: name -> tensor[batch, ...].
+            labels, model_outputs: features and outputs, name -> tensor[batch, ...].
             **kwargs: ignored.
         """
         del kwargs

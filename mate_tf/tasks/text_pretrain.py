@@ -66,11 +66,6 @@ class TextPretrainTask(pretrain.PretrainTask):
         return sequences.SequenceConverter(vocab_file, **options)
 
     def example_mask(self, features):
-        """Returns <bool>[batch], true for examples with text, false for padding examples.
-
-        Args:
-            features: `input_mask` <int32>[batch, seq] is read.
-        """
         return padding.example_mask(features)
 
     @classmethod

@@ -131,7 +131,6 @@ class TextToTextTask(base.Task):
         return [TARGET.name]
 
     def example_mask(self, features):
-        """Returns <bool>[batch], true for examples with text, false for padding examples."""
         return padding.example_mask(features)
 
     def build_metrics(self, training=True):

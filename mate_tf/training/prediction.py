@@ -66,15 +66,8 @@ def predict(experiment, model_dir: str, records_path: str, sequential: bool = Fa
 def predictor(experiment, model_dir: str):
     """Loads the last checkpoint in `model_dir`, once for several files of examples.
 
-    Args:
-        experiment: the `TableExperiment` that trained it.
-        model_dir: folder with checkpoints.
-
     Returns:
-        function of `records_path` and `sequential`; see `predict`.
-
-    Raises:
-        InputError: if there is no checkpoint, or the checkpoint is of another model.
+        function of `records_path` and `sequential`; see `predict` for these and for errors.
     """
     model = trainer.load_model(experiment, model_dir)
     compiled = tf.function(
@@ -92,10 +85,8 @@ def predictor(experiment, model_dir: str):
 def predict_with(run, experiment, records_path: str, sequential: bool = False):
     """Returns predictions like `predict`, with a given function that runs the model.
 
-    Args:
-        run: function that takes an iterator over batches (dicts of arrays, with `INPUTS` and
-            more) and returns an iterator over pairs (batch, its `OUTPUTS`), in the same order.
-        experiment, records_path, sequential: see `predict`.
+    `run` takes an iterator over batches (dicts of arrays, with `INPUTS` and more) and returns an
+    iterator over pairs (batch, its `OUTPUTS`), in the same order.
     """
     predictor = _Predictor(experiment, run)
     if sequential:
