@@ -2,7 +2,6 @@
 
 import json
 import os
-import pathlib
 
 import pytest
 from absl.testing import flagsaver
@@ -10,7 +9,6 @@ from absl.testing import flagsaver
 from mate_tf.cli import flags as flag_definitions
 from mate_tf.cli import job, pretrained
 from mate_tf.errors import InputError
-from mate_tf.files.config_files import find_config
 from mate_tf.layers import precision
 from mate_tf.training import experiments
 
@@ -145,15 +143,3 @@ def test_wrong_bert_config_file(tmp_path):
         assert str(path) in str(raised.value)
     with pytest.raises(InputError, match=r"absent\.json: cannot be read"):
         job_of("--task=SQA", "--bert_config_file=absent.json")
-
-
-def test_configurations_are_found_anywhere(project, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in ("quickstart.yaml", "configs/quickstart.yaml"):
-        found = pathlib.Path(find_config(name))
-        assert found.samefile(project / "configs" / "quickstart.yaml")
-    (tmp_path / "quickstart.yaml").write_text("")
-    assert find_config("quickstart.yaml") == "quickstart.yaml"
-    for name in ("absent.yaml", "configs/absent.yaml", "elsewhere/quickstart.yaml"):
-        with pytest.raises(InputError, match=f"--config_file={name}: no such file"):
-            find_config(name)

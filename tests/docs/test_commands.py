@@ -47,7 +47,7 @@ RUN_FOR_REAL = {
     "--config_file=configs/pretrain_small.yaml": "tests/cli/test_pretrain.py",
     "--config_file=configs/text_pretrain_small.yaml": "tests/cli/test_text_pretrain.py",
     "--config_file=configs/treeformer_tf.yaml": "tests/cli/test_trees.py",
-    "--config_file=configs/squad_v1.yaml": "tests/cli/test_squad.py",
+    "--config_file=configs/squad_v1.yaml": "tests/cli/test_sequences.py",
     "--config_file=configs/listops_small.yaml": "tests/cli/test_listops.py",
     "best_checkpoint_eval_metric": "tests/cli/test_train.py::test_the_best_checkpoint_is_kept",
     "multi_worker_mirrored": "tests/cli/test_workers.py::test_two_workers_train_as_one",

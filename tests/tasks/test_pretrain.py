@@ -29,23 +29,6 @@ def make(tmp_path):
     return task
 
 
-def test_hyper_parameters_of_the_paper():
-    experiment = tasks.experiment("PRETRAIN")
-    task = experiment.task
-    assert task.conversion.max_seq_length == 128
-    assert task.train_data.global_batch_size == 512
-    assert experiment.trainer.train_steps == 1_000_000
-    assert (task.masking.masked_lm_prob, task.masking.max_predictions_per_seq) == (0.15, 20)
-    assert not task.masking.mask_whole_cells
-    assert task.random_table_prob == 0.5
-    attention = task.model.encoder.attention
-    assert (attention.name, attention.global_length, attention.radius) == (
-        "mate_efficient",
-        116,
-        42,
-    )
-
-
 @pytest.fixture
 def examples(monkeypatch):
     """Five batches of two equal examples in place of files."""
