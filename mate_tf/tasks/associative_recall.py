@@ -78,22 +78,20 @@ class AssociativeRecallTask(sequence.SequenceTask):
     @classmethod
     def experiment(cls):
         """Returns the settings of a small model with full attention."""
-        task = RecallTaskConfig(
-            name=cls.name,
-            conversion=lra.conversion(512, SYMBOLS),
-            model=lra.classifier(
-                RecallGenerationConfig.num_values,
-                (2, 4, 128, 256),
-                hidden_layers=0,
-                dropout=(0.0, 0.0),
-                vocab_size=512,
-                max_position_embeddings=512,
-                # As in SYNTHETIC: initial weights with which equal symbols attend to each other.
-                initializer_range=0.08,
-                key_initialization="query",
-                word_embedding_scale=4.0,
-            ),
+        model = lra.classifier(
+            *(RecallGenerationConfig.num_values, (2, 4, 128, 256), 512, 512),
+            hidden_layers=0,
+            dropout=(0.0, 0.0),
+            # As in SYNTHETIC: initial weights with which equal symbols attend to each other.
+            initializer_range=0.08,
+            key_initialization="query",
+            word_embedding_scale=4.0,
         )
         return lra.experiment(
-            task, train_steps=2_000, warmup_steps=100, learning_rate=0.01, weight_decay=0.0
+            *(cls.name, 512, SYMBOLS, model),
+            config=RecallTaskConfig,
+            train_steps=2_000,
+            warmup_steps=100,
+            learning_rate=0.01,
+            weight_decay=0.0,
         )

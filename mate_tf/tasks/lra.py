@@ -18,24 +18,23 @@ from mate_tf.tasks import base, configs, registry, sequence
 _BYTE_VOCABULARY = 260  # four special pieces and the bytes
 
 
-def conversion(max_seq_length: int, kind: str) -> sequence.SequenceConversionConfig:
-    """Returns the conversion of sequences.
-
-    Args:
-        max_seq_length: tokens per example.
-        kind: kind of tokens, see `SequenceConversionConfig.tokens`.
-    """
-    return sequence.SequenceConversionConfig(max_seq_length=max_seq_length, tokens=kind)
-
-
 def classifier(
-    num_labels: int, sizes, *, hidden_layers=1, num_towers=1, dropout=(0.1, 0.1), **encoder
+    num_labels: int,
+    sizes,
+    vocab_size: int,
+    positions: int,
+    *,
+    hidden_layers=1,
+    num_towers=1,
+    dropout=(0.1, 0.1),
+    **encoder,
 ):
     """Returns the config of a classifier like those of Long Range Arena.
 
     Args:
         num_labels: number of classes.
         sizes: layers, heads, their width together, and that of the feed-forward networks.
+        vocab_size, positions: number of embeddings of tokens and of positions.
         hidden_layers: hidden layers of the classifier; each is half as wide as the previous one.
         num_towers: see `ClassifierConfig`.
         dropout: rates of the hidden layers and of the attention probabilities.
@@ -43,23 +42,28 @@ def classifier(
     """
     names = ("num_hidden_layers", "num_attention_heads", "hidden_size", "intermediate_size")
     encoder |= dict(zip(names, sizes, strict=True))
-    width, (hidden, attention) = encoder["intermediate_size"], dropout
     return sequence.classifier(
         num_labels,
         encoder={
-            "hidden_dropout_prob": hidden,
-            "attention_probs_dropout_prob": attention,
+            "hidden_dropout_prob": dropout[0],
+            "attention_probs_dropout_prob": dropout[1],
+            "vocab_size": vocab_size,
+            "max_position_embeddings": positions,
             **encoder,
         },
-        classification_hidden_sizes=[width // 2**index for index in range(hidden_layers)],
+        classification_hidden_sizes=[sizes[-1] // 2**index for index in range(hidden_layers)],
         num_towers=num_towers,
         sequence_dropout_prob=0.0,
     )
 
 
 def experiment(
-    task: sequence.SequenceTaskConfig,
+    name: str,
+    length: int,
+    tokens: str,
+    model,
     *,
+    config=sequence.SequenceTaskConfig,
     train_steps: int,
     warmup_steps: int,
     batch_size: int = 32,
@@ -73,7 +77,11 @@ def experiment(
     it rises to `learning_rate` in w steps and then follows half a cosine down to 0.
 
     Args:
-        task: config of the task.
+        name: name of the task.
+        length: tokens per example.
+        tokens: kind of tokens, see `SequenceConversionConfig.tokens`.
+        model: config of the model.
+        config: class of the task's config.
         train_steps: number of steps.
         warmup_steps: w, steps of the warm-up.
         batch_size: examples per step.
@@ -81,6 +89,8 @@ def experiment(
         weight_decay: weight decay of all variables.
         cosine: whether the learning rate follows a cosine.
     """
+    conversion = sequence.SequenceConversionConfig(max_seq_length=length, tokens=tokens)
+    task = config(name=name, conversion=conversion, model=model)
     task.train_data.override({"is_training": True, "global_batch_size": batch_size})
     task.validation_data.override({"global_batch_size": batch_size})
     found = configs.TableExperiment(task=task)
@@ -184,16 +194,9 @@ class ListOpsTask(sequence.SequenceTask):
     def experiment(cls):
         """Returns the settings of Treeformer's table 8 with full attention."""
         return experiment(
-            ListOpsTaskConfig(
-                name=cls.name,
-                conversion=conversion(2048, SYMBOLS),
-                model=classifier(
-                    10,
-                    (4, 4, 512, 1024),
-                    vocab_size=19,
-                    max_position_embeddings=2048,
-                ),
-            ),
+            *(cls.name, 2048, SYMBOLS),
+            classifier(10, (4, 4, 512, 1024), 19, 2048),
+            config=ListOpsTaskConfig,
             train_steps=5_000,
             warmup_steps=1_000,
         )
@@ -213,16 +216,8 @@ class LraTextTask(sequence.SequenceTask):
     def experiment(cls):
         """Returns the settings of Treeformer's table 8 with full attention."""
         return experiment(
-            sequence.SequenceTaskConfig(
-                name=cls.name,
-                conversion=conversion(4096, BYTES),
-                model=classifier(
-                    2,
-                    (4, 4, 256, 1024),
-                    vocab_size=_BYTE_VOCABULARY,
-                    max_position_embeddings=4096,
-                ),
-            ),
+            *(cls.name, 4096, BYTES),
+            classifier(2, (4, 4, 256, 1024), _BYTE_VOCABULARY, 4096),
             train_steps=20_000,
             warmup_steps=8_000,
         )
@@ -245,18 +240,8 @@ class LraRetrievalTask(sequence.SequenceTask):
     def experiment(cls):
         """Returns the settings of Treeformer's table 8: two papers of 4096 tokens each."""
         return experiment(
-            sequence.SequenceTaskConfig(
-                name=cls.name,
-                conversion=conversion(8192, BYTES),
-                model=classifier(
-                    2,
-                    (4, 4, 128, 512),
-                    hidden_layers=2,
-                    num_towers=2,
-                    vocab_size=_BYTE_VOCABULARY,
-                    max_position_embeddings=4096,
-                ),
-            ),
+            *(cls.name, 8192, BYTES),
+            classifier(2, (4, 4, 128, 512), _BYTE_VOCABULARY, 4096, hidden_layers=2, num_towers=2),
             train_steps=5_000,
             warmup_steps=8_000,
         )
@@ -277,17 +262,8 @@ class LraImageTask(sequence.SequenceTask):
     def experiment(cls):
         """Returns the settings of Treeformer's table 8. [CLS] comes before the 1024 pixels."""
         return experiment(
-            sequence.SequenceTaskConfig(
-                name=cls.name,
-                conversion=conversion(1025, SYMBOLS),
-                model=classifier(
-                    10,
-                    (1, 1, 32, 64),
-                    dropout=(0.3, 0.2),
-                    vocab_size=260,
-                    max_position_embeddings=1025,
-                ),
-            ),
+            *(cls.name, 1025, SYMBOLS),
+            classifier(10, (1, 1, 32, 64), 260, 1025, dropout=(0.3, 0.2)),
             train_steps=35_000,
             warmup_steps=175,
             batch_size=56,
