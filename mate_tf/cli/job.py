@@ -277,12 +277,8 @@ def _beam_options(flags) -> tuple[str, ...]:
 def _fill_paths(task: Task, mode: str, output_dir: str) -> None:
     """Sets paths that the configuration leaves empty to files in the output folder."""
     config = task.task_config
-    config.train_data.input_path = config.train_data.input_path or examples_path(
-        output_dir, "train"
-    )
-    config.validation_data.input_path = config.validation_data.input_path or examples_path(
-        output_dir, "dev"
-    )
+    for data, split in ((config.train_data, "train"), (config.validation_data, "dev")):
+        data.input_path = data.input_path or examples_path(output_dir, split)
     if not config.conversion.bert_vocab_file:
         config.conversion.bert_vocab_file = vocabulary.find(task, mode, output_dir)
 

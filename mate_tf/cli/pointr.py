@@ -31,24 +31,14 @@ from mate_tf.pointr import evaluation, prediction, predictor
 from mate_tf.training import experiments
 
 BOTH_STAGES = (
-    "bert_vocab_file",
-    "init_checkpoint",
-    "mixed_precision",
-    "skip_mismatched",
-    "test_batch_size",
-    "tf_random_seed",
+    *("bert_vocab_file", "init_checkpoint", "mixed_precision"),
+    *("skip_mismatched", "test_batch_size", "tf_random_seed"),
 )
 """Flags that apply to both stages."""
 
 POINT_ONLY = (
-    "attention",
-    "global_length",
-    "radius",
-    "row_heads_ratio",
-    "reset_position_index_per_cell",
-    "expand_entity_descriptions",
-    "entity_descriptions_sentence_limit",
-    "use_entity_title",
+    *("attention", "global_length", "radius", "row_heads_ratio", "reset_position_index_per_cell"),
+    *("expand_entity_descriptions", "entity_descriptions_sentence_limit", "use_entity_title"),
 )
 """Flags about long tables. They apply to the first stage only; the reader's inputs are short."""
 

@@ -1,6 +1,7 @@
 """WTQ, WIKISQL and WIKISQL_SUPERVISED: answers are cells or computed from cells."""
 
 import dataclasses
+import functools
 
 from mate_tf import evaluation
 from mate_tf.data import datasets
@@ -13,8 +14,7 @@ NUM_AGGREGATIONS = 4
 COUNTING_BASELINES = ("lexical match, counted", "row and column match, counted")
 """Baselines that answer "how many" with a number."""
 
-NUM_TRAIN_STEPS = 50_000
-BATCH_SIZE = 512
+_fine_tuning = functools.partial(configs.fine_tuning, train_steps=50_000, batch_size=512)
 
 
 @dataclasses.dataclass
@@ -45,7 +45,7 @@ class WtqTask(table.TableTask):
     @classmethod
     def experiment(cls):
         """Returns TAPAS's hyper-parameters for WikiTableQuestions with MATE's attention."""
-        return configs.fine_tuning(
+        return _fine_tuning(
             WtqTaskConfig(
                 name=cls.name,
                 model=weakly_supervised(
@@ -56,8 +56,6 @@ class WtqTask(table.TableTask):
                     init_cell_selection_weights_to_zero=True,
                 ),
             ),
-            train_steps=NUM_TRAIN_STEPS,
-            batch_size=BATCH_SIZE,
             learning_rate=1.93581e-5,
             warmup_ratio=0.128960,
         )
@@ -81,7 +79,7 @@ class WikiSqlTask(table.TableTask):
     @classmethod
     def experiment(cls):
         """Returns TAPAS's hyper-parameters for WikiSQL with MATE's attention."""
-        return configs.fine_tuning(
+        return _fine_tuning(
             configs.TableTaskConfig(
                 name=cls.name,
                 model=weakly_supervised(
@@ -91,8 +89,6 @@ class WikiSqlTask(table.TableTask):
                     huber_loss_delta=1265.74,
                 ),
             ),
-            train_steps=NUM_TRAIN_STEPS,
-            batch_size=BATCH_SIZE,
             learning_rate=6.17164e-5,
             warmup_ratio=0.1424,
         )
@@ -108,7 +104,7 @@ class SupervisedWikiSqlTask(WikiSqlTask):
     @classmethod
     def experiment(cls):
         """Returns TAPAS's hyper-parameters for supervised WikiSQL with MATE's attention."""
-        return configs.fine_tuning(
+        return _fine_tuning(
             configs.TableTaskConfig(
                 name=cls.name,
                 model=weakly_supervised(
@@ -120,8 +116,6 @@ class SupervisedWikiSqlTask(WikiSqlTask):
                     huber_loss_delta=222.088,
                 ),
             ),
-            train_steps=NUM_TRAIN_STEPS,
-            batch_size=BATCH_SIZE,
             learning_rate=4.12331e-5,
             warmup_ratio=0.168479,
         )
