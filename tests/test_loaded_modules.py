@@ -44,7 +44,7 @@ def test_an_answer(modules):
     ours = of_ours(found)
     assert len(ours) <= 150, f"{len(ours)} modules: {', '.join(ours)}"
     assert not {"mate_tf.training.trainer", "mate_tf.tasks.glue", "mate_tf.analysis"} & set(ours)
-    assert not {"keras.src", "matplotlib", "sklearn", "orbit.controller"} & set(found)
+    assert not {"keras.src", "matplotlib", "sklearn"} & set(found)
 
 
 @pytest.mark.slow
@@ -53,4 +53,4 @@ def test_a_training_of_two_steps(modules, tmp_path):
     modules("create_data", *job)
     ours = of_ours(modules("train", *job, "--num_train_steps=2", "--train_batch_size=2"))
     assert len(ours) <= 220, f"{len(ours)} modules: {', '.join(ours)}"
-    assert not {"mate_tf.training.estimator", "mate_tf.serving.predictor"} & set(ours)
+    assert "mate_tf.training.estimator" not in ours

@@ -1,4 +1,4 @@
-"""What is done with a job: data, training, predictions and their scores, calibration, export."""
+"""Work that jobs ask for: data, training, predictions and their scores, calibration, export."""
 
 import collections
 import itertools

@@ -2,23 +2,28 @@
 
 from mate_tf.lazy import on_first_use
 
+__all__ = [
+    "GZIP",
+    "PREFETCHED",
+    "Curriculum",
+    "count_records",
+    "dataset",
+    "read_examples",
+    "read_interactions",
+    "write_examples",
+    "write_interactions",
+]
+
 _EXPORTS = {
     "GZIP": "mate_tf.data.records.frames",
-    **dict.fromkeys(
-        (
-            "PREFETCHED",
-            "Curriculum",
-            "count_records",
-            "dataset",
-            "read_examples",
-            "read_interactions",
-            "write_examples",
-            "write_interactions",
-        ),
-        "mate_tf.data.records.tfrecord",
-    ),
+    "Curriculum": "mate_tf.data.records.tfrecord",
+    "PREFETCHED": "mate_tf.data.records.tfrecord",
+    "count_records": "mate_tf.data.records.tfrecord",
+    "dataset": "mate_tf.data.records.tfrecord",
+    "read_examples": "mate_tf.data.records.tfrecord",
+    "read_interactions": "mate_tf.data.records.tfrecord",
+    "write_examples": "mate_tf.data.records.tfrecord",
+    "write_interactions": "mate_tf.data.records.tfrecord",
 }
-
-__all__ = sorted(_EXPORTS)
 
 __getattr__, __dir__ = on_first_use(__name__, _EXPORTS)

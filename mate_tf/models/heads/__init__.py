@@ -36,6 +36,9 @@ __all__ = [
     "TokenHead",
 ]
 
-_EXPORTS = dict.fromkeys(("MaskedWordHead", "RandomTableHead"), "mate_tf.models.heads.pretraining")
+_EXPORTS = {
+    "MaskedWordHead": "mate_tf.models.heads.pretraining",
+    "RandomTableHead": "mate_tf.models.heads.pretraining",
+}
 
 __getattr__, __dir__ = on_first_use(__name__, _EXPORTS)
