@@ -10,7 +10,7 @@ from mate_tf import values
 from mate_tf.errors import InputError
 
 _OPTIONS: dict[str, type] = {}
-_NOT_IMPORTED: dict[str, Callable[[], None]] = {}  # name -> registers the variant
+_ON_FIRST_USE: dict[str, Callable[[], None]] = {}  # name -> registers the variant
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,12 +25,12 @@ def register_options(name: str, options: type) -> None:
 
 def register_on_first_use(name: str, register: Callable[[], None]) -> None:
     """Makes variant `name` known. `register` imports and registers it when it is asked for."""
-    _NOT_IMPORTED[name] = register
+    _ON_FIRST_USE[name] = register
 
 
 def names() -> list[str]:
     """Returns the names of all variants, sorted."""
-    return sorted({*_OPTIONS, *_NOT_IMPORTED})
+    return sorted({*_OPTIONS, *_ON_FIRST_USE})
 
 
 def options(name: str) -> type:
@@ -39,8 +39,8 @@ def options(name: str) -> type:
     Raises:
         InputError: for an unknown name; the message lists the known names.
     """
-    if name in _NOT_IMPORTED:
-        _NOT_IMPORTED.pop(name)()
+    if name not in _OPTIONS and name in _ON_FIRST_USE:
+        _ON_FIRST_USE[name]()
     if name not in _OPTIONS:
         raise InputError(f"unknown attention {name!r}; known are {', '.join(names())}")
     return _OPTIONS[name]
