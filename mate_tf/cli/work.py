@@ -112,7 +112,10 @@ def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
     run = load(job.experiment, job.model_dir)  # one model, whose graph is traced once
     for split, path in paths.items():
         if writes:
-            found[split] = _write(job, split, run(path))
+            found[split] = sorted(run(path), key=lambda each: each.question_id)
+            target = os.path.join(job.model_dir, f"{split}.jsonl")
+            texts.write(found[split], target)
+            print(f"predicted | {len(found[split])} texts | {target}")
             continue
         for sequential in (False, True) if job.task.sequential else (False,):
             name = split + SEQUENCE * sequential
@@ -125,29 +128,13 @@ def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
     return found
 
 
-def _write(job: Job, split: str, outputs) -> list[predictions.Prediction]:
-    """Writes <split>.jsonl with the texts that the model writes; returns them, sorted by id."""
-    found = sorted(outputs, key=lambda each: each.question_id)
-    target = os.path.join(job.model_dir, f"{split}.jsonl")
-    texts.write(found, target)
-    print(f"predicted | {len(found)} texts | {target}")
-    return found
-
-
 def write_predictions(job: Job) -> None:
     """Writes the predictions of every split but train, and official answers."""
     write_answers(job, predict(job))
 
 
 def write_answers(job: Job, predicted) -> None:
-    """Writes <split>.* for the data set's official evaluation into the model folder.
-
-    Only some tasks have such files, see `Task.write_answers`.
-
-    Args:
-        job: the job.
-        predicted: result of `predict`.
-    """
+    """Writes the files of `Task.write_answers` for the result of `predict`, if the task has any."""
     for split, source in evaluated(job.task).items():
         answers = metrics.by_question(predicted[source + SEQUENCE * job.task.sequential])
         interactions = records.read_interactions(interactions_path(job.output_dir, split))
@@ -169,15 +156,7 @@ def predict_and_evaluate(job: Job) -> dict[str, dict]:
 
 
 def score(job: Job, predicted) -> dict[str, dict]:
-    """Scores given predictions, prints the scores, writes metrics.json.
-
-    Args:
-        job: the job. Its interactions have the gold answers.
-        predicted: result of `predict`.
-
-    Returns:
-        see `predict_and_evaluate`.
-    """
+    """Scores the result of `predict`; see `predict_and_evaluate`."""
     results = {}
     write_answers(job, predicted)
     fitted = _baselines(job)
@@ -232,24 +211,20 @@ def calibrate(job: Job) -> dict:
     path = interactions_path(job.output_dir, split)
     job.require_examples(path)
     interactions = list(records.read_interactions(path))
+    train = interactions_path(job.output_dir, job.task.splits[0])
+    counted = associations.count(records.read_interactions(train)) if os.path.exists(train) else {}
     found = confidence.scored(
         _predictor(job),
         interactions,
         job.task.is_right,
         job.task.sequential,
-        associations=_associations(job),
+        associations=counted,
     )
     fitted = confidence.fit(found, confidence.latest_weights(job.model_dir))
     rows = confidence.report(found, fitted)
     print(f"\n{split}\n{metrics.comparison({'model': rows}, CONFIDENCE)}")
     print(f"\ncalibrated | {confidence.write(job.model_dir, fitted, rows)}")
     return rows
-
-
-def _associations(job: Job) -> dict[str, list[str]]:
-    """Returns those of the training questions; none without the interactions of that split."""
-    path = interactions_path(job.output_dir, job.task.splits[0])
-    return associations.count(records.read_interactions(path)) if os.path.exists(path) else {}
 
 
 def _predictor(job: Job) -> Predictor:

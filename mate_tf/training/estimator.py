@@ -68,14 +68,6 @@ def train(experiment: TableExperiment, model_dir: str, options: Options = Option
     Writes the same files as `trainer.train`, except that summaries are Estimator's and there is no
     layers.jsonl.
 
-    Args:
-        experiment: a `TableExperiment`.
-        model_dir: folder to write to.
-        options: devices to train on.
-
-    Returns:
-        dict of floats: the last metrics, and global_step.
-
     Raises:
         InputError: see `trainer.train`; also for settings that this trainer does not support.
     """

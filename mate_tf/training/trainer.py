@@ -154,14 +154,8 @@ def save_start(experiment, model_dir: str) -> None:
     """Saves the initial checkpoint of a training, for another trainer to start from.
 
     It has the same contents as later checkpoints: the weights of `task.init_checkpoint`, the
-    optimizer's moments, and the first step (0, or that of `trainer.continue_steps`).
-
-    Args:
-        experiment: a resolved `TableExperiment` without bootstrapping.
-        model_dir: folder to write to; it has no checkpoint yet.
-
-    Raises:
-        InputError: see `train`.
+    optimizer's moments, and the first step (0, or that of `trainer.continue_steps`). The experiment
+    is resolved and has no bootstrapping.
     """
     with runtime(experiment) as strategy:
         runner = _runner(strategy, experiment, "train", model_dir, model_dir)

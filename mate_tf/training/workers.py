@@ -207,10 +207,7 @@ def _wait_for_all(addresses: list[str], own: int, timeout: float) -> None:
     TensorFlow itself would wait without end for a missing worker, whatever timeout it is given, and
     would block the whole process.
 
-    Args:
-        addresses: addresses of all workers.
-        own: index of this process's address.
-        timeout: seconds to wait.
+    `own` is the index of this process's address, `timeout` is in seconds.
 
     Raises:
         OSError: if a worker does not connect in time, or the address cannot be used.
