@@ -18,8 +18,7 @@ from unittest import mock
 import common
 
 from mate_tf.attention import tree_fine
-from mate_tf.cli.create_data import create_data
-from mate_tf.cli.train import train
+from mate_tf.cli.work import create_data, train
 from mate_tf.training import layer_log
 
 NONE = 1e-9

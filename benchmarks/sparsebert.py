@@ -33,8 +33,7 @@ from mate_tf.attention import mask_files, mask_pruning
 from mate_tf.attention.learned_mask import LearnedMaskPattern
 from mate_tf.attention.masks import static
 from mate_tf.checkpoints import pattern_variables
-from mate_tf.cli.create_data import create_data
-from mate_tf.cli.train import train
+from mate_tf.cli.work import create_data, train
 from mate_tf.data import records
 from mate_tf.data.records.create_data import examples_path, interactions_path
 from mate_tf.evaluation import metrics, predictions

@@ -45,6 +45,11 @@ def is_of_files(error: BaseException) -> bool:
     return "OpError" in names and bool(names & _OF_FILES or _PARSED.search(_joined(error)))
 
 
+def is_of_collectives(error: BaseException) -> bool:
+    """Returns whether an operation failed because another worker was lost."""
+    return "Collective ops is aborted" in str(error)
+
+
 def on_one_line(error: BaseException) -> str:
     """Returns the error's message on one line, without what gin adds to it.
 

@@ -16,13 +16,14 @@ def on_first_use(package: str, exports: Mapping[str, str] | None = None) -> tupl
 
     Args:
         package: dotted name of the package.
-        exports: name -> module that it is imported from.
+        exports: name -> module that it is imported from, or that has this name too.
     """
     exports = exports or {}
 
     def get(name):
         if name in exports:
-            return getattr(importlib.import_module(exports[name]), name)
+            module = importlib.import_module(exports[name])
+            return getattr(module, name, module)
         module = f"{package}.{name}"
         if not name.startswith("_") and importlib.util.find_spec(module):
             return importlib.import_module(module)

@@ -58,15 +58,25 @@ def test_what_is_not_there():
 
 
 @pytest.mark.parametrize("given", [None, "0"])
-def test_onednn_is_on_unless_the_user_says_otherwise(project, given):
-    """TensorFlow leaves it off on x86 processors without AVX512-VNNI."""
-    if platform.machine().lower() not in ("x86_64", "amd64"):
+@pytest.mark.parametrize("name", ["TF_ENABLE_ONEDNN_OPTS", "TF_USE_LEGACY_KERAS"])
+def test_what_is_set_unless_the_user_says_otherwise(project, name, given):
+    """oneDNN, which TensorFlow leaves off without AVX512-VNNI; and Keras 2 alone."""
+    if name == "TF_ENABLE_ONEDNN_OPTS" and platform.machine().lower() not in ("x86_64", "amd64"):
         pytest.skip("not an x86 processor")
-    name = "TF_ENABLE_ONEDNN_OPTS"
+    if name == "TF_USE_LEGACY_KERAS":
+        pytest.importorskip("tf_keras", reason="TensorFlow 2.15 has Keras 2 without tf_keras")
+    assert environment_after(project, "import mate_tf", name, given) == (given or "1")
+
+
+def test_keras_is_not_chosen_after_tensorflow_is_imported(project):
+    code = "import sys; sys.modules['tensorflow'] = sys; import mate_tf"
+    assert environment_after(project, code, "TF_USE_LEGACY_KERAS") == "None"
+
+
+def environment_after(project, code, name, given=None):
+    """Returns the value of an environment variable after `code` has run in a new process."""
     environment = {key: value for key, value in os.environ.items() if key != name}
     if given:
         environment[name] = given
-    code = f"import os, mate_tf; print(os.environ[{name!r}])"
-    command = [sys.executable, "-c", code]
-    said = subprocess.check_output(command, cwd=project, env=environment, text=True)
-    assert said.strip() == (given or "1")
+    command = [sys.executable, "-c", f"{code}; import os; print(os.environ.get({name!r}))"]
+    return subprocess.check_output(command, cwd=project, env=environment, text=True).strip()

@@ -143,7 +143,7 @@ def test_stages_of_a_pipeline(name):
         files = {stage: given.get(stage, {}).get("config_file") for stage in STAGES}
         named |= {stage: file for stage, file in files.items() if file}
     assert {loaded(named[stage]).task.name for stage in STAGES} == {*STAGES.values()}
-    config = pointr._read(str(CONFIGS / name))
+    config = pointr._read_config(str(CONFIGS / name))
     assert config.point.as_dict() == loaded(named["point"]).as_dict()
     if name.startswith("mate/"):
         assert named["point"] == name.replace("pointr", "hybridqa")

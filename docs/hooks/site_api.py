@@ -182,12 +182,12 @@ def _exports(tree: ast.Module, module: str) -> dict[str, str]:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGE):
             for alias in node.names:
                 imported[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-    lazy = _literal(tree, "_EXPORTS")
-    if lazy is not None:  # a dict says from where names are imported on first use
-        imported = {name: f"{source}.{name}" for name, source in lazy.items()}
-        imported |= {name: f"{module}.{name}" for name in _literal(tree, "_MODULES") or ()}
-        return {name: _definition(target) for name, target in imported.items()}
-    names = _literal(tree, "__all__") or ()
+    lazy = _literal(tree, "_EXPORTS") or {}  # from where names are imported on first use
+    for name, source in lazy.items():
+        text = _source(source).read_text(encoding="utf-8")
+        imported[name] = f"{source}.{name}" if re.search(rf"\b{name}\b", text) else source
+    modules = _literal(tree, "_MODULES")
+    names = [*lazy, *modules] if modules else _literal(tree, "__all__") or ()
     return {name: _definition(imported.get(name, f"{module}.{name}")) for name in names}
 
 

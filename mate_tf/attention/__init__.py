@@ -1,24 +1,11 @@
 """Attention over tables: variants behind one contract (`base`), found by name.
 
-A new variant is one file, imported here and registered in one line.
+A new variant is one file, and one row of `_VARIANTS`, by which it is imported when it is asked for.
 """
 
-from mate_tf.attention import (
-    bigbird,
-    full,
-    kernel,
-    learned_mask,
-    linformer,
-    masks,
-    mate,
-    same_row_or_column,
-    static_masks,
-    table_bias,
-    table_etc,
-    tree,
-    tree_coarse,
-    tree_fine,
-)
+import functools
+import importlib
+
 from mate_tf.attention.base import (
     AttentionPattern,
     TableAttention,
@@ -26,44 +13,52 @@ from mate_tf.attention.base import (
     names,
     register,
 )
-from mate_tf.attention.config import AttentionConfig
+from mate_tf.attention.config import AttentionConfig, register_on_first_use
 from mate_tf.attention.context import TableContext
 from mate_tf.attention.coverage import coverage
-from mate_tf.attention.masks import files as mask_files
-from mate_tf.attention.masks import learned as mask_pruning
 from mate_tf.attention.views import MultiViewEmbedding
 from mate_tf.lazy import on_first_use
 
-register("full", full.FullPattern, full.MaskedAttention, full.FullOptions)
-register(
-    "same_row_or_column",
-    same_row_or_column.SameRowOrColumnPattern,
-    full.MaskedAttention,
-    full.FullOptions,
-)
-register("mate_exact", mate.MateExactPattern, mate.MateExact, mate.MateExactOptions)
-register("mate_efficient", mate.MateEfficientPattern, mate.MateEfficient, mate.MateOptions)
-register(
-    "learned_mask",
-    learned_mask.LearnedMaskPattern,
-    full.MaskedAttention,
-    learned_mask.LearnedMaskOptions,
-)
-register(
-    "static_mask",
-    static_masks.StaticMaskPattern,
-    static_masks.StaticMaskAttention,
-    static_masks.StaticMaskOptions,
-)
-register("tree_fine", tree.TreePattern, tree_fine.TreeFine, tree_fine.TreeFineOptions)
-register("tree_coarse", tree.TreePattern, tree_coarse.TreeCoarse, tree.TreeOptions)
-register("linformer", linformer.LinformerPattern, linformer.Linformer, linformer.LinformerOptions)
-register("table_etc", table_etc.TableETCPattern, table_etc.TableETC, table_etc.TableETCOptions)
-register("bigbird", bigbird.BigBirdPattern, bigbird.BigBird, bigbird.BigBirdOptions)
-register("kernel", kernel.KernelPattern, kernel.KernelAttention, kernel.KernelOptions)
-register(
-    "table_bias", table_bias.TableBiasPattern, table_bias.TableBias, table_bias.TableBiasOptions
-)
+_VARIANTS = {
+    "full": "full.FullPattern, full.MaskedAttention, full.FullOptions",
+    "same_row_or_column": (
+        "same_row_or_column.SameRowOrColumnPattern, full.MaskedAttention, full.FullOptions"
+    ),
+    "mate_exact": "mate.MateExactPattern, mate.MateExact, mate.MateExactOptions",
+    "mate_efficient": "mate.MateEfficientPattern, mate.MateEfficient, mate.MateOptions",
+    "learned_mask": (
+        "learned_mask.LearnedMaskPattern, full.MaskedAttention, learned_mask.LearnedMaskOptions"
+    ),
+    "static_mask": (
+        "static_masks.StaticMaskPattern, static_masks.StaticMaskAttention, "
+        "static_masks.StaticMaskOptions"
+    ),
+    "tree_fine": "tree.TreePattern, tree_fine.TreeFine, tree_fine.TreeFineOptions",
+    "tree_coarse": "tree.TreePattern, tree_coarse.TreeCoarse, tree.TreeOptions",
+    "linformer": "linformer.LinformerPattern, linformer.Linformer, linformer.LinformerOptions",
+    "table_etc": "table_etc.TableETCPattern, table_etc.TableETC, table_etc.TableETCOptions",
+    "bigbird": "bigbird.BigBirdPattern, bigbird.BigBird, bigbird.BigBirdOptions",
+    "kernel": "kernel.KernelPattern, kernel.KernelAttention, kernel.KernelOptions",
+    "table_bias": "table_bias.TableBiasPattern, table_bias.TableBias, table_bias.TableBiasOptions",
+}
+"""Name of a variant -> its pattern, attention and options, each as module.class."""
+
+
+def _register(name: str) -> None:
+    def imported(path):
+        module, _, found = path.rpartition(".")
+        return getattr(importlib.import_module(f"{__name__}.{module}"), found)
+
+    register(name, *map(imported, _VARIANTS[name].split(", ")))
+
+
+for _name in _VARIANTS:
+    register_on_first_use(_name, functools.partial(_register, _name))
+
+_EXPORTS = {
+    "mask_files": "mate_tf.attention.masks.files",
+    "mask_pruning": "mate_tf.attention.masks.learned",
+}
 
 __all__ = [
     "AttentionConfig",
@@ -81,4 +76,4 @@ __all__ = [
     "static_masks",
 ]
 
-__getattr__, __dir__ = on_first_use(__name__)
+__getattr__, __dir__ = on_first_use(__name__, _EXPORTS)

@@ -16,11 +16,10 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from mate_tf.attention.config import AttentionConfig, NoOptions, register_options
+from mate_tf.attention.config import AttentionConfig, NoOptions, names, options, register_options
 from mate_tf.attention.context import TableContext
 from mate_tf.attention.masked_scores import MASKED_SCORE, mask_bias, masked_score
 from mate_tf.attention.pattern import AttentionPattern
-from mate_tf.errors import InputError
 from mate_tf.layers.dropout import Dropout
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.shapes import build_child, shape_list
@@ -384,11 +383,5 @@ def get(name: str) -> Variant:
     Raises:
         InputError: for an unknown name; the message lists the known names.
     """
-    if name not in _VARIANTS:
-        raise InputError(f"unknown attention {name!r}; known are {', '.join(names())}")
+    options(name)  # imports the variant
     return _VARIANTS[name]
-
-
-def names() -> list[str]:
-    """Returns the names of all registered variants, sorted."""
-    return sorted(_VARIANTS)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import typing
+from collections.abc import Callable
 
 from official.modeling.hyperparams import base_config
 
@@ -9,6 +10,7 @@ from mate_tf import values
 from mate_tf.errors import InputError
 
 _OPTIONS: dict[str, type] = {}
+_ON_FIRST_USE: dict[str, Callable[[], None]] = {}  # name -> registers the variant
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,14 +23,32 @@ def register_options(name: str, options: type) -> None:
     _OPTIONS[name] = options
 
 
+def register_on_first_use(name: str, register: Callable[[], None]) -> None:
+    """Makes variant `name` known. `register` imports and registers it when it is asked for."""
+    _ON_FIRST_USE[name] = register
+
+
+def names() -> list[str]:
+    """Returns the names of all variants, sorted."""
+    return sorted({*_OPTIONS, *_ON_FIRST_USE})
+
+
 def options(name: str) -> type:
-    """Returns the options of variant `name`: a dataclass with typed defaults."""
+    """Returns the options of variant `name`: a dataclass with typed defaults.
+
+    Raises:
+        InputError: for an unknown name; the message lists the known names.
+    """
+    if name not in _OPTIONS and name in _ON_FIRST_USE:
+        _ON_FIRST_USE[name]()
+    if name not in _OPTIONS:
+        raise InputError(f"unknown attention {name!r}; known are {', '.join(names())}")
     return _OPTIONS[name]
 
 
 def option_names(name: str) -> list[str]:
     """Returns the names of the options of variant `name`."""
-    return [field.name for field in dataclasses.fields(_OPTIONS[name])]
+    return [field.name for field in dataclasses.fields(options(name))]
 
 
 class AttentionConfig(base_config.Config):
@@ -55,9 +75,7 @@ class AttentionConfig(base_config.Config):
         self._override(given | options)
 
     def _select(self, name: str) -> None:
-        if name not in _OPTIONS:
-            raise InputError(f"unknown attention {name!r}; known are {', '.join(sorted(_OPTIONS))}")
-        defaults = dataclasses.asdict(_OPTIONS[name]())
+        defaults = dataclasses.asdict(options(name)())
         kept = {key: self.__dict__[key] for key in defaults if key in self.__dict__}
         for key in list(self.as_dict()):
             del self.__dict__[key]
@@ -72,7 +90,7 @@ class AttentionConfig(base_config.Config):
             known = ", ".join(option_names(self.name)) or "none"
             raise InputError(f"attention {self.name!r} has no option {k!r}; it has: {known}")
         else:
-            annotation = typing.get_type_hints(_OPTIONS[self.name])[k]
+            annotation = typing.get_type_hints(options(self.name))[k]
             values.check(f"attention.{k}", v, annotation)
             is_int = isinstance(v, int) and not isinstance(v, bool)
             self.__dict__[k] = float(v) if annotation is float and is_int else v

@@ -4,14 +4,17 @@
 variables of attention patterns.
 """
 
-from mate_tf.checkpoints.huggingface_export import save_huggingface
 from mate_tf.checkpoints.load import LoadReport, load
 from mate_tf.checkpoints.names import (
     checkpoint_variables,
     matching_variables,
 )
-from mate_tf.checkpoints.patterns import pattern_variables
 from mate_tf.lazy import on_first_use
+
+_EXPORTS = {
+    "pattern_variables": "mate_tf.checkpoints.patterns",
+    "save_huggingface": "mate_tf.checkpoints.huggingface_export",
+}
 
 __all__ = [
     "LoadReport",
@@ -22,4 +25,4 @@ __all__ = [
     "save_huggingface",
 ]
 
-__getattr__, __dir__ = on_first_use(__name__)
+__getattr__, __dir__ = on_first_use(__name__, _EXPORTS)

@@ -6,7 +6,7 @@ import re
 
 import tensorflow as tf
 
-from mate_tf.checkpoints import safetensors, torch_file
+from mate_tf.checkpoints import safetensors
 from mate_tf.checkpoints.stored import StoredTensor
 from mate_tf.errors import InputError
 
@@ -18,7 +18,7 @@ FILES = (
 )
 """Names of files with weights, in order of preference."""
 
-_READERS = {".safetensors": safetensors.read, ".bin": torch_file.read}
+_EXTENSIONS = (".safetensors", ".bin")
 
 HEADS = {
     "output_weights_agg": "aggregation_classifier.weight",
@@ -46,7 +46,7 @@ def weights_file(path: str) -> str | None:
     if tf.io.gfile.isdir(path):
         files = (str(pathlib.PurePath(path) / name) for name in FILES)
         return next(filter(tf.io.gfile.exists, files), None)
-    named = path.endswith((*_READERS, ".index.json"))
+    named = path.endswith((*_EXTENSIONS, ".index.json"))
     return path if named and tf.io.gfile.exists(path) else None
 
 
@@ -57,7 +57,11 @@ def tensors(path: str) -> dict[str, StoredTensor]:
         InputError: if a file cannot be read or a shard lacks a tensor.
     """
     if not path.endswith(".json"):
-        return _READERS[pathlib.PurePath(path).suffix](path)
+        if not path.endswith(".bin"):
+            return safetensors.read(path)
+        from mate_tf.checkpoints import torch_file
+
+        return torch_file.read(path)
     try:
         with tf.io.gfile.GFile(path) as file:
             shards = {name: str(shard) for name, shard in json.load(file)["weight_map"].items()}
@@ -65,7 +69,7 @@ def tensors(path: str) -> dict[str, StoredTensor]:
         raise InputError(f"{path}: no index of weights with a weight_map") from error
     found = {}
     for shard in sorted(set(shards.values())):
-        if pathlib.PurePath(shard).name != shard or not shard.endswith(tuple(_READERS)):
+        if pathlib.PurePath(shard).name != shard or not shard.endswith(_EXTENSIONS):
             raise InputError(f"{path}: {shard!r} is not a file of weights in the same folder")
         shard_path = str(pathlib.PurePath(path).with_name(shard))
         if weights_file(shard_path) is None:

@@ -5,7 +5,7 @@ import re
 
 import tensorflow as tf
 
-from mate_tf.checkpoints import bert, bundle, growth, huggingface
+from mate_tf.checkpoints import growth, huggingface
 from mate_tf.checkpoints.names import checkpoint_variables, own_variables
 from mate_tf.checkpoints.stored import StoredTensor
 from mate_tf.data import features
@@ -144,6 +144,8 @@ def _read(path: str) -> tuple[str, dict[str, StoredTensor], bool]:
     """
     if file := huggingface.weights_file(path):
         return file, huggingface.by_reference_name(huggingface.tensors(file)), False
+    from mate_tf.checkpoints import bert, bundle
+
     prefix = bundle.prefix(path)
     tensors, graph = bundle.read(prefix)
     if graph is None:

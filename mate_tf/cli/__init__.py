@@ -1,4 +1,4 @@
-"""The command line: `flags` defines all flags, `main` dispatches, one module per mode."""
+"""The command line: `flags` defines all flags, `main` dispatches to `modes`."""
 
 from mate_tf.lazy import on_first_use
 

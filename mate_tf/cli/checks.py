@@ -1,17 +1,24 @@
-"""Checks of the flags that need no TensorFlow, so that a wrong path is reported at once."""
+"""Task and folders of a command, and checks of its flags: all that needs no TensorFlow.
+
+So a wrong path is reported at once.
+"""
 
 import dataclasses
 import glob
 import os
 import pathlib
 import sys
+from typing import NamedTuple
 
-from mate_tf.cli import pipelines
-from mate_tf.cli.folders import folders
 from mate_tf.errors import InputError
+from mate_tf.files.config_files import find_config, with_bases
 from mate_tf.serving import hub, presets, source
 from mate_tf.tables.limits import Limits
 
+POINTR = "POINTR"
+"""The task with two models. All other tasks have one."""
+
+_POINTR_EXPORT = os.path.join("point", "saved_model.pb")
 _OBJECT_GRAPH = b"_CHECKPOINTABLE_OBJECT_GRAPH"
 
 READ_BY = {
@@ -53,6 +60,71 @@ OF_PRETRAINED = ("predict", "predict_and_evaluate", "export", "analyze", "ask", 
 """Modes that --init_checkpoint is enough for, without a training."""
 
 
+class Folders(NamedTuple):
+    """Folders of a job.
+
+    Attributes:
+        output_dir: interactions, examples and vocabulary.
+        model_dir: checkpoints, summaries and predictions.
+        export_dir: the SavedModel.
+    """
+
+    output_dir: str
+    model_dir: str
+    export_dir: str
+
+
+def folders(flags, task: str | None = None) -> Folders:
+    """Returns the folders that the flags name, or out/<configuration or task> and folders in it.
+
+    Args:
+        flags: values of the flags.
+        task: the task where neither --task nor --config_file names one.
+
+    Raises:
+        InputError: there is no such configuration.
+    """
+    config_file = flags.config_file and find_config(flags.config_file)
+    name = config_file or (flags.task or task or "").lower()
+    stem = os.path.splitext(os.path.basename(name))[0]
+    output_dir = flags.output_dir or os.path.join("out", stem)
+    model_dir = flags.model_dir or os.path.join(output_dir, "model")
+    return Folders(output_dir, model_dir, flags.export_dir or os.path.join(model_dir, "export"))
+
+
+def task_name(flags) -> str:
+    """Returns the task of --task or --config_file, in upper case; "" if neither has one.
+
+    A file that cannot be read also gives "". The error is raised later, when the whole file is
+    read.
+    """
+    name = flags.task
+    if not name and flags.config_file:
+        import yaml  # takes a tenth of a second, which most commands need not
+
+        def read(path):
+            with open(path, encoding="utf-8") as file:
+                return yaml.safe_load(file) or {}
+
+        try:
+            chain = with_bases(find_config(flags.config_file), read)
+            sections = [given.get("task") for given, _ in chain]
+            name = [each["name"] for each in sections if each and "name" in each][-1]
+        except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError):
+            return ""
+        except (AttributeError, IndexError, TypeError):  # of another form
+            return ""
+    return str(name or "").upper()
+
+
+def is_pointr(flags) -> bool:
+    """Returns whether --task, --config_file or, for --mode=ask, --export_dir is of POINTR."""
+    if task_name(flags) == POINTR:
+        return True
+    asks_export = flags.mode == "ask" and flags.export_dir
+    return bool(asks_export) and os.path.exists(os.path.join(flags.export_dir, _POINTR_EXPORT))
+
+
 def check(flags) -> None:
     """Raises InputError for a path that is not there, or with a TF1 checkpoint as --model_dir.
 
@@ -81,7 +153,7 @@ def check(flags) -> None:
         raise InputError("--precision=int8: only for ask and demo with --init_checkpoint")
     if flags.init_checkpoint:
         _check_checkpoint(flags)
-    elif pipelines.find(flags):
+    elif is_pointr(flags):
         return
     elif flags.mode in OF_CHECKPOINTS and named and not _exists(where.model_dir):
         raise InputError(f"{where.model_dir}: no checkpoint here; train first")
@@ -155,7 +227,7 @@ def _check_calibrate(flags) -> None:
         raise InputError(f"--calibrate is for --mode={', '.join(OF_CALIBRATION)}")
     if not (flags.task or flags.config_file):
         raise InputError("--calibrate needs --task or --config_file, with its dev questions")
-    if pipelines.find(flags):
+    if is_pointr(flags):
         raise InputError(f"--calibrate: task {flags.task or flags.config_file} has two models")
 
 
@@ -166,7 +238,7 @@ def _check_seeds(flags) -> None:
     for name, reason in AGAINST_SEEDS.items():
         if getattr(flags, name) is not None:
             raise InputError(f"--seeds and --{name}: {reason}")
-    if pipelines.find(flags):
+    if is_pointr(flags):
         name = flags.task or flags.config_file
         raise InputError(f"--seeds: task {name} has two models; give the tasks of its stages")
 

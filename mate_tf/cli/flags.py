@@ -24,77 +24,105 @@ MODES = {
 
 FLAGS = flags.FLAGS
 
+LENGTHS = [str(2**power) for power in range(7, 15)]
+
+_TEXTS = {
+    "task": "Task, for example SQA; the configuration file's by default.",
+    "config_file": "YAML experiment, for example configs/quickstart.yaml.",
+    "input_dir": "Folder with the data set's official files.",
+    "output_dir": "Folder for interactions and examples; out/<configuration or task>.",
+    "model_dir": "Folder for checkpoints, summaries, predictions; <output_dir>/model.",
+    "export_dir": "Folder of the SavedModel; <model_dir>/export.",
+    "bert_vocab_file": "WordPiece vocabulary, one piece a line.",
+    "bert_config_file": "bert_config.json with the encoder's sizes.",
+    "init_checkpoint": (
+        "BERT, TAPAS, mate-tf or Hugging Face checkpoint or folder, or a name on the Hugging Face "
+        "hub: to train from; ask, demo, predict, export and analyze use it as it is."
+    ),
+    "attention": "Attention variant, for example mate_efficient.",
+    "tpu_name": "Name of the TPU; by default the TPU of this machine.",
+    "tpu_zone": "Zone of the TPU; by default this machine's.",
+    "gcp_project": "Project of the TPU; by default this machine's.",
+    "table": "CSV, TSV or JSON table to ask about.",
+    "passages": "JSON of the passages that --table links to; both in HybridQA's format.",
+}
+"""Flags with a text."""
+
+_SWITCHES = {
+    "skip_mismatched": "Skip variables of another shape in --init_checkpoint.",
+    "reset_output_cls": "Skip the classification head in --init_checkpoint.",
+    "reset_position_index_per_cell": "Count positions from 0 in each cell (long tables).",
+    "drop_rows_to_fit": "Drop the last rows of a table that is too long.",
+    "prune_columns": (
+        "If a table is too long, first drop the columns that match the question least."
+    ),
+    "prune_rows": "If a table is too long, first drop the rows that match the question least.",
+    "fill_cells": "Where cells are shortened, use all tokens: the longest cells first.",
+    "use_document_title": "Append the table's title to the question.",
+    "expand_entity_descriptions": "Append sentences about the entities that cells link to.",
+    "use_entity_title": "Put the entity's name before its sentences.",
+    "update_answer_coordinates": "Label the cells that contain the answer's text.",
+    "calibrate": (
+        "predict_and_evaluate, export and run (where it is the default for tables): fit the "
+        "confidence of answers to the dev questions, with a threshold below which there is no "
+        "answer."
+    ),
+}
+"""Flags that are true, false, or not given."""
+
+_COUNTS = {
+    "global_length": (None, "Tokens in the global part (G)."),
+    "radius": (None, "Bucket length of the long part (R)."),
+    "train_batch_size": (None, "Examples per training step."),
+    "test_batch_size": (None, "Examples per evaluation step."),
+    "gradient_accumulation_steps": (None, "Batches per update of the variables."),
+    "num_train_steps": (None, "Training steps."),
+    "num_tpu_cores": (8, "tpu_estimator: cores of the TPU."),
+    "iterations_per_loop": (1000, "tpu_estimator: steps on the TPU at a time."),
+    "num_processes": (2, "Processes that convert examples."),
+    "max_upload_mb": (128, "demo: largest upload, in MiB."),
+    "threads": (None, "profile: number of threads; by default one per CPU."),
+    "repeats": (9, "profile: number of runs; results are their medians."),
+}
+"""Flags with a number from 1 on -> default, help."""
+
+_LIMITS = {
+    "max_table_mb": "Largest file of --table, in MiB.",
+    "max_table_cells": (
+        "Cells of --table, with the header's; rows beyond are not read, which a note says."
+    ),
+    "max_table_characters": (
+        "Characters in all cells of --table; rows beyond are not read, which a note says."
+    ),
+    "max_table_columns": "Columns of --table.",
+    "max_cell_characters": "Characters in a cell of --table.",
+    "max_unpacked_mb": "Unpacked size of an .xlsx file, in MiB.",
+    "max_zip_ratio": "Unpacked size of an .xlsx file by the size of the file.",
+}
+"""Limits of --table, with the defaults of `Limits`."""
+
+for _name, _help in _TEXTS.items():
+    flags.DEFINE_string(_name, None, _help)
+for _name, _help in _SWITCHES.items():
+    flags.DEFINE_boolean(_name, None, _help)
+for _name, (_default, _help) in _COUNTS.items():
+    flags.DEFINE_integer(_name, _default, _help, lower_bound=1)
+for _name, _help in _LIMITS.items():
+    flags.DEFINE_integer(_name, getattr(Limits(), _name), _help, lower_bound=1)
+
 flags.DEFINE_enum("mode", "run", list(MODES), "Mode, see above.")
-flags.DEFINE_string("task", None, "Task, for example SQA; the configuration file's by default.")
-flags.DEFINE_string("config_file", None, "YAML experiment, for example configs/quickstart.yaml.")
 flags.DEFINE_multi_string(
     "params_override",
     [],
     "Values that override the configuration: a YAML file, 'a.b=1,c.d=x' or a YAML string.",
 )
-
-flags.DEFINE_string("input_dir", None, "Folder with the data set's official files.")
-flags.DEFINE_string(
-    "output_dir", None, "Folder for interactions and examples; out/<configuration or task>."
-)
-flags.DEFINE_string(
-    "model_dir", None, "Folder for checkpoints, summaries, predictions; <output_dir>/model."
-)
-flags.DEFINE_string("export_dir", None, "Folder of the SavedModel; <model_dir>/export.")
-
-flags.DEFINE_string("bert_vocab_file", None, "WordPiece vocabulary, one piece a line.")
-flags.DEFINE_string("bert_config_file", None, "bert_config.json with the encoder's sizes.")
-flags.DEFINE_string(
-    "init_checkpoint",
-    None,
-    "BERT, TAPAS, mate-tf or Hugging Face checkpoint or folder, or a name on the Hugging Face hub: "
-    "to train from; ask, demo, predict, export and analyze use it as it is.",
-)
-flags.DEFINE_boolean(
-    "skip_mismatched", None, "Skip variables of another shape in --init_checkpoint."
-)
-flags.DEFINE_boolean("reset_output_cls", None, "Skip the classification head in --init_checkpoint.")
-
-flags.DEFINE_string("attention", None, "Attention variant, for example mate_efficient.")
-flags.DEFINE_integer("global_length", None, "Tokens in the global part (G).", lower_bound=1)
-flags.DEFINE_integer("radius", None, "Bucket length of the long part (R).", lower_bound=1)
 flags.DEFINE_float(
     "row_heads_ratio", None, "Share of the heads that are row heads.", lower_bound=0, upper_bound=1
 )
-flags.DEFINE_boolean(
-    "reset_position_index_per_cell", None, "Count positions from 0 in each cell (long tables)."
-)
-
 flags.DEFINE_integer("max_seq_length", None, "Tokens per example.", lower_bound=8)
-flags.DEFINE_boolean("drop_rows_to_fit", None, "Drop the last rows of a table that is too long.")
-flags.DEFINE_boolean(
-    "prune_columns",
-    None,
-    "If a table is too long, first drop the columns that match the question least.",
-)
-flags.DEFINE_boolean(
-    "prune_rows", None, "If a table is too long, first drop the rows that match the question least."
-)
-flags.DEFINE_boolean(
-    "fill_cells", None, "Where cells are shortened, use all tokens: the longest cells first."
-)
-flags.DEFINE_boolean("use_document_title", None, "Append the table's title to the question.")
-flags.DEFINE_boolean(
-    "expand_entity_descriptions", None, "Append sentences about the entities that cells link to."
-)
 flags.DEFINE_integer(
     "entity_descriptions_sentence_limit", None, "Sentences per table (k).", lower_bound=0
 )
-flags.DEFINE_boolean("use_entity_title", None, "Put the entity's name before its sentences.")
-flags.DEFINE_boolean(
-    "update_answer_coordinates", None, "Label the cells that contain the answer's text."
-)
-flags.DEFINE_integer("train_batch_size", None, "Examples per training step.", lower_bound=1)
-flags.DEFINE_integer("test_batch_size", None, "Examples per evaluation step.", lower_bound=1)
-flags.DEFINE_integer(
-    "gradient_accumulation_steps", None, "Batches per update of the variables.", lower_bound=1
-)
-flags.DEFINE_integer("num_train_steps", None, "Training steps.", lower_bound=1)
 flags.DEFINE_float("learning_rate", None, "Peak learning rate.", lower_bound=0)
 flags.DEFINE_enum(
     "trainer",
@@ -111,14 +139,7 @@ flags.DEFINE_enum(
 )
 flags.DEFINE_alias("precision", "mixed_precision")
 flags.DEFINE_boolean("use_tpu", False, "Train on a TPU.")
-flags.DEFINE_string("tpu_name", None, "Name of the TPU; by default the TPU of this machine.")
-flags.DEFINE_string("tpu_zone", None, "Zone of the TPU; by default this machine's.")
-flags.DEFINE_string("gcp_project", None, "Project of the TPU; by default this machine's.")
 flags.DEFINE_string("master", "", "tpu_estimator: address of the session, instead of --tpu_name.")
-flags.DEFINE_integer("num_tpu_cores", 8, "tpu_estimator: cores of the TPU.", lower_bound=1)
-flags.DEFINE_integer(
-    "iterations_per_loop", 1000, "tpu_estimator: steps on the TPU at a time.", lower_bound=1
-)
 flags.DEFINE_integer(
     "tf_random_seed",
     None,
@@ -132,7 +153,6 @@ flags.DEFINE_list(
     "run: train with each of these seeds, for example 0,1,2; prints the median, half the "
     "interquartile range and the 95 % interval of each metric.",
 )
-flags.DEFINE_integer("num_processes", 2, "Processes that convert examples.", lower_bound=1)
 flags.DEFINE_enum(
     "runner_type",
     None,
@@ -142,57 +162,9 @@ flags.DEFINE_enum(
 flags.DEFINE_string(
     "beam_options", "", "Options of --runner_type, for example '--project=p --region=r'."
 )
-
-flags.DEFINE_string("table", None, "CSV, TSV or JSON table to ask about.")
-flags.DEFINE_string(
-    "passages", None, "JSON of the passages that --table links to; both in HybridQA's format."
-)
 flags.DEFINE_multi_string("question", [], "Question about --table; repeat it for a conversation.")
 flags.DEFINE_enum(
     "format", "both", ["json", "table", "both"], "ask: answers as JSON, as a table, or as both."
-)
-_LIMITS = Limits()
-flags.DEFINE_integer(
-    "max_table_mb", _LIMITS.max_table_mb, "Largest file of --table, in MiB.", lower_bound=1
-)
-flags.DEFINE_integer(
-    "max_table_cells",
-    _LIMITS.max_table_cells,
-    "Cells of --table, with the header's; rows beyond are not read, which a note says.",
-    lower_bound=1,
-)
-flags.DEFINE_integer(
-    "max_table_characters",
-    _LIMITS.max_table_characters,
-    "Characters in all cells of --table; rows beyond are not read, which a note says.",
-    lower_bound=1,
-)
-flags.DEFINE_integer(
-    "max_table_columns", _LIMITS.max_table_columns, "Columns of --table.", lower_bound=1
-)
-flags.DEFINE_integer(
-    "max_cell_characters",
-    _LIMITS.max_cell_characters,
-    "Characters in a cell of --table.",
-    lower_bound=1,
-)
-flags.DEFINE_integer(
-    "max_unpacked_mb",
-    _LIMITS.max_unpacked_mb,
-    "Unpacked size of an .xlsx file, in MiB.",
-    lower_bound=1,
-)
-flags.DEFINE_integer(
-    "max_zip_ratio",
-    _LIMITS.max_zip_ratio,
-    "Unpacked size of an .xlsx file by the size of the file.",
-    lower_bound=1,
-)
-flags.DEFINE_boolean(
-    "calibrate",
-    None,
-    "predict_and_evaluate, export and run (where it is the default for tables): fit the confidence "
-    "of answers to the dev questions, with a threshold below which there is no answer.",
 )
 flags.DEFINE_integer("port", 7860, "Port of --mode=demo.", lower_bound=1, upper_bound=65535)
 flags.DEFINE_string(
@@ -206,10 +178,6 @@ flags.DEFINE_list(
     [],
     "demo: names by which browsers may ask for the page, besides --host and this machine's name.",
 )
-flags.DEFINE_integer("max_upload_mb", 128, "demo: largest upload, in MiB.", lower_bound=1)
-
-LENGTHS = [str(2**power) for power in range(7, 15)]
-
 flags.DEFINE_list("lengths", LENGTHS, "profile: tokens.")
 flags.DEFINE_list(
     "variants", None, "profile: attention variants; by default full, mate_efficient and baselines."
@@ -220,9 +188,3 @@ flags.DEFINE_enum(
 )
 flags.DEFINE_list("passes", ["forward"], "profile: forward, training (a step) or both.")
 flags.DEFINE_boolean("memory", True, "profile: also peak memory, in a new process for each length.")
-flags.DEFINE_integer(
-    "threads", None, "profile: number of threads; by default one per CPU.", lower_bound=1
-)
-flags.DEFINE_integer(
-    "repeats", 9, "profile: number of runs; results are their medians.", lower_bound=1
-)

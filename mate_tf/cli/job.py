@@ -1,24 +1,30 @@
 """Jobs: the experiment that the flags describe, and its folders."""
 
 import dataclasses
+import functools
 import glob
 import os
 import shlex
+from collections.abc import Callable
+from typing import NamedTuple
+
+import tensorflow as tf
 
 from mate_tf import tasks
 from mate_tf.cli import flags as flag_definitions
-from mate_tf.cli import precisions, pretrained, trainers, vocabulary
-from mate_tf.cli.config_files import find_config
-from mate_tf.cli.folders import folders
+from mate_tf.cli import pretrained, vocabulary
+from mate_tf.cli.checks import folders
 from mate_tf.data.records.create_data import examples_path
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import write_json
+from mate_tf.files.config_files import find_config
 from mate_tf.files.json_object import read_json_object
 from mate_tf.models.encoder_config import BERT_FIELDS
 from mate_tf.tables.conversion import ConversionConfig
 from mate_tf.tasks.base import Task
 from mate_tf.tasks.configs import TableExperiment
-from mate_tf.training import experiments, gpus, tpu
+from mate_tf.training import bootstrap, experiments, prediction, tpu, trainer
+from mate_tf.training import checks as training_checks
 
 DECISIONS_FILE = "decided_by_data.json"
 """Values of the configuration that the data determine, in the output folder."""
@@ -64,6 +70,17 @@ MODES_WITH_TABLES = ("ask", "demo")
 """Modes that need a task with `Capabilities.reads_tables`."""
 
 
+class Trainer(NamedTuple):
+    """Functions with signatures as `trainer.train`, `trainer.evaluate`, `prediction.predictor`."""
+
+    train: Callable
+    evaluate: Callable
+    predictor: Callable
+
+
+STRATEGY = Trainer(bootstrap.train, trainer.evaluate, prediction.predictor)
+
+
 @dataclasses.dataclass(frozen=True)
 class Job:
     """An experiment with its folders.
@@ -93,7 +110,7 @@ class Job:
     runner_type: str | None = None
     beam_options: tuple[str, ...] = ()
     decisions: dict = dataclasses.field(default_factory=dict)
-    trainer: trainers.Trainer = trainers.STRATEGY
+    trainer: Trainer = STRATEGY
     calibrate: bool = False
 
     @classmethod
@@ -155,7 +172,7 @@ class Job:
         experiments.check(experiment)
         _check_tpu(experiment, flags)
         if flags.mode in MODES_ON_TPU:
-            gpus.check(experiment.runtime)
+            training_checks.check_gpus(experiment.runtime)
         return cls(
             experiment=experiment,
             task=task,
@@ -167,7 +184,7 @@ class Job:
             runner_type=flags.runner_type,
             beam_options=_beam_options(flags),
             decisions=decisions,
-            trainer=trainers.chosen(flags),
+            trainer=_trainer(flags),
             calibrate=bool(flags.calibrate),
         )
 
@@ -189,6 +206,32 @@ class Job:
         """Saves the data's decisions with the examples, for modes that do not read the data."""
         if self.decisions:
             write_json(os.path.join(self.output_dir, DECISIONS_FILE), self.decisions)
+
+    @staticmethod
+    def require_examples(*paths: str) -> None:
+        """Raises InputError for a path or pattern without files, before the job begins."""
+        for path in paths:
+            if not glob.glob(path):
+                raise InputError(f"{path}: no such file; run --mode=create_data first")
+
+
+def _trainer(flags) -> Trainer:
+    """Returns the trainer that --trainer names. Both trainers share checkpoints.
+
+    Raises:
+        InputError: if this TensorFlow does not have it.
+    """
+    if flags.trainer == "strategy":
+        return STRATEGY
+    from mate_tf.training import estimator
+
+    estimator.check_available()
+    # TPUEstimator warns at every call that it will be removed.
+    tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.ERROR)
+    names = [field.name for field in dataclasses.fields(estimator.Options)]
+    options = estimator.Options(**{name: getattr(flags, name) for name in names})
+    train = functools.partial(estimator.train, options=options)
+    return Trainer(train, estimator.evaluate, estimator.predictor)
 
 
 def _decisions(task: str, input_dir: str | None, output_dir: str) -> tuple[dict, str]:
@@ -234,21 +277,10 @@ def _beam_options(flags) -> tuple[str, ...]:
 def _fill_paths(task: Task, mode: str, output_dir: str) -> None:
     """Sets paths that the configuration leaves empty to files in the output folder."""
     config = task.task_config
-    config.train_data.input_path = config.train_data.input_path or examples_path(
-        output_dir, "train"
-    )
-    config.validation_data.input_path = config.validation_data.input_path or examples_path(
-        output_dir, "dev"
-    )
+    for data, split in ((config.train_data, "train"), (config.validation_data, "dev")):
+        data.input_path = data.input_path or examples_path(output_dir, split)
     if not config.conversion.bert_vocab_file:
         config.conversion.bert_vocab_file = vocabulary.find(task, mode, output_dir)
-
-
-def require_examples(*paths: str) -> None:
-    """Raises InputError for a path or pattern without files, before the job begins."""
-    for path in paths:
-        if not glob.glob(path):
-            raise InputError(f"{path}: no such file; run --mode=create_data first")
 
 
 def _flag_overrides(flags):
@@ -258,7 +290,9 @@ def _flag_overrides(flags):
     if flags.use_tpu and flags.trainer == "strategy":
         yield "--use_tpu", _nested("runtime.distribution_strategy", tpu.STRATEGY)
     for name, key in FLAG_OVERRIDES.items():
-        value = precisions.of(flags) if name == "mixed_precision" else getattr(flags, name)
+        value = (
+            pretrained.precision_of(flags) if name == "mixed_precision" else getattr(flags, name)
+        )
         if value is not None:
             yield f"--{name}", _nested(key, value)
 

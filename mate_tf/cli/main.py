@@ -1,15 +1,13 @@
 """Entry point: parses the flags, runs a mode, reports bad input in one line with exit code 2."""
 
 import contextlib
-import importlib
-import importlib.util
 import os
 import sys
 
 from absl import flags
 
 from mate_tf import errors
-from mate_tf.cli import checks, pipelines, signals, tapas_flags
+from mate_tf.cli import checks, modes, signals, tapas_flags
 from mate_tf.cli import flags as flag_definitions
 
 USAGE = """Table question answering with sparse attention (MATE).
@@ -87,9 +85,11 @@ def _read_words(flags, words: list[str]) -> None:
 
 def _mode(flags):
     """Returns the function that runs --mode."""
-    pipeline = pipelines.find(flags)
-    module = pipeline.module if pipeline else f"mate_tf.cli.{flags.mode}"
-    return importlib.import_module(module).main
+    if checks.is_pointr(flags):
+        from mate_tf.cli import pointr
+
+        return pointr.main
+    return modes.MODES[flags.mode]
 
 
 def run(argv: list[str] | None = None) -> None:
@@ -100,8 +100,6 @@ def run(argv: list[str] | None = None) -> None:
             signals. A caller with arguments of its own, such as a notebook, handles them itself.
     """
     is_own, argv = argv is None, list(argv or sys.argv)
-    if is_own:
-        _import_one_keras()
     program = os.path.basename(argv[0])
     handled = signals.handled if is_own else contextlib.nullcontext
     try:
@@ -116,16 +114,6 @@ def run(argv: list[str] | None = None) -> None:
     finally:
         if is_own:
             signals.end_at_once()
-
-
-def _import_one_keras() -> None:
-    """Lets TensorFlow import Keras 2, which tf-models builds on, and not Keras 3 beside it.
-
-    This saves a quarter of the time of its import. It changes `tf.keras`, so it is for a process of
-    our own. TensorFlow 2.15 has Keras 2 without the package tf_keras.
-    """
-    if importlib.util.find_spec("tf_keras"):
-        os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
 
 
 def _run(program: str, argv: list[str]) -> None:

@@ -9,36 +9,36 @@
 """
 
 import dataclasses
+import json
 import os
+import time
 import types
 
-from mate_tf.cli import pointr_modes
-from mate_tf.cli.ask import check_request
-from mate_tf.cli.config_files import find_config
+from mate_tf.cli import modes, work
+from mate_tf.cli.ask import check_request, export_dir_of, read_table
+from mate_tf.cli.checks import folders, limits, reading
 from mate_tf.cli.job import FLAG_OVERRIDES, Job
+from mate_tf.data import records
+from mate_tf.data.converters.tokenizer import Tokenizer
+from mate_tf.data.datasets.hybridqa import read_linked_table
+from mate_tf.data.records import create_data as conversion
 from mate_tf.errors import InputError
+from mate_tf.evaluation import hybridqa, hybridqa_answers, metrics
+from mate_tf.files.atomic import write_json
+from mate_tf.files.config_files import find_config
 from mate_tf.pointr import config as pointr
+from mate_tf.pointr import evaluation, prediction, predictor
 from mate_tf.training import experiments
 
 BOTH_STAGES = (
-    "bert_vocab_file",
-    "init_checkpoint",
-    "mixed_precision",
-    "skip_mismatched",
-    "test_batch_size",
-    "tf_random_seed",
+    *("bert_vocab_file", "init_checkpoint", "mixed_precision"),
+    *("skip_mismatched", "test_batch_size", "tf_random_seed"),
 )
 """Flags that apply to both stages."""
 
 POINT_ONLY = (
-    "attention",
-    "global_length",
-    "radius",
-    "row_heads_ratio",
-    "reset_position_index_per_cell",
-    "expand_entity_descriptions",
-    "entity_descriptions_sentence_limit",
-    "use_entity_title",
+    *("attention", "global_length", "radius", "row_heads_ratio", "reset_position_index_per_cell"),
+    *("expand_entity_descriptions", "entity_descriptions_sentence_limit", "use_entity_title"),
 )
 """Flags about long tables. They apply to the first stage only; the reader's inputs are short."""
 
@@ -68,11 +68,8 @@ class Pipeline:
             InputError: if any of them is not valid.
         """
         config_file = flags.config_file and find_config(flags.config_file)
-        config = _read(config_file)
-        stem = os.path.splitext(os.path.basename(config_file or "pointr"))[0]
-        output_dir = flags.output_dir or os.path.join("out", stem)
-        model_dir = flags.model_dir or os.path.join(output_dir, "model")
-        export_dir = flags.export_dir or os.path.join(model_dir, "export")
+        config = _read_config(config_file)
+        where = folders(flags, pointr.NAME)
         overrides = [experiments.read_override(text) for text in flags.params_override]
         for values, source in overrides:
             experiments.override(config, _without_stages(values), source)
@@ -83,11 +80,11 @@ class Pipeline:
                 getattr(config, stage),
                 _flags_of(stage, flags),
                 [(values[stage], source) for values, source in overrides if stage in values],
-                *(os.path.join(folder, stage) for folder in (output_dir, model_dir, export_dir)),
+                *(os.path.join(folder, stage) for folder in where),
             )
             for stage in pointr.STAGES
         }
-        return cls(config, model_dir=model_dir, export_dir=export_dir, **jobs)
+        return cls(config, model_dir=where.model_dir, export_dir=where.export_dir, **jobs)
 
     @property
     def jobs(self) -> tuple[Job, Job]:
@@ -99,9 +96,9 @@ def main(flags) -> None:
     """Runs --mode for POINTR."""
     if flags.mode == "ask":
         _check_request(flags)
-        pointr_modes.ask(flags)
-    elif flags.mode in pointr_modes.MODES:
-        pointr_modes.MODES[flags.mode](Pipeline.from_flags(flags))
+        ask(flags)
+    elif flags.mode in MODES:
+        MODES[flags.mode](Pipeline.from_flags(flags))
     else:
         raise InputError(f"task {pointr.NAME} has no --mode={flags.mode}")
 
@@ -114,7 +111,7 @@ def _check_request(flags) -> None:
         )
 
 
-def _read(config_file: str | None) -> pointr.PointrExperiment:
+def _read_config(config_file: str | None) -> pointr.PointrExperiment:
     """Reads a config: the defaults, then the files of `<stage>.config_file`, then this file."""
     config = pointr.PointrExperiment()
     for given, source in experiments.read_chain(config_file) if config_file else ():
@@ -150,3 +147,146 @@ def _flags_of(stage: str, flags):
         if name not in BOTH_STAGES and not (stage == pointr.POINT and name in POINT_ONLY):
             values[name] = None
     return types.SimpleNamespace(**values)
+
+
+def run(pipeline) -> None:
+    """Runs the whole job, from official files to EM and F1 and two SavedModels."""
+    start = time.monotonic()
+    for mode in ("create_data", "train", "predict_and_evaluate", "export"):
+        MODES[mode](pipeline)
+    print(f"\ndone in {time.monotonic() - start:.0f} s")
+
+
+def _each(function):
+    def run_each(pipeline) -> None:
+        for job in pipeline.jobs:
+            print(f"\nstage | {job.task.name}", flush=True)
+            function(job)
+
+    return run_each
+
+
+def create_both(pipeline) -> None:
+    """Creates the examples of both stages, and copies the official answers of dev."""
+    _each(work.create_data)(pipeline)
+    evaluation.keep_reference(pipeline.point.input_dir, pipeline.point.output_dir)
+
+
+def export_both(pipeline) -> None:
+    """Exports both SavedModels, and the settings by which `PointrPredictor` combines them."""
+    _each(work.export)(pipeline)
+    config = pipeline.config.task
+    sources = pipeline.read.experiment.task.reading.sources
+    predictor.write_settings(pipeline.export_dir, config.num_cells, config.policy, sources)
+    print(f"exported | {pipeline.export_dir}")
+
+
+def predict_both(pipeline) -> tuple[dict, dict]:
+    """Writes each stage's predictions and <model_dir>/<split>.predictions.json.
+
+    That file is in the format of HybridQA's official evaluator.
+
+    Returns:
+        two dicts: split -> predictions of the first stage; split -> question id of the data set ->
+        answer.
+    """
+    config, answers = pipeline.config.task, {}
+    cells = work.predict(pipeline.point)
+    run = pipeline.read.trainer.predictor(pipeline.read.experiment, pipeline.read.model_dir)
+    for split, found in cells.items():
+        ranked = {each.question_id: hybridqa.ranked_cells(each) for each in found}
+        readings = _read(pipeline, split, ranked, run)
+        answers[split] = prediction.answers(ranked, readings, config.policy)
+        path = os.path.join(pipeline.model_dir, f"{split}.predictions.json")
+        hybridqa_answers.write_predictions(answers[split], path)
+        print(f"answered | {len(answers[split])} questions | {path}")
+    return cells, answers
+
+
+def _read(pipeline, split: str, ranked: prediction.RankedCells, run) -> dict:
+    """Converts the selected cells and reads them with `run`, the second stage's model."""
+    job = pipeline.read
+    source = records.read_interactions(_interactions_path(pipeline, split))
+    selected = prediction.select_cells(
+        source, ranked, pipeline.config.task.num_cells, job.experiment.task.reading.sources
+    )
+    path = conversion.examples_path(job.output_dir, f"{split}.selected")
+    report = conversion.convert_split(
+        [each.interaction for each in selected],
+        job.task.converter(job.vocab_file),
+        path,
+        processes=job.num_processes,
+        multiple_of=job.experiment.task.validation_data.global_batch_size,
+    )
+    print(f"reading | {split}: {report}")
+    outputs = {
+        each["question_id"]: {name: each[name] for name in prediction.OUTPUTS} for each in run(path)
+    }
+    return prediction.readings(selected, outputs, Tokenizer(job.vocab_file))
+
+
+def predict_and_evaluate_both(pipeline) -> dict[str, dict]:
+    """Predicts with both stages, prints the scores, writes metrics.json.
+
+    Exact match and F1 are the official evaluator's, over the questions with an available table.
+
+    Returns:
+        split -> result of `pointr.evaluation.scores`.
+    """
+    cells, answers = predict_both(pipeline)
+    work.score(pipeline.point, cells)
+    results = {}
+    for split, found in answers.items():
+        interactions = records.read_interactions(_interactions_path(pipeline, split))
+        gold = evaluation.reference(interactions, split, pipeline.point.output_dir)
+        if not gold.answers:
+            continue  # a test set without public answers
+        results[split] = evaluation.scores(found, gold)
+        print(f"\n{split}: POINTR, {len(gold.answers)} questions")
+        print(metrics.comparison(evaluation.columns(results[split])))
+    path = os.path.join(pipeline.model_dir, "metrics.json")
+    write_json(path, results)
+    print(f"\nevaluated | {path}")
+    return results
+
+
+def _interactions_path(pipeline, split: str) -> str:
+    return conversion.interactions_path(pipeline.point.output_dir, split)
+
+
+def ask(flags) -> None:
+    """Answers every --question about --table. With --passages both are in HybridQA's format."""
+    if flags.passages:
+        table, links, passages = read_linked_table(flags.table, flags.passages)
+    else:
+        table, links, passages = read_table(flags.table, limits(flags)), {}, {}
+    models = predictor.PointrPredictor(export_dir_of(flags), reading(flags))
+    for question in flags.question:
+        answer = models.ask(table, question, links, passages)
+        print(f"\n{question}")
+        print(json.dumps(answer.to_json(), ensure_ascii=False))
+        print(table.render(answer.coordinates))
+        where = f"passage {answer.passage}" if answer.passage else "cell"
+        print(f"read: {answer.text!r} in the {where}: {answer.sentence}")
+        for cut in answer.cuts:
+            print(f"cut: {cut}")
+
+
+def _analyze(pipeline) -> None:
+    modes.require_matplotlib("analyze")
+    from mate_tf.analysis.attention import report
+
+    report.analyze(*pipeline.jobs)
+
+
+MODES = {
+    "run": run,
+    "create_data": create_both,
+    "train": _each(work.train),
+    "eval": _each(work.evaluate),
+    "predict": predict_both,
+    "predict_and_evaluate": predict_and_evaluate_both,
+    "export": export_both,
+    "analyze": _analyze,
+}
+"""Mode -> function of a `Pipeline`."""

@@ -13,10 +13,8 @@ import json
 import os
 
 from mate_tf import tasks
-from mate_tf.cli.create_data import create_data
 from mate_tf.cli.job import Job
-from mate_tf.cli.predict_and_evaluate import predict_and_evaluate
-from mate_tf.cli.train import train
+from mate_tf.cli.work import create_data, predict_and_evaluate, train
 from mate_tf.errors import InputError
 from mate_tf.evaluation import seeds as statistics
 from mate_tf.files.atomic import write_json

@@ -11,14 +11,11 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from mate_tf.answers import wikitablequestions
 from mate_tf.evaluation import denotation
-from mate_tf.evaluation.predictions import AGGREGATIONS, Prediction
+from mate_tf.evaluation.predictions import AGGREGATIONS, Interactions, Judge, Prediction
 from mate_tf.protos import interaction_pb2
 
-Interactions = Sequence[interaction_pb2.Interaction]
 Predicted = Mapping[str, Prediction]
 """Predictions by question id. Predictions for questions outside the interactions are ignored."""
-
-Judge = Callable[[interaction_pb2.Interaction, interaction_pb2.Question, Prediction], bool]
 
 SIZES = (5, 10, 20, 50, 100, 200)
 """Upper bounds of the groups of row counts."""

@@ -11,7 +11,7 @@ import json
 import os
 import pathlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from mate_tf.answers.execution import AGGREGATIONS
 from mate_tf.data.interactions import parse_question_id
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import write_text
+from mate_tf.protos import interaction_pb2
 
 LABEL_COLUMNS = ("gold_aggr", "pred_aggr", "gold_cls", "pred_cls", "logits_cls")
 NUM_RANKED = 5
@@ -67,6 +68,11 @@ class Prediction:
     texts: tuple[str, ...] = ()
     score: float | None = None
     labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+
+Interactions = Sequence[interaction_pb2.Interaction]
+Judge = Callable[[interaction_pb2.Interaction, interaction_pb2.Question, Prediction], bool]
+"""Whether a prediction answers a question about a table."""
 
 
 def cell_probabilities(

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from absl import logging
 
+from mate_tf import serving
 from mate_tf.checkpoints.latest import latest
 from mate_tf.data import interactions as data
 from mate_tf.errors import InputError
@@ -16,10 +17,8 @@ from mate_tf.evaluation import calibration as calibrations
 from mate_tf.evaluation import unanswerable
 from mate_tf.evaluation.associations import Associations
 from mate_tf.evaluation.calibration import Calibration
-from mate_tf.evaluation.metrics import Interactions, Judge
-from mate_tf.evaluation.predictions import Prediction
+from mate_tf.evaluation.predictions import Interactions, Judge, Prediction
 from mate_tf.files.atomic import write_json
-from mate_tf.serving import export
 from mate_tf.serving.source import Kind, Source
 
 NUM_UNANSWERABLE = 500
@@ -272,7 +271,7 @@ def of_source(source: Source) -> Calibration | None:
         InputError: if the file cannot be used.
     """
     if source.kind is Kind.EXPORT:
-        return find(export.extras_dir(source.folder))
+        return find(serving.export.extras_dir(source.folder))
     if os.path.isdir(source.checkpoint):
         return find(source.folder, latest_weights(source.folder))
     return find(source.folder, os.path.basename(source.checkpoint).removesuffix(".index"))

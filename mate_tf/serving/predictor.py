@@ -7,14 +7,13 @@ from collections.abc import Iterable, Sequence
 
 import tensorflow as tf
 
-from mate_tf import checkpoints
+from mate_tf import checkpoints, serving
 from mate_tf.attention import AttentionConfig
 from mate_tf.errors import InputError
 from mate_tf.evaluation import associations
 from mate_tf.evaluation.calibration import Calibration
-from mate_tf.serving import confidence, export, notes, presets, pretrained, requests, source
+from mate_tf.serving import confidence, notes, presets, pretrained, requests, source
 from mate_tf.serving.answer import Answer, AnswerCell, of_cells, of_class
-from mate_tf.serving.exported import ExportedModel
 from mate_tf.serving.prepared import PreparedTable
 from mate_tf.serving.read_part import ReadPart
 from mate_tf.serving.served import ServedModel
@@ -51,8 +50,9 @@ class Predictor:
     """
 
     def __init__(self, saved_model_dir: str, reading: dict[str, bool] | None = None):
-        fitted = confidence.find(export.extras_dir(saved_model_dir))
-        self._set(ExportedModel(saved_model_dir, reading), saved_model_dir, fitted)
+        fitted = confidence.find(serving.export.extras_dir(saved_model_dir))
+        model = serving.exported.ExportedModel(saved_model_dir, reading)
+        self._set(model, saved_model_dir, fitted)
 
     def _set(self, model: ServedModel, name: str, calibration: Calibration | None = None) -> None:
         self._model, self._name, self.calibration = model, str(name), calibration
@@ -267,7 +267,7 @@ class Predictor:
         Raises:
             InputError: the folder has something else in it, or the model is an export.
         """
-        return export.export(
+        return serving.export.export(
             self._keras_model(),
             os.fspath(folder),
             self._model.converter.vocab_file,

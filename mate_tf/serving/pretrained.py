@@ -6,6 +6,7 @@ import dataclasses
 from absl import logging
 from official.modeling import performance
 
+from mate_tf import serving
 from mate_tf.attention import AttentionConfig
 from mate_tf.data import features as feature_names
 from mate_tf.data.converters.examples import ExampleConverter
@@ -14,14 +15,11 @@ from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.precision import AUTO, INT8, PRECISIONS, resolve
 from mate_tf.models.classifier import TableClassifier
 from mate_tf.serving import configurations
-from mate_tf.serving.close_decisions import WithFloat32
 from mate_tf.serving.configurations import Pretrained
-from mate_tf.serving.exported import ExportedModel
 from mate_tf.serving.live import LiveModel
-from mate_tf.serving.quantized import QuantizedEncoder
 from mate_tf.serving.served import ServedModel
 from mate_tf.serving.source import Kind, Source
-from mate_tf.training import initial_weights
+from mate_tf.training import weights
 
 
 def load(
@@ -53,19 +51,21 @@ def load(
                     f"{source.name}: {name} cannot be changed in an export; give the folder of "
                     "the weights"
                 )
-        return ExportedModel(source.folder, reading)
+        return serving.exported.ExportedModel(source.folder, reading)
     found = configured(
         configurations.read(source, task), attention, precision, max_seq_length, reading
     )
     model, converter = build(found), make_converter(found)
-    encoder = QuantizedEncoder(model.encoder) if precision == INT8 else None
+    encoder = None
+    if precision == INT8:
+        encoder = serving.quantized.QuantizedEncoder(model.encoder)
     live = LiveModel(model, converter, found.class_names, encoder)
     if not float32_margin or (precision != INT8 and found.precision == "float32"):
         return live
     if precision != INT8:
         model = build(dataclasses.replace(found, precision="float32"))
     exact = LiveModel(model, converter, found.class_names)
-    return WithFloat32(live, exact, float32_margin)
+    return serving.close_decisions.WithFloat32(live, exact, float32_margin)
 
 
 def configured(
@@ -115,7 +115,7 @@ def build(found: Pretrained) -> TableClassifier:
     """
     with _precision(found.precision):
         model = TableClassifier(found.model)
-    initial_weights.load_all(model, found.source.checkpoint)
+    weights.load_all(model, found.source.checkpoint)
     return model
 
 

@@ -3,8 +3,9 @@
 import os
 from typing import Any
 
+from mate_tf import tables
 from mate_tf.errors import InputError
-from mate_tf.tables import delimited, json_table, opened
+from mate_tf.tables import delimited, opened
 from mate_tf.tables.limits import UNLIMITED
 
 Path = str | os.PathLike
@@ -40,7 +41,7 @@ def read_json(path: Path) -> tuple[list[Any], list[list[Any]], dict[str, str]]:
       InputError: if the file cannot be read, is empty, has no rows, is not UTF-8, is not JSON or
         has another form.
     """
-    header, rows, about, _ = json_table.read(path, UNLIMITED)
+    header, rows, about, _ = tables.json_table.read(path, UNLIMITED)
     return header, rows, about
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from mate_tf.errors import InputError
 from mate_tf.tables.limits import Limits
-from mate_tf.tables.spreadsheet import read_workbook, refuse_xls
 from mate_tf.tables.table import Table
 
 
@@ -21,14 +20,13 @@ def read_table(path: str | os.PathLike, limits: Limits | None = None) -> Table:
     Raises:
         InputError: if it cannot be read, has no rows, or is beyond a limit that refuses it.
     """
-    readers = {
-        ".tsv": Table.from_tsv,
-        ".json": Table.from_json,
-        ".xlsx": read_workbook,
-        ".xls": refuse_xls,
-    }
-    reader = readers.get(os.path.splitext(path)[1].lower(), Table.from_csv)
-    return reader(path, limits=limits or Limits())
+    extension = os.path.splitext(path)[1].lower()
+    readers = {".tsv": Table.from_tsv, ".json": Table.from_json}
+    if extension in (".xlsx", ".xls"):
+        from mate_tf.tables import spreadsheet
+
+        readers = {".xlsx": spreadsheet.read_workbook, ".xls": spreadsheet.refuse_xls}
+    return readers.get(extension, Table.from_csv)(path, limits=limits or Limits())
 
 
 def as_table(given: Any, limits: Limits | None = None) -> Table:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime, time
 from typing import Any, NamedTuple
 
+from mate_tf import tables
 from mate_tf.errors import InputError
-from mate_tf.tables import delimited, json_table
+from mate_tf.tables import delimited
 from mate_tf.tables.files import Path
 from mate_tf.tables.limits import UNLIMITED, Limits
 from mate_tf.tables.rendering import render
@@ -164,7 +165,7 @@ class Table:
           InputError: if the file cannot be read, is empty, has no rows, is not UTF-8, is not JSON
             or has another form, or is beyond a limit that refuses it.
         """
-        header, rows, about, unread = json_table.read(path, limits)
+        header, rows, about, unread = tables.json_table.read(path, limits)
         about = {"table_id": pathlib.Path(path).name, "unread": unread, **about}
         return cls.from_rows(header, rows, **about)
 

@@ -6,7 +6,7 @@ from official.modeling.hyperparams import base_config
 
 from mate_tf.data.converters.sequences.tokens import SYMBOLS
 from mate_tf.data.datasets import associative_recall
-from mate_tf.tasks import base, lra_settings, registry, sequence
+from mate_tf.tasks import base, lra, registry, sequence
 
 
 @dataclasses.dataclass
@@ -78,25 +78,20 @@ class AssociativeRecallTask(sequence.SequenceTask):
     @classmethod
     def experiment(cls):
         """Returns the settings of a small model with full attention."""
-        task = RecallTaskConfig(
-            name=cls.name,
-            conversion=lra_settings.conversion(512, SYMBOLS),
-            model=lra_settings.classifier(
-                num_labels=RecallGenerationConfig.num_values,
-                hidden_layers=0,
-                dropout=(0.0, 0.0),
-                vocab_size=512,
-                max_position_embeddings=512,
-                num_hidden_layers=2,
-                num_attention_heads=4,
-                hidden_size=128,
-                intermediate_size=256,
-                # As in SYNTHETIC: initial weights with which equal symbols attend to each other.
-                initializer_range=0.08,
-                key_initialization="query",
-                word_embedding_scale=4.0,
-            ),
+        model = lra.classifier(
+            *(RecallGenerationConfig.num_values, (2, 4, 128, 256), 512, 512),
+            hidden_layers=0,
+            dropout=(0.0, 0.0),
+            # As in SYNTHETIC: initial weights with which equal symbols attend to each other.
+            initializer_range=0.08,
+            key_initialization="query",
+            word_embedding_scale=4.0,
         )
-        return lra_settings.experiment(
-            task, train_steps=2_000, warmup_steps=100, learning_rate=0.01, weight_decay=0.0
+        return lra.experiment(
+            *(cls.name, 512, SYMBOLS, model),
+            config=RecallTaskConfig,
+            train_steps=2_000,
+            warmup_steps=100,
+            learning_rate=0.01,
+            weight_decay=0.0,
         )

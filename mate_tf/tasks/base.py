@@ -2,21 +2,20 @@
 
 import dataclasses
 import re
+from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 import tensorflow as tf
 from official.core import base_task
 
-from mate_tf import checkpoints
+from mate_tf import checkpoints, tasks
 from mate_tf.data import features as feature_names
 from mate_tf.data import padding, records
 from mate_tf.data.converters.tokenizer import read_vocabulary
-from mate_tf.data.records import replicas
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.classifier import TableClassifier, label_features
 from mate_tf.models.configured import ConfiguredModel
-from mate_tf.tasks import head_metrics
 
 _OUTPUT_CLS = r"(output|hidden_\d+)_(weights|bias)_cls"
 
@@ -31,7 +30,7 @@ class Capabilities:
         makes_vocabulary: the task comes with a vocabulary (`Task.make_vocabulary`).
         builds_vocabulary: without a given vocabulary, one is learned from the training data.
         needs_files: the task needs a folder of official files.
-        writes_text: the model writes texts (`training.generation`) instead of choosing something.
+        writes_text: the model writes texts (`training.prediction`) instead of choosing something.
     """
 
     answers_questions: bool = True
@@ -50,7 +49,6 @@ class Task(base_task.Task):
 
     Attributes:
         name: key in the registry and value of --task, as in google-research/tapas.
-        name_in_tapas: alias of `name`, kept for tasks written against earlier versions.
         capabilities: the abilities of the task.
         splits: names of the splits that `interactions` reads, "train" first.
         subsets: split -> larger split that contains its questions. A subset is evaluated with the
@@ -64,7 +62,6 @@ class Task(base_task.Task):
     """
 
     name = ""
-    name_in_tapas = ""
     capabilities = Capabilities()
     splits = ("train", "dev", "test")
     subsets: ClassVar[dict[str, str]] = {}
@@ -75,26 +72,16 @@ class Task(base_task.Task):
     model_type: ClassVar[type[ConfiguredModel]] = TableClassifier
     baselines: tuple[str, ...] = ()
 
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
-        if "name" not in vars(cls) and "name_in_tapas" in vars(cls):
-            cls.name = cls.name_in_tapas
-        cls.name_in_tapas = cls.name
-
     @classmethod
     def experiment(cls):
         """Returns the task's default hyper-parameters, a `TableExperiment`."""
         raise NotImplementedError
 
     def interactions(self, input_dir, split):
-        """Reads official files.
-
-        Args:
-            input_dir: folder with the files. Tasks that generate their tables ignore it.
-            split: one of `splits`.
+        """Reads a split from a folder of official files; some tasks generate it instead.
 
         Returns:
-            iterator over Interaction protos.
+            iterable of Interaction protos.
 
         Raises:
             InputError: if a file is missing or broken.
@@ -103,9 +90,6 @@ class Task(base_task.Task):
 
     def converter(self, vocab_file):
         """Returns the converter of interactions to examples; see `data.converters`.
-
-        Args:
-            vocab_file: path of the vocabulary.
 
         Raises:
             InputError: if the vocabulary cannot be used.
@@ -128,12 +112,7 @@ class Task(base_task.Task):
         raise NotImplementedError
 
     def warnings(self, interactions, predicted):
-        """Returns sentences about what makes the metrics meaningless; there are none by default.
-
-        Args:
-            interactions: see `measure`.
-            predicted: the model's predictions by question id.
-        """
+        """Returns sentences about what makes the metrics of `measure` meaningless, if anything."""
         del interactions, predicted
         return ()
 
@@ -141,8 +120,7 @@ class Task(base_task.Task):
         """Writes answers in the format of the data set's official evaluation, if there is one.
 
         Args:
-            interactions: iterable of Interaction protos.
-            predicted: question id -> `evaluation.predictions.Prediction`.
+            interactions, predicted: see `measure`.
             target: path of the files, without extension.
 
         Returns:
@@ -170,9 +148,6 @@ class Task(base_task.Task):
 
         These values override the configuration file. Flags override these values.
 
-        Args:
-            input_dir: folder with the files.
-
         Raises:
             InputError: if a file is missing or broken.
         """
@@ -180,24 +155,15 @@ class Task(base_task.Task):
         return {}
 
     def official_files(self, input_dir, output_dir):
-        """Returns the folder to read interactions from.
+        """Returns the folder to read interactions from: the user's, which may be None.
 
-        Args:
-            input_dir: the user's folder, or None.
-            output_dir: folder for the files of tasks that generate a data set in its official
-                format.
+        Tasks that generate a data set in its official format write it below `output_dir`.
         """
         del output_dir
         return input_dir
 
     def make_vocabulary(self, path):
-        """Writes the task's own vocabulary, one piece a line.
-
-        Only tasks with `Capabilities.makes_vocabulary` implement this.
-
-        Args:
-            path: file to write.
-        """
+        """Writes the task's own vocabulary, one piece a line, if it `makes_vocabulary`."""
         raise NotImplementedError
 
     def build_model(self):
@@ -251,9 +217,6 @@ class Task(base_task.Task):
     def initialize(self, model):
         """Loads `init_checkpoint`. Variables that it lacks keep their initial values.
 
-        Args:
-            model: the model of `build_model`.
-
         Returns:
             a `checkpoints.LoadReport`, which is also printed; None without a checkpoint.
 
@@ -292,12 +255,12 @@ class Task(base_task.Task):
         """
         num_replicas = input_context.num_replicas_in_sync if input_context else 1
         key = "train_data" if params.is_training else "validation_data"
-        replicas.check_batch_size(
+        records.replicas.check_batch_size(
             f"task.{key}.global_batch_size", params.global_batch_size, num_replicas
         )
         batches = self.global_batches(params, num_replicas)
         if num_replicas > 1:
-            batches = replicas.split(batches, input_context)
+            batches = records.replicas.split(batches, input_context)
             if params.is_training:
                 # With a known infinite cardinality tf.distribute skips a check for the end of the
                 # data at every step.
@@ -306,12 +269,7 @@ class Task(base_task.Task):
         return batches.prefetch(records.PREFETCHED)
 
     def global_batches(self, params, multiple_of=1):
-        """Returns whole batches, not yet split between replicas.
-
-        Args:
-            params: a `TableDataConfig`.
-            multiple_of: number of replicas. The size of each batch is a multiple of it.
-        """
+        """Returns whole batches, whose sizes are multiples of the number of replicas."""
         dataset = records.dataset(
             params.input_path,
             params.global_batch_size,
@@ -327,19 +285,15 @@ class Task(base_task.Task):
             multiple_of=multiple_of,
             skip=params.skip_batches,
         )
-        names = dict.fromkeys(
-            [
-                *feature_names.names(feature_names.MODEL_INPUTS),
-                *self.label_names(),
-            ]
-        )
+        inputs = feature_names.names(feature_names.MODEL_INPUTS)
+        names = dict.fromkeys([*inputs, *self.label_names()])
         # Accelerators take no strings, and unused features cost bandwidth.
         return dataset.map(lambda batch: {name: batch[name] for name in names})
 
     def label_names(self):
         """Returns the names of the features that losses and metrics read."""
         config = self.task_config.model
-        return [*label_features(config), *head_metrics.names(config)]
+        return [*label_features(config), *tasks.head_metrics.names(config)]
 
     def build_losses(self, labels, model_outputs, aux_losses=None):
         """Returns the sum of the model's loss and the losses of its layers, <float32>[]."""
@@ -349,7 +303,7 @@ class Task(base_task.Task):
     def build_metrics(self, training=True):
         """Returns a `Mean` for each head: share of correct answers, or mean squared error."""
         del training
-        names = head_metrics.names(self.task_config.model).values()
+        names = tasks.head_metrics.names(self.task_config.model).values()
         return [keras.metrics.Mean(name, dtype=tf.float32) for name in names]
 
     def process_metrics(self, metrics, labels, model_outputs, **kwargs):
@@ -357,17 +311,16 @@ class Task(base_task.Task):
 
         Args:
             metrics: metrics of `build_metrics`, and of layers, which this ignores.
-            labels: features with labels: name -> tensor[batch, ...].
-            model_outputs: outputs of the model: name -> tensor[batch, ...].
+            labels, model_outputs: features and outputs, name -> tensor[batch, ...].
             **kwargs: ignored.
         """
         del kwargs
         model, examples = self.task_config.model, self.example_mask(labels)
         for metric in metrics:
-            if metric.name not in head_metrics.VALUES:
+            if metric.name not in tasks.head_metrics.VALUES:
                 continue  # a layer's metric; the layer updates it
-            value = head_metrics.VALUES[metric.name](labels, model_outputs)
-            weights = head_metrics.weights(model, metric.name, labels, examples)
+            value = tasks.head_metrics.VALUES[metric.name](labels, model_outputs)
+            weights = tasks.head_metrics.weights(model, metric.name, labels, examples)
             metric.update_state(tf.cast(value, tf.float32), weights)
 
     def example_mask(self, features):
@@ -378,9 +331,20 @@ class Task(base_task.Task):
         """
         return padding.table_example_mask(features)
 
-    def asked(self, features):
-        """Alias of `example_mask`, kept for tasks written against earlier versions."""
-        return self.example_mask(features)
+
+class Read:
+    """Interactions that are made of those that a reader read.
+
+    Args:
+        make: function that returns an iterator over them.
+        defects: defects of the files, see `data.records.report.Report`.
+    """
+
+    def __init__(self, make: Callable[[], Iterator], defects: dict):
+        self._make, self.defects = make, defects
+
+    def __iter__(self) -> Iterator:
+        return self._make()
 
 
 def _pattern(key, parts):

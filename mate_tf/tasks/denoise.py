@@ -5,7 +5,7 @@ import dataclasses
 from mate_tf.data.pretraining import denoising, documents
 from mate_tf.data.pretraining.sentence_pairs import Packer
 from mate_tf.errors import InputError
-from mate_tf.tasks import base, configs, packed_text, registry, text_to_text
+from mate_tf.tasks import base, configs, registry, text_pretrain, text_to_text
 
 
 @dataclasses.dataclass
@@ -71,7 +71,7 @@ class DenoiseTask(text_to_text.TextToTextTask):
         )
 
 
-class _Interactions(packed_text.PackedText):
+class _Interactions(text_pretrain.PackedText):
     """Interactions, one for each segment of a document; the texts are its sentences."""
 
     prefix = "denoise"

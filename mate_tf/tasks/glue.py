@@ -75,108 +75,41 @@ class GlueTask(sequence.SequenceTask):
         )
 
 
-@registry.register
-class RteTask(GlueTask):
-    """Recognizing Textual Entailment: does the second text follow from the first?"""
-
-    name = "RTE"
-    form = glue.RTE
-    class_names = glue.RTE.labels
-    num_train = 2_490
-    learning_rate = 2e-5
+_LARGE = {"epochs": 3, "batch_size": 128, "learning_rate": 3e-5}
+"""Settings of table 7's first column."""
 
 
-@registry.register
-class MrpcTask(GlueTask):
-    """Microsoft Research Paraphrase Corpus: do two sentences mean the same?"""
-
-    name = "MRPC"
-    form = glue.MRPC
-    class_names = ("different", "paraphrase")
-    further_metrics = ("F1",)
-    num_train = 3_668
+def _task(name: str, form: glue.Format, num_train: int, class_names=(), **attributes) -> None:
+    """Registers a task that only has other attributes than its base class."""
+    attributes |= {"name": name, "form": form, "num_train": num_train, "__module__": __name__}
+    attributes["class_names"] = class_names or form.labels
+    registry.register(type(f"{form.folder.replace('-', '')}Task", (GlueTask,), attributes))
 
 
-@registry.register
-class ColaTask(GlueTask):
-    """Corpus of Linguistic Acceptability: is a sentence grammatical?"""
-
-    name = "COLA"
-    form = glue.COLA
-    class_names = ("unacceptable", "acceptable")
-    further_metrics = ("Matthews correlation",)
-    num_train = 8_551
-
-
-@registry.register
-class StsBTask(GlueTask):
-    """Semantic Textual Similarity Benchmark: similarity of two sentences, from 0 to 5.
-
-    It is not in table 7; its settings are those of RTE.
-    """
-
-    name = "STS-B"
-    form = glue.STS_B
-    baselines = ()
-    num_train = 5_749
-    learning_rate = 2e-5
+# Recognizing Textual Entailment: does the second text follow from the first?
+_task("RTE", glue.RTE, 2_490, learning_rate=2e-5)
+# Microsoft Research Paraphrase Corpus: do two sentences mean the same?
+_task("MRPC", glue.MRPC, 3_668, ("different", "paraphrase"), further_metrics=("F1",))
+# Corpus of Linguistic Acceptability: is a sentence grammatical?
+_task(
+    *("COLA", glue.COLA, 8_551, ("unacceptable", "acceptable")),
+    further_metrics=("Matthews correlation",),
+)
+# Semantic Textual Similarity Benchmark: similarity of two sentences, from 0 to 5.
+# STS-B and WNLI are not in table 7; their settings are those of RTE.
+_task("STS-B", glue.STS_B, 5_749, baselines=(), learning_rate=2e-5)
+# Winograd NLI: does the sentence follow, in which a pronoun was replaced?
+_task("WNLI", glue.WNLI, 635, ("not_entailment", "entailment"), learning_rate=2e-5)
+# Stanford Sentiment Treebank: is a sentence of a film review positive or negative?
+_task("SST-2", glue.SST_2, 67_349, ("negative", "positive"), **_LARGE)
+# Quora Question Pairs: do two questions ask the same?
+_task("QQP", glue.QQP, 363_846, ("different", "duplicate"), further_metrics=("F1",), **_LARGE)
+# Question NLI: does a sentence contain the answer to the question?
+_task("QNLI", glue.QNLI, 104_743, **_LARGE)
 
 
 @registry.register
-class WnliTask(GlueTask):
-    """Winograd NLI: does the sentence follow, in which a pronoun was replaced?
-
-    It is not in table 7; its settings are those of RTE.
-    """
-
-    name = "WNLI"
-    form = glue.WNLI
-    class_names = ("not_entailment", "entailment")
-    num_train = 635
-    learning_rate = 2e-5
-
-
-class LargeGlueTask(GlueTask):
-    """Base class of the tasks with the settings of table 7's first column."""
-
-    epochs = 3
-    batch_size = 128
-    learning_rate = 3e-5
-
-
-@registry.register
-class Sst2Task(LargeGlueTask):
-    """Stanford Sentiment Treebank: is a sentence of a film review positive or negative?"""
-
-    name = "SST-2"
-    form = glue.SST_2
-    class_names = ("negative", "positive")
-    num_train = 67_349
-
-
-@registry.register
-class QqpTask(LargeGlueTask):
-    """Quora Question Pairs: do two questions ask the same?"""
-
-    name = "QQP"
-    form = glue.QQP
-    class_names = ("different", "duplicate")
-    further_metrics = ("F1",)
-    num_train = 363_846
-
-
-@registry.register
-class QnliTask(LargeGlueTask):
-    """Question NLI: does a sentence contain the answer to the question?"""
-
-    name = "QNLI"
-    form = glue.QNLI
-    class_names = glue.QNLI.labels
-    num_train = 104_743
-
-
-@registry.register
-class MnliTask(LargeGlueTask):
+class MnliTask(GlueTask):
     """Multi-Genre NLI: does the second text follow from the first, contradict it, or neither?
 
     The dev and test sets are the matched ones, of the genres of the training set. Those of other
@@ -190,6 +123,7 @@ class MnliTask(LargeGlueTask):
     submissions |= {glue.AX: evaluation.DIAGNOSTICS}
     class_names = glue.MNLI.labels
     num_train = 392_702
+    epochs, batch_size, learning_rate = _LARGE.values()
 
     def __init__(self, params, *args, **kwargs):
         super().__init__(params, *args, **kwargs)

@@ -1,20 +1,31 @@
-"""HYBRIDQA: POINTR's first stage, which selects the cell that contains or links to the answer."""
+"""The stages of POINTR on HybridQA (Chen et al., 2020; MATE paper, section 4).
+
+HYBRIDQA selects the cell that contains or links to the answer. HYBRIDQA_RC selects the answer's
+span in an expanded cell.
+"""
 
 import collections
 import dataclasses
+import functools
+import pathlib
 from collections.abc import Iterator
 
+from mate_tf.answers import text_match
 from mate_tf.answers.hybridqa import answer_type
 from mate_tf.attention import AttentionConfig
-from mate_tf.data.datasets import hybridqa
+from mate_tf.data.converters.offsets import Offsets
+from mate_tf.data.converters.tokenizer import Tokenizer
+from mate_tf.data.datasets import hybridqa, hybridqa_rc
 from mate_tf.data.interactions import invalidate
 from mate_tf.evaluation import hybridqa as evaluation
+from mate_tf.evaluation import hybridqa_answers
 from mate_tf.evaluation.confidence_intervals import paired_difference
 from mate_tf.evaluation.metrics import gold_cells
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
+from mate_tf.models.heads.spans import MLP
 from mate_tf.protos import interaction_pb2
-from mate_tf.tasks import configs, registry, table
+from mate_tf.tasks import base, configs, registry, table
 
 NO_CANDIDATE = "no candidate cell"
 AMBIGUOUS = "more than one candidate cell"
@@ -55,7 +66,8 @@ class HybridQaTask(table.TableTask):
     def interactions(self, input_dir, split):
         questions = hybridqa.read(input_dir, split)
         if split == "train":
-            return _Learnable(questions, self.task_config.discard_ambiguous)
+            discards = self.task_config.discard_ambiguous
+            return base.Read(functools.partial(_learnable, questions, discards), questions.defects)
         return questions
 
     def is_right(self, interaction, question, prediction):
@@ -99,12 +111,7 @@ class HybridQaTask(table.TableTask):
                     max_seq_length=2048, expand_entity_descriptions=True
                 ),
                 model=ClassifierConfig(
-                    encoder=EncoderConfig(
-                        attention=AttentionConfig(
-                            name="mate_efficient", global_length=116, radius=42
-                        ),
-                        reset_position_index_per_cell=True,
-                    ),
+                    encoder=EncoderConfig(reset_position_index_per_cell=True),
                     cell_cross_entropy=True,
                 ),
             ),
@@ -115,23 +122,100 @@ class HybridQaTask(table.TableTask):
         )
 
 
-class _Learnable:
-    """Training questions. Questions that are no use for training are marked, with the reason.
+def _learnable(
+    questions: hybridqa.Questions, discard_ambiguous: bool
+) -> Iterator[interaction_pb2.Interaction]:
+    """Yields training questions. Those that are no use for training are marked, with the reason."""
+    for interaction in questions:
+        for question in interaction.questions:
+            candidates = len(question.answer.answer_coordinates)
+            if not candidates:
+                invalidate(question, NO_CANDIDATE)
+            elif candidates > 1 and discard_ambiguous:
+                invalidate(question, AMBIGUOUS)
+        yield interaction
+
+
+@dataclasses.dataclass
+class HybridQaRcTaskConfig(configs.TableTaskConfig):
+    """Config of HybridQA's second stage.
 
     Attributes:
-        defects: defects of the files, see `hybridqa.Questions`.
+        reading: choice of the cells that are read in training and evaluation.
     """
 
-    def __init__(self, questions: hybridqa.Questions, discard_ambiguous: bool):
-        self._questions, self._discard_ambiguous = questions, discard_ambiguous
-        self.defects = questions.defects
+    reading: hybridqa_rc.HybridQaRcConfig = dataclasses.field(
+        default_factory=lambda: hybridqa_rc.HybridQaRcConfig(single_cell_examples=True)
+    )
 
-    def __iter__(self) -> Iterator[interaction_pb2.Interaction]:
-        for interaction in self._questions:
+
+@registry.register
+class HybridQaRcTask(table.TableTask):
+    """Reads the answers of HybridQA (Chen et al., 2020) in gold cells.
+
+    An example is a question with one cell and the sentences about the entities that the cell links
+    to, as many as fit (MATE paper, section 4.2). The gold span is the first occurrence of the
+    answer's text. Training and evaluation use gold cells. `mate_tf.pointr` evaluates both stages
+    together.
+    """
+
+    name = "HYBRIDQA_RC"
+    splits = ("train", "dev")
+    baselines = ()
+
+    def interactions(self, input_dir, split):
+        reading, original = self.task_config.reading, None
+        reading.check()
+        questions = hybridqa.read(input_dir, split)
+        if reading.use_original_coordinates:
+            path = pathlib.Path(input_dir) / "released_data" / f"{split}.traced.json"
+            original = hybridqa_rc.read_original_coordinates(path)
+
+        def cells():
+            for interaction in questions:
+                yield from hybridqa_rc.gold_interactions(
+                    interaction, reading, training=split == "train", original=original
+                )
+
+        return base.Read(cells, questions.defects)
+
+    def measure(self, interactions, predicted):
+        """Computes exact match and F1 over gold cells, by the rules of the official evaluator.
+
+        A cell without a prediction counts as wrong.
+        """
+        offsets = Offsets(Tokenizer(self.task_config.conversion.bert_vocab_file))
+        exact, f1 = [], []
+        for interaction in interactions:
             for question in interaction.questions:
-                candidates = len(question.answer.answer_coordinates)
-                if not candidates:
-                    invalidate(question, NO_CANDIDATE)
-                elif candidates > 1 and self._discard_ambiguous:
-                    invalidate(question, AMBIGUOUS)
-            yield interaction
+                (gold,) = question.answer.answer_texts
+                text = hybridqa_answers.read_text(interaction, predicted.get(question.id), offsets)
+                exact.append(text_match.exact_match(gold, text))
+                f1.append(text_match.f1(gold, text))
+        shares = {"exact match": exact, "F1": f1}
+        return {
+            "reading of right cells": {
+                "cells": len(exact),
+                **{name: sum(values) / max(len(values), 1) for name, values in shares.items()},
+            }
+        }
+
+    @classmethod
+    def experiment(cls):
+        """Returns MATE's hyper-parameters (appendix A.2) for BERT with full attention."""
+        return configs.fine_tuning(
+            HybridQaRcTaskConfig(
+                name=cls.name,
+                conversion=configs.ConversionConfig(
+                    max_seq_length=512, update_answer_coordinates=True
+                ),
+                model=ClassifierConfig(
+                    encoder=EncoderConfig(attention=AttentionConfig(name="full")),
+                    span_prediction=MLP,
+                ),
+            ),
+            train_steps=25_000,
+            batch_size=512,
+            learning_rate=5e-5,
+            warmup_ratio=0.01,
+        )

@@ -1,10 +1,205 @@
-"""LRA_TEXT, LRA_RETRIEVAL, LRA_IMAGE: Long Range Arena from its official files."""
+"""LISTOPS, LRA_TEXT, LRA_RETRIEVAL, LRA_IMAGE: Long Range Arena (Tay et al., 2021).
+
+The values are those of Treeformer's table 8. Settings that the table does not give are those of
+Long Range Arena's configurations: Adam with weight decay on all variables, the learning rates, and
+a classifier with a hidden layer of the width of the feed-forward networks.
+"""
+
+import dataclasses
+import os
+
+from official.modeling.hyperparams import base_config
 
 from mate_tf.data.converters.sequences.tokens import BYTES, SYMBOLS
+from mate_tf.data.datasets import listops
 from mate_tf.data.datasets import lra as files
-from mate_tf.tasks import lra_settings, registry, sequence
+from mate_tf.tasks import base, configs, registry, sequence
 
 _BYTE_VOCABULARY = 260  # four special pieces and the bytes
+
+
+def classifier(
+    num_labels: int,
+    sizes,
+    vocab_size: int,
+    positions: int,
+    *,
+    hidden_layers=1,
+    num_towers=1,
+    dropout=(0.1, 0.1),
+    **encoder,
+):
+    """Returns the config of a classifier like those of Long Range Arena.
+
+    Args:
+        num_labels: number of classes.
+        sizes: layers, heads, their width together, and that of the feed-forward networks.
+        vocab_size, positions: number of embeddings of tokens and of positions.
+        hidden_layers: hidden layers of the classifier; each is half as wide as the previous one.
+        num_towers: see `ClassifierConfig`.
+        dropout: rates of the hidden layers and of the attention probabilities.
+        **encoder: fields of the EncoderConfig.
+    """
+    names = ("num_hidden_layers", "num_attention_heads", "hidden_size", "intermediate_size")
+    encoder |= dict(zip(names, sizes, strict=True))
+    return sequence.classifier(
+        num_labels,
+        encoder={
+            "hidden_dropout_prob": dropout[0],
+            "attention_probs_dropout_prob": dropout[1],
+            "vocab_size": vocab_size,
+            "max_position_embeddings": positions,
+            **encoder,
+        },
+        classification_hidden_sizes=[sizes[-1] // 2**index for index in range(hidden_layers)],
+        num_towers=num_towers,
+        sequence_dropout_prob=0.0,
+    )
+
+
+def experiment(
+    name: str,
+    length: int,
+    tokens: str,
+    model,
+    *,
+    config=sequence.SequenceTaskConfig,
+    train_steps: int,
+    warmup_steps: int,
+    batch_size: int = 32,
+    learning_rate: float = 0.05,
+    weight_decay: float = 0.1,
+    cosine: bool = False,
+) -> configs.TableExperiment:
+    """Returns an experiment with Long Range Arena's optimizer and learning rate.
+
+    The learning rate at step t is `learning_rate` * min(1, t / w) / sqrt(max(t, w)). With `cosine`
+    it rises to `learning_rate` in w steps and then follows half a cosine down to 0.
+
+    Args:
+        name: name of the task.
+        length: tokens per example.
+        tokens: kind of tokens, see `SequenceConversionConfig.tokens`.
+        model: config of the model.
+        config: class of the task's config.
+        train_steps: number of steps.
+        warmup_steps: w, steps of the warm-up.
+        batch_size: examples per step.
+        learning_rate: see above.
+        weight_decay: weight decay of all variables.
+        cosine: whether the learning rate follows a cosine.
+    """
+    conversion = sequence.SequenceConversionConfig(max_seq_length=length, tokens=tokens)
+    task = config(name=name, conversion=conversion, model=model)
+    task.train_data.override({"is_training": True, "global_batch_size": batch_size})
+    task.validation_data.override({"global_batch_size": batch_size})
+    found = configs.TableExperiment(task=task)
+    found.trainer = configs.TrainerConfig(
+        train_steps=train_steps,
+        steps_per_loop=100,
+        summary_interval=100,
+        checkpoint_interval=1000,
+        validation_interval=1000,
+    )
+    if cosine:
+        rate = {
+            "type": "cosine",
+            "cosine": {
+                "initial_learning_rate": learning_rate,
+                "decay_steps": train_steps,
+                "offset": warmup_steps,
+            },
+        }
+    else:
+        rate = {"type": "power", "power": {"initial_learning_rate": learning_rate, "power": -0.5}}
+    found.trainer.optimizer_config.override(
+        {
+            "optimizer": {
+                "bert_adamw": {
+                    "bias_correction": True,
+                    "weight_decay_rate": weight_decay,
+                    "exclude_from_weight_decay": [],
+                    "beta_2": 0.98,
+                    "epsilon": 1e-9,
+                }
+            },
+            "learning_rate": rate,
+            "warmup": {"type": "linear", "linear": {"warmup_steps": warmup_steps}},
+        }
+    )
+    return found
+
+
+@dataclasses.dataclass
+class ListOpsGenerationConfig(base_config.Config):
+    """Settings of the generator, used without official files. Defaults are Long Range Arena's.
+
+    Attributes:
+        seed: seed of all three splits. No expression is in two splits.
+        num_train, num_dev, num_test: expressions in the split.
+        max_depth: largest depth of nested operators; the root has depth 1.
+        max_args: largest number of arguments of an operator; the smallest is 2.
+        min_length: an expression has more symbols than this.
+        max_length: an expression has fewer symbols than this.
+    """
+
+    seed: int = 0
+    num_train: int = 96_000
+    num_dev: int = 2_000
+    num_test: int = 2_000
+    max_depth: int = listops.OFFICIAL.max_depth
+    max_args: int = listops.OFFICIAL.max_args
+    min_length: int = listops.OFFICIAL.min_length
+    max_length: int = listops.OFFICIAL.max_length
+
+
+@dataclasses.dataclass
+class ListOpsTaskConfig(sequence.SequenceTaskConfig):
+    """Config of a task that can generate its expressions.
+
+    Attributes:
+        generation: number and kind of the expressions, used without official files.
+    """
+
+    generation: ListOpsGenerationConfig = dataclasses.field(default_factory=ListOpsGenerationConfig)
+
+
+@registry.register
+class ListOpsTask(sequence.SequenceTask):
+    """ListOps of Long Range Arena: ten classes, the values of expressions.
+
+    Reads basic_train.tsv, basic_val.tsv and basic_test.tsv from --input_dir. Without --input_dir it
+    first generates these files in <output_dir>/listops.
+    """
+
+    name = "LISTOPS"
+    capabilities = base.Capabilities(reads_tables=False, needs_files=False)
+    class_names = listops.VALUES
+    symbols = listops.SYMBOLS
+
+    def official_files(self, input_dir, output_dir):
+        if input_dir:
+            return input_dir
+        folder = os.path.join(output_dir, "listops")
+        options = self.task_config.generation.as_dict()
+        seed = options.pop("seed")
+        sizes = {split: options.pop(f"num_{split}") for split in self.splits}
+        listops.write_dir(folder, seed, sizes, listops.Rules(**options))
+        return folder
+
+    def interactions(self, input_dir, split):
+        return listops.read(input_dir, split)
+
+    @classmethod
+    def experiment(cls):
+        """Returns the settings of Treeformer's table 8 with full attention."""
+        return experiment(
+            *(cls.name, 2048, SYMBOLS),
+            classifier(10, (4, 4, 512, 1024), 19, 2048),
+            config=ListOpsTaskConfig,
+            train_steps=5_000,
+            warmup_steps=1_000,
+        )
 
 
 @registry.register
@@ -20,20 +215,9 @@ class LraTextTask(sequence.SequenceTask):
     @classmethod
     def experiment(cls):
         """Returns the settings of Treeformer's table 8 with full attention."""
-        return lra_settings.experiment(
-            sequence.SequenceTaskConfig(
-                name=cls.name,
-                conversion=lra_settings.conversion(4096, BYTES),
-                model=lra_settings.classifier(
-                    num_labels=2,
-                    vocab_size=_BYTE_VOCABULARY,
-                    max_position_embeddings=4096,
-                    num_hidden_layers=4,
-                    num_attention_heads=4,
-                    hidden_size=256,
-                    intermediate_size=1024,
-                ),
-            ),
+        return experiment(
+            *(cls.name, 4096, BYTES),
+            classifier(2, (4, 4, 256, 1024), _BYTE_VOCABULARY, 4096),
             train_steps=20_000,
             warmup_steps=8_000,
         )
@@ -55,22 +239,9 @@ class LraRetrievalTask(sequence.SequenceTask):
     @classmethod
     def experiment(cls):
         """Returns the settings of Treeformer's table 8: two papers of 4096 tokens each."""
-        return lra_settings.experiment(
-            sequence.SequenceTaskConfig(
-                name=cls.name,
-                conversion=lra_settings.conversion(8192, BYTES),
-                model=lra_settings.classifier(
-                    num_labels=2,
-                    hidden_layers=2,
-                    num_towers=2,
-                    vocab_size=_BYTE_VOCABULARY,
-                    max_position_embeddings=4096,
-                    num_hidden_layers=4,
-                    num_attention_heads=4,
-                    hidden_size=128,
-                    intermediate_size=512,
-                ),
-            ),
+        return experiment(
+            *(cls.name, 8192, BYTES),
+            classifier(2, (4, 4, 128, 512), _BYTE_VOCABULARY, 4096, hidden_layers=2, num_towers=2),
             train_steps=5_000,
             warmup_steps=8_000,
         )
@@ -90,21 +261,9 @@ class LraImageTask(sequence.SequenceTask):
     @classmethod
     def experiment(cls):
         """Returns the settings of Treeformer's table 8. [CLS] comes before the 1024 pixels."""
-        return lra_settings.experiment(
-            sequence.SequenceTaskConfig(
-                name=cls.name,
-                conversion=lra_settings.conversion(1025, SYMBOLS),
-                model=lra_settings.classifier(
-                    num_labels=10,
-                    dropout=(0.3, 0.2),
-                    vocab_size=260,
-                    max_position_embeddings=1025,
-                    num_hidden_layers=1,
-                    num_attention_heads=1,
-                    hidden_size=32,
-                    intermediate_size=64,
-                ),
-            ),
+        return experiment(
+            *(cls.name, 1025, SYMBOLS),
+            classifier(10, (1, 1, 32, 64), 260, 1025, dropout=(0.3, 0.2)),
             train_steps=35_000,
             warmup_steps=175,
             batch_size=56,

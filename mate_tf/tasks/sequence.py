@@ -120,11 +120,6 @@ class SequenceTask(base.Task):
         return super().build_inputs(params, input_context)
 
     def example_mask(self, features):
-        """Returns <bool>[batch], true for examples with text, false for padding examples.
-
-        Args:
-            features: `input_mask` <int32>[batch, seq] is read.
-        """
         return padding.example_mask(features)
 
     def measure(self, interactions, predicted):

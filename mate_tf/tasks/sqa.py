@@ -2,12 +2,10 @@
 
 import dataclasses
 
-from mate_tf.attention import AttentionConfig
 from mate_tf.data.datasets import sqa
 from mate_tf.errors import InputError
 from mate_tf.evaluation import metrics
 from mate_tf.models.classifier import ClassifierConfig
-from mate_tf.models.encoder import EncoderConfig
 from mate_tf.tasks import configs, registry, table
 
 
@@ -47,7 +45,6 @@ class SqaTask(table.TableTask):
             SqaTaskConfig(
                 name=cls.name,
                 model=ClassifierConfig(
-                    encoder=EncoderConfig(attention=AttentionConfig(name="mate_efficient")),
                     select_one_column=True,
                     allow_empty_column_selection=False,
                 ),

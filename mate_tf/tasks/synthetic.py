@@ -4,14 +4,12 @@ import dataclasses
 
 from official.modeling.hyperparams import base_config
 
-from mate_tf.attention import AttentionConfig
 from mate_tf.data import synthetic
 from mate_tf.evaluation import metrics
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.heads import cell_selection
 from mate_tf.tasks import base, configs, registry, table
-from mate_tf.tasks.trainer_config import TrainerConfig
 
 
 @dataclasses.dataclass
@@ -92,7 +90,6 @@ class SyntheticTask(table.TableTask):
             model=ClassifierConfig(
                 encoder=EncoderConfig(
                     vocab_size=len(synthetic.vocabulary()),
-                    attention=AttentionConfig(name="mate_efficient"),
                     # The questions of a table do not refer to each other.
                     disabled_features=["prev_label_ids"],
                     initializer_range=0.08,
@@ -104,7 +101,7 @@ class SyntheticTask(table.TableTask):
             ),
             train_data=configs.TableDataConfig(is_training=True, global_batch_size=16),
         )
-        experiment.trainer = TrainerConfig(
+        experiment.trainer = configs.TrainerConfig(
             train_steps=800,
             steps_per_loop=50,
             summary_interval=50,

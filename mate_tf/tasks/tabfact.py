@@ -1,9 +1,8 @@
-"""TABFACT: is a statement about a table true?"""
+"""TABFACT and STATEMENTS: is a statement about a table true?"""
 
 from typing import ClassVar
 
-from mate_tf.attention import AttentionConfig
-from mate_tf.data.datasets import tabfact
+from mate_tf.data.datasets import statements, tabfact
 from mate_tf.evaluation import metrics
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
@@ -45,11 +44,25 @@ class TabFactTask(table.TableTask):
         )
 
 
+@registry.register
+class StatementsTask(TabFactTask):
+    """Intermediate pre-training (Eisenschlos et al., 2020) on generated statements about tables.
+
+    Reads interactions that create_data wrote for other tasks.
+    """
+
+    name = "STATEMENTS"
+    splits = ("train", "dev")
+    subsets: ClassVar[dict[str, str]] = {}
+
+    def interactions(self, input_dir, split):
+        return statements.read_dir(input_dir, split)
+
+
 def truth_classifier() -> ClassifierConfig:
     """Returns the config of a model with a classification head of two classes only."""
     return ClassifierConfig(
         encoder=EncoderConfig(
-            attention=AttentionConfig(name="mate_efficient"),
             hidden_dropout_prob=0.07,
             attention_probs_dropout_prob=0.0,
         ),

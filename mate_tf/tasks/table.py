@@ -1,9 +1,9 @@
 """Base class of tasks over tables."""
 
+from mate_tf import evaluation
 from mate_tf.data import features
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
-from mate_tf.evaluation import denotation, metrics
 from mate_tf.files.atomic import write_text
 from mate_tf.tasks import base
 
@@ -40,8 +40,8 @@ class TableTask(base.Task):
 
     def measure(self, interactions, predicted):
         """Returns the share of questions with exactly the gold cells."""
-        graded = metrics.grade(interactions, predicted)
-        return {"questions": {"accuracy": metrics.accuracy(graded)}}
+        graded = evaluation.metrics.grade(interactions, predicted)
+        return {"questions": {"accuracy": evaluation.metrics.accuracy(graded)}}
 
     def is_right(self, interaction, question, prediction):
         """Judges one answer: its class, its value if the model aggregates, otherwise its cells.
@@ -53,16 +53,16 @@ class TableTask(base.Task):
         """
         model = self.task_config.model
         if model.num_classification_labels:
-            return metrics.has_right_class(interaction, question, prediction)
+            return evaluation.metrics.has_right_class(interaction, question, prediction)
         if model.num_aggregation_labels:
-            return denotation.is_right(interaction, question, prediction)
-        return metrics.has_right_cells(interaction, question, prediction)
+            return evaluation.denotation.is_right(interaction, question, prediction)
+        return evaluation.metrics.has_right_cells(interaction, question, prediction)
 
     def write_answers(self, interactions, predicted, target):
         """Writes <target>.answers.tsv for WikiTableQuestions' evaluator if the model aggregates."""
         if not self.task_config.model.num_aggregation_labels:
             return ()
         path = f"{target}.answers.tsv"
-        lines = denotation.submission_lines(interactions, predicted)
+        lines = evaluation.denotation.submission_lines(interactions, predicted)
         write_text(path, "".join(f"{line}\n" for line in lines))
         return (path,)

@@ -1,17 +1,23 @@
 """TEXT_PRETRAIN: masked words and next sentences, on plain text."""
 
+import abc
 import dataclasses
+import itertools
+from collections.abc import Iterator
+from typing import Any
 
 from mate_tf.attention import AttentionConfig
 from mate_tf.data import padding
 from mate_tf.data.converters import sequences
+from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.data.features import TOKEN_TYPES
 from mate_tf.data.pretraining import documents
 from mate_tf.data.pretraining.masking import MaskingConfig
 from mate_tf.data.pretraining.sentence_pairs import Packer
+from mate_tf.errors import InputError
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.pretrainer import PretrainerConfig
-from mate_tf.tasks import configs, packed_text, pretraining_task, registry, sequence
+from mate_tf.tasks import configs, pretrain, registry, sequence
 
 
 @dataclasses.dataclass
@@ -40,7 +46,7 @@ class TextPretrainTaskConfig(sequence.SequenceTaskConfig):
 
 
 @registry.register
-class TextPretrainTask(pretraining_task.PretrainTask):
+class TextPretrainTask(pretrain.PretrainTask):
     """BERT's pre-training (Devlin et al., 2019), as in SparseBERT (section 3.1.1).
 
     --input_dir is any folder with text, see `data.pretraining.documents`. In training, other words
@@ -60,11 +66,6 @@ class TextPretrainTask(pretraining_task.PretrainTask):
         return sequences.SequenceConverter(vocab_file, **options)
 
     def example_mask(self, features):
-        """Returns <bool>[batch], true for examples with text, false for padding examples.
-
-        Args:
-            features: `input_mask` <int32>[batch, seq] is read.
-        """
         return padding.example_mask(features)
 
     @classmethod
@@ -89,7 +90,52 @@ class TextPretrainTask(pretraining_task.PretrainTask):
         )
 
 
-class _Interactions(packed_text.PackedText):
+class PackedText(abc.ABC):
+    """Interactions, one for each example; every pass over the training text has its own seed.
+
+    Args:
+        config: config of the task, with `dupe_factor`, `packing_seed`, `dev_share` and `tables`, as
+            `TextPretrainTaskConfig` has them.
+        input_dir, split: see `documents.Documents`.
+
+    Attributes:
+        defects: defects of the files, see `Documents`.
+
+    Raises:
+        InputError: if `dupe_factor` is below 1, or the files cannot be used.
+    """
+
+    prefix: str
+    """Begin of the ids of interactions."""
+
+    def __init__(self, config: Any, input_dir, split: str):
+        self._config, self._split = config, split
+        if config.dupe_factor < 1:
+            raise InputError(f"task.dupe_factor={config.dupe_factor}: must be 1 or more")
+        self._documents = documents.Documents(
+            input_dir, split, dev_share=config.dev_share, tables=config.tables
+        )
+        self.defects = self._documents.defects
+
+    def __iter__(self) -> Iterator:
+        config = self._config
+        pack = self.packer(self._documents, Tokenizer(config.conversion.bert_vocab_file))
+        passes = config.dupe_factor if self._split == documents.TRAIN else 1
+        seeds = range(config.packing_seed, config.packing_seed + passes)
+        examples = itertools.chain.from_iterable(map(pack, seeds))
+        for number, (texts, class_index) in enumerate(examples):
+            name = f"{self.prefix}_{self._split}_{number}"
+            yield sequences.interaction(name, texts, class_index=class_index)
+
+    @abc.abstractmethod
+    def packer(self, found: documents.Documents, tokenizer: Tokenizer):
+        """Returns a function that yields the examples of one pass with a seed <int>.
+
+        An example is a pair of its texts, in order, and its class; None without classes.
+        """
+
+
+class _Interactions(PackedText):
     """Interactions, one for each segment or pair; class 1 is a random second segment."""
 
     prefix = "text"

@@ -1,4 +1,4 @@
-"""Base class of tasks whose model writes a text: an encoder-decoder, its data and its metrics."""
+"""Tasks whose model writes a text: their base class, and SUMMARIZE (Treeformer paper, B.3)."""
 
 import dataclasses
 import re
@@ -9,17 +9,20 @@ from official.modeling.hyperparams import base_config
 from mate_tf.data import padding
 from mate_tf.data.converters.sequences import targets
 from mate_tf.data.converters.tokenizer import CLS, SEP, read_vocabulary
+from mate_tf.data.datasets import summaries
 from mate_tf.data.features import TARGET
 from mate_tf.errors import InputError
+from mate_tf.evaluation import rouge
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.encoder_decoder import EncoderDecoder
 from mate_tf.models.encoder_decoder_config import EncoderDecoderConfig
-from mate_tf.tasks import base, configs, sequence
+from mate_tf.tasks import base, configs, registry, sequence
 
 METRICS = ("target_accuracy", "target_loss")
 """Share of the tokens of the target that are the most probable ones, and their cross-entropy."""
 
-
+_NUM_TRAIN = 119_924  # PubMed's
+_EPOCHS, _BATCH_SIZE = 10, 32
 _OF_DECODER = re.compile(r"(^|/)decoder/")
 
 
@@ -128,7 +131,6 @@ class TextToTextTask(base.Task):
         return [TARGET.name]
 
     def example_mask(self, features):
-        """Returns <bool>[batch], true for examples with text, false for padding examples."""
         return padding.example_mask(features)
 
     def build_metrics(self, training=True):
@@ -148,3 +150,61 @@ class TextToTextTask(base.Task):
         for metric in metrics:
             if metric.name in values:  # others are a layer's; the layer updates them
                 metric.update_state(tf.cast(values[metric.name], tf.float32), weights)
+
+
+@dataclasses.dataclass
+class SummarizeTaskConfig(TextToTextTaskConfig):
+    """Config of summarization.
+
+    Attributes:
+        section_names: put the name of each section before its text; for PubMed and arXiv.
+    """
+
+    section_names: bool = False
+
+
+@registry.register
+class SummarizeTask(TextToTextTask):
+    """Writes summaries. --input_dir has the files of PubMed or arXiv, or other JSON lines.
+
+    See `data.datasets.summaries` for the formats. Predictions are in <split>.jsonl; the metrics are
+    ROUGE's, beside those of sentences of the document.
+    """
+
+    name = "SUMMARIZE"
+    splits = summaries.SPLITS
+    baselines = ("lead-1", "lead-3", "random sentence")
+
+    def interactions(self, input_dir, split):
+        return summaries.read(input_dir, split, self.task_config.section_names)
+
+    def check_packages(self):
+        rouge.require()
+
+    def measure(self, interactions, predicted):
+        """Computes ROUGE; see `evaluation.rouge`."""
+        return {"ROUGE (F1)": rouge.evaluate(interactions, predicted)}
+
+    def compare(self, interactions, systems):
+        """Computes the differences in ROUGE to each baseline, with paired bootstrap intervals."""
+        if not any(each.answer.answer_texts for found in interactions for each in found.questions):
+            return {}
+        return {
+            "model minus baseline, 95 % interval": {
+                name: rouge.differences(interactions, systems["model"], found)
+                for name, found in systems.items()
+                if name != "model"
+            }
+        }
+
+    @classmethod
+    def experiment(cls):
+        """Returns the paper's lengths and model; its steps and learning rate are not given."""
+        return configs.fine_tuning(
+            SummarizeTaskConfig(name=cls.name),
+            train_steps=_NUM_TRAIN * _EPOCHS // _BATCH_SIZE,
+            batch_size=_BATCH_SIZE,
+            learning_rate=5e-5,
+            warmup_ratio=0.1,
+            grad_clipping=None,
+        )

@@ -1,12 +1,11 @@
-"""WTQ: questions with answers given as texts only, some of them computed from cells."""
+"""WTQ, WIKISQL and WIKISQL_SUPERVISED: answers are cells or computed from cells."""
 
 import dataclasses
+import functools
 
-from mate_tf.attention import AttentionConfig
-from mate_tf.data.datasets import wikitq
-from mate_tf.evaluation import metrics
+from mate_tf import evaluation
+from mate_tf.data import datasets
 from mate_tf.models.classifier import ClassifierConfig
-from mate_tf.models.encoder import EncoderConfig
 from mate_tf.tasks import configs, registry, table
 
 NUM_AGGREGATIONS = 4
@@ -15,8 +14,7 @@ NUM_AGGREGATIONS = 4
 COUNTING_BASELINES = ("lexical match, counted", "row and column match, counted")
 """Baselines that answer "how many" with a number."""
 
-NUM_TRAIN_STEPS = 50_000
-BATCH_SIZE = 512
+_fine_tuning = functools.partial(configs.fine_tuning, train_steps=50_000, batch_size=512)
 
 
 @dataclasses.dataclass
@@ -38,16 +36,16 @@ class WtqTask(table.TableTask):
     baselines = (*table.TableTask.baselines, *COUNTING_BASELINES)
 
     def interactions(self, input_dir, split):
-        return wikitq.read(input_dir, split, random_split=self.task_config.random_split)
+        return datasets.wikitq.read(input_dir, split, random_split=self.task_config.random_split)
 
     def measure(self, interactions, predicted):
         """Computes denotation accuracy by the official evaluator's rules."""
-        return {"WTQ": metrics.denotation_metrics(interactions, predicted)}
+        return {"WTQ": evaluation.metrics.denotation_metrics(interactions, predicted)}
 
     @classmethod
     def experiment(cls):
         """Returns TAPAS's hyper-parameters for WikiTableQuestions with MATE's attention."""
-        return configs.fine_tuning(
+        return _fine_tuning(
             WtqTaskConfig(
                 name=cls.name,
                 model=weakly_supervised(
@@ -58,10 +56,68 @@ class WtqTask(table.TableTask):
                     init_cell_selection_weights_to_zero=True,
                 ),
             ),
-            train_steps=NUM_TRAIN_STEPS,
-            batch_size=BATCH_SIZE,
             learning_rate=1.93581e-5,
             warmup_ratio=0.128960,
+        )
+
+
+@registry.register
+class WikiSqlTask(table.TableTask):
+    """WikiSQL (Zhong et al., 2017), trained on the answers of the queries."""
+
+    name = "WIKISQL"
+    baselines = (*table.TableTask.baselines, *COUNTING_BASELINES)
+    supervised = False
+
+    def interactions(self, input_dir, split):
+        return datasets.wikisql.read(input_dir, split, supervised=self.supervised)
+
+    def measure(self, interactions, predicted):
+        """Computes denotation accuracy by the rules of WikiTableQuestions."""
+        return {self.name: evaluation.metrics.denotation_metrics(interactions, predicted)}
+
+    @classmethod
+    def experiment(cls):
+        """Returns TAPAS's hyper-parameters for WikiSQL with MATE's attention."""
+        return _fine_tuning(
+            configs.TableTaskConfig(
+                name=cls.name,
+                model=weakly_supervised(
+                    temperature=0.107515,
+                    answer_loss_cutoff=0.185567,
+                    cell_select_pref=0.611754,
+                    huber_loss_delta=1265.74,
+                ),
+            ),
+            learning_rate=6.17164e-5,
+            warmup_ratio=0.1424,
+        )
+
+
+@registry.register
+class SupervisedWikiSqlTask(WikiSqlTask):
+    """WikiSQL, trained on the cells and the aggregation of the queries."""
+
+    name = "WIKISQL_SUPERVISED"
+    supervised = True
+
+    @classmethod
+    def experiment(cls):
+        """Returns TAPAS's hyper-parameters for supervised WikiSQL with MATE's attention."""
+        return _fine_tuning(
+            configs.TableTaskConfig(
+                name=cls.name,
+                model=weakly_supervised(
+                    use_answer_as_supervision=False,
+                    allow_empty_column_selection=True,
+                    temperature=0.763141,
+                    answer_loss_cutoff=36.4519,
+                    cell_select_pref=0.903421,
+                    huber_loss_delta=222.088,
+                ),
+            ),
+            learning_rate=4.12331e-5,
+            warmup_ratio=0.168479,
         )
 
 
@@ -77,7 +133,6 @@ def weakly_supervised(**options) -> ClassifierConfig:
         "use_answer_as_supervision": True,
     } | options
     return ClassifierConfig(
-        encoder=EncoderConfig(attention=AttentionConfig(name="mate_efficient")),
         num_aggregation_labels=NUM_AGGREGATIONS,
         **options,
     )

@@ -63,13 +63,6 @@ def train(experiment: TableExperiment, model_dir: str) -> dict:
     looks like an ordinary training of the target model. An interrupted training resumes in the same
     stage, from its last checkpoint.
 
-    Args:
-        experiment: a `TableExperiment`.
-        model_dir: folder to write to.
-
-    Returns:
-        dict of floats: the last metrics, and global_step.
-
     Raises:
         InputError: see `stages` and `trainer.train`; also if `model_dir` has a stage of another
             schedule.

@@ -24,14 +24,7 @@ from mate_tf.errors import InputError
 from mate_tf.files.lock import locked
 from mate_tf.layers import step_seeds
 from mate_tf.tasks.configs import TableExperiment
-from mate_tf.training import (
-    accumulation,
-    experiments,
-    learned_masks,
-    prediction,
-    progress,
-    trainer,
-)
+from mate_tf.training import experiments, prediction, progress, steps, trainer, weights
 
 REQUIREMENTS = "requirements-estimator.txt"
 _WITHOUT_ESTIMATOR = (2, 16)
@@ -75,14 +68,6 @@ def train(experiment: TableExperiment, model_dir: str, options: Options = Option
     Writes the same files as `trainer.train`, except that summaries are Estimator's and there is no
     layers.jsonl.
 
-    Args:
-        experiment: a `TableExperiment`.
-        model_dir: folder to write to.
-        options: devices to train on.
-
-    Returns:
-        dict of floats: the last metrics, and global_step.
-
     Raises:
         InputError: see `trainer.train`; also for settings that this trainer does not support.
     """
@@ -97,19 +82,19 @@ def train(experiment: TableExperiment, model_dir: str, options: Options = Option
 
 def _train(given, experiment, model_dir, options):
     if latest(model_dir) is None:
-        trainer.save_start(accumulation.split_batches(experiment), model_dir)
+        trainer.save_start(steps.split_batches(experiment), model_dir)
     experiments.save(given, model_dir)
     config = experiment.trainer
     evaluating = bool(experiment.task.validation_data.input_path)
     shown = progress.Progress(config.train_steps)
-    while (step := trainer.global_step(model_dir)) < config.train_steps:
+    while (step := weights.global_step(model_dir)) < config.train_steps:
         end = config.train_steps
         if evaluating:
             end = min(end, (step // config.validation_interval + 1) * config.validation_interval)
         _train_until(end, experiment, model_dir, options, shown)
         if evaluating and end < config.train_steps:
             print(progress.report("evaluated", evaluate(experiment, model_dir)), flush=True)
-    learned_masks.save(experiment, model_dir)
+    weights.save_masks(experiment, model_dir)
     return evaluate(experiment, model_dir) if evaluating else {"global_step": step}
 
 
@@ -120,32 +105,25 @@ def evaluate(experiment: TableExperiment, model_dir: str) -> dict:
     data = experiment.task.validation_data
     if not data.input_path:
         raise InputError("task.validation_data.input_path is empty: nothing to evaluate on")
-    trainer.latest_checkpoint(model_dir)
+    weights.latest_checkpoint(model_dir)
     experiments.check_same_model(experiment, model_dir, "encoder")
-    steps = experiment.trainer.validation_steps
+    number = experiment.trainer.validation_steps
     batches = tasks.create(experiment.task).build_inputs(data)
     with trainer.runtime(experiment):
         metrics = _estimator(experiment, model_dir, Options()).evaluate(
             _input_fn(batches.as_numpy_iterator, batches.element_spec),
-            steps=steps if steps > 0 else None,
+            steps=number if number > 0 else None,
         )
     loss, step = float(metrics.pop("loss")), int(metrics.pop("global_step"))
     found = {name: float(value) for name, value in metrics.items()}
     return {**found, "validation_loss": loss, "global_step": step}
 
 
-def predict(
-    experiment: TableExperiment, model_dir: str, records_path: str, sequential: bool = False
-):
-    """Runs the last checkpoint in `model_dir` over examples; see `prediction.predict`."""
-    return predictor(experiment, model_dir)(records_path, sequential)
-
-
 def predictor(experiment: TableExperiment, model_dir: str):
     """Returns a function that runs the last checkpoint; see `prediction.predictor`."""
     check_available()
     experiment = _supported(experiment)
-    trainer.latest_checkpoint(model_dir)
+    weights.latest_checkpoint(model_dir)
     experiments.check_same_model(experiment, model_dir, "encoder")
     estimator = _estimator(experiment, model_dir, Options())
 
@@ -215,8 +193,8 @@ def _supported(experiment):
 
 def _train_until(end, experiment, model_dir, options, shown):
     """Trains up to step `end`, from the last checkpoint."""
-    step = trainer.global_step(model_dir)
-    running = accumulation.split_batches(trainer.continued(experiment, step))
+    step = weights.global_step(model_dir)
+    running = steps.split_batches(steps.continued(experiment, step))
     data = running.task.train_data
     if options.use_tpu:
         data = data.replace(global_batch_size=data.global_batch_size // options.num_tpu_cores)
@@ -245,7 +223,7 @@ def _input_fn(generate, spec):
 
 def _estimator(experiment, model_dir, options):
     """Returns a TPUEstimator that continues from the last checkpoint in `model_dir`."""
-    path = trainer.latest_checkpoint(model_dir)
+    path = weights.latest_checkpoint(model_dir)
     for tensor in bundle.read(path)[0].values():
         tensor.read()  # raises an error that names the damaged file; Estimator's does not
     api, config = tf.compat.v1.estimator.tpu, experiment.trainer
@@ -288,7 +266,7 @@ def _model_fn(experiment, path, options):
         del labels, params
         task = tasks.create(experiment.task)
         model = task.build_model()
-        trainer.check_size(model, path)
+        weights.check_size(model, path)
         step = tf.compat.v1.train.get_or_create_global_step()
         saved = {"model": model, "global_step": step}
 
@@ -305,7 +283,7 @@ def _model_fn(experiment, path, options):
             return tape.gradient(loss, model.trainable_variables), loss
 
         # Estimator counts no batches of an update, so with several all would drop the same values.
-        single = accumulation.batches_per_step(experiment) == 1
+        single = steps.batches_per_step(experiment) == 1
         seed = experiment.tf_random_seed if mode == modes.TRAIN and single else None
         with _comparing_values(), step_seeds.of_step(seed, step):
             ran = run(features)

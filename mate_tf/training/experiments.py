@@ -16,7 +16,6 @@ from mate_tf.errors import InputError
 from mate_tf.files.atomic import atomic_path
 from mate_tf.files.config_files import find_config, with_bases
 from mate_tf.tasks.configs import TableExperiment
-from mate_tf.training import optimizers  # noqa: F401  registers its types
 
 PARAMS_FILE = "params.yaml"
 VOCABULARY_FILE = "vocab.txt"

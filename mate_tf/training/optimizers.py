@@ -1,7 +1,7 @@
 """BERT's optimizer and learning rate, for tf-models' trainer.
 
-Importing this module registers them under the types `bert_adamw` and `bert`. Their configs are in
-`tasks.trainer_config` and can be imported from here too.
+Importing this module registers them under the types `bert_adamw` and `bert`. Their configs are
+in `tasks.configs`.
 """
 
 import functools
@@ -13,26 +13,7 @@ from official.modeling.optimization import legacy_adamw, optimizer_factory
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.layers.xla import within_xla
-from mate_tf.tasks.trainer_config import (
-    PATTERNS,
-    BertAdamWConfig,
-    BertLearningRateConfig,
-    LearningRateConfig,
-    OptimizationConfig,
-    OptimizerConfig,
-    TrainerConfig,
-)
-
-__all__ = [
-    "BertAdamW",
-    "BertAdamWConfig",
-    "BertLearningRateConfig",
-    "LearningRateConfig",
-    "LinearDecayWithWarmup",
-    "OptimizationConfig",
-    "OptimizerConfig",
-    "TrainerConfig",
-]
+from mate_tf.tasks.configs import PATTERNS
 
 _SUM = "gradient_sum"  # slot
 

@@ -1,13 +1,17 @@
-"""Predictions: runs a trained model over files of examples."""
+"""Predictions: runs a trained model over files of examples, to choose or to write texts."""
 
 import functools
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import tensorflow as tf
+from tqdm import tqdm
 
 from mate_tf.data import features as feature_names
 from mate_tf.data import records
+from mate_tf.data.converters.detokenizer import Detokenizer
 from mate_tf.data.interactions import PADDING_QUESTION_ID
+from mate_tf.evaluation.predictions import Prediction
 from mate_tf.evaluation.sequential import predict_in_sequence
 from mate_tf.training import trainer
 
@@ -62,15 +66,8 @@ def predict(experiment, model_dir: str, records_path: str, sequential: bool = Fa
 def predictor(experiment, model_dir: str):
     """Loads the last checkpoint in `model_dir`, once for several files of examples.
 
-    Args:
-        experiment: the `TableExperiment` that trained it.
-        model_dir: folder with checkpoints.
-
     Returns:
-        function of `records_path` and `sequential`; see `predict`.
-
-    Raises:
-        InputError: if there is no checkpoint, or the checkpoint is of another model.
+        function of `records_path` and `sequential`; see `predict` for these and for errors.
     """
     model = trainer.load_model(experiment, model_dir)
     compiled = tf.function(
@@ -88,10 +85,8 @@ def predictor(experiment, model_dir: str):
 def predict_with(run, experiment, records_path: str, sequential: bool = False):
     """Returns predictions like `predict`, with a given function that runs the model.
 
-    Args:
-        run: function that takes an iterator over batches (dicts of arrays, with `INPUTS` and
-            more) and returns an iterator over pairs (batch, its `OUTPUTS`), in the same order.
-        experiment, records_path, sequential: see `predict`.
+    `run` takes an iterator over batches (dicts of arrays, with `INPUTS` and more) and returns an
+    iterator over pairs (batch, its `OUTPUTS`), in the same order.
     """
     predictor = _Predictor(experiment, run)
     if sequential:
@@ -99,6 +94,65 @@ def predict_with(run, experiment, records_path: str, sequential: bool = False):
         marked = experiment.task.conversion.mark_previous
         return predict_in_sequence(examples, predictor.in_batches, marked=marked)
     return predictor.streamed(records_path)
+
+
+def search_options(task) -> dict:
+    """Returns the keyword arguments of `EncoderDecoder.generate` for the config of a task.
+
+    Args:
+        task: a `TextToTextTaskConfig`.
+    """
+    options = task.decoding.as_dict()
+    options["max_length"] = options["max_length"] or task.conversion.max_target_length - 1
+    return options
+
+
+def generator(experiment, model_dir: str) -> Callable[[str], Iterator[Prediction]]:
+    """Loads the last checkpoint in `model_dir`, once for several files of examples.
+
+    Args:
+        experiment: the `TableExperiment` that trained it; `task.decoding` has the options of the
+            search.
+        model_dir: folder with checkpoints.
+
+    Returns:
+        function of a path or pattern of TFRecord files of examples. It returns an iterator over
+        predictions with one text and its score, in any order, and shows a line of progress.
+
+    Raises:
+        InputError: if there is no checkpoint, or the checkpoint is of another model; when it runs,
+            if an option of the search is out of its range, or there are no such files.
+    """
+    task, data = experiment.task, experiment.task.validation_data
+    model = trainer.load_model(experiment, model_dir)
+    detokenize = Detokenizer(task.conversion.bert_vocab_file)
+    options = search_options(task)
+    kind = f"beam of {options['beam_size']}" if options["beam_size"] > 1 else "greedy search"
+    written = tf.function(
+        lambda inputs: model.generate(inputs, **options), input_signature=[INPUTS], autograph=False
+    )
+
+    def run(records_path):
+        batches = records.dataset(
+            records_path,
+            data.global_batch_size,
+            seq_length=task.conversion.max_seq_length,
+            buckets=list(data.buckets) or None,
+        )
+        total = records.count_records(records_path)
+        with tqdm(desc=kind, unit=" texts", total=total, disable=None) as progress:
+            for batch in batches.as_numpy_iterator():
+                found = written({name: batch[name] for name in INPUTS})
+                rows = zip(
+                    batch["question_id"], found["ids"].numpy(), found["scores"].numpy(), strict=True
+                )
+                for (name,), ids, score in rows:
+                    name = name.decode("utf-8")
+                    if name != PADDING_QUESTION_ID:
+                        yield Prediction(name, (), texts=(detokenize(ids),), score=float(score))
+                    progress.update()
+
+    return run
 
 
 class _Predictor:

@@ -1,6 +1,5 @@
 """Training and evaluation on tf.distribute, through tf-models' trainer and Orbit."""
 
-import collections
 import contextlib
 import functools
 
@@ -15,25 +14,23 @@ from mate_tf.errors import InputError
 from mate_tf.files.lock import locked
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.training import (
-    accumulation,
-    best_checkpoint,
-    compiled,
-    continuation,
+    checks,
     experiments,
-    finite,
-    gpus,
-    initial_weights,
     layer_log,
-    learned_masks,
     optimizers,  # noqa: F401  registers its types
     progress,
+    steps,
     tpu,
     workers,
 )
-
-Progress = progress.Progress  # also by this name
-
-_GLOBAL_STEP = "global_step/.ATTRIBUTES/VARIABLE_VALUE"
+from mate_tf.training.weights import (
+    check_size,
+    global_step,
+    latest_checkpoint,
+    load_all,
+    reading,
+    save_masks,
+)
 
 
 def train(experiment, model_dir: str) -> dict:
@@ -41,7 +38,7 @@ def train(experiment, model_dir: str) -> dict:
 
     Writes to `model_dir`: checkpoints, params.yaml with the whole configuration, summaries for
     TensorBoard in train/ and validation/, layers.jsonl if `trainer.layer_log_interval` is set, and
-    learned masks (`learned_masks`). Evaluates on `task.validation_data`, if that has an input_path,
+    masks/ with learned masks. Evaluates on `task.validation_data`, if that has an input_path,
     every `trainer.validation_interval` steps and at the end. An interrupted training resumes from
     the last checkpoint when this is called again.
 
@@ -69,16 +66,16 @@ def train(experiment, model_dir: str) -> dict:
 
 def _train(experiment, model_dir, group):
     evaluating = bool(experiment.task.validation_data.input_path)
-    step = global_step(model_dir) or continuation.first_step(experiment)
+    step = global_step(model_dir) or steps.first_step(experiment)
     if step >= experiment.trainer.train_steps:
         if group.is_chief:
-            learned_masks.save(experiment, model_dir)
+            save_masks(experiment, model_dir)
         return evaluate(experiment, model_dir) if evaluating else {"global_step": step}
-    running = accumulation.split_batches(continued(group.agree(experiment, step), step))
+    running = steps.split_batches(steps.continued(group.agree(experiment, step), step))
     with runtime(running) as strategy, group.own_folder(model_dir) as folder:
-        shown = Progress(experiment.trainer.train_steps)
+        shown = progress.Progress(experiment.trainer.train_steps)
         interval = experiment.trainer.layer_log_interval
-        finite_check = finite.FiniteCheck(model_dir, experiment.trainer.recovery_max_trials > 0)
+        finite_check = checks.FiniteCheck(model_dir, experiment.trainer.recovery_max_trials > 0)
         log = layer_log.LayerLog(model_dir, interval, writes=group.is_chief)
         mode = "train_and_eval" if evaluating else "train"
         runner = _runner(
@@ -94,7 +91,7 @@ def _train(experiment, model_dir, group):
         step = int(runner.trainer.global_step.numpy())
     group.wait()
     if group.is_chief:
-        learned_masks.save(experiment, model_dir)
+        save_masks(experiment, model_dir)
     return {**_floats(metrics), "global_step": step}
 
 
@@ -145,7 +142,7 @@ def load_model(experiment, model_dir: str):
     with runtime(experiment):
         model = tasks.create(experiment.task).build_model()
         if path is None:
-            initial_weights.load_all(model, initial)
+            load_all(model, initial)
             return model
         check_size(model, path)
         with reading(path):
@@ -157,46 +154,19 @@ def save_start(experiment, model_dir: str) -> None:
     """Saves the initial checkpoint of a training, for another trainer to start from.
 
     It has the same contents as later checkpoints: the weights of `task.init_checkpoint`, the
-    optimizer's moments, and the first step (0, or that of `trainer.continue_steps`).
-
-    Args:
-        experiment: a resolved `TableExperiment` without bootstrapping.
-        model_dir: folder to write to; it has no checkpoint yet.
-
-    Raises:
-        InputError: see `train`.
+    optimizer's moments, and the first step (0, or that of `trainer.continue_steps`). The experiment
+    is resolved and has no bootstrapping.
     """
     with runtime(experiment) as strategy:
         runner = _runner(strategy, experiment, "train", model_dir, model_dir)
         runner.checkpoint_manager.save(checkpoint_number=runner.trainer.global_step)
 
 
-def global_step(model_dir: str) -> int:
-    """Returns the step of the last checkpoint in `model_dir`; 0 without a checkpoint."""
-    path = latest(model_dir)
-    if path is None:
-        return 0
-    with reading(path):
-        return int(tf.train.load_checkpoint(path).get_tensor(_GLOBAL_STEP))
-
-
-def latest_checkpoint(model_dir: str) -> str:
-    """Returns the path of the last checkpoint in `model_dir`.
-
-    Raises:
-        InputError: if there is no checkpoint.
-    """
-    path = latest(model_dir)
-    if path is None:
-        raise InputError(f"{model_dir}: no checkpoint here; train first")
-    return path
-
-
 @contextlib.contextmanager
 def runtime(experiment):
     """Sets seed, precision policy and strategy of an experiment; restores the policy at exit."""
     config = experiment.runtime
-    gpus.check(config)
+    checks.check_gpus(config)
     before = keras.mixed_precision.global_policy()
     if experiment.tf_random_seed is not None:
         keras.utils.set_random_seed(experiment.tf_random_seed)
@@ -257,11 +227,11 @@ class _Runner(train_lib.OrbitExperimentRunner):
         super().__init__(model_dir=folder, **kwargs)
 
     def _build_trainer(self, task, train, evaluate):
-        best_checkpoint.check(self.params.trainer, task)
+        checks.check_best_checkpoint(self.params.trainer, task)
         runtime = self.params.runtime
         on_tpu = isinstance(self.strategy, tf.distribute.TPUStrategy)
         if train and runtime.enable_xla and not on_tpu:
-            compiled.compile_train_step(task, runtime, self.strategy)
+            steps.compile_train_step(task, runtime, self.strategy)
         with self.strategy.scope():
             trainer = train_utils.create_trainer(
                 self.params,
@@ -269,7 +239,7 @@ class _Runner(train_lib.OrbitExperimentRunner):
                 train=train,
                 evaluate=evaluate,
                 checkpoint_exporter=self._build_best_checkpoint_exporter() if train else None,
-                trainer_cls=continuation.ContinuingTrainer,
+                trainer_cls=steps.StepTrainer,
             )
             if train and hasattr(trainer.optimizer, "_create_all_weights"):
                 # If the training loop created variables, tf.function would trace it twice.
@@ -318,24 +288,6 @@ def _runner(strategy, experiment, mode, model_dir, folder, train_actions=None, e
     )
 
 
-def continued(experiment, step: int):
-    """Returns a copy of the experiment for a training that resumes at `step`.
-
-    With a seed the data begin after the batches that have been read, so a training ends with the
-    same weights whether it was interrupted or not. Without a seed the data come in another order,
-    with the rest of the curriculum.
-    """
-    experiment = experiment.replace()
-    data = experiment.task.train_data
-    if data.seed is None:
-        data.seed = experiment.tf_random_seed
-    if data.seed is None:
-        data.curriculum_steps = max(0, data.curriculum_steps - step)
-    else:
-        data.skip_batches = step
-    return experiment
-
-
 def _run_training(controller, config, evaluating):
     """Trains, and returns the metrics of the last evaluation; {} without evaluation."""
     if not evaluating:
@@ -346,38 +298,6 @@ def _run_training(controller, config, evaluating):
         eval_steps=config.validation_steps,
         eval_interval=config.validation_interval,
     )
-
-
-def check_size(model, path):
-    """Raises InputError unless the checkpoint's variables have the shapes of the model's."""
-    with reading(path):
-        shapes = tf.train.load_checkpoint(path).get_variable_to_shape_map()
-    expected = collections.Counter(tuple(variable.shape) for variable in model.variables)
-    saved = {name: tuple(shape) for name, shape in shapes.items() if _is_of_model(name)}
-    if collections.Counter(saved.values()) == expected:
-        return
-    strange = [f"{name} {shape}" for name, shape in sorted(saved.items()) if shape not in expected]
-    raise InputError(
-        f"{path}: is a checkpoint of a model of another size: {len(saved)} variables, this one has "
-        f"{len(model.variables)}; shapes not in this model: {', '.join(strange[:3]) or 'none'}"
-    )
-
-
-@contextlib.contextmanager
-def reading(path):
-    """Turns TensorFlow's errors about an unreadable checkpoint into InputErrors with its path."""
-    try:
-        yield
-    except (tf.errors.OpError, IndexError) as error:  # IndexError: the file ends too early
-        if isinstance(error, tf.errors.OpError) and workers.is_of_collectives(error):
-            raise
-        # TensorFlow names its graph node first.
-        reason = str(error).rpartition("}} ")[2]
-        raise InputError(f"{path}: the checkpoint cannot be read: {reason}") from error
-
-
-def _is_of_model(name):
-    return name.startswith("model/") and ".OPTIMIZER_SLOT" not in name
 
 
 def _floats(metrics):

@@ -26,6 +26,7 @@ import tensorflow as tf
 from tensorflow.python.distribute.collective_all_reduce_strategy import coordination_config_pb2
 from tensorflow.python.eager import context as eager_context
 
+from mate_tf import errors
 from mate_tf.errors import InputError, LostWorkerError
 
 STRATEGY = "multi_worker_mirrored"
@@ -71,7 +72,7 @@ def joined(experiment):
         with _quiet_threads() if workers.several else contextlib.nullcontext():
             yield workers
     except tf.errors.OpError as error:
-        if not (workers.several and (isinstance(error, _LOST) or is_of_collectives(error))):
+        if not (workers.several and (isinstance(error, _LOST) or errors.is_of_collectives(error))):
             raise
         raise LostWorkerError(
             f"another worker is lost ({_reason(error)}); run the same command on all workers "
@@ -190,11 +191,6 @@ class Workers:
         return self._strategy.experimental_local_results(gather())[0].numpy().tolist()
 
 
-def is_of_collectives(error: tf.errors.OpError) -> bool:
-    """Returns whether an operation failed because another worker was lost."""
-    return "Collective ops is aborted" in str(error)
-
-
 def _create(all_reduce_alg):
     if all_reduce_alg not in _ALGORITHMS:
         names = ", ".join(filter(None, _ALGORITHMS))
@@ -211,10 +207,7 @@ def _wait_for_all(addresses: list[str], own: int, timeout: float) -> None:
     TensorFlow itself would wait without end for a missing worker, whatever timeout it is given, and
     would block the whole process.
 
-    Args:
-        addresses: addresses of all workers.
-        own: index of this process's address.
-        timeout: seconds to wait.
+    `own` is the index of this process's address, `timeout` is in seconds.
 
     Raises:
         OSError: if a worker does not connect in time, or the address cannot be used.

@@ -2,13 +2,12 @@
 
 import json
 import os
-import pathlib
 
 import pytest
 from absl.testing import flagsaver
 
-from mate_tf.cli import config_files, job, precisions
 from mate_tf.cli import flags as flag_definitions
+from mate_tf.cli import job, pretrained
 from mate_tf.errors import InputError
 from mate_tf.layers import precision
 from mate_tf.training import experiments
@@ -90,7 +89,7 @@ def test_each_flag_sets_its_key():
 def test_automatic_precision(capsys):
     """It is chosen for the machine and said, on standard error, where no answers are."""
     chosen, reason = precision.choose()
-    precisions._say.cache_clear()
+    pretrained._say.cache_clear()
     for flag in ("precision", "mixed_precision"):
         runtime = job_of("--task=SQA", f"--{flag}=auto").experiment.runtime
         assert runtime.mixed_precision_dtype == chosen
@@ -144,15 +143,3 @@ def test_wrong_bert_config_file(tmp_path):
         assert str(path) in str(raised.value)
     with pytest.raises(InputError, match=r"absent\.json: cannot be read"):
         job_of("--task=SQA", "--bert_config_file=absent.json")
-
-
-def test_configurations_are_found_anywhere(project, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in ("quickstart.yaml", "configs/quickstart.yaml"):
-        found = pathlib.Path(config_files.find_config(name))
-        assert found.samefile(project / "configs" / "quickstart.yaml")
-    (tmp_path / "quickstart.yaml").write_text("")
-    assert config_files.find_config("quickstart.yaml") == "quickstart.yaml"
-    for name in ("absent.yaml", "configs/absent.yaml", "elsewhere/quickstart.yaml"):
-        with pytest.raises(InputError, match=f"--config_file={name}: no such file"):
-            config_files.find_config(name)

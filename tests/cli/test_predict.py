@@ -3,8 +3,6 @@
 import json
 import shutil
 
-import pytest
-
 from mate_tf.evaluation import predictions
 from mate_tf.training import trainer
 
@@ -23,31 +21,6 @@ def test_writes_every_split_but_train(command, trained_copy, created, monkeypatc
         ending = read.__name__.partition("_")[2]
         found = read(f"{model_dir}/dev.{ending}")
         assert len(found) == report["examples"]
-
-
-@pytest.mark.parametrize("mode", ["eval", "predict", "predict_and_evaluate", "export"])
-def test_before_training(refused, config_file, created, tmp_path, mode):
-    model_dir = tmp_path / "model"
-    message = refused(
-        f"--mode={mode}",
-        f"--config_file={config_file}",
-        f"--output_dir={created}",
-        f"--model_dir={model_dir}",
-    )
-    assert message == f"{model_dir}: no checkpoint here; train first"
-    assert not model_dir.exists()
-
-
-@pytest.mark.parametrize("mode", ["eval", "predict", "export", "train"])
-def test_checkpoint_of_another_size(refused, trained_copy, tmp_path, mode):
-    """Without params.yaml too, as when only the checkpoints were copied."""
-    copy = tmp_path / "model"
-    (copy / "params.yaml").unlink()
-    wider = "--params_override=task.model.encoder.hidden_size=32"
-    steps = "--num_train_steps=4"
-    message = refused(f"--mode={mode}", *trained_copy, wider, steps)
-    assert message.startswith(f"{copy}/ckpt-2: is a checkpoint of a model of another size")
-    assert not (copy / "export").exists()
 
 
 def test_truncated_examples(refused, trained, created, tmp_path):

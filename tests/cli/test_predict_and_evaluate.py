@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from mate_tf.cli import predict_and_evaluate
+from mate_tf.cli import work
 from mate_tf.data import records
 from mate_tf.data.interactions import Question, interaction_from_table
 from mate_tf.data.records.create_data import interactions_path
@@ -41,7 +41,7 @@ def job(tmp_path, monkeypatch):
         ]
         for split in ("dev", "test")
     }
-    monkeypatch.setattr(predict_and_evaluate, "predict", lambda job: answers)
+    monkeypatch.setattr(work, "predict", lambda job: answers)
     task = types.SimpleNamespace(
         splits=("train", "dev", "test"),
         subsets={"small": "test"},
@@ -66,7 +66,7 @@ def job(tmp_path, monkeypatch):
 
 
 def test_scores_beside_a_baseline_that_learns(job, tmp_path, capsys):
-    results = predict_and_evaluate.predict_and_evaluate(job)
+    results = work.predict_and_evaluate(job)
     accuracies = {
         split: {name: values["accuracy"] for name, values in each["classes"].items()}
         for split, each in results.items()
@@ -83,9 +83,9 @@ def test_scores_beside_a_baseline_that_learns(job, tmp_path, capsys):
 
 
 def test_answers_in_the_submission_format(job, tmp_path):
-    predict_and_evaluate.predict_and_evaluate(job)
+    work.predict_and_evaluate(job)
     assert (tmp_path / "test.answers.tsv").read_text() == "test0\t7.0\ntest1\t7.0\n"
     job.experiment.task.model.num_aggregation_labels = 0
     (tmp_path / "test.answers.tsv").unlink()
-    predict_and_evaluate.predict_and_evaluate(job)
+    work.predict_and_evaluate(job)
     assert not (tmp_path / "test.answers.tsv").exists()

@@ -93,19 +93,13 @@ def test_all_modes_and_fine_tuning(command, arguments, created, config_file, mon
     assert begun[1:] == [(0, 2, True)]
 
 
-@pytest.mark.parametrize("mode", ["predict", "predict_and_evaluate", "export"])
+@pytest.mark.parametrize("mode", ["predict", "predict_and_evaluate", "export", "ask"])
 def test_modes_it_does_not_have(refused, arguments, tmp_path, mode):
-    message = refused(f"--mode={mode}", *arguments, f"--model_dir={tmp_path}")
-    assert message.startswith(f"task PRETRAIN answers no questions: it has no --mode={mode}")
-
-
-def test_it_cannot_be_asked(refused, arguments, tmp_path):
-    table = tmp_path / "t.csv"
-    table.write_text("a,b\n1,2\n")
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
     (tmp_path / "saved_model.pb").touch()
-    ask = ("--mode=ask", f"--table={table}", "--question=a?", f"--export_dir={tmp_path}")
-    message = refused(*ask, *arguments)
-    assert "it has no --mode=ask" in message
+    asked = (f"--table={tmp_path / 't.csv'}", "--question=a?", f"--export_dir={tmp_path}")
+    message = refused(f"--mode={mode}", *arguments, f"--model_dir={tmp_path}", *asked)
+    assert message.startswith(f"task PRETRAIN answers no questions: it has no --mode={mode}")
 
 
 def test_no_interactions_there(refused, arguments, tmp_path):

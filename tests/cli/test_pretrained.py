@@ -9,7 +9,7 @@ import pytest
 
 from mate_tf import checkpoints
 from mate_tf.attention import AttentionConfig
-from mate_tf.cli import checks, demo, flags, main
+from mate_tf.cli import ask, checks, flags, main
 from mate_tf.data import synthetic
 from mate_tf.demo import session
 from mate_tf.layers.keras_namespace import keras
@@ -164,7 +164,7 @@ def test_demo(folder, table):
     """The page has the model itself: attention can be shown."""
     given = flags.FLAGS
     given(["mate-tf", "--mode=demo", f"--init_checkpoint={folder}"])
-    shown = demo._pretrained(given)
+    shown = ask._pretrained(given)
     assert shown.has_model
     talk = session.Conversation(table=read_table(str(table)))
     turn = shown.attend(shown.ask(talk, QUESTION)).turns[0]
@@ -263,5 +263,5 @@ def test_help_and_a_wrong_path_need_no_tensorflow(project, tmp_path):
 def test_a_program_imports_one_keras_and_no_statistics(project):
     """Keras 3, scikit-learn and SciPy's statistics would take seconds more."""
     found = imported(project, "--task=TABLES", code=2)
-    assert {"tensorflow", "tf_keras.src", "mate_tf.tasks.glue"} <= found
+    assert {"tensorflow", "tf_keras.src", "mate_tf.tasks.registry"} <= found
     assert found & {"keras.src", "sklearn", "scipy.stats"} == set()

@@ -9,7 +9,7 @@ import pytest
 
 from mate_tf.evaluation import rouge, texts
 from mate_tf.serving import Summarizer
-from mate_tf.tasks.summarize import SummarizeTask
+from mate_tf.tasks.text_to_text import SummarizeTask
 from mate_tf.training import layer_log
 
 from .. import graphs

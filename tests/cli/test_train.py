@@ -18,7 +18,7 @@ def test_before_create_data(refused, config_file, trained, tmp_path, files):
     assert files(tmp_path) == []
 
 
-@pytest.mark.parametrize("mode", ["eval", "predict", "predict_and_evaluate", "analyze"])
+@pytest.mark.parametrize("mode", ["eval", "predict", "predict_and_evaluate", "export", "analyze"])
 def test_before_train(refused, config_file, tmp_path, files, mode):
     message = refused(f"--mode={mode}", f"--config_file={config_file}", f"--output_dir={tmp_path}")
     assert message == f"{tmp_path}/model: no checkpoint here; train first"
@@ -53,13 +53,6 @@ def test_init_checkpoint(refused, arguments, trained, tmp_path):
     assert "16]" in message
     assert "32]" in message
     assert not (tmp_path / "model" / "params.yaml").exists()
-
-
-def test_another_model_in_the_folder(refused, trained):
-    message = refused("--mode=train", *trained, "--attention=full", "--num_train_steps=4")
-    assert "task.model.encoder.attention.name=mate_efficient, not full" in message
-    message = refused("--mode=export", *trained, "--attention=full")
-    assert "give another --model_dir" in message
 
 
 def best(metric="validation_loss", order="higher", folder="best"):
@@ -97,21 +90,6 @@ def test_the_best_checkpoint_is_kept(arguments, command, tmp_path):
 def test_best_by_something_else(refused, arguments, tmp_path, settings, message):
     assert refused(*arguments, best(**settings)).startswith(f"trainer.best_checkpoint_{message}")
     assert not (tmp_path / "model").exists()
-
-
-@pytest.mark.slow
-def test_killed_and_run_again(arguments, started, command, tmp_path):
-    """SIGKILL after some checkpoints; the same command ends at the same step."""
-    model_dir = tmp_path / "model"
-    with started(*arguments, "--num_train_steps=100000") as process:
-        process.wait_until(lambda: len(list(model_dir.glob("ckpt-*.index"))) >= 3)
-    before = trainer.global_step(str(model_dir))
-    assert 0 < before < 100000
-    last = before + 3
-    output = command(*arguments, f"--num_train_steps={last}")
-    assert f"step {last}/{last}  loss " in output
-    assert f"step {before}/{last}  loss " not in output  # it did not begin before that
-    assert trainer.global_step(str(model_dir)) == last
 
 
 def test_bootstrapping_is_a_matter_of_the_configuration(

@@ -19,8 +19,9 @@ from absl import flags
 from official.modeling.hyperparams import base_config
 
 from mate_tf import attention, errors, tasks
-from mate_tf.cli import config_files, job, main, pointr_modes, tapas_flags
+from mate_tf.cli import checks, job, main, pointr, tapas_flags
 from mate_tf.cli import flags as flag_definitions
+from mate_tf.files.config_files import find_config
 from mate_tf.pointr.config import NAME as POINTR
 from mate_tf.pointr.config import STAGES, PointrExperiment
 from mate_tf.training import experiments
@@ -46,7 +47,7 @@ RUN_FOR_REAL = {
     "--config_file=configs/pretrain_small.yaml": "tests/cli/test_pretrain.py",
     "--config_file=configs/text_pretrain_small.yaml": "tests/cli/test_text_pretrain.py",
     "--config_file=configs/treeformer_tf.yaml": "tests/cli/test_trees.py",
-    "--config_file=configs/squad_v1.yaml": "tests/cli/test_squad.py",
+    "--config_file=configs/squad_v1.yaml": "tests/cli/test_sequences.py",
     "--config_file=configs/listops_small.yaml": "tests/cli/test_listops.py",
     "best_checkpoint_eval_metric": "tests/cli/test_train.py::test_the_best_checkpoint_is_kept",
     "multi_worker_mirrored": "tests/cli/test_workers.py::test_two_workers_train_as_one",
@@ -114,10 +115,10 @@ def check(values) -> None:
         able = ("ask", "demo", "glue", "profile", *(["export"] if values.init_checkpoint else []))
         assert values.mode in able, "neither --task nor --config_file"
         return
-    config_file = values.config_file and config_files.find_config(values.config_file)
+    config_file = values.config_file and find_config(values.config_file)
     overrides = [experiments.read_override(text) for text in values.params_override]
-    if config_files.task_name(values) == POINTR:
-        assert values.mode in ("ask", *pointr_modes.MODES)
+    if checks.task_name(values) == POINTR:
+        assert values.mode in ("ask", *pointr.MODES)
         for override in overrides:
             experiments.override(PointrExperiment(), *override)
         check_inputs(values, *(tasks.get(stage) for stage in STAGES.values()))

@@ -9,7 +9,7 @@ import site_tf_models
 
 from mate_tf import attention, tasks
 from mate_tf.models.encoder_config import EncoderConfig
-from mate_tf.training.optimizers import TrainerConfig
+from mate_tf.tasks.configs import TrainerConfig
 
 
 @pytest.fixture(scope="module")

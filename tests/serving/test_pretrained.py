@@ -18,7 +18,7 @@ from mate_tf.evaluation.calibration import Calibration
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
 from mate_tf.models.encoder import EncoderConfig
-from mate_tf.serving import configurations, live, pretrained, signatures, source
+from mate_tf.serving import configurations, exported, live, signatures, source
 from mate_tf.serving.predictor import Predictor
 from mate_tf.tables.conversion import ConversionConfig
 
@@ -221,7 +221,7 @@ def test_tapas_with_its_settings(tapas, table):
 
 def test_own_training_and_export(trained_model, predictor, table, monkeypatch):
     monkeypatch.setattr(
-        pretrained, "ExportedModel", {str(trained_model / "export"): predictor._model}.get
+        exported, "ExportedModel", {str(trained_model / "export"): predictor._model}.get
     )
     of_export = Predictor.from_pretrained(trained_model / "export")
     of_training = Predictor.from_pretrained(trained_model)

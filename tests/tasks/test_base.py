@@ -82,20 +82,6 @@ def test_loss_is_the_models_and_its_layers():
     assert task.build_losses(labels={}, model_outputs=outputs, aux_losses=None) == 1.0
 
 
-def test_vocabulary_larger_than_the_model(tmp_path):
-    path = tmp_path / "vocab.txt"
-    special = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n"
-    path.write_text(special + "".join(f"piece{i}\n" for i in range(97)))
-    task = small_task(conversion={"bert_vocab_file": str(path)})
-    with pytest.raises(InputError, match=r"vocab\.txt: has 101 pieces, more than .*=100"):
-        task.build_model()
-    path.write_text(special)
-    task.check_vocabulary()  # fewer are fine
-    path.write_text("[PAD]\n[UNK]\n[SEP]\n")
-    with pytest.raises(InputError, match=r"vocab\.txt: the vocabulary lacks \[CLS\]"):
-        task.build_model()
-
-
 def test_examples_longer_than_there_are_positions():
     with pytest.raises(InputError, match=r"max_seq_length=513 .*max_position_embeddings=512"):
         small_task(conversion={"max_seq_length": 513}).build_model()

@@ -36,27 +36,6 @@ def _problems(task, raw, split):
     }
 
 
-def test_hyper_parameters_of_the_paper():
-    experiment = tasks.experiment("HYBRIDQA")
-    rate = experiment.trainer.optimizer_config.learning_rate.bert
-    model, conversion = experiment.task.model, experiment.task.conversion
-    assert (rate.initial_learning_rate, rate.warmup_ratio) == (1e-5, 0.05)
-    assert experiment.trainer.optimizer_config.optimizer.bert_adamw.clipvalue == 10
-    assert experiment.trainer.train_steps == 80_000
-    assert experiment.task.train_data.global_batch_size == 128
-    assert (conversion.max_seq_length, conversion.entity_descriptions_sentence_limit) == (2048, 5)
-    assert conversion.expand_entity_descriptions
-    assert model.cell_cross_entropy
-    assert model.cell_cross_entropy_target == "soft_em"
-    assert model.encoder.reset_position_index_per_cell
-    attention = model.encoder.attention
-    assert (attention.name, attention.global_length, attention.radius) == (
-        "mate_efficient",
-        116,
-        42,
-    )
-
-
 def test_ablations_are_single_keys(project):
     """Every override that the configuration file names is one."""
     path = project / "configs" / "hybridqa.yaml"

@@ -47,20 +47,6 @@ def task(data):
     return tasks.create(config)
 
 
-def test_defaults_are_the_papers():
-    experiment = tasks.experiment("HYBRIDQA_RC")
-    config = experiment.task
-    assert config.conversion.max_seq_length == 512
-    assert config.conversion.update_answer_coordinates
-    assert config.reading.single_cell_examples
-    assert (config.model.span_prediction, config.model.max_span_length) == ("mlp", 10)
-    assert config.model.encoder.attention.name == "full"
-    assert config.train_data.global_batch_size == 512
-    assert experiment.trainer.train_steps == 25_000
-    schedule = experiment.trainer.optimizer_config.learning_rate.bert
-    assert (schedule.initial_learning_rate, schedule.warmup_ratio) == (5e-5, 0.01)
-
-
 def labelled(features):
     tokens = features["input_ids"].int64_list.value
     labels = features["label_ids"].int64_list.value

@@ -1,4 +1,4 @@
-"""PRETRAIN: the paper's settings, the batches it makes, the metrics it keeps."""
+"""PRETRAIN: the paper's settings, and what every pre-training task reads and counts."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,10 @@ import tensorflow as tf
 
 from mate_tf import tasks
 from mate_tf.data import features as feature_names
-from mate_tf.models.pretrainer import LABELS
+from mate_tf.errors import InputError
+from mate_tf.models.pretrainer import LABELS, TablePretrainer
 from mate_tf.tasks import base, configs
+from mate_tf.tasks.pretrain import METRICS, PretrainTask
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{i}" for i in range(50))]
 MASK = PIECES.index("[MASK]")
@@ -25,23 +27,6 @@ def make(tmp_path):
         return tasks.create(experiment.task)
 
     return task
-
-
-def test_hyper_parameters_of_the_paper():
-    experiment = tasks.experiment("PRETRAIN")
-    task = experiment.task
-    assert task.conversion.max_seq_length == 128
-    assert task.train_data.global_batch_size == 512
-    assert experiment.trainer.train_steps == 1_000_000
-    assert (task.masking.masked_lm_prob, task.masking.max_predictions_per_seq) == (0.15, 20)
-    assert not task.masking.mask_whole_cells
-    assert task.random_table_prob == 0.5
-    attention = task.model.encoder.attention
-    assert (attention.name, attention.global_length, attention.radius) == (
-        "mate_efficient",
-        116,
-        42,
-    )
 
 
 @pytest.fixture
@@ -87,3 +72,57 @@ def test_masks_are_new_each_time_in_training_and_always_the_same_in_evaluation(m
     # Resumed after two batches:
     seeded = {"is_training": True, "seed": 1}
     assert masks(**seeded, skip_batches=2) == masks(**seeded)[2:]
+
+
+@pytest.fixture
+def task():
+    """task(next_sentence) of a kind that overrides nothing."""
+
+    def make(next_sentence=True):
+        experiment = tasks.experiment("PRETRAIN")
+        experiment.task.model.next_sentence = next_sentence
+        return PretrainTask(experiment.task)
+
+    return make
+
+
+def test_cannot_be_asked_anything(task):
+    capabilities = task().capabilities
+    assert not capabilities.answers_questions
+    assert not capabilities.reads_tables
+    assert task().model_type is TablePretrainer
+
+
+@pytest.mark.parametrize(("next_sentence", "count"), [(True, 4), (False, 2)])
+def test_metrics_are_those_of_the_models_heads(task, next_sentence, count):
+    found = [metric.name for metric in task(next_sentence).build_metrics()]
+    assert found == list(METRICS[:count])
+
+
+def test_losses_are_means_over_what_was_masked(task):
+    """Two words of the first example; the second example only fills the batch up."""
+    labels = {
+        "masked_lm_ids": np.array([[3, 4], [0, 0]], np.int32),
+        "masked_lm_weights": np.array([[1, 1], [0, 0]], np.float32),
+        "next_sentence_labels": np.array([[0], [0]], np.int32),
+        "column_ids": np.array([[0, 1, 1], [0, 0, 0]], np.int32),
+    }
+    outputs = {
+        "masked_lm_predictions": tf.constant([3, 3, 9, 9]),
+        "masked_lm_example_loss": tf.constant([1.0, 4.0, 100.0, 100.0]),
+        "next_sentence_predictions": tf.constant([1, 0]),
+        "next_sentence_example_loss": tf.constant([0.25, 100.0]),
+    }
+    built = task().build_metrics()
+    task().process_metrics(built, labels, outputs)
+    assert {metric.name: float(metric.result()) for metric in built} == {
+        "masked_lm_accuracy": 0.5,
+        "masked_lm_loss": 2.5,
+        "next_sentence_accuracy": 0,
+        "next_sentence_loss": 0.25,
+    }
+
+
+def test_which_piece_is_a_mask_must_be_known(task):
+    with pytest.raises(InputError, match=r"the id of \[MASK\] is unknown"):
+        task().global_batches(configs.TableDataConfig())

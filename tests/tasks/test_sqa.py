@@ -11,27 +11,6 @@ from mate_tf.evaluation.predictions import Prediction
 from mate_tf.tables.table import Table
 
 
-def test_hyper_parameters_of_tapas():
-    experiment = tasks.experiment("SQA")
-    rate = experiment.trainer.optimizer_config.learning_rate.bert
-    adam = experiment.trainer.optimizer_config.optimizer.bert_adamw
-    model = experiment.task.model
-    assert (rate.initial_learning_rate, rate.warmup_ratio) == (1.25e-5, 0.01)
-    assert (adam.weight_decay_rate, adam.epsilon, adam.gradient_clip_norm) == (0.01, 1e-6, 1.0)
-    assert adam.clipvalue is None
-    assert experiment.trainer.train_steps * experiment.task.train_data.global_batch_size == (
-        200_000 * 128
-    )
-    assert model.select_one_column
-    assert not model.allow_empty_column_selection
-    attention = model.encoder.attention
-    assert (attention.name, attention.global_length, attention.radius) == (
-        "mate_efficient",
-        116,
-        42,
-    )
-
-
 def test_reads_every_split(sqa_dir):
     task = tasks.create(tasks.experiment("SQA").task)
     assert task.sequential

@@ -48,11 +48,6 @@ def test_accuracy_in_total_and_by_class(task, folder):
     assert measured["95 % from"] < 2 / 3 < measured["95 % to"]
 
 
-def test_subsets_are_parts_of_splits(task):
-    assert set(task.subsets.values()) <= set(task.splits)
-    assert not set(task.subsets) & set(task.splits)
-
-
 def test_an_unknown_split_is_refused(task, folder):
     with pytest.raises(InputError, match="validation"):
         next(task.interactions(folder, "validation"))

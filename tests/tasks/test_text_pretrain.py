@@ -67,20 +67,6 @@ def batches(tmp_path):
     return read
 
 
-def test_settings_of_bert():
-    experiment = tasks.experiment("TEXT_PRETRAIN")
-    task = experiment.task
-    rate = experiment.trainer.optimizer_config.learning_rate.bert
-    assert (task.train_data.global_batch_size, experiment.trainer.train_steps) == (256, 1_000_000)
-    assert (rate.initial_learning_rate, rate.warmup_ratio) == (1e-4, 0.01)
-    assert (task.masking.masked_lm_prob, task.masking.max_predictions_per_seq) == (0.15, 20)
-    assert (task.random_next_prob, task.short_seq_prob, task.dupe_factor) == (0.5, 0.1, 1)
-    # Segments are embedded as in GLUE's tasks, and nothing of tables.
-    of_glue = tasks.experiment("RTE").task.model.encoder
-    assert task.model.encoder.disabled_features == of_glue.disabled_features
-    assert "segment_ids" not in task.model.encoder.disabled_features
-
-
 def test_interactions(make, tmp_path):
     task = make(dupe_factor=3)
     found = {split: list(task.interactions(tmp_path / "text", split)) for split in ("train", "dev")}

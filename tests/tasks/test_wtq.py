@@ -1,4 +1,6 @@
-"""WTQ: the random split that is read, and the rules that judge answers."""
+"""WTQ and WIKISQL: what is read, what each learns from, and the rules that judge answers."""
+
+import json
 
 import pytest
 
@@ -43,3 +45,42 @@ def test_what_an_operation_gives_is_judged(folder, aggregation, accuracy):
     measured = task.measure([found], predicted)["WTQ"]
     assert measured["denotation accuracy"] == accuracy
     assert measured[f"answered by {aggregation}"] == (accuracy, 1)
+
+
+TABLE = {
+    "id": "1",
+    "header": ["Player", "Points"],
+    "types": ["text", "real"],
+    "rows": [["Ann", 3], ["Bob", 2], ["Cyd", 2]],
+}
+SUM = 4  # of WikiSQL's operations
+QUESTION = {
+    "table_id": "1",
+    "question": "Points of those with 2?",
+    "sql": {"sel": 1, "agg": SUM, "conds": [[1, 0, 2]]},
+}
+
+
+@pytest.fixture
+def wikisql(tmp_path):
+    (tmp_path / "dev.jsonl").write_text(json.dumps(QUESTION) + "\n")
+    (tmp_path / "dev.tables.jsonl").write_text(json.dumps(TABLE) + "\n")
+    return str(tmp_path)
+
+
+@pytest.mark.parametrize(("name", "cells"), [("WIKISQL", 0), ("WIKISQL_SUPERVISED", 2)])
+def test_only_the_supervised_task_knows_cells_and_operation(wikisql, name, cells):
+    task = tasks.create(tasks.experiment(name).task)
+    (found,) = task.interactions(wikisql, "dev")
+    answer = found.questions[0].answer
+    assert (answer.float_value, len(answer.answer_coordinates)) == (4.0, cells)
+    assert answer.HasField("aggregation_function") == bool(cells)
+
+
+def test_what_an_operation_gives_is_judged_as_in_wikisql(wikisql):
+    task = tasks.create(tasks.experiment("WIKISQL").task)
+    (found,) = task.interactions(wikisql, "dev")
+    name = found.questions[0].id
+    for cells, accuracy in (((1, 1), (2, 1)), 1.0), (((0, 1), (1, 1)), 0.0):
+        predicted = {name: Prediction(name, cells, aggregation="SUM")}
+        assert task.measure([found], predicted)["WIKISQL"]["denotation accuracy"] == accuracy

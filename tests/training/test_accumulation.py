@@ -1,4 +1,4 @@
-"""Steps over several batches: equal to one batch, counted as one, saved and resumed."""
+"""Gradients that the optimizer accumulates over several batches."""
 
 import subprocess
 import sys
@@ -8,13 +8,9 @@ import pytest
 import tensorflow as tf
 
 from mate_tf.errors import InputError
-from mate_tf.training import accumulation, optimizers, trainer
+from mate_tf.training import optimizers
 
 SHAPE = (5, 2)
-ACCUMULATE = (
-    "trainer.optimizer_config.optimizer.bert_adamw.gradient_accumulation_steps=%d,"
-    "task.train_data.global_batch_size=%d"
-)
 
 
 def gradients(count):
@@ -111,58 +107,6 @@ def test_configuration():
     assert copy.get_config() == optimizer(gradient_clip_norm=10.0).get_config()
     with pytest.raises(InputError, match="gradient_accumulation_steps=0"):
         optimizer(gradient_accumulation_steps=0)
-
-
-def test_split_batches(toy_experiment):
-    experiment = toy_experiment(
-        ACCUMULATE % (4, 32),
-        "task: {train_data: {max_batch_tokens: 1024, curriculum_steps: 5}}",
-    )
-    assert accumulation.batches_per_step(experiment) == 4
-    data = accumulation.split_batches(experiment).task.train_data
-    assert (data.global_batch_size, data.max_batch_tokens, data.curriculum_steps) == (8, 256, 20)
-    assert experiment.task.train_data.global_batch_size == 32
-    with pytest.raises(InputError, match="global_batch_size=30 is not a multiple of"):
-        accumulation.split_batches(toy_experiment(ACCUMULATE % (4, 30)))
-    other = toy_experiment("trainer.optimizer_config.optimizer.type=lamb")
-    assert accumulation.batches_per_step(other) == 1
-
-
-def test_two_batches_train_as_one(toy_experiment, large_steps, tmp_path, capsys):
-    """Halves of a batch make the step of the whole, where no clipping tells them apart.
-
-    The trainer, its checkpoints and the progress line count steps, before and after it resumes.
-    """
-
-    def train(parts, steps, *overrides):
-        experiment = toy_experiment(
-            ACCUMULATE % (parts, 32),
-            "task: {train_data: {seed: 3, buckets: [], shuffle_buffer_size: 1}}",
-            "task: {model: {encoder: {hidden_size: 16, attention: {name: full}}}}",
-            "trainer.optimizer_config.optimizer.bert_adamw.gradient_clip_norm=0.0",
-            "trainer: {checkpoint_interval: 2, steps_per_loop: 2, summary_interval: 2}",
-            large_steps,
-            f"trainer.train_steps={steps}",
-            *overrides,
-        )
-        folder = tmp_path / str(parts)
-        assert trainer.train(experiment, str(folder)) == {"global_step": steps}
-        assert f"step {steps}/{steps}  loss " in capsys.readouterr().out
-        assert (folder / f"ckpt-{steps}.index").exists()
-        return trainer.load_model(experiment, str(folder)).get_weights()
-
-    for one, two in zip(train(1, 2), train(2, 2), strict=True):
-        np.testing.assert_allclose(two, one, atol=1e-4)
-    train(2, 4, "runtime.mixed_precision_dtype=bfloat16")
-    saved = tf.train.load_checkpoint(str(tmp_path / "2"))
-    counts = {
-        name: saved.get_tensor(name + "/.ATTRIBUTES/VARIABLE_VALUE")
-        for name in ("global_step", "optimizer/iter", "optimizer/calls")
-    }
-    assert counts == {"global_step": 4, "optimizer/iter": 4, "optimizer/calls": 0}
-    sums = [name for name in saved.get_variable_to_shape_map() if "gradient_sum" in name]
-    assert sums
-    assert not any(saved.get_tensor(name).any() for name in sums)
 
 
 TWO_REPLICAS = """

@@ -8,7 +8,7 @@ import pytest
 from mate_tf.attention import AttentionConfig
 from mate_tf.checkpoints import bundle
 from mate_tf.errors import InputError
-from mate_tf.training import bootstrap, experiments, layer_log, trainer
+from mate_tf.training import bootstrap, experiments, layer_log, progress, trainer
 
 from .. import graphs
 
@@ -156,22 +156,22 @@ class Killed(BaseException):
 
 def test_killed_within_and_between_stages(tiny, tmp_path, monkeypatch, capsys):
     model_dir = str(tmp_path)
-    progress = trainer.Progress.__call__
+    shown = progress.Progress.__call__
 
     def killed_at_4(self, output):
-        progress(self, output)
+        shown(self, output)
         if int(self._step.numpy()) == 4:
             raise Killed
 
     # in the second stage, after the checkpoint of step 3 and before that of step 4
-    monkeypatch.setattr(trainer.Progress, "__call__", killed_at_4)
+    monkeypatch.setattr(progress.Progress, "__call__", killed_at_4)
     with pytest.raises(Killed):
         bootstrap.train(tiny(), model_dir)
     assert [trainer.global_step(str(tmp_path / f"stage_{n}")) for n in (1, 2)] == [2, 3]
     assert trainer.global_step(model_dir) == 0
     with open(tmp_path / "stage_2" / layer_log.FILE, "a") as file:
         file.write('{"step": 4, "training": {}}\n{"ste')  # not in the checkpoint
-    monkeypatch.setattr(trainer.Progress, "__call__", progress)
+    monkeypatch.setattr(progress.Progress, "__call__", shown)
     capsys.readouterr()
 
     # the same stage with the same height; then killed before the third one begins
@@ -224,7 +224,7 @@ def test_killed_within_and_between_stages(tiny, tmp_path, monkeypatch, capsys):
     assert tensors["optimizer/iter"].read() == 6
 
     # again, with nothing left to do and even with the stages gone
-    monkeypatch.setattr(trainer, "Progress", None)
+    monkeypatch.setattr(progress, "Progress", None)
     assert bootstrap.train(tiny(), model_dir)["global_step"] == 6
     with pytest.raises(InputError, match=r"attention.*give another --model_dir"):
         bootstrap.train(tiny("bootstrap.attention.name=mate_exact"), model_dir)

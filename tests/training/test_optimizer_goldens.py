@@ -10,13 +10,13 @@ from official.modeling import optimization
 from mate_tf.checkpoints import names
 from mate_tf.data import features as feature_names
 from mate_tf.models import classifier
-from mate_tf.training import optimizers
+from mate_tf.tasks import configs
 
 from .. import reference_padding
 
 
 def build_optimizer(options, accumulation_steps):
-    config = optimizers.OptimizationConfig()
+    config = configs.OptimizationConfig()
     adamw = {
         "clipvalue": options["grad_clipping"],
         "gradient_accumulation_steps": accumulation_steps,

@@ -9,11 +9,12 @@ from mate_tf.checkpoints import names
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.pretrainer import PretrainerConfig, TablePretrainer
+from mate_tf.tasks import configs
 from mate_tf.training import optimizers
 
 
 def build(learning_rate=None, **adamw):
-    config = optimizers.OptimizationConfig()
+    config = configs.OptimizationConfig()
     config.override({"optimizer": {"bert_adamw": adamw}})
     config.override({"learning_rate": {"bert": learning_rate or {}}})
     factory = optimization.OptimizerFactory(config)
@@ -84,7 +85,7 @@ def test_learning_rate():
 
 
 def test_tf_models_types_remain():
-    config = optimizers.OptimizationConfig()
+    config = configs.OptimizationConfig()
     config.override(
         {
             "optimizer": {"type": "lamb"},

@@ -12,7 +12,7 @@ from mate_tf import tasks
 from mate_tf.data import records
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras
-from mate_tf.training import experiments, trainer
+from mate_tf.training import experiments, steps, trainer
 
 from .. import graphs
 from ..event_files import summaries
@@ -121,14 +121,14 @@ def test_resumed_training_ends_with_the_same_weights(
 def test_data_of_a_resumed_training(toy_experiment):
     """Without any seed the order is another one in each process, so only the curriculum goes on."""
     seeded = toy_experiment("task: {train_data: {curriculum_steps: 6}}")
-    data = trainer.continued(seeded, 4).task.train_data
+    data = steps.continued(seeded, 4).task.train_data
     assert (data.seed, data.skip_batches, data.curriculum_steps) == (1, 4, 6)
     seeded.task.train_data.seed = 3
-    assert trainer.continued(seeded, 4).task.train_data.seed == 3
+    assert steps.continued(seeded, 4).task.train_data.seed == 3
     unseeded = toy_experiment("task: {train_data: {curriculum_steps: 6}}", "tf_random_seed=null")
-    data = trainer.continued(unseeded, 4).task.train_data
+    data = steps.continued(unseeded, 4).task.train_data
     assert (data.seed, data.skip_batches, data.curriculum_steps) == (None, 0, 2)
-    assert trainer.continued(unseeded, 8).task.train_data.curriculum_steps == 0
+    assert steps.continued(unseeded, 8).task.train_data.curriculum_steps == 0
     assert (seeded.task.train_data.skip_batches, seeded.tf_random_seed) == (0, 1)
 
 

@@ -4,7 +4,6 @@ The functions exported here compute masks from the ids of a table's tokens (`tab
 masks of positions only, `learned` makes masks from learned importance, `files` stores masks.
 """
 
-from mate_tf.attention.masks import files, learned, static
 from mate_tf.attention.masks.table import (
     HeadTokens,
     any_key,
@@ -35,12 +34,10 @@ __all__ = [
     "any_key",
     "bigbird",
     "buckets",
-    "files",
     "full",
     "head_tokens",
     "inverse_permutation",
     "last_token",
-    "learned",
     "question_tokens",
     "real_pairs",
     "real_tokens",
@@ -50,7 +47,6 @@ __all__ = [
     "same_row",
     "same_row_or_column",
     "sort_order",
-    "static",
     "table_etc",
     "visible",
     "windowed",

@@ -1,16 +1,5 @@
 """Interactions and examples as TFRecord files: writing, reading in batches, conversion."""
 
-from mate_tf.data.records.frames import GZIP
-from mate_tf.data.records.tfrecord import (
-    PREFETCHED,
-    Curriculum,
-    count_records,
-    dataset,
-    read_examples,
-    read_interactions,
-    write_examples,
-    write_interactions,
-)
 from mate_tf.lazy import on_first_use
 
 __all__ = [
@@ -25,4 +14,16 @@ __all__ = [
     "write_interactions",
 ]
 
-__getattr__, __dir__ = on_first_use(__name__)
+_EXPORTS = {
+    "GZIP": "mate_tf.data.records.frames",
+    "Curriculum": "mate_tf.data.records.tfrecord",
+    "PREFETCHED": "mate_tf.data.records.tfrecord",
+    "count_records": "mate_tf.data.records.tfrecord",
+    "dataset": "mate_tf.data.records.tfrecord",
+    "read_examples": "mate_tf.data.records.tfrecord",
+    "read_interactions": "mate_tf.data.records.tfrecord",
+    "write_examples": "mate_tf.data.records.tfrecord",
+    "write_interactions": "mate_tf.data.records.tfrecord",
+}
+
+__getattr__, __dir__ = on_first_use(__name__, _EXPORTS)

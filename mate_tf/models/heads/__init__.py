@@ -12,7 +12,6 @@ from mate_tf.models.heads.cell_selection import (
     TokenHead,
 )
 from mate_tf.models.heads.classification import ChoiceHead, ClassificationHead, RegressionHead
-from mate_tf.models.heads.pretraining import MaskedWordHead, RandomTableHead
 from mate_tf.models.heads.reader import ReaderHead
 from mate_tf.models.heads.spans import BoundaryHead, SpanHead
 
@@ -37,4 +36,9 @@ __all__ = [
     "TokenHead",
 ]
 
-__getattr__, __dir__ = on_first_use(__name__)
+_EXPORTS = {
+    "MaskedWordHead": "mate_tf.models.heads.pretraining",
+    "RandomTableHead": "mate_tf.models.heads.pretraining",
+}
+
+__getattr__, __dir__ = on_first_use(__name__, _EXPORTS)

@@ -8,7 +8,7 @@ from mate_tf import tasks
 from mate_tf.attention import mask_files
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.models.encoder import TableEncoder
-from mate_tf.training import learned_masks
+from mate_tf.training import weights
 
 LEARNED = {"name": "learned_mask", "objective": "dam", "length": 6}
 
@@ -36,7 +36,7 @@ def trained(tmp_path):
 
 def test_one_file_for_each_pattern_that_learns_a_mask(trained, tmp_path, capsys):
     experiment, encoder = trained([{"name": "full"}, LEARNED])
-    paths = learned_masks.save(experiment, str(tmp_path))
+    paths = weights.save_masks(experiment, str(tmp_path))
     assert paths == [str(tmp_path / "masks" / "patterns_1.npz")]
     expected = encoder.patterns[1].final_mask()
     mask = mask_files.load(paths[0], num_heads=2)
@@ -48,5 +48,5 @@ def test_one_file_for_each_pattern_that_learns_a_mask(trained, tmp_path, capsys)
 @pytest.mark.parametrize("attention", [{"name": "full"}, LEARNED | {"objective": "importance"}])
 def test_nothing_is_written_if_no_mask_is_learned(trained, tmp_path, attention):
     experiment, _ = trained(attention)
-    assert learned_masks.save(experiment, str(tmp_path)) == []
+    assert weights.save_masks(experiment, str(tmp_path)) == []
     assert not (tmp_path / "masks").exists()

@@ -1,4 +1,4 @@
-"""A training ends before a loss or weights that are not finite are saved."""
+"""Checks of a training: loss and weights are finite before they are saved; there are the GPUs."""
 
 import types
 
@@ -6,7 +6,8 @@ import pytest
 import tensorflow as tf
 
 from mate_tf.errors import InputError
-from mate_tf.training.finite import FiniteCheck
+from mate_tf.tasks.configs import RuntimeConfig
+from mate_tf.training.checks import FiniteCheck, check_gpus
 
 OUTPUT = {"training_loss": tf.constant(1.0), "learning_rate": tf.constant(0.5)}
 
@@ -46,3 +47,11 @@ def test_a_training_that_recovers_by_itself(tmp_path):
     check(tmp_path, recovers=True)(OUTPUT | {"training_loss": float("nan")})
     with pytest.raises(InputError, match="weights"):
         check(tmp_path, float("nan"), recovers=True)(OUTPUT)
+
+
+def test_more_gpus_than_there_are():
+    number = len(tf.config.list_physical_devices("GPU"))
+    check_gpus(RuntimeConfig(num_gpus=number))
+    with pytest.raises(InputError, match=rf"^runtime.num_gpus is {number + 1}, .* most {number}, "):
+        check_gpus(RuntimeConfig(num_gpus=number + 1))
+    check_gpus(RuntimeConfig(num_gpus=number + 1, distribution_strategy="tpu"))

@@ -1,0 +1,219 @@
+"""Modes of the command line. What takes seconds to load is imported when a mode runs."""
+
+import importlib.util
+import os
+import time
+import zipfile
+
+from mate_tf.cli import checks
+from mate_tf.errors import InputError
+
+PROFILE_DIR = os.path.join("out", "profile")
+"""Default folder of the results of `profile`, without a configuration."""
+
+
+def _export(flags) -> None:
+    """Writes the last checkpoint, or --init_checkpoint, as a SavedModel."""
+    if flags.init_checkpoint and not (flags.task or flags.config_file):
+        from mate_tf.cli.pretrained import load_predictor
+
+        if not flags.export_dir:
+            raise InputError("--mode=export of --init_checkpoint needs --export_dir=FOLDER")
+        print(f"exported | {load_predictor(flags).export(flags.export_dir)}")
+        return
+    from mate_tf.cli import work
+
+    job = _job(flags)
+    if job.calibrate:
+        work.calibrate(job)
+    work.export(job, checks.reading(flags))
+
+
+def _run(flags) -> None:
+    """Creates data, trains, evaluates, calibrates, exports, and asks the task's example questions.
+
+    A task that answers no questions ends after training. A task without tables ends after
+    evaluation, and so does a job with several seeds.
+    """
+    from mate_tf.cli import work
+    from mate_tf.training import workers
+
+    start = time.monotonic()
+    job = _job(flags)
+    if job.experiment.runtime.distribution_strategy == workers.STRATEGY and workers.read_cluster():
+        raise InputError(
+            "--mode=run with TF_CONFIG: run --mode=create_data once, --mode=train on each worker, "
+            "and the other modes once"
+        )
+    able = job.task.capabilities
+    if able.answers_questions:
+        job.task.check_packages()  # not after hours of training
+    if flags.seeds is not None:
+        from mate_tf.cli.seeds import run_seeds
+
+        run_seeds(job, checks.seeds(flags))
+    else:
+        work.create_data(job)
+        work.train(job)
+        if able.answers_questions:
+            work.predict_and_evaluate(job)
+        if able.answers_questions and able.reads_tables:
+            if flags.calibrate is None:
+                _calibrate_if_possible(job)
+            work.export(job, checks.reading(flags))
+            _ask_examples(job)
+    print(f"\ndone in {time.monotonic() - start:.0f} s")
+
+
+def _calibrate_if_possible(job) -> None:
+    """Fits the confidence of answers, or prints why the data do not allow it."""
+    from mate_tf.cli import work
+
+    try:
+        work.calibrate(job)
+    except InputError as error:
+        print(f"\nnot calibrated | {error}")
+
+
+def _ask_examples(job) -> None:
+    """Asks the exported model the task's example questions, if the task has any."""
+    if job.task.example_table is None:
+        return
+    from mate_tf.cli import ask
+    from mate_tf.serving.predictor import Predictor
+
+    table = ask.read_table(job.task.example_table)
+    ask.answer_all(Predictor(job.export_dir), table, job.task.example_questions, False)
+
+
+def _profile(flags) -> None:
+    """Measures the layers of the configured encoder, or two layers of BERT-base's shape."""
+    try:
+        lengths = tuple(sorted({int(text) for text in flags.lengths}))
+    except ValueError as error:
+        texts = ",".join(flags.lengths)
+        raise InputError(f"--lengths={texts}: not numbers of tokens") from error
+    require_matplotlib("profile")
+    from mate_tf.analysis.cost import profile
+
+    job = _profiled_job(flags)
+    settings = profile.Settings(
+        config=job.experiment.task.model.encoder,
+        lengths=lengths,
+        variants=tuple(flags.variants or profile.VARIANTS),
+        precisions=tuple(flags.precisions),
+        compiled=flags.compile,
+        passes=tuple(flags.passes),
+        memory=flags.memory,
+        threads=flags.threads or os.cpu_count() or 1,
+        repeats=flags.repeats,
+    )
+    profile.run(settings, job.output_dir)
+
+
+def _profiled_job(flags):
+    """Returns a job with an encoder config that has all flags and overrides."""
+    if flags.task or flags.config_file:
+        return _job(flags)
+    from mate_tf.cli.job import Job
+    from mate_tf.models.encoder_config import EncoderConfig
+    from mate_tf.training import experiments
+
+    experiment = experiments.load(None, task="SYNTHETIC")
+    experiment.task.model.encoder = EncoderConfig(num_hidden_layers=2)
+    overrides = [experiments.read_override(text) for text in flags.params_override]
+    folder = flags.output_dir or PROFILE_DIR
+    return Job.create(experiment, flags, overrides, folder, folder, folder)
+
+
+def require_matplotlib(mode: str) -> None:
+    """Raises InputError without matplotlib, before TensorFlow is imported, which takes seconds."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise InputError(f"--mode={mode} needs matplotlib: pip install 'mate-tf[plots]'")
+
+
+def _analyze(flags) -> None:
+    """Analyzes the last checkpoint in --model_dir, or --init_checkpoint without one."""
+    require_matplotlib("analyze")
+    from mate_tf.analysis.attention import report
+
+    report.analyze(_job(flags))
+
+
+def _glue(flags) -> None:
+    """Prints the scores and their means, writes glue.json and, with all tasks, submission.zip.
+
+    The models are in folders below --output_dir, one for each task.
+    """
+    from mate_tf.evaluation import glue, metrics
+    from mate_tf.files.atomic import atomic_path, write_json
+
+    folder = checks.folders(flags).output_dir
+    found = glue.read_scores(folder)
+    scores = {score: value for score, (value, _) in found.items()}
+    means = glue.means(scores)
+    rows = {str(score): scores.get(score) for score in glue.SCORES}
+    rows |= {f"mean, {name}": means.get(name) for name in glue.MEANS}
+    print(metrics.comparison({"dev": rows}, "GLUE"))
+    path = os.path.join(folder, "glue.json")
+    write_json(path, rows)
+    print(f"\nevaluated | {path}")
+    models = dict.fromkeys(model for _, model in found.values())
+    files = [path for model in models for path in sorted(model.glob("*.tsv"))]
+    files = {path.name: path for path in files if path.stem in glue.SUBMISSIONS}
+    needed = (name for name in glue.SUBMISSIONS if name != glue.DIAGNOSTICS)
+    missing = [name for name in needed if f"{name}.tsv" not in files]
+    if missing:
+        print(f"no submission | there is no {', '.join(f'{name}.tsv' for name in missing)}")
+        return
+    path = os.path.join(folder, "submission.zip")
+    with atomic_path(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        for name, file in files.items():
+            archive.write(file, name, zipfile.ZIP_DEFLATED)
+    print(f"submission | {path}: {', '.join(files)}")
+
+
+def _ask(flags) -> None:
+    from mate_tf.cli import ask
+
+    ask.ask(flags)
+
+
+def _demo(flags) -> None:
+    from mate_tf.cli import ask
+
+    ask.demo(flags)
+
+
+def _job(flags):
+    from mate_tf.cli.job import Job
+
+    return Job.from_flags(flags)
+
+
+def _of_job(name: str):
+    """Returns the mode that runs a function of `work`."""
+
+    def run(flags) -> None:
+        from mate_tf.cli import work
+
+        getattr(work, name)(_job(flags))
+
+    return run
+
+
+MODES = {
+    "run": _run,
+    "create_data": _of_job("create_data"),
+    "train": _of_job("train"),
+    "eval": _of_job("evaluate"),
+    "predict": _of_job("write_predictions"),
+    "predict_and_evaluate": _of_job("predict_and_evaluate"),
+    "glue": _glue,
+    "export": _export,
+    "analyze": _analyze,
+    "profile": _profile,
+    "ask": _ask,
+    "demo": _demo,
+}
+"""Mode -> function of the flags."""

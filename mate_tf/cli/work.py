@@ -1,0 +1,266 @@
+"""Work that jobs ask for: data, training, predictions and their scores, calibration, export."""
+
+import collections
+import itertools
+import os
+
+from mate_tf.cli import vocabulary
+from mate_tf.cli.job import Job
+from mate_tf.data import records
+from mate_tf.data.converters.examples import ExampleConverter
+from mate_tf.data.records import create_data as conversion
+from mate_tf.data.records.create_data import examples_path, interactions_path
+from mate_tf.errors import InputError
+from mate_tf.evaluation import associations, baselines, metrics, predictions, texts
+from mate_tf.files.atomic import write_json
+from mate_tf.serving import confidence, summarizer
+from mate_tf.serving import export as saved_model
+from mate_tf.serving.live import LiveModel
+from mate_tf.serving.predictor import Predictor
+from mate_tf.training import prediction, progress, trainer
+
+SEQUENCE = "_sequence"
+CONFIDENCE = "confidence"
+"""Heading of the rows of a calibration in the scores."""
+
+MAX_TRAIN_INTERACTIONS = 20_000
+"""Interactions that baselines are trained on. More would change little and take minutes to read."""
+
+
+def create_data(job) -> dict:
+    """Converts all splits of a job's task, and prints what was dropped and cut.
+
+    Returns:
+        split -> `Report`.
+
+    Raises:
+        InputError: if files or the vocabulary are missing or broken.
+    """
+    convert, vocabulary_path = conversion.create_data, str
+    options = {"processes": job.num_processes}
+    if job.runner_type is not None:
+        from mate_tf.data import beam  # an optional dependency
+
+        convert, vocabulary_path = beam.create_data, beam.absolute
+        options = {"runner": job.runner_type, "options": job.beam_options}
+    if not job.input_dir and job.task.capabilities.needs_files:
+        raise InputError(f"task {job.task.name} needs --input_dir=FOLDER of its files")
+    if job.input_dir and not os.path.isdir(job.input_dir):
+        raise InputError(f"--input_dir={job.input_dir}: no such folder")
+    vocabulary.make(job)
+    converter = job.task.converter(vocabulary_path(job.vocab_file))
+    job.task.check_vocabulary()
+    vocabulary.keep(job)
+    job.save_decisions()
+    source = job.task.official_files(job.input_dir, job.output_dir)
+    for subset in job.task.subsets:
+        path = conversion.interactions_path(job.output_dir, subset)
+        records.write_interactions(job.task.interactions(source, subset), path)
+    reports = convert(
+        {split: job.task.interactions(source, split) for split in job.task.splits},
+        job.output_dir,
+        converter,
+        test_batch_size=job.experiment.task.validation_data.global_batch_size,
+        seed=job.experiment.tf_random_seed or 0,
+        **options,
+    )
+    for split, report in reports.items():
+        print(f"created | {split}: {report}")
+    print(f"created | reports: {conversion.examples_path(job.output_dir, '*')[:-9]}.report.json")
+    return reports
+
+
+def train(job) -> dict:
+    """Trains, or resumes a training, in stages with bootstrapping; prints the last metrics."""
+    task = job.experiment.task
+    job.require_examples(task.train_data.input_path, task.validation_data.input_path)
+    return _reported("trained", job.trainer.train(job.experiment, job.model_dir))
+
+
+def evaluate(job) -> dict:
+    """Prints and returns loss and metrics of the last checkpoint on `task.validation_data`."""
+    job.require_examples(job.experiment.task.validation_data.input_path)
+    return _reported("evaluated", job.trainer.evaluate(job.experiment, job.model_dir))
+
+
+def _reported(title: str, metrics: dict) -> dict:
+    print(progress.report(title, metrics))
+    return metrics
+
+
+def evaluated(task) -> dict[str, str]:
+    """Returns split -> split with its predictions, for all splits but train, and for subsets."""
+    return {split: split for split in task.splits[1:]} | task.subsets
+
+
+def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
+    """Writes <split>.tsv, in the reference's format, and <split>.json into the model folder.
+
+    For a task that writes texts there is <split>.jsonl instead.
+
+    For a sequential task there are two sets of files. In files with `_sequence` in their names, the
+    model gets its own answers to the previous questions. In the others, it gets the gold answers.
+
+    Returns:
+        name of the file without extension -> predictions, sorted by question id.
+    """
+    found = {}
+    paths = {split: examples_path(job.output_dir, split) for split in job.task.splits[1:]}
+    job.require_examples(*paths.values())
+    writes = job.task.capabilities.writes_text
+    load = prediction.generator if writes else job.trainer.predictor
+    run = load(job.experiment, job.model_dir)  # one model, whose graph is traced once
+    for split, path in paths.items():
+        if writes:
+            found[split] = sorted(run(path), key=lambda each: each.question_id)
+            target = os.path.join(job.model_dir, f"{split}.jsonl")
+            texts.write(found[split], target)
+            print(f"predicted | {len(found[split])} texts | {target}")
+            continue
+        for sequential in (False, True) if job.task.sequential else (False,):
+            name = split + SEQUENCE * sequential
+            outputs = map(predictions.prediction, run(path, sequential))
+            found[name] = sorted(outputs, key=lambda each: each.question_id)
+            target = os.path.join(job.model_dir, name)
+            predictions.write_tsv(found[name], f"{target}.tsv")
+            predictions.write_json(found[name], f"{target}.json")
+            print(f"predicted | {len(found[name])} questions | {target}.tsv, .json")
+    return found
+
+
+def write_predictions(job: Job) -> None:
+    """Writes the predictions of every split but train, and official answers."""
+    write_answers(job, predict(job))
+
+
+def write_answers(job: Job, predicted) -> None:
+    """Writes the files of `Task.write_answers` for the result of `predict`, if the task has any."""
+    for split, source in evaluated(job.task).items():
+        answers = metrics.by_question(predicted[source + SEQUENCE * job.task.sequential])
+        interactions = records.read_interactions(interactions_path(job.output_dir, split))
+        target = os.path.join(job.model_dir, split)
+        for path in job.task.write_answers(interactions, answers, target):
+            print(f"answered | {path}")
+
+
+def predict_and_evaluate(job: Job) -> dict[str, dict]:
+    """Predicts, prints the scores with those of the baselines, writes metrics.json.
+
+    Scores are over all questions of the interactions, so questions without an example count as
+    wrong.
+
+    Returns:
+        split -> system -> metric or group -> value.
+    """
+    return score(job, predict(job))
+
+
+def score(job: Job, predicted) -> dict[str, dict]:
+    """Scores the result of `predict`; see `predict_and_evaluate`."""
+    results = {}
+    write_answers(job, predicted)
+    fitted = _baselines(job)
+    for split, source in evaluated(job.task).items():
+        path = interactions_path(job.output_dir, split)
+        interactions = list(records.read_interactions(path))
+        if not interactions:
+            raise InputError(f"{path}: there are no questions; run --mode=create_data again")
+        files = {"model": source}
+        if job.task.sequential:
+            files = {"model": source + SEQUENCE, "given gold answers": source}
+        systems = {name: metrics.by_question(predicted[file]) for name, file in files.items()}
+        systems |= {name: predictor(interactions) for name, predictor in fitted.items()}
+        results[split] = collections.defaultdict(dict)
+        for name, answers in systems.items():
+            for title, values in job.task.measure(interactions, answers).items():
+                results[split][title][name] = values
+        results[split] |= job.task.compare(interactions, systems)
+        for title, columns in results[split].items():
+            print(f"\n{split}\n{metrics.comparison(columns, title)}")
+        for warning in job.task.warnings(interactions, systems["model"]):
+            print(f"warning | {split}: {warning}")
+    if job.calibrate:
+        results[job.task.splits[1]][CONFIDENCE] = {"model": calibrate(job)}
+    path = os.path.join(job.model_dir, "metrics.json")
+    write_json(path, results)
+    print(f"\nevaluated | {path}")
+    return results
+
+
+def _baselines(job):
+    """Returns name -> baseline of the task, trained on the first training interactions."""
+    train = ()
+    if baselines.LEARNED.keys() & set(job.task.baselines):
+        path = interactions_path(job.output_dir, job.task.splits[0])
+        train = list(itertools.islice(records.read_interactions(path), MAX_TRAIN_INTERACTIONS))
+    return {name: baselines.fit(name, train) for name in job.task.baselines}
+
+
+def calibrate(job: Job) -> dict:
+    """Writes calibration.json beside the last checkpoint, which `Predictor` and export use.
+
+    Returns:
+        the rows of `confidence.report`, which are also printed.
+
+    Raises:
+        InputError: if the task has no tables, or there are no dev questions.
+    """
+    if not job.task.capabilities.reads_tables:
+        raise InputError(f"task {job.task.name} reads no tables: it has no --calibrate")
+    split = job.task.splits[1]
+    path = interactions_path(job.output_dir, split)
+    job.require_examples(path)
+    interactions = list(records.read_interactions(path))
+    train = interactions_path(job.output_dir, job.task.splits[0])
+    counted = associations.count(records.read_interactions(train)) if os.path.exists(train) else {}
+    found = confidence.scored(
+        _predictor(job),
+        interactions,
+        job.task.is_right,
+        job.task.sequential,
+        associations=counted,
+    )
+    fitted = confidence.fit(found, confidence.latest_weights(job.model_dir))
+    rows = confidence.report(found, fitted)
+    print(f"\n{split}\n{metrics.comparison({'model': rows}, CONFIDENCE)}")
+    print(f"\ncalibrated | {confidence.write(job.model_dir, fitted, rows)}")
+    return rows
+
+
+def _predictor(job: Job) -> Predictor:
+    """Returns a predictor with the last checkpoint, which reads tables as an export does."""
+    model = trainer.load_model(job.experiment, job.model_dir)
+    conversion = job.experiment.task.conversion.frozen()
+    fitting = conversion.fitting(model.config.max_num_rows, model.config.max_num_columns)
+    converter = ExampleConverter.from_config(job.vocab_file, fitting)
+    return Predictor.of_model(LiveModel(model, converter, job.task.class_names), job.model_dir)
+
+
+def export(job, reading=None) -> str:
+    """Writes the last checkpoint as a SavedModel, with its calibration if it has one.
+
+    Args:
+        job: the job.
+        reading: options of `ConversionConfig.reading`.
+
+    Returns:
+        the folder of the SavedModel, which is also printed.
+    """
+    model = trainer.load_model(job.experiment, job.model_dir)
+    options = job.experiment.task.conversion.converter_options()
+    if job.task.capabilities.writes_text:
+        decoding = prediction.search_options(job.experiment.task)
+        path = summarizer.export(model, job.export_dir, job.vocab_file, options, decoding)
+    else:
+        path = saved_model.export(
+            model,
+            job.export_dir,
+            job.vocab_file,
+            options,
+            job.task.class_names,
+            reads_tables=job.task.capabilities.reads_tables,
+            calibration=confidence.find(job.model_dir, confidence.latest_weights(job.model_dir)),
+            reading=reading,
+        )
+    print(f"exported | {path}")
+    return path
