@@ -10,10 +10,14 @@ consist of the same words. So a model has to match known words in new combinatio
 
 import dataclasses
 import functools
+import os
 import random
-from collections.abc import Iterator, Mapping
+import re
+import string
+from collections.abc import Iterable, Iterator, Mapping
 
 from mate_tf.data.interactions import Question, create_question_id, interaction_from_table
+from mate_tf.data.synthetic.domains import DOMAINS, GENERIC, TextColumn
 from mate_tf.data.synthetic.questions import (
     EXAMPLE_QUESTIONS,
     EXAMPLE_TABLE,
@@ -23,7 +27,6 @@ from mate_tf.data.synthetic.questions import (
     make_unanswerable_question,
 )
 from mate_tf.data.synthetic.sheets import make_sheet, row_count
-from mate_tf.data.synthetic.vocabulary import make_vocabulary, vocabulary
 from mate_tf.errors import InputError
 from mate_tf.lazy import on_first_use
 from mate_tf.protos import interaction_pb2
@@ -49,6 +52,9 @@ __getattr__, __dir__ = on_first_use(__name__)
 SPLITS = ("train", "dev", "test")
 MIX = {"lookup": 0.4, "superlative": 0.3, "comparison": 0.15, "filter": 0.15}
 """Default shares of the question types."""
+
+_SPECIAL = ("[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+_WORD = re.compile(r"[a-z]+")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -173,3 +179,62 @@ def _check(split, rows, skew, columns, questions_per_table, mix, unanswerable):
         raise InputError(f"synthetic unanswerable {unanswerable}: must be a share from 0 to 1")
     if set(mix) - set(TYPES) or min(mix.values(), default=0) < 0 or sum(mix.values()) <= 0:
         raise InputError(f"synthetic mix {dict(mix)}: needs weights of {', '.join(TYPES)}")
+
+
+def make_vocabulary(path: str | os.PathLike, extra_texts: Iterable[str] = ()) -> int:
+    """Writes the vocabulary, one piece per line, and returns the number of pieces.
+
+    A number of up to five digits is at most two pieces: 0 to 999 are pieces, and there are
+    continuations `##` of one and two digits. A word of the generator is one piece. Other words in
+    Latin letters are split into letters, so that no ASCII text contains [UNK].
+
+    Args:
+        path: the file; it is written atomically.
+        extra_texts: further texts, with words that become whole pieces.
+    """
+    from mate_tf.files.atomic import write_text  # imports TensorFlow, which tables do not need
+
+    pieces = vocabulary(extra_texts)
+    write_text(path, "".join(f"{piece}\n" for piece in pieces))
+    return len(pieces)
+
+
+def vocabulary(extra_texts: Iterable[str] = ()) -> list[str]:
+    """Returns the pieces, special ones first: [PAD] is 0 and [EMPTY] is 1, as in the reference."""
+    letters = string.ascii_lowercase
+    pieces = [
+        *_SPECIAL,
+        *string.punctuation,
+        *(str(number) for number in range(1000)),
+        *(f"##{digit}" for digit in string.digits),
+        *(f"##{number:02}" for number in range(100)),
+        *letters,
+        *(f"##{letter}" for letter in letters),
+        *sorted({word for text in (*_texts(), *extra_texts) for word in _words(text)}),
+    ]
+    return list(dict.fromkeys(pieces))
+
+
+def _words(text):
+    """Returns the lower-cased words of a text, without {placeholders} of templates."""
+    return _WORD.findall(re.sub(r"\{\w+\}", " ", text).lower())
+
+
+def _texts():
+    """Yields all texts that generated tables and questions are made of."""
+    yield from _template_texts(GENERIC)
+    for domain in DOMAINS:
+        yield from (*domain.headers, *domain.starts, *domain.ends, *domain.one, *domain.all)
+        for column in domain.columns:
+            yield from (column.header, column.noun)
+            if isinstance(column, TextColumn):
+                yield from column.values
+            yield from _template_texts(column.templates)
+    yield from (question for question, _ in EXAMPLE_QUESTIONS)
+    yield from ("a", "an")
+
+
+def _template_texts(templates):
+    """Yields all templates."""
+    for texts in vars(templates).values():
+        yield from texts
