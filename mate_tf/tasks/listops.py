@@ -5,7 +5,7 @@ import os
 
 from official.modeling.hyperparams import base_config
 
-from mate_tf.data.converters.sequences.tokens import SYMBOLS
+from mate_tf.data.converters.sequences import SYMBOLS
 from mate_tf.data.datasets import listops
 from mate_tf.tasks import base, lra_settings, registry, sequence
 

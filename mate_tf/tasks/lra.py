@@ -1,6 +1,6 @@
 """LRA_TEXT, LRA_RETRIEVAL, LRA_IMAGE: Long Range Arena from its official files."""
 
-from mate_tf.data.converters.sequences.tokens import BYTES, SYMBOLS
+from mate_tf.data.converters.sequences import BYTES, SYMBOLS
 from mate_tf.data.datasets import lra as files
 from mate_tf.tasks import lra_settings, registry, sequence
 

@@ -10,7 +10,7 @@ import itertools
 import random
 from collections.abc import Iterator
 
-from mate_tf.data.converters.sequences.sequence import interaction
+from mate_tf.data.converters.sequences import interaction
 from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2
 

@@ -16,7 +16,7 @@ import random
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 
-from mate_tf.data.converters.sequences.sequence import interaction
+from mate_tf.data.converters.sequences import interaction
 from mate_tf.data.datasets import tsv
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import atomic_path

@@ -10,7 +10,6 @@ import tensorflow as tf
 
 from mate_tf.data import features, records
 from mate_tf.data.converters import sequences
-from mate_tf.data.converters.sequences import tokens
 from mate_tf.errors import InputError
 from mate_tf.tables.linearize import ConversionError
 
@@ -23,7 +22,7 @@ def vocabulary(tmp_path_factory):
     folder = tmp_path_factory.mktemp("vocabularies")
     pieces = {
         "symbols": ["a", "b", "[MAX"],
-        "bytes": tokens.BYTE_PIECES,
+        "bytes": sequences.BYTE_PIECES,
         "word_pieces": ["plane", "##s", "fly"],
     }
     for kind, own in pieces.items():

@@ -7,7 +7,7 @@ import pytest
 
 from mate_tf.data import records
 from mate_tf.data.converters import sequences
-from mate_tf.data.converters.sequences.targets import CUT, TargetConverter
+from mate_tf.data.converters.sequences import TARGET_CUT, TargetConverter
 from mate_tf.errors import InputError
 
 PAD, UNK, CLS, SEP, A, B, C = range(7)
@@ -49,7 +49,7 @@ def test_long_texts_are_cut_and_end(make):
     (found,) = make(length=8).convert_all(pair("a " * 10, "b c b c b"))
     assert ids(found.example, "input_ids") == [CLS, *[A] * 7]
     assert ids(found.example, "target_ids") == [CLS, B, C, B, SEP]
-    assert {cut.kind: cut.count for cut in found.cuts}[CUT] == 2
+    assert {cut.kind: cut.count for cut in found.cuts}[TARGET_CUT] == 2
 
 
 def test_no_target(make):

@@ -1,7 +1,7 @@
-"""Converts interactions without a table to tf.train.Examples."""
+"""Sequences without a table: their interactions, tokens and examples."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -9,20 +9,148 @@ import tensorflow as tf
 from mate_tf.data import interactions
 from mate_tf.data.converters.example_features import example_features, to_example
 from mate_tf.data.converters.examples import Conversion
-from mate_tf.data.converters.sequences.sequence import texts
-from mate_tf.data.converters.sequences.tokens import TOKENS
-from mate_tf.data.converters.tokenizer import CLS, SEP
-from mate_tf.data.features import SEQUENCE
+from mate_tf.data.converters.tokenizer import (
+    CLS,
+    REQUIRED_PIECES,
+    SEP,
+    Tokenizer,
+    read_vocabulary,
+)
+from mate_tf.data.features import SEQUENCE, TARGET
 from mate_tf.errors import InputError
-from mate_tf.protos import interaction_pb2
+from mate_tf.files.atomic import write_text
+from mate_tf.protos import interaction_pb2, second_text_pb2
 from mate_tf.tables.linearize import ConversionError, Cut
 
 NO_TEXT = "No text"
 NO_PAIR = "No pair of texts"
 NO_CHOICES = "Another number of choices"
-CUT = "sequence tokens"
+CUT, TARGET_CUT = "sequence tokens", "target tokens"
+
+WORD_PIECES, BYTES, SYMBOLS = "word_pieces", "bytes", "symbols"
+"""Kinds of tokens."""
+
+BYTE_PIECES = tuple(f"<0x{value:02X}>" for value in range(256))
+"""Names of the bytes in a vocabulary."""
 
 _PER_TOKEN = [feature.name for feature in SEQUENCE if feature.per_token]
+_SECOND = second_text_pb2.SecondText.second_text_ext
+_SPECIAL = 2  # [CLS] and [SEP] of a target
+
+
+def interaction(
+    name: str,
+    texts: Sequence[str],
+    *,
+    class_index: int | None = None,
+    value: float | None = None,
+) -> interaction_pb2.Interaction:
+    """Makes the interaction of one sequence, of a pair, or of a text with choices.
+
+    Args:
+        name: unique name in the data set; the ids are made from it.
+        texts: one text, two texts, or a text and its choices. Symbols are separated by spaces.
+        class_index: the gold class; None if it is unknown.
+        value: the gold number, in regression tasks.
+    """
+    first, *second = texts
+    found = interaction_pb2.Interaction(id=interactions.create_interaction_id(name))
+    question = found.questions.add(
+        id=interactions.create_question_id(found.id, 0), original_text=first
+    )
+    if second:
+        question.Extensions[_SECOND].text.extend(second)
+    question.answer.SetInParent()
+    if class_index is not None:
+        question.answer.class_index = class_index
+    if value is not None:
+        question.answer.float_value = value
+    return found
+
+
+def texts(question: interaction_pb2.Question) -> list[str]:
+    """Returns the texts of a question made by `interaction`."""
+    second = question.Extensions[_SECOND].text if question.HasExtension(_SECOND) else []
+    return [question.original_text, *second]
+
+
+class WordPieces:
+    """BERT's uncased word pieces; see `data.converters.tokenizer`.
+
+    Args:
+        vocab_file: vocabulary, one piece per line.
+
+    Attributes:
+        vocab_file: path of the vocabulary.
+        pieces: the vocabulary.
+        ends_with_sep: True if there is a [SEP] behind each text, as in BERT.
+
+    Raises:
+        InputError: if the vocabulary cannot be used.
+    """
+
+    ends_with_sep = True
+
+    def __init__(self, vocab_file: str | os.PathLike):
+        self.vocab_file = os.fspath(vocab_file)
+        self._tokenizer = Tokenizer(vocab_file)
+        self.pieces = self._tokenizer.pieces
+
+    def encode(self, texts: Sequence[str]) -> list[np.ndarray]:
+        """Returns the ids <int32>[num_pieces] of each text."""
+        ids, row_splits, _ = self._tokenizer.encode(texts)
+        return np.split(ids, row_splits[1:-1])
+
+
+class Bytes:
+    """Bytes of the text in UTF-8; arguments, attributes and errors as for `WordPieces`."""
+
+    ends_with_sep = False
+
+    def __init__(self, vocab_file: str | os.PathLike):
+        self.vocab_file = os.fspath(vocab_file)
+        self.pieces = read_vocabulary(vocab_file)
+        ids = {piece: index for index, piece in enumerate(self.pieces)}
+        missing = [piece for piece in BYTE_PIECES if piece not in ids]
+        if missing:
+            raise InputError(f"{vocab_file}: is no vocabulary of bytes, it lacks {missing[0]}")
+        self._ids = np.array([ids[piece] for piece in BYTE_PIECES], np.int32)
+
+    def encode(self, texts: Iterable[str]) -> list[np.ndarray]:
+        """Returns the ids <int32>[num_bytes] of each text."""
+        return [self._ids[np.frombuffer(text.encode("utf-8"), np.uint8)] for text in texts]
+
+
+class Symbols:
+    """Symbols separated by spaces; arguments, attributes and errors as for `WordPieces`.
+
+    A symbol that is not in the vocabulary becomes [UNK].
+    """
+
+    ends_with_sep = False
+
+    def __init__(self, vocab_file: str | os.PathLike):
+        self.vocab_file = os.fspath(vocab_file)
+        self.pieces = read_vocabulary(vocab_file)
+        self._ids = {piece: index for index, piece in enumerate(self.pieces)}
+        self._unknown = self._ids["[UNK]"]
+
+    def encode(self, texts: Iterable[str]) -> list[np.ndarray]:
+        """Returns the ids <int32>[num_symbols] of each text."""
+        return [
+            np.array([self._ids.get(symbol, self._unknown) for symbol in text.split()], np.int32)
+            for text in texts
+        ]
+
+
+TOKENS = {WORD_PIECES: WordPieces, BYTES: Bytes, SYMBOLS: Symbols}
+"""Kinds of tokens, by their name in `conversion.tokens`. A vocabulary has one piece per line."""
+
+
+def make_vocabulary(path: str | os.PathLike, pieces: Iterable[str]) -> None:
+    """Writes a vocabulary: the special pieces, then `pieces`, one per line."""
+    text = "".join(f"{piece}\n" for piece in (*REQUIRED_PIECES, *pieces))
+    write_text(path, text)
 
 
 class SequenceConverter:
@@ -193,3 +321,69 @@ class SequenceConverter:
 def _num_tokens(sequences: Sequence[Sequence[np.ndarray]]) -> int:
     """Counts the tokens of all texts."""
     return sum(len(ids) for texts in sequences for ids in texts)
+
+
+class TargetConverter(SequenceConverter):
+    """Converts a text and, as its target, the first of its answer's texts.
+
+    The input is that of `SequenceConverter` for a single text. `target_ids` are [CLS], the tokens
+    of the target and [SEP], then 0. A target that is too long loses its last tokens and keeps its
+    [SEP]. A question without an answer, as in a test set without gold texts, has an empty target.
+
+    Args:
+        vocab_file: vocabulary, one piece per line.
+        max_seq_length: length of every feature per token; shorter sequences are padded.
+        max_target_length: length of `target_ids`.
+        tokens: kind of tokens, a key of `TOKENS`.
+
+    Raises:
+        InputError: if the vocabulary cannot be used, `tokens` is unknown, or there is no room for
+            a token of the target.
+    """
+
+    def __init__(
+        self,
+        vocab_file: str | os.PathLike,
+        max_seq_length: int = 512,
+        *,
+        max_target_length: int = 256,
+        tokens: str = "word_pieces",
+    ):
+        super().__init__(vocab_file, max_seq_length, tokens=tokens)
+        if max_target_length <= _SPECIAL:
+            raise InputError(
+                f"max_target_length={max_target_length}: must be more than {_SPECIAL}, the number "
+                "of special tokens"
+            )
+        options = {"max_target_length": max_target_length, "tokens": tokens}
+        self._state = (self._state[0], options)
+        self.max_target_length = max_target_length
+        # Targets of all kinds of tokens end with [SEP], by which a decoder knows that they end.
+        self._target_end = np.array([self._tokens.pieces.index(SEP)], np.int32)
+
+    def empty_example(self) -> tf.train.Example:
+        """Returns an example of one token, [CLS], with nothing to write, to fill up batches."""
+        return self._with_target(super().empty_example(), [])
+
+    def _texts(self, question) -> list[str]:
+        """Returns the text and the target; only the text if there is no target."""
+        return [*texts(question), *question.answer.answer_texts[:1]]
+
+    def _conversion(self, question, encoded: Sequence[np.ndarray]) -> Conversion:
+        """Converts a question with the ids <int32>[tokens] of its text and its target."""
+        source, *targets = encoded
+        made = super()._conversion(question, [source])
+        target = targets[0] if targets else np.zeros([0], np.int32)
+        kept = target[: self.max_target_length - _SPECIAL]
+        lost = len(target) - len(kept)
+        return Conversion(
+            self._with_target(made.example, np.concatenate([self._start, kept, self._target_end])),
+            (*made.cuts, Cut(TARGET_CUT, lost)) if lost else made.cuts,
+        )
+
+    def _with_target(self, example, ids: Sequence[int]) -> tf.train.Example:
+        """Adds `target_ids` to an example."""
+        padded = np.zeros(self.max_target_length, int)
+        padded[: len(ids)] = ids
+        example.features.feature[TARGET.name].int64_list.value.extend(padded.tolist())
+        return example
