@@ -63,7 +63,7 @@ def count_tokens(interactions, tokenizer, limits) -> dict:
 
 def _count_chunk(chunk, tokenizer, limits):
     from mate_tf.data.converters import expansion
-    from mate_tf.data.converters.table_features import cell_texts
+    from mate_tf.data.converters.example_features import cell_texts
     from mate_tf.data.interactions import question_text
     from mate_tf.tables.passages import Passages
 

@@ -7,7 +7,7 @@ from mate_tf.cli import vocabulary
 from mate_tf.cli.job import Job
 from mate_tf.data import records
 from mate_tf.data.records import create_data as conversion
-from mate_tf.data.records.report import Report
+from mate_tf.data.records.create_data import Report
 from mate_tf.errors import InputError
 
 

@@ -22,7 +22,7 @@ from mate_tf.data import records
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.records import create_data as in_process
 from mate_tf.data.records import parts
-from mate_tf.data.records.report import Report
+from mate_tf.data.records.create_data import Report
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import atomic_path
 from mate_tf.protos import interaction_pb2

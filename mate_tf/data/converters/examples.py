@@ -11,10 +11,13 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.data import interactions
-from mate_tf.data.converters import matching
-from mate_tf.data.converters.example_features import example_features, to_example
+from mate_tf.data.converters.example_features import (
+    TableFeatures,
+    example_features,
+    shared_words,
+    to_example,
+)
 from mate_tf.data.converters.expansion import Shown
-from mate_tf.data.converters.table_features import TableFeatures
 from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.protos import interaction_pb2, table_selection_pb2
 from mate_tf.tables import linearize, pruning
@@ -198,7 +201,7 @@ class ExampleConverter:
             previous = interaction.questions[index - 1]
             values["prev_label_ids"] = self._labels(previous, table, sequence)
         if self.config.mark_matches:
-            marks = matching.shared_words(sequence.input_ids, sequence.segment_ids, self.tokenizer)
+            marks = shared_words(sequence.input_ids, sequence.segment_ids, self.tokenizer)
             if self.config.mark_previous:
                 marks = marks + 2 * values.get("prev_label_ids", 0)
             values["prev_label_ids"] = marks

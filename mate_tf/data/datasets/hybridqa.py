@@ -6,7 +6,6 @@ The official files are the questions in `released_data/` and, for each table, on
 """
 
 import functools
-import json
 import os
 import pathlib
 import re
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 from mate_tf.data.interactions import create_interaction_id, create_question_id
 from mate_tf.errors import InputError
 from mate_tf.files import zips
+from mate_tf.files.json_files import parse_json
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
 from mate_tf.tables.files import read_text
 from mate_tf.tables.passages import AnswerFinder
@@ -131,7 +131,7 @@ def read(input_dir: str | os.PathLike, split: str) -> Questions:
     if source is None:
         released = pathlib.Path(input_dir) / _RELEASED
         raise InputError(f"{released}: has none of {', '.join(_FILES[split])}")
-    entries = _parse_json(read_text(source), str(source), list)
+    entries = _parse(read_text(source), str(source), list)
     return Questions(entries, source, _open(pathlib.Path(input_dir)))
 
 
@@ -157,8 +157,8 @@ def read_linked_table(
     Raises:
         InputError: if a file is missing or broken.
     """
-    content = _parse_json(read_text(pathlib.Path(table_path)), str(table_path), dict)
-    passages = _parse_json(read_text(pathlib.Path(passages_path)), str(passages_path), dict)
+    content = _parse(read_text(pathlib.Path(table_path)), str(table_path), dict)
+    passages = _parse(read_text(pathlib.Path(passages_path)), str(passages_path), dict)
     header = [text for text, _ in _cells(content.get("header"), f"{table_path}: header")]
     linked = _linked_table(str(table_path), content, passages, _Given(table_path, passages_path))
     rows = [[cell.text for cell in row.cells] for row in linked.proto.rows]
@@ -202,7 +202,7 @@ class _Folder:
         path = self.path / kind / f"{table_id}.json"
         if not os.path.isfile(path):
             raise _MissingError(f"{path}: no such file")
-        return _parse_json(read_text(path), str(path), dict)
+        return _parse(read_text(path), str(path), dict)
 
 
 class _Archive:
@@ -238,7 +238,7 @@ class _Archive:
             raise InputError(f"{where}: not valid UTF-8 ({error.reason})") from None
         except (*zips.DAMAGED, InputError) as error:
             raise InputError(f"{where}: cannot be unpacked ({error})") from None
-        return _parse_json(content, where, dict)
+        return _parse(content, where, dict)
 
 
 def _open(folder: pathlib.Path) -> _Folder | _Archive:
@@ -252,12 +252,9 @@ def _open(folder: pathlib.Path) -> _Folder | _Archive:
     raise InputError(f"{folder}: has neither {archive.name} nor a folder {_TABLES}")
 
 
-def _parse_json(text: str, where: str, kind: type) -> Any:
+def _parse(text: str, where: str, kind: type) -> Any:
     """Parses JSON of a type; raises InputError for other content."""
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: not valid JSON: {error}") from None
+    content = parse_json(text, where)
     if not isinstance(content, kind):
         raise InputError(f"{where}: expected {'an object' if kind is dict else 'a list'}")
     return content

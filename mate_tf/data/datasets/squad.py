@@ -3,13 +3,13 @@
 An interaction is a paragraph, the only cell of a table, with all questions about it.
 """
 
-import json
 import os
 import pathlib
 from collections.abc import Iterator
 
 from mate_tf.data.interactions import create_interaction_id, create_question_id
 from mate_tf.errors import InputError
+from mate_tf.files.json_files import parse_json
 from mate_tf.protos import answer_spans_pb2, interaction_pb2
 from mate_tf.tables.files import read_text
 
@@ -140,10 +140,7 @@ def read(input_dir: str | os.PathLike, split: str, version: str) -> Paragraphs:
         others = [name for name in VERSIONS if source.with_name(f"{split}-{name}.json").exists()]
         hint = f"; there is task.version={others[0]}" if others else ""
         raise InputError(f"{source}: no such file{hint}")
-    try:
-        content = json.loads(read_text(source))
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise InputError(f"{source}: not valid JSON: {error}") from None
+    content = parse_json(read_text(source), str(source))
     articles = _get(content, "data", list, str(source))
     return Paragraphs(articles, source, version, split == "train")
 

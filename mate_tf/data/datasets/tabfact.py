@@ -5,7 +5,6 @@ original statements in `collected_data/`, and lower-cased and lemmatized stateme
 `tokenized_data/`.
 """
 
-import json
 import os
 import pathlib
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from mate_tf.data.interactions import (
     interactions_of_single_questions,
 )
 from mate_tf.errors import InputError
+from mate_tf.files.json_files import parse_json
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables.files import read_text
 from mate_tf.tables.table import Table
@@ -139,10 +139,7 @@ def _all(values, condition) -> bool:
 
 def _read_json(path: pathlib.Path, kind: type):
     """Reads a JSON file with an object (dict) or a list; raises InputError for other files."""
-    try:
-        content = json.loads(read_text(path))
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise InputError(f"{path}: not valid JSON: {error}") from None
+    content = parse_json(read_text(path), str(path))
     if not isinstance(content, kind):
         raise InputError(f"{path}: expected {'an object' if kind is dict else 'a list'} of tables")
     return content

@@ -13,7 +13,6 @@ rows, with commas between cells.
 """
 
 import hashlib
-import json
 import os
 import pathlib
 import re
@@ -22,6 +21,7 @@ from typing import NamedTuple
 
 from mate_tf.data import records
 from mate_tf.errors import InputError
+from mate_tf.files.json_files import parse_json
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
 from mate_tf.tables.files import read_text
 from mate_tf.tables.passages import split_sentences
@@ -125,11 +125,7 @@ class Documents:
 
     def _of_json(self, path):
         """Yields the sentences of each article of a JSON file."""
-        try:
-            content = json.loads(read_text(path))
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{path}: not valid JSON: {error}") from None
-        articles = _articles(content)
+        articles = _articles(parse_json(read_text(path), str(path)))
         if articles is None:
             self.defects.setdefault(OTHER_JSON, []).append(str(path))
             return

@@ -19,7 +19,6 @@ import tensorflow as tf
 
 import mate_tf
 from mate_tf.data.converters.examples import ExampleConverter
-from mate_tf.data.records.report import Converted
 from mate_tf.files.atomic import write_json
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables.linearize import ConversionError, Cut
@@ -31,6 +30,23 @@ CHUNK = 32
 """Interactions converted at a time."""
 
 _CODE = ("data", "protos", "tables")  # sub-packages that examples depend on
+
+
+class Converted(NamedTuple):
+    """Result of the conversion of one question.
+
+    Attributes:
+        question_id: id of the question.
+        examples: serialized examples. They are compressed, since all examples of a split are in
+            memory while it is shuffled.
+        cuts: descriptions of the parts that the examples lack.
+        error: reason and message, if there is no example.
+    """
+
+    question_id: str
+    examples: tuple[bytes, ...]
+    cuts: tuple[Cut, ...] = ()
+    error: tuple[str, str] | None = None
 
 
 def chunks(items: Iterable, size: int) -> Iterator[list]:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from mate_tf.data.converters.detokenizer import Detokenizer
-from mate_tf.data.converters.tokenizer import Tokenizer
+from mate_tf.data.converters.tokenizer import Detokenizer, Tokenizer
 
 PIECES = [
     *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "plane", "##s", "fly", "high", "the", "bird"),

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mate_tf.data.converters.matching import shared_words
+from mate_tf.data.converters.example_features import shared_words
 from mate_tf.data.converters.tokenizer import Tokenizer
 
 PIECES = ["[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "team", "teams", "win"]

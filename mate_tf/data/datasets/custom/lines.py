@@ -1,4 +1,4 @@
-"""Reads question files of the user's own data (see `custom`); checks lines without the tables."""
+"""Reads question files of the user's own data; checks their lines without the tables."""
 
 import dataclasses
 import json
@@ -14,8 +14,6 @@ from mate_tf.errors import InputError
 from mate_tf.files.json_lines import read_json_lines
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables.numbers import to_float32
-
-TABLE_FILES = (".csv", ".tsv", ".json")
 
 NONE, *COMPUTED = interaction_pb2.Answer.AggregationFunction.keys()
 
@@ -165,8 +163,6 @@ def _table_path(value) -> str:
     path = posixpath.normpath(_text(value))
     if os.path.isabs(path) or path.split("/")[0] == "..":
         raise ValueError(f"{shown(value)} is not in the folder of the data set")
-    if pathlib.PurePath(path).suffix.lower() not in TABLE_FILES:
-        raise ValueError(f"{shown(value)} ends in none of {', '.join(TABLE_FILES)}")
     return path
 
 
