@@ -165,7 +165,6 @@ def _working_folder(output_dir: str | os.PathLike) -> Iterator[str]:
 
 
 def _num_padding(report: Report, multiple_of: int) -> int:
-    """Returns the number of empty examples to add."""
     return -report.examples % multiple_of
 
 
@@ -258,5 +257,4 @@ def _keyed(example: bytes, seed: int) -> tuple[int, tuple[bytes, bytes]]:
 
 
 def _in_order_of_keys(bucket: tuple[int, Iterable[tuple[bytes, bytes]]]) -> list[bytes]:
-    """Returns the examples of a bucket, sorted by key."""
     return [example for _, example in sorted(bucket[1])]

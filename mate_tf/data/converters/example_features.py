@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -17,6 +18,24 @@ QUESTION_ID_TOO_LONG = "Question id too long"
 ROW_LENGTH = "Row of another length than the header"
 
 _HASH_MODULUS = 2**32 - 1
+
+
+class Rebuilt:
+    """Base class of converters that are pickled as their arguments, and built again from them.
+
+    Attributes:
+        vocab_file: path of the vocabulary, the first argument.
+    """
+
+    def __init__(self, vocab_file: str | os.PathLike, **options):
+        self.vocab_file, self._options = os.fspath(vocab_file), options
+
+    def __getstate__(self):
+        return self.vocab_file, self._options
+
+    def __setstate__(self, state):
+        vocab_file, options = state
+        self.__init__(vocab_file, **options)
 
 
 def example_features(

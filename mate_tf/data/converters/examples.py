@@ -50,7 +50,6 @@ class Conversion:
     columns: tuple[int, ...] = ()
 
     def __iter__(self) -> Iterator:
-        """Yields example and cuts."""
         return iter((self.example, self.cuts))
 
     @property
@@ -91,7 +90,6 @@ class ExampleConverter:
         return cls(vocab_file, **dataclasses.asdict(config))
 
     def _start(self, vocab_file, config: ConversionConfig) -> None:
-        """Sets all attributes."""
         self.config = config
         self.tokenizer = Tokenizer(vocab_file)
         self._shown = Shown(config)
@@ -108,11 +106,9 @@ class ExampleConverter:
         return self.tokenizer.vocab_file
 
     def __getstate__(self):
-        """Returns vocabulary and config, for pickling."""
         return self.tokenizer.vocab_file, self.config
 
     def __setstate__(self, state):
-        """Builds the converter again after unpickling."""
         self._start(*state)
 
     def convert(
@@ -174,7 +170,6 @@ class ExampleConverter:
             raise ConversionError(error.reason, error.detail, where) from None
 
     def _build(self, interaction, index: int, text: "_Text") -> Conversion:
-        """Converts a question with encoded text."""
         table_proto, question = interaction.table, interaction.questions[index]
         linearize.check_size(len(table_proto.rows), len(table_proto.columns), self.config)
         if not question.answer.is_valid:
@@ -347,7 +342,6 @@ class ExampleConverter:
 
 
 def _indices(interaction) -> range:
-    """Returns the indices of the questions."""
     return range(len(interaction.questions))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.data import interactions
-from mate_tf.data.converters.example_features import example_features, to_example
+from mate_tf.data.converters.example_features import Rebuilt, example_features, to_example
 from mate_tf.data.converters.examples import Conversion
 from mate_tf.data.converters.tokenizer import (
     CLS,
@@ -153,7 +153,7 @@ def make_vocabulary(path: str | os.PathLike, pieces: Iterable[str]) -> None:
     write_text(path, text)
 
 
-class SequenceConverter:
+class SequenceConverter(Rebuilt):
     """Converts sequences and pairs of sequences to examples.
 
     A single sequence is [CLS] and its tokens. A pair is [CLS], the tokens of the first text with
@@ -196,13 +196,12 @@ class SequenceConverter:
                 raise InputError(
                     f"max_seq_length={max_seq_length} cannot be divided among {number} {of_what}"
                 )
-        self._state = (
-            (os.fspath(vocab_file), max_seq_length),
-            {
-                "tokens": tokens,
-                "num_towers": num_towers,
-                "num_choices": num_choices,
-            },
+        super().__init__(
+            vocab_file,
+            max_seq_length=max_seq_length,
+            tokens=tokens,
+            num_towers=num_towers,
+            num_choices=num_choices,
         )
         self.max_seq_length = max_seq_length
         self._num_towers, self._num_choices = num_towers, num_choices
@@ -211,20 +210,6 @@ class SequenceConverter:
         ids = {piece: index for index, piece in enumerate(self._tokens.pieces)}
         self._start = np.array([ids[CLS]], np.int32)
         self._end = np.array([ids[SEP]] if self._tokens.ends_with_sep else [], np.int32)
-
-    @property
-    def vocab_file(self) -> str:
-        """Path of the vocabulary."""
-        return self._state[0][0]
-
-    def __getstate__(self):
-        """Returns the arguments, for pickling."""
-        return self._state
-
-    def __setstate__(self, state):
-        """Builds the converter again after unpickling."""
-        arguments, options = state
-        self.__init__(*arguments, **options)
 
     def convert(
         self, interaction: interaction_pb2.Interaction, question_index: int = 0
@@ -296,7 +281,6 @@ class SequenceConverter:
         return [first, second[: room - len(first)]]
 
     def _delimited(self, texts: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Adds the special tokens to the texts of a sequence."""
         first, *others = (np.concatenate([ids, self._end]) for ids in texts)
         return [np.concatenate([self._start, first]), *others]
 
@@ -319,7 +303,6 @@ class SequenceConverter:
 
 
 def _num_tokens(sequences: Sequence[Sequence[np.ndarray]]) -> int:
-    """Counts the tokens of all texts."""
     return sum(len(ids) for texts in sequences for ids in texts)
 
 
@@ -355,8 +338,11 @@ class TargetConverter(SequenceConverter):
                 f"max_target_length={max_target_length}: must be more than {_SPECIAL}, the number "
                 "of special tokens"
             )
-        options = {"max_target_length": max_target_length, "tokens": tokens}
-        self._state = (self._state[0], options)
+        self._options = {
+            "max_seq_length": max_seq_length,
+            "max_target_length": max_target_length,
+            "tokens": tokens,
+        }
         self.max_target_length = max_target_length
         # Targets of all kinds of tokens end with [SEP], by which a decoder knows that they end.
         self._target_end = np.array([self._tokens.pieces.index(SEP)], np.int32)
@@ -382,7 +368,6 @@ class TargetConverter(SequenceConverter):
         )
 
     def _with_target(self, example, ids: Sequence[int]) -> tf.train.Example:
-        """Adds `target_ids` to an example."""
         padded = np.zeros(self.max_target_length, int)
         padded[: len(ids)] = ids
         example.features.feature[TARGET.name].int64_list.value.extend(padded.tolist())

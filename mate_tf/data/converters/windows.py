@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.data import interactions
-from mate_tf.data.converters.example_features import example_features, to_example
+from mate_tf.data.converters.example_features import Rebuilt, example_features, to_example
 from mate_tf.data.converters.offsets import Offsets
 from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.errors import InputError
@@ -61,7 +61,7 @@ class Windows(NamedTuple):
     cuts: tuple[Cut, ...] = ()
 
 
-class WindowConverter:
+class WindowConverter(Rebuilt):
     """Converts questions about texts to examples.
 
     An example is [CLS], the question, [SEP], a window of the text, [SEP]. The segment id is 0 for
@@ -100,35 +100,16 @@ class WindowConverter:
                 f"{max_question_length} leave windows of {smallest} tokens, too few for "
                 f"doc_stride={doc_stride} tokens between windows"
             )
-        self._arguments = (
-            os.fspath(vocab_file),
-            max_seq_length,
-            doc_stride,
-            max_question_length,
+        super().__init__(
+            vocab_file,
+            max_seq_length=max_seq_length,
+            doc_stride=doc_stride,
+            max_question_length=max_question_length,
         )
         self.max_seq_length = max_seq_length
         self._stride, self._max_question_length = doc_stride, max_question_length
         self._tokenizer = Tokenizer(vocab_file)
         self._offsets = Offsets(self._tokenizer)
-
-    @property
-    def vocab_file(self) -> str:
-        """Path of the vocabulary."""
-        return self._arguments[0]
-
-    def __getstate__(self):
-        """Returns the arguments, for pickling."""
-        return self._arguments
-
-    def __setstate__(self, state):
-        """Builds the converter again after unpickling."""
-        vocab_file, max_seq_length, doc_stride, max_question_length = state
-        self.__init__(
-            vocab_file,
-            max_seq_length,
-            doc_stride=doc_stride,
-            max_question_length=max_question_length,
-        )
 
     def convert_all(
         self, *found: interaction_pb2.Interaction

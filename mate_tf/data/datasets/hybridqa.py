@@ -68,7 +68,6 @@ class Questions:
         self._seen: set[str] = set()  # tables with reported links without passages
 
     def __iter__(self) -> Iterator[interaction_pb2.Interaction]:
-        """Yields the interactions."""
         self.defects.clear()
         self._seen.clear()
         for index, entry in enumerate(self._entries):
@@ -92,11 +91,9 @@ class Questions:
                 yield _interaction(question, table)
 
     def _note(self, kind: str, message: str) -> None:
-        """Adds a defect."""
         self.defects.setdefault(kind, []).append(message)
 
     def _read_table(self, table_id: str) -> "_LinkedTable":
-        """Reads a table with its passages."""
         content = self._files.read(_TABLES, table_id)
         try:
             passages = self._files.read(_PASSAGES, table_id)
@@ -350,7 +347,6 @@ def _cells(row: Any, where: str) -> list[tuple[str, list[str]]]:
 
 
 def _cell(cell: tuple[str, list[str]]) -> interaction_pb2.Cell:
-    """Converts a cell to a proto."""
     text, links = cell
     proto = interaction_pb2.Cell(text=text)
     for link in links:
@@ -375,6 +371,5 @@ def _interaction(question: _Question, table: _LinkedTable) -> interaction_pb2.In
 
 
 def _set_cells(answer: interaction_pb2.Answer, cells: list[tuple[int, int]]) -> None:
-    """Adds cells to an answer."""
     for row, column in cells:
         answer.answer_coordinates.add(row_index=row, column_index=column)

@@ -139,7 +139,6 @@ def _questions(table: Table, rng: random.Random, count: int, name: str) -> Itera
 def _statements(
     table: Table, made: Iterable[Statement], kind: str, name: str
 ) -> Iterator[interaction_pb2.Interaction]:
-    """Makes an interaction of each statement."""
     return interactions_of_single_questions(
         table,
         (

@@ -52,7 +52,6 @@ class Paragraphs:
         self._seen: set[str] = set()
 
     def __iter__(self) -> Iterator[interaction_pb2.Interaction]:
-        """Yields the interactions that have questions."""
         self.defects.clear()
         self._seen.clear()
         for number, article in enumerate(self._articles):
@@ -66,7 +65,6 @@ class Paragraphs:
                     yield made
 
     def _interaction(self, paragraph, name: str, where: str) -> interaction_pb2.Interaction:
-        """Makes the interaction of a paragraph."""
         context = _get(paragraph, "context", str, where)
         if not context.strip():
             raise InputError(f"{where}: the context is empty")
@@ -114,7 +112,6 @@ class Paragraphs:
         return question
 
     def _note(self, kind: str, message: str) -> None:
-        """Adds a defect."""
         self.defects.setdefault(kind, []).append(message)
 
 

@@ -47,7 +47,6 @@ class Documents:
         self._path, self._split, self._section_names = path, split, section_names
 
     def __iter__(self) -> Iterator[interaction_pb2.Interaction]:
-        """Yields the interactions."""
         self.defects.clear()
         seen = set()
         for number, line in read_json_lines(self._path):
@@ -107,7 +106,6 @@ class Documents:
         return tuple(texts)
 
     def _note(self, kind: str, message: str) -> None:
-        """Adds a defect."""
         self.defects.setdefault(kind, []).append(message)
 
 

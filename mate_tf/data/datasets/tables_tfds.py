@@ -31,7 +31,6 @@ from mate_tf.protos import interaction_pb2
 
 
 def _texts(doc: str) -> tfds.features.Sequence:
-    """Returns the feature of a list of texts."""
     return tfds.features.Sequence(tfds.features.Text(), doc=doc)
 
 

@@ -117,11 +117,10 @@ class DenoisingConverter(TargetConverter):
             raise InputError(f"{vocab_file}: the vocabulary lacks {MASK}")
         self._mask_id = pieces.index(MASK)
         self._starts = np.array([not piece.startswith(CONTINUATION) for piece in pieces])
-        options = {"max_target_length": max_target_length, "noise": noise}
-        self._state = (self._state[0], options)
+        del self._options["tokens"]
+        self._options["noise"] = noise
 
     def _texts(self, question) -> list[str]:
-        """Returns the sentences."""
         return texts(question)
 
     def _conversion(self, question, encoded: Sequence[np.ndarray]) -> Conversion:

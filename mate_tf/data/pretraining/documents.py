@@ -87,7 +87,6 @@ class Documents:
             self._dir, self._dev_share = self._dir / split, None
 
     def __iter__(self) -> Iterator[Document]:
-        """Yields the documents."""
         self.defects.clear()
         seen, any_there = set(), False
         for path in _files(self._dir):
@@ -124,7 +123,6 @@ class Documents:
         return iter(())
 
     def _of_json(self, path):
-        """Yields the sentences of each article of a JSON file."""
         articles = _articles(parse_json(read_text(path), str(path)))
         if articles is None:
             self.defects.setdefault(OTHER_JSON, []).append(str(path))
@@ -133,7 +131,6 @@ class Documents:
             yield [sentence for text in texts for sentence in _sentences(text)]
 
     def _of_interactions(self, path):
-        """Yields the sentences of each table and each passage of interactions."""
         for interaction in records.read_interactions(path):
             if self._tables:
                 yield list(_of_table(interaction.table))
@@ -157,7 +154,6 @@ def _files(folder: pathlib.Path) -> Iterator[pathlib.Path]:
 
 
 def _of_text(path):
-    """Yields the sentences of each document of a text file."""
     for document in _BLANK_LINES.split(read_text(path).replace("\r\n", "\n")):
         yield [sentence for line in document.split("\n") for sentence in _sentences(line)]
 
@@ -190,5 +186,4 @@ def _of_table(table: interaction_pb2.Table) -> Iterator[str]:
 
 
 def _sentences(text: str) -> list[str]:
-    """Splits a text with any white space into sentences."""
     return split_sentences(" ".join(text.split()))

@@ -67,7 +67,6 @@ class TableFolder:
             self._dir, self._dev_share = os.path.join(self._dir, split), None
 
     def __iter__(self) -> Iterator[interaction_pb2.Interaction]:
-        """Yields the interactions, in the order of the names of the files."""
         self.defects.clear()
         number = 0
         for path in self._files():

@@ -101,7 +101,6 @@ class Report:
             self._count_cut(kind, 1, count)
 
     def _count_cut(self, kind: str, examples: int, total: int) -> None:
-        """Adds to the counts of a kind of cut."""
         cut = self.cuts.setdefault(kind, {"examples": 0, "total": 0})
         cut["examples"] += examples
         cut["total"] += total
@@ -123,7 +122,6 @@ class Report:
         write_text(path, self.to_json())
 
     def __str__(self):
-        """Returns a summary in one line."""
         kept = self.questions - sum(map(len, self.dropped.values()))
         share = f" ({kept / self.questions:.1%})" if self.questions else ""
         parts = [f"{self.examples} examples of {self.questions} questions{share}"]
@@ -236,7 +234,6 @@ def check_not_empty(report: Report, path: str | os.PathLike) -> None:
 
 
 def _parts_beside(path: str | os.PathLike, converter: ExampleConverter) -> Parts:
-    """Returns the finished parts in the folder of `path`."""
     return Parts.of(converter, os.path.join(os.path.dirname(os.fspath(path)), _PARTS))
 
 
@@ -368,6 +365,5 @@ def _end_with_parent() -> None:
 
 
 def _convert_in_worker(part: list[bytes]) -> list[Converted]:
-    """Converts a part with the converter of this worker."""
     converter, parts = _of_worker
     return parts.convert(converter, part)

@@ -105,7 +105,6 @@ class Parts(NamedTuple):
             tf.io.gfile.rmtree(self.folder)
 
     def _path(self, part: Sequence[bytes]) -> str:
-        """Returns the path of a part."""
         made_of = hashlib.sha256(self.fingerprint)
         for interaction in part:
             made_of.update(hashlib.sha256(interaction).digest())
@@ -113,7 +112,6 @@ class Parts(NamedTuple):
 
 
 def _write(converted: Sequence[Converted], path: str) -> None:
-    """Writes a part."""
     content = [
         each._replace(examples=[base64.b64encode(example).decode() for example in each.examples])
         for each in converted
@@ -122,7 +120,6 @@ def _write(converted: Sequence[Converted], path: str) -> None:
 
 
 def _read(path: str) -> list[Converted]:
-    """Reads a part."""
     with tf.io.gfile.GFile(path) as file:
         content = json.loads(file.read())
     return [

@@ -164,7 +164,6 @@ def _new_question(rng, sheet, wanted, previous):
 
 
 def _check(split, rows, skew, columns, questions_per_table, mix, unanswerable):
-    """Raises InputError for an argument out of range."""
     if split not in SPLITS:
         raise InputError(f"synthetic split {split!r}: choose one of {', '.join(SPLITS)}")
     if not 2 <= rows[0] <= rows[1]:
@@ -235,6 +234,5 @@ def _texts():
 
 
 def _template_texts(templates):
-    """Yields all templates."""
     for texts in vars(templates).values():
         yield from texts

@@ -96,7 +96,6 @@ def _group_key(line: Line):
 
 
 def _read_table(input_dir: pathlib.Path, name: str) -> Table:
-    """Reads a table by its path in the folder."""
     return dataclasses.replace(read_table(input_dir / name), table_id=name)
 
 

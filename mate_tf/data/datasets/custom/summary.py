@@ -27,7 +27,6 @@ class Size:
     tables: int
 
     def __str__(self):
-        """Returns a text such as "12 questions about 3 tables"."""
         questions = "1 question" if self.questions == 1 else f"{self.questions} questions"
         tables = "1 table" if self.tables == 1 else f"{self.tables} tables"
         return f"{questions} about {tables}"
@@ -69,7 +68,6 @@ class Summary:
         return self.aggregates or self.weakly_supervised
 
     def __str__(self):
-        """Returns the summary in one line."""
         sizes = [
             f"{split}: {size}"
             + (" held out from train" if split == "dev" and self.held_out else "")
