@@ -2,7 +2,8 @@
 
 from typing import ClassVar
 
-from mate_tf.data.datasets import statements
+from mate_tf.data import pretraining
+from mate_tf.data.datasets import questions
 from mate_tf.tasks import registry
 from mate_tf.tasks.tabfact import TabFactTask
 
@@ -19,4 +20,4 @@ class StatementsTask(TabFactTask):
     subsets: ClassVar[dict[str, str]] = {}
 
     def interactions(self, input_dir, split):
-        return statements.read_dir(input_dir, split)
+        return questions.read_statements(pretraining.read_dir(input_dir, split))

@@ -36,6 +36,20 @@ _DESCRIPTIONS = annotated_text_pb2.AnnotationDescription.annotation_descriptions
 _BUCKETS = 10_000
 
 
+def is_of_split(key: bytes, split: str, dev_share: float | None) -> bool:
+    """Returns True if a document or table with this hash is in the split.
+
+    Args:
+        key: the hash.
+        split: one of `SPLITS`.
+        dev_share: share of "dev"; None if folders are the splits, so that all are in it.
+    """
+    if dev_share is None:
+        return True
+    number = int.from_bytes(key[:8], "big") % _BUCKETS
+    return (number < dev_share * _BUCKETS) == (split == DEV)
+
+
 class Document(NamedTuple):
     """Consecutive sentences.
 
@@ -94,7 +108,7 @@ class Documents:
                 key = hashlib.sha256("\n".join(sentences).encode("utf-8", "ignore")).digest()
                 if sentences and key not in seen:
                     seen.add(key)
-                    if self._is_of_split(key):
+                    if is_of_split(key, self._split, self._dev_share):
                         any_there = True
                         yield Document(str(path), tuple(sentences))
         if not any_there:
@@ -103,13 +117,6 @@ class Documents:
                 "found in .txt files, JSON of SQuAD's layout or with texts by name, and "
                 "interactions of create_data"
             )
-
-    def _is_of_split(self, key: bytes) -> bool:
-        """Returns True if a document with this hash is in the split."""
-        if self._dev_share is None:
-            return True
-        is_dev = int.from_bytes(key[:8], "big") % _BUCKETS < self._dev_share * _BUCKETS
-        return is_dev == (self._split == DEV)
 
     def _read(self, path: pathlib.Path) -> Iterator[list[str]]:
         """Yields the sentences of each document of a file."""

@@ -14,7 +14,7 @@ import os
 import random
 import re
 import string
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from mate_tf.data.interactions import Question, create_question_id, interaction_from_table
 from mate_tf.data.synthetic.domains import DOMAINS, GENERIC, TextColumn
@@ -51,7 +51,7 @@ __getattr__, __dir__ = on_first_use(__name__)
 
 SPLITS = ("train", "dev", "test")
 MIX = {"lookup": 0.4, "superlative": 0.3, "comparison": 0.15, "filter": 0.15}
-"""Default shares of the question types."""
+"""Shares of the question types."""
 
 _SPECIAL = ("[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _WORD = re.compile(r"[a-z]+")
@@ -110,12 +110,9 @@ def generate_tables(
     *,
     split: str = "train",
     rows: tuple[int, int] = (5, 200),
-    skew: float = 2.0,
     columns: tuple[int, int] = (3, 6),
     questions_per_table: int = 6,
-    mix: Mapping[str, float] = MIX,
     unanswerable: float = 0.0,
-    start: int = 0,
 ) -> Iterator[GeneratedTable]:
     """Generates tables with questions.
 
@@ -124,22 +121,19 @@ def generate_tables(
         num_tables: number of tables.
         split: "train", "dev" or "test". No name of a row occurs in two splits.
         rows: least and largest number of rows.
-        skew: 1 spreads the logarithm of the row count evenly; more gives more short tables.
         columns: least and largest number of columns, between 3 and 7.
         questions_per_table: questions about each table, up to 32.
-        mix: weight of each question type in TYPES.
         unanswerable: share of questions that the table does not answer, without coordinates.
-        start: number of the first table, so that processes can share the work.
 
     Raises:
         InputError: if an argument is out of range; the message names it.
     """
-    _check(split, rows, skew, columns, questions_per_table, mix, unanswerable)
-    for number in range(start, start + num_tables):
+    _check(split, rows, columns, questions_per_table, unanswerable)
+    for number in range(num_tables):
         # A text as seed gives the same numbers in every process; a hash would not.
         rng = random.Random(f"{seed} {split} {number}")
-        sheet = make_sheet(rng, row_count(rng, rows, skew), columns, split)
-        types = rng.choices(list(mix), list(mix.values()), k=questions_per_table)
+        sheet = make_sheet(rng, row_count(rng, rows), columns, split)
+        types = rng.choices(list(MIX), list(MIX.values()), k=questions_per_table)
         questions = []
         for wanted in types:
             made = None
@@ -163,21 +157,17 @@ def _new_question(rng, sheet, wanted, previous):
     return question
 
 
-def _check(split, rows, skew, columns, questions_per_table, mix, unanswerable):
+def _check(split, rows, columns, questions_per_table, unanswerable):
     if split not in SPLITS:
         raise InputError(f"synthetic split {split!r}: choose one of {', '.join(SPLITS)}")
     if not 2 <= rows[0] <= rows[1]:
         raise InputError(f"synthetic rows {rows}: needs 2 <= least <= largest")
     if not 3 <= columns[0] <= columns[1] <= 7:
         raise InputError(f"synthetic columns {columns}: needs 3 <= least <= largest <= 7")
-    if skew <= 0:
-        raise InputError(f"synthetic skew {skew}: must be above 0")
     if not 1 <= questions_per_table <= 32:
         raise InputError(f"synthetic questions_per_table {questions_per_table}: must be 1 to 32")
     if not 0 <= unanswerable <= 1:
         raise InputError(f"synthetic unanswerable {unanswerable}: must be a share from 0 to 1")
-    if set(mix) - set(TYPES) or min(mix.values(), default=0) < 0 or sum(mix.values()) <= 0:
-        raise InputError(f"synthetic mix {dict(mix)}: needs weights of {', '.join(TYPES)}")
 
 
 def make_vocabulary(path: str | os.PathLike, extra_texts: Iterable[str] = ()) -> int:

@@ -6,7 +6,7 @@ import pytest
 
 from mate_tf.answers.execution import NONE
 from mate_tf.data import features, records
-from mate_tf.data.datasets import questions, statements
+from mate_tf.data.datasets import questions
 from mate_tf.data.interactions import Question, given, interaction_from_table, parse_question_id
 from mate_tf.data.records.create_data import interactions_path
 from mate_tf.errors import InputError
@@ -102,7 +102,7 @@ def test_statements_between_questions(made):
     kinds = collections.Counter(given(each.questions[0]) for each in said)
     assert kinds == {questions.SYNTHETIC: 60, questions.COUNTERFACTUAL: 60}
     classes = collections.Counter(each.questions[0].answer.class_index for each in said)
-    assert classes == {statements.ENTAILED: 60, statements.REFUTED: 60}
+    assert classes == {questions.ENTAILED: 60, questions.REFUTED: 60}
     assert len({each.questions[0].id for each in mixed}) == len(mixed)
     for each in said:
         (question,) = each.questions
@@ -110,6 +110,6 @@ def test_statements_between_questions(made):
         if given(question) == questions.COUNTERFACTUAL:
             assert len(each.table.rows) == 20  # its text is about the whole table
             is_source = question.original_text == "Town 3 is cheaper than Town 4"
-            assert (question.answer.class_index == statements.ENTAILED) == is_source
+            assert (question.answer.class_index == questions.ENTAILED) == is_source
         parse_question_id(question.id)
     assert any(len(each.table.rows) < 20 for each in said)

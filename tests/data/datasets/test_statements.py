@@ -5,9 +5,9 @@ import itertools
 
 import pytest
 
-from mate_tf.data import records
+from mate_tf.data import pretraining, records
 from mate_tf.data.converters.examples import ExampleConverter
-from mate_tf.data.datasets import sqa, statements
+from mate_tf.data.datasets import questions, sqa
 from mate_tf.data.interactions import Question, interaction_from_table, parse_question_id
 from mate_tf.data.records.create_data import interactions_path
 from mate_tf.errors import InputError
@@ -22,8 +22,8 @@ TABLE = Table.from_rows(
 
 
 def ask(*texts, **answer):
-    questions = [Question(f"t-0_{index}", text, **answer) for index, text in enumerate(texts)]
-    return interaction_from_table(TABLE, "t-0", questions)
+    asked = [Question(f"t-0_{index}", text, **answer) for index, text in enumerate(texts)]
+    return interaction_from_table(TABLE, "t-0", asked)
 
 
 def texts(found):
@@ -33,7 +33,7 @@ def texts(found):
 
 
 def test_one_statement_an_interaction():
-    found = list(statements.read([ask("Bern?")], num_synthetic=3, num_counterfactual=4))
+    found = list(questions.read_statements([ask("Bern?")], num_synthetic=3, num_counterfactual=4))
     assert [made.id for made in found] == [f"t-0/{index}-0" for index in range(7)]
     for index, made in enumerate(found):
         assert made.table == ask("Bern?").table
@@ -47,35 +47,45 @@ def test_one_statement_an_interaction():
 
 
 def test_refuted_statements_are_no_source():
-    refuted = ask("Bern is Tom Green's", class_index=statements.REFUTED)
+    refuted = ask("Bern is Tom Green's", class_index=questions.REFUTED)
     options = {"num_synthetic": 0, "num_counterfactual": 2}
-    assert texts(statements.read([refuted], **options))[0] == ("Mayors of Thun", 1)
-    entailed = ask("Bern is Ann Red's", class_index=statements.ENTAILED)
-    found = {texts(statements.read([entailed], seed=seed, **options))[0] for seed in range(20)}
+    assert texts(questions.read_statements([refuted], **options))[0] == ("Mayors of Thun", 1)
+    entailed = ask("Bern is Ann Red's", class_index=questions.ENTAILED)
+    found = {
+        texts(questions.read_statements([entailed], seed=seed, **options))[0] for seed in range(20)
+    }
     assert found == {("Mayors of Thun", 1), ("Bern is Ann Red's", 1)}
 
 
 def test_what_is_made_depends_on_seed_and_interaction_only():
     first, second = ask("Bern?"), ask("Thun?")
     second.id = "u-0"
-    together = list(statements.read([first, second], seed=1))
-    assert together == [*statements.read([first], seed=1), *statements.read([second], seed=1)]
-    assert together != list(statements.read([first, second], seed=2))
+    together = list(questions.read_statements([first, second], seed=1))
+    assert together == [
+        *questions.read_statements([first], seed=1),
+        *questions.read_statements([second], seed=1),
+    ]
+    assert together != list(questions.read_statements([first, second], seed=2))
 
 
 def test_files(tmp_path):
     records.write_interactions([ask("Bern?")], interactions_path(tmp_path / "a", "train"))
     records.write_interactions([ask("Thun?")], interactions_path(tmp_path / "b", "train"))
-    expected = list(statements.read([ask("Bern?"), ask("Thun?")], seed=3))
-    assert list(statements.read_dir(tmp_path, "train", seed=3)) == expected
-    assert list(statements.read_dir(tmp_path / "a", "train", seed=3)) == expected[:4]
+    expected = list(questions.read_statements([ask("Bern?"), ask("Thun?")], seed=3))
+    assert (
+        list(questions.read_statements(pretraining.read_dir(tmp_path, "train"), seed=3)) == expected
+    )
+    assert (
+        list(questions.read_statements(pretraining.read_dir(tmp_path / "a", "train"), seed=3))
+        == expected[:4]
+    )
     with pytest.raises(InputError, match="has no table for dev"):
-        next(statements.read_dir(tmp_path, "dev"))
+        next(iter(pretraining.read_dir(tmp_path, "dev")))
 
 
 def test_real_tables(sqa_dir, bert_vocab):
     source = list(itertools.islice(sqa.read(sqa_dir, "test"), 60))
-    found = list(statements.read(source, num_synthetic=4))
+    found = list(questions.read_statements(source, num_synthetic=4))
     counts = collections.Counter(label for _, label in texts(found))
     assert len(found) > 4 * len(source)
     assert abs(counts[0] - counts[1]) <= 3
