@@ -169,15 +169,7 @@ def _num_padding(report: Report, multiple_of: int) -> int:
 
 
 class _Split(beam.PTransform):
-    """Converts a file of interactions to the examples `target` and the report `target`.json.
-
-    Args:
-        source: path of the interactions.
-        target: path of the examples.
-        converter: converter of the examples.
-        shuffle_seed: seed of the shuffling; None for no shuffling.
-        multiple_of: empty examples are added up to a multiple of this number.
-    """
+    """Converts a file of interactions to the examples `target` and the report `target`.json."""
 
     def __init__(self, source, target, converter, shuffle_seed, multiple_of):
         super().__init__()

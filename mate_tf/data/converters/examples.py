@@ -222,11 +222,7 @@ class ExampleConverter:
         return self._tables[key]
 
     def _cache_tables(self, pairs) -> None:
-        """Tokenizes the tables that are not in the cache, in one call.
-
-        Args:
-            pairs: (interaction, index of the question) of each question.
-        """
+        """Tokenizes the tables of pairs (interaction, index) that are not cached, in one call."""
         new = {}
         for interaction, index in pairs:
             if not interaction.questions[index].answer.is_valid:
@@ -254,11 +250,7 @@ class ExampleConverter:
         return pruning.Ranking(table.words, interactions.question_text(question))
 
     def _encode_questions(self, pairs) -> list["_Text"]:
-        """Encodes the text before the table: the question, title and heading, with [SEP] between.
-
-        Args:
-            pairs: (question, table), both protos.
-        """
+        """Encodes the texts before the tables, for pairs (question, table), with [SEP] between."""
         parts = [self._texts(question, table) for question, table in pairs]
         result = []
         for ids, row_splits, word_starts in self.tokenizer.encode_groups(parts):

@@ -140,15 +140,7 @@ class WindowConverter(Rebuilt):
         return to_example(values | example_features(question), self.max_seq_length)
 
     def _conversion(self, question, table_id, question_ids, text_ids, gold) -> Windows:
-        """Makes the windows of a question.
-
-        Args:
-            question: the question.
-            table_id: id of the table.
-            question_ids: <int32>[question tokens].
-            text_ids: <int32>[text tokens].
-            gold: result of `_gold_tokens`.
-        """
+        """Makes the windows of a question; ids are <int32>[tokens], `gold` is of `_gold_tokens`."""
         kept = question_ids[: self._max_question_length]
         lost = len(question_ids) - len(kept)
         room = self.max_seq_length - len(kept) - _NUM_SPECIAL
@@ -190,15 +182,10 @@ _NOWHERE = (-1, -1)
 
 
 def _gold_tokens(question, ranges: np.ndarray) -> Sequence[int] | None:
-    """Finds the tokens of the first answer with a known position.
+    """Finds the first and last token of the first answer with a known position.
 
-    Args:
-        question: question with its answers.
-        ranges: <int64>[tokens, 2], begin and end of each token in the text.
-
-    Returns:
-        first and last token; `_NOWHERE` for questions without an answer; None if there are answers
-        but no position is known.
+    `ranges` <int64>[tokens, 2] are begin and end of each token in the text. Returns `_NOWHERE` for
+    questions without an answer; None if there are answers but no position is known.
     """
     if not question.answer.answer_texts:
         return _NOWHERE

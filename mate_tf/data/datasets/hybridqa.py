@@ -196,10 +196,10 @@ class _Folder:
 
     def read(self, kind: str, table_id: str) -> dict[str, Any]:
         """Reads a file; raises `_MissingError`, or `InputError` if the file is broken."""
-        path = self.path / kind / f"{table_id}.json"
+        path = self.where(kind, table_id)
         if not os.path.isfile(path):
             raise _MissingError(f"{path}: no such file")
-        return _parse(read_text(path), str(path), dict)
+        return _parse(read_text(path), path, dict)
 
 
 class _Archive:

@@ -147,11 +147,7 @@ _KINDS[bool] = "true or false"
 
 
 def _get(entry, key: str, kind: type, where: str, default=None):
-    """Returns the value of a key of a JSON object, checked for its type.
-
-    Raises:
-        InputError: if the type differs, or the key is missing and has no default.
-    """
+    """Returns the value of a key of a JSON object; raises InputError for one of another type."""
     if not isinstance(entry, dict):
         raise InputError(f"{where}: expected an object with {key!r}, as in a file of SQuAD")
     value = entry.get(key, default)

@@ -1,6 +1,5 @@
 """Interactions and examples as TFRecord files: writing, reading in batches, conversion."""
 
-from mate_tf.data.records.frames import GZIP
 from mate_tf.data.records.tfrecord import (
     PREFETCHED,
     Curriculum,
@@ -14,7 +13,6 @@ from mate_tf.data.records.tfrecord import (
 from mate_tf.lazy import on_first_use
 
 __all__ = [
-    "GZIP",
     "PREFETCHED",
     "Curriculum",
     "count_records",

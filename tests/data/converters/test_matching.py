@@ -13,10 +13,8 @@ PIECES += ["##s", "##ner", "5", ",", "city", "cities", "-"]
 
 
 @pytest.fixture(scope="module")
-def tokenizer(tmp_path_factory):
-    path = tmp_path_factory.mktemp("vocabulary") / "vocab.txt"
-    path.write_text("\n".join(PIECES) + "\n")
-    return Tokenizer(path)
+def tokenizer(vocabulary_file):
+    return Tokenizer(vocabulary_file(PIECES))
 
 
 def marked(tokenizer, question, table):

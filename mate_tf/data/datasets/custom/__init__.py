@@ -100,12 +100,7 @@ def _read_table(input_dir: pathlib.Path, name: str) -> Table:
 
 
 class _Answers:
-    """Conversion of lines to questions with answers.
-
-    Args:
-        summary: summary of the data set.
-        strict: reject answers with a text that is in several cells.
-    """
+    """Conversion of lines to questions; `strict` rejects texts that are in several cells."""
 
     def __init__(self, summary: Summary, strict: bool):
         self._labels = summary.labels

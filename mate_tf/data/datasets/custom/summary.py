@@ -181,11 +181,7 @@ def _held_out(tables: Iterable[str], input_dir: pathlib.Path, seed: int) -> froz
 
 
 def _declared_labels(input_dir: pathlib.Path) -> tuple[str, ...]:
-    """Reads the names in `labels.json`; returns () if there is no such file.
-
-    Raises:
-        InputError: if the file is not a list of at least two distinct names.
-    """
+    """Reads the names in `labels.json`, at least two distinct ones; () if there is no such file."""
     path = input_dir / LABELS_FILE
     if not path.exists():
         return ()
@@ -202,13 +198,8 @@ def _declared_labels(input_dir: pathlib.Path) -> tuple[str, ...]:
 def _found_labels(first_seen: Mapping[int | str, str], path: pathlib.Path) -> tuple[str, ...]:
     """Returns the names of the labels in a file; a number is its own name.
 
-    Args:
-        first_seen: label -> file and line of its first occurrence. All are numbers or all are
-            names.
-        path: the file.
-
-    Raises:
-        InputError: if all questions have the same label, or there are gaps between the numbers.
+    `first_seen` has file and line of the first occurrence of each label. All labels must not be the
+    same, and there must be no gaps between numbers.
     """
     labels = sorted(first_seen)
     if len(labels) < 2:
