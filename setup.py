@@ -76,7 +76,7 @@ setuptools.setup(
     package_data={
         "mate_tf.analysis.plots": ["*.js"],
         "mate_tf.configs": ["*.yaml", "*/*.yaml"],
-        "mate_tf.data.synthetic": ["*.csv"],
+        "mate_tf.data.synthetic": ["*.csv", "*.yaml"],
         "mate_tf.demo": ["*.css"],
         "mate_tf.presets": ["*/*"],
         "mate_tf.tables": ["*.css"],

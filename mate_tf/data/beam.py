@@ -22,7 +22,7 @@ from mate_tf.data import records
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.records import create_data as in_process
 from mate_tf.data.records import parts
-from mate_tf.data.records.report import Report
+from mate_tf.data.records.create_data import Report
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import atomic_path
 from mate_tf.protos import interaction_pb2
@@ -165,20 +165,11 @@ def _working_folder(output_dir: str | os.PathLike) -> Iterator[str]:
 
 
 def _num_padding(report: Report, multiple_of: int) -> int:
-    """Returns the number of empty examples to add."""
     return -report.examples % multiple_of
 
 
 class _Split(beam.PTransform):
-    """Converts a file of interactions to the examples `target` and the report `target`.json.
-
-    Args:
-        source: path of the interactions.
-        target: path of the examples.
-        converter: converter of the examples.
-        shuffle_seed: seed of the shuffling; None for no shuffling.
-        multiple_of: empty examples are added up to a multiple of this number.
-    """
+    """Converts a file of interactions to the examples `target` and the report `target`.json."""
 
     def __init__(self, source, target, converter, shuffle_seed, multiple_of):
         super().__init__()
@@ -258,5 +249,4 @@ def _keyed(example: bytes, seed: int) -> tuple[int, tuple[bytes, bytes]]:
 
 
 def _in_order_of_keys(bucket: tuple[int, Iterable[tuple[bytes, bytes]]]) -> list[bytes]:
-    """Returns the examples of a bucket, sorted by key."""
     return [example for _, example in sorted(bucket[1])]

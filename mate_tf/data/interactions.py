@@ -23,6 +23,13 @@ PADDING_QUESTION_ID = "EMPTY-0_0"
 
 _INVALID = invalid_answer_pb2.InvalidAnswer.invalid_answer_ext
 _GIVEN = given_answer_pb2.GivenAnswer.given_answer_ext
+_TABLE_FIELDS = {  # of a `Table`, with their names in protos
+    "table_id": "table_id",
+    "title": "document_title",
+    "heading": "context_heading",
+    "caption": "caption",
+    "url": "document_url",
+}
 _QUESTION_ID = re.compile(r"(?P<example>.+)-(?P<annotator>[^-]+)_(?P<position>\d+)", re.DOTALL)
 
 
@@ -111,11 +118,7 @@ def table_of(interaction: interaction_pb2.Interaction) -> Table:
     return Table(
         tuple(cell.text for cell in table.columns),
         tuple(tuple(cell.text for cell in row.cells) for row in table.rows),
-        table_id=table.table_id,
-        title=table.document_title,
-        heading=table.context_heading,
-        caption=table.caption,
-        url=table.document_url,
+        **{name: getattr(table, field) for name, field in _TABLE_FIELDS.items()},
     )
 
 
@@ -211,23 +214,15 @@ def get_example_id(question_id: str) -> str:
 
 
 def _table_proto(table: Table) -> interaction_pb2.Table:
-    """Converts a table to a proto."""
     proto = interaction_pb2.Table(columns=_cells(table.columns))
     proto.rows.extend(interaction_pb2.Cells(cells=_cells(row)) for row in table.rows)
-    for name, value in (
-        ("table_id", table.table_id),
-        ("document_title", table.title),
-        ("context_heading", table.heading),
-        ("caption", table.caption),
-        ("document_url", table.url),
-    ):
-        if value:
-            setattr(proto, name, value)
+    for name, field in _TABLE_FIELDS.items():
+        if getattr(table, name):
+            setattr(proto, field, getattr(table, name))
     return proto
 
 
 def _cells(texts: Iterable[str]) -> list[interaction_pb2.Cell]:
-    """Converts texts to protos."""
     return [interaction_pb2.Cell(text=text) for text in texts]
 
 
@@ -249,7 +244,6 @@ def _check_answer(question: Question, table: Table) -> None:
 
 
 def _set_answer(answer: interaction_pb2.Answer, question: Question) -> None:
-    """Copies the answer of a question to a proto."""
     answer.SetInParent()
     answer.answer_texts.extend(question.texts)
     for row, column in question.coordinates:
@@ -267,12 +261,10 @@ def _set_answer(answer: interaction_pb2.Answer, question: Question) -> None:
 
 
 def _has_cell_values(table: interaction_pb2.Table) -> bool:
-    """Returns True if any cell of the table is annotated."""
     return any(cell.HasField("numeric_value") for row in table.rows for cell in row.cells)
 
 
 def _set_value(proto: interaction_pb2.NumericValue, value: numbers.Value) -> None:
-    """Copies a number or date to a proto."""
     if isinstance(value, numbers.Date):
         proto.date.SetInParent()
         for part, number in value._asdict().items():
@@ -283,7 +275,6 @@ def _set_value(proto: interaction_pb2.NumericValue, value: numbers.Value) -> Non
 
 
 def _value(proto: interaction_pb2.NumericValue) -> numbers.Value | None:
-    """Returns the number or date of a proto; None if it is not set."""
     kind = proto.WhichOneof("value")
     if kind == "float_value":
         return proto.float_value

@@ -1,11 +1,11 @@
 """Marks words that question and table share, inside a TensorFlow graph.
 
-The counterpart in Python is `mate_tf.data.converters.matching`, which gives the reasons.
+The counterpart in Python, with the reasons, is `data.converters.example_features.shared_words`.
 """
 
 import tensorflow as tf
 
-from mate_tf.data.converters import matching
+from mate_tf.data.converters.example_features import special_words
 from mate_tf.data.converters.tokenizer import CONTINUATION, Tokenizer
 from mate_tf.serving import ranking
 
@@ -23,7 +23,7 @@ class SharedWords(tf.Module):
         super().__init__(name="shared_words")
         self._continues = tokenizer.continues
         self._pieces = [piece.removeprefix(CONTINUATION) for piece in tokenizer.pieces]
-        self._never = sorted(matching.special(tokenizer) | {""})
+        self._never = sorted(special_words(tokenizer) | {""})
 
     def __call__(self, input_ids, input_mask, segment_ids):
         """Computes the marks of a batch.

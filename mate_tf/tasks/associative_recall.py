@@ -4,7 +4,7 @@ import dataclasses
 
 from official.modeling.hyperparams import base_config
 
-from mate_tf.data.converters.sequences.tokens import SYMBOLS
+from mate_tf.data.converters.sequences import SYMBOLS
 from mate_tf.data.datasets import associative_recall
 from mate_tf.tasks import base, lra, registry, sequence
 

@@ -10,7 +10,7 @@ import os
 
 from official.modeling.hyperparams import base_config
 
-from mate_tf.data.converters.sequences.tokens import BYTES, SYMBOLS
+from mate_tf.data.converters.sequences import BYTES, SYMBOLS
 from mate_tf.data.datasets import listops
 from mate_tf.data.datasets import lra as files
 from mate_tf.tasks import base, configs, registry, sequence

@@ -8,7 +8,6 @@ from official.modeling.hyperparams import base_config
 from mate_tf.attention import AttentionConfig
 from mate_tf.data import padding
 from mate_tf.data.converters import sequences
-from mate_tf.data.converters.sequences import tokens
 from mate_tf.data.features import TOKEN_TYPES
 from mate_tf.errors import InputError
 from mate_tf.evaluation import sequence_metrics
@@ -30,7 +29,7 @@ class SequenceConversionConfig(base_config.Config):
 
     bert_vocab_file: str = ""
     max_seq_length: int = 512
-    tokens: str = tokens.WORD_PIECES
+    tokens: str = sequences.WORD_PIECES
 
     def converter_options(self):
         """Returns the keyword arguments of `SequenceConverter` besides the vocabulary."""
@@ -66,12 +65,12 @@ class SequenceTask(base.Task):
         # A vocabulary of word pieces is a given file; one of bytes or symbols is generated.
         self.capabilities = dataclasses.replace(
             type(self).capabilities,
-            makes_vocabulary=params.conversion.tokens != tokens.WORD_PIECES,
+            makes_vocabulary=params.conversion.tokens != sequences.WORD_PIECES,
         )
 
     def make_vocabulary(self, path):
-        of_bytes = self.task_config.conversion.tokens == tokens.BYTES
-        sequences.make_vocabulary(path, tokens.BYTE_PIECES if of_bytes else self.symbols)
+        of_bytes = self.task_config.conversion.tokens == sequences.BYTES
+        sequences.make_vocabulary(path, sequences.BYTE_PIECES if of_bytes else self.symbols)
 
     def converter(self, vocab_file):
         return sequences.SequenceConverter(

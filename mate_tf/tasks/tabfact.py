@@ -2,7 +2,8 @@
 
 from typing import ClassVar
 
-from mate_tf.data.datasets import statements, tabfact
+from mate_tf.data import pretraining
+from mate_tf.data.datasets import questions, tabfact
 from mate_tf.evaluation import metrics
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
@@ -56,7 +57,7 @@ class StatementsTask(TabFactTask):
     subsets: ClassVar[dict[str, str]] = {}
 
     def interactions(self, input_dir, split):
-        return statements.read_dir(input_dir, split)
+        return questions.read_statements(pretraining.read_dir(input_dir, split))
 
 
 def truth_classifier() -> ClassifierConfig:

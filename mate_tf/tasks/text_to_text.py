@@ -7,7 +7,7 @@ import tensorflow as tf
 from official.modeling.hyperparams import base_config
 
 from mate_tf.data import padding
-from mate_tf.data.converters.sequences import targets
+from mate_tf.data.converters import sequences
 from mate_tf.data.converters.tokenizer import CLS, SEP, read_vocabulary
 from mate_tf.data.datasets import summaries
 from mate_tf.data.features import TARGET
@@ -88,7 +88,7 @@ class TextToTextTask(base.Task):
 
     def converter(self, vocab_file):
         options = self.task_config.conversion.converter_options()
-        return targets.TargetConverter(vocab_file, **options)
+        return sequences.TargetConverter(vocab_file, **options)
 
     def model_config(self):
         """Returns the config of the model, with the ids of the vocabulary."""

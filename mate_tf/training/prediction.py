@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from mate_tf.data import features as feature_names
 from mate_tf.data import records
-from mate_tf.data.converters.detokenizer import Detokenizer
+from mate_tf.data.converters.tokenizer import Detokenizer
 from mate_tf.data.interactions import PADDING_QUESTION_ID
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.evaluation.sequential import predict_in_sequence

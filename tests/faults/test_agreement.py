@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from mate_tf.answers import execution
 from mate_tf.answers.execution import AGGREGATIONS
 from mate_tf.data import interactions
-from mate_tf.data.converters import table_features
+from mate_tf.data.converters.example_features import TableFeatures
 from mate_tf.data.converters.tokenizer import Encoding
 from mate_tf.evaluation import denotation
 from mate_tf.serving import graph_answers, numeric, ranking
@@ -162,7 +162,7 @@ def test_numbers_beyond_float32_are_no_features():
         Table.from_rows(["a"], [[t] for t in texts]), "q-0", []
     )
     encoding = Encoding(np.zeros(5, np.int32), np.arange(6), np.ones(5, bool))
-    found = table_features.TableFeatures(proto.table, ["a", *texts], encoding)
+    found = TableFeatures(proto.table, ["a", *texts], encoding)
     np.testing.assert_array_equal(found.numeric_values[1:, 1], [np.nan, np.nan, np.nan, 5])
     np.testing.assert_array_equal(found.ranks[1:, 1], [3, 1, 1, 2])
 

@@ -6,7 +6,7 @@ import tensorflow as tf
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mate_tf.data.converters import matching as in_python
+from mate_tf.data.converters import example_features as in_python
 from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.serving.matching import SharedWords
 

@@ -8,8 +8,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf.data.converters import sequences
-from mate_tf.data.converters.detokenizer import Detokenizer
-from mate_tf.data.converters.tokenizer import Tokenizer
+from mate_tf.data.converters.tokenizer import Detokenizer, Tokenizer
 from mate_tf.data.features import MODEL_INPUTS, names
 from mate_tf.errors import InputError
 from mate_tf.layers.keras_namespace import keras

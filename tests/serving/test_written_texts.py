@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mate_tf.data.converters.detokenizer import Detokenizer
-from mate_tf.data.converters.tokenizer import Tokenizer
+from mate_tf.data.converters.tokenizer import Detokenizer, Tokenizer
 from mate_tf.serving.written_texts import WrittenTexts
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]

@@ -1,18 +1,41 @@
-"""Parts that all converters share: labels and ids of a question, padding, tf.train.Example."""
+"""Values of features: labels and ids of questions, tokens and numbers of tables, shared words."""
 
+import functools
 import hashlib
-from collections.abc import Mapping, Sequence
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import tensorflow as tf
 
-from mate_tf.data import features
+from mate_tf.data import features, interactions
+from mate_tf.data.converters.tokenizer import CONTINUATION, Encoding, Tokenizer
 from mate_tf.protos import interaction_pb2
-from mate_tf.tables.linearize import ConversionError
+from mate_tf.tables import linearize, numbers, pruning
 
 QUESTION_ID_TOO_LONG = "Question id too long"
+ROW_LENGTH = "Row of another length than the header"
 
 _HASH_MODULUS = 2**32 - 1
+
+
+class Rebuilt:
+    """Base class of converters that are pickled as their arguments, and built again from them.
+
+    Attributes:
+        vocab_file: path of the vocabulary, the first argument.
+    """
+
+    def __init__(self, vocab_file: str | os.PathLike, **options):
+        self.vocab_file, self._options = os.fspath(vocab_file), options
+
+    def __getstate__(self):
+        return self.vocab_file, self._options
+
+    def __setstate__(self, state):
+        vocab_file, options = state
+        self.__init__(vocab_file, **options)
 
 
 def example_features(
@@ -76,10 +99,139 @@ def _ints(question_id: str, trim: bool) -> list[int]:
     if trim:
         question_id = question_id[-length:]
     if len(question_id) > length:
-        raise ConversionError(QUESTION_ID_TOO_LONG, f"{len(question_id)} characters")
+        raise linearize.ConversionError(QUESTION_ID_TOO_LONG, f"{len(question_id)} characters")
     return [ord(char) + 1 for char in question_id] + [0] * (length - len(question_id))
 
 
 def _fingerprint(text: str) -> int:
     """Returns a hash that is equal in every process."""
     return int(hashlib.sha256(text.encode("utf-8")).hexdigest(), 16) % _HASH_MODULUS
+
+
+def cell_texts(proto: interaction_pb2.Table, strip_names: bool = False) -> list[str]:
+    """Returns the texts of a table, header first, then row by row.
+
+    Args:
+        proto: the table.
+        strip_names: replace all column names by "".
+
+    Raises:
+        ConversionError: if a row has more or fewer cells than the header.
+    """
+    num_columns = len(proto.columns)
+    for number, row in enumerate(proto.rows, start=1):
+        if len(row.cells) != num_columns:
+            detail = f"row {number} has {len(row.cells)} cells, the header {num_columns}"
+            raise linearize.ConversionError(ROW_LENGTH, detail)
+    texts = ["" if strip_names else cell.text for cell in proto.columns]
+    return texts + [cell.text for row in proto.rows for cell in row.cells]
+
+
+class TableFeatures:
+    """Tokens and numbers of a table.
+
+    Args:
+        proto: the table. If no cell is annotated, numbers and dates are found in the texts.
+        texts: `cell_texts` of the table. A further row at the end belongs to the header.
+        encoding: encoding of these texts.
+
+    Attributes:
+        tokens: the `TokenizedTable`.
+        shape: (rows + 1, columns + 1), shape of the arrays below. Row 0 is the header; column 0 is
+            not used.
+        ranks, inverse_ranks: <int32>[rows + 1, columns + 1], 0 for cells without a rank.
+        numeric_values: <float32>[rows + 1, columns + 1], NaN for cells without a number and for
+            numbers beyond float32.
+    """
+
+    def __init__(self, proto: interaction_pb2.Table, texts: list[str], encoding: Encoding):
+        num_columns = len(proto.columns)
+        self._texts = texts
+        self.tokens = linearize.TokenizedTable(*encoding, num_columns)
+        self.shape = (len(proto.rows) + 1, num_columns + 1)
+        self._values = interactions.cell_values(proto)
+        self.ranks = np.zeros(self.shape, np.int32)
+        self.inverse_ranks = np.zeros(self.shape, np.int32)
+        self.numeric_values = np.full(self.shape, np.nan, np.float32)
+        for column, values in enumerate(self._values, start=1):
+            ranks = numbers.column_ranks(values)
+            self.ranks[1:, column], self.inverse_ranks[1:, column] = ranks
+            self.numeric_values[1:, column] = [
+                value if isinstance(value, float) and math.isfinite(value) else np.nan
+                for value in values
+            ]
+
+    @functools.cached_property
+    def words(self) -> pruning.TableWords:
+        """Words of the table, for ranking columns and rows."""
+        return pruning.TableWords(self._texts, self.shape[1] - 1)
+
+    def relations(self, question_values: list[numbers.Value]) -> np.ndarray:
+        """Compares the cells with numbers and dates of a question.
+
+        Returns <int32>[rows + 1, columns + 1], see `numbers.relations`.
+        """
+        result = np.zeros(self.shape, np.int32)
+        if question_values:
+            for column, values in enumerate(self._values, start=1):
+                result[1:, column] = numbers.relations(question_values, values)
+        return result
+
+    def find(self, ids: np.ndarray) -> Iterator[int]:
+        """Finds ids <int32>[n] in the data cells.
+
+        Yields, for each cell that contains them, the index of the first match in `tokens`, row by
+        row.
+        """
+        tokens = self.tokens
+        num_starts = len(tokens.ids) - len(ids) + 1
+        if num_starts <= 0:
+            return
+        rows = tokens.rows[:num_starts]
+        matches = (rows > 0) & (rows < self.shape[0])
+        last = slice(len(ids) - 1, len(ids) - 1 + num_starts)
+        # A match must not continue in the next cell.
+        matches &= tokens.positions[last] == tokens.positions[:num_starts] + len(ids) - 1
+        for offset, piece in enumerate(ids):
+            matches &= tokens.ids[offset : offset + num_starts] == piece
+        found = np.flatnonzero(matches)
+        cells = np.stack([tokens.rows[found], tokens.columns[found]])
+        _, first = np.unique(cells, axis=1, return_index=True)
+        yield from found[np.sort(first)]
+
+
+def shared_words(
+    input_ids: np.ndarray, segment_ids: np.ndarray, tokenizer: Tokenizer
+) -> np.ndarray:
+    """Marks the tokens of words that occur both in the question and in the table.
+
+    A small model needs long training to find such matches by itself.
+
+    Words are compared in the form of `mate_tf.tables.pruning.words`, so plurals match singulars.
+    Punctuation and words with an unknown piece match nothing.
+
+    Args:
+        input_ids: <int32>[tokens].
+        segment_ids: <int32>[tokens], 1 in the table.
+        tokenizer: tokenizer of the ids.
+
+    Returns:
+        <int32>[tokens], 1 for the pieces of shared words.
+    """
+    pieces = [tokenizer.pieces[index] for index in input_ids]
+    starts = np.array([not piece.startswith(CONTINUATION) for piece in pieces], bool)
+    word_of = np.cumsum(starts) - 1
+    texts = [""] * int(starts.sum())
+    for word, piece in zip(word_of, pieces, strict=True):
+        texts[word] += piece.removeprefix(CONTINUATION)
+    compared = ["".join(pruning.words(text)) for text in texts]
+    in_table = segment_ids[starts] > 0
+    sides = [{w for w, there in zip(compared, in_table, strict=True) if there == s} for s in (0, 1)]
+    shared = (sides[0] & sides[1]) - {"", *special_words(tokenizer)}
+    return np.array([word in shared for word in compared], np.int32)[word_of]
+
+
+def special_words(tokenizer: Tokenizer) -> set[str]:
+    """Returns the special pieces in the form in which words are compared."""
+    ids = (tokenizer.unk_id, tokenizer.cls_id, tokenizer.sep_id, tokenizer.empty_id)
+    return {"".join(pruning.words(tokenizer.pieces[index])) for index in ids}

@@ -11,10 +11,13 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.data import interactions
-from mate_tf.data.converters import matching
-from mate_tf.data.converters.example_features import example_features, to_example
+from mate_tf.data.converters.example_features import (
+    TableFeatures,
+    example_features,
+    shared_words,
+    to_example,
+)
 from mate_tf.data.converters.expansion import Shown
-from mate_tf.data.converters.table_features import TableFeatures
 from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.protos import interaction_pb2, table_selection_pb2
 from mate_tf.tables import linearize, pruning
@@ -47,7 +50,6 @@ class Conversion:
     columns: tuple[int, ...] = ()
 
     def __iter__(self) -> Iterator:
-        """Yields example and cuts."""
         return iter((self.example, self.cuts))
 
     @property
@@ -88,7 +90,6 @@ class ExampleConverter:
         return cls(vocab_file, **dataclasses.asdict(config))
 
     def _start(self, vocab_file, config: ConversionConfig) -> None:
-        """Sets all attributes."""
         self.config = config
         self.tokenizer = Tokenizer(vocab_file)
         self._shown = Shown(config)
@@ -105,11 +106,9 @@ class ExampleConverter:
         return self.tokenizer.vocab_file
 
     def __getstate__(self):
-        """Returns vocabulary and config, for pickling."""
         return self.tokenizer.vocab_file, self.config
 
     def __setstate__(self, state):
-        """Builds the converter again after unpickling."""
         self._start(*state)
 
     def convert(
@@ -171,7 +170,6 @@ class ExampleConverter:
             raise ConversionError(error.reason, error.detail, where) from None
 
     def _build(self, interaction, index: int, text: "_Text") -> Conversion:
-        """Converts a question with encoded text."""
         table_proto, question = interaction.table, interaction.questions[index]
         linearize.check_size(len(table_proto.rows), len(table_proto.columns), self.config)
         if not question.answer.is_valid:
@@ -198,7 +196,7 @@ class ExampleConverter:
             previous = interaction.questions[index - 1]
             values["prev_label_ids"] = self._labels(previous, table, sequence)
         if self.config.mark_matches:
-            marks = matching.shared_words(sequence.input_ids, sequence.segment_ids, self.tokenizer)
+            marks = shared_words(sequence.input_ids, sequence.segment_ids, self.tokenizer)
             if self.config.mark_previous:
                 marks = marks + 2 * values.get("prev_label_ids", 0)
             values["prev_label_ids"] = marks
@@ -224,11 +222,7 @@ class ExampleConverter:
         return self._tables[key]
 
     def _cache_tables(self, pairs) -> None:
-        """Tokenizes the tables that are not in the cache, in one call.
-
-        Args:
-            pairs: (interaction, index of the question) of each question.
-        """
+        """Tokenizes the tables of pairs (interaction, index) that are not cached, in one call."""
         new = {}
         for interaction, index in pairs:
             if not interaction.questions[index].answer.is_valid:
@@ -256,11 +250,7 @@ class ExampleConverter:
         return pruning.Ranking(table.words, interactions.question_text(question))
 
     def _encode_questions(self, pairs) -> list["_Text"]:
-        """Encodes the text before the table: the question, title and heading, with [SEP] between.
-
-        Args:
-            pairs: (question, table), both protos.
-        """
+        """Encodes the texts before the tables, for pairs (question, table), with [SEP] between."""
         parts = [self._texts(question, table) for question, table in pairs]
         result = []
         for ids, row_splits, word_starts in self.tokenizer.encode_groups(parts):
@@ -344,7 +334,6 @@ class ExampleConverter:
 
 
 def _indices(interaction) -> range:
-    """Returns the indices of the questions."""
     return range(len(interaction.questions))
 
 

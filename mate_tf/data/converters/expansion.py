@@ -3,7 +3,7 @@
 import collections
 
 from mate_tf.data import interactions
-from mate_tf.data.converters.table_features import cell_texts
+from mate_tf.data.converters.example_features import cell_texts
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
 from mate_tf.tables.conversion import ConversionConfig
 from mate_tf.tables.histogram import histogram_row

@@ -67,7 +67,6 @@ class Offsets:
             self._normal.update(zip(new, self._tokenizer.normalize(new), strict=True))
 
     def _ranges(self, text, ids, word_starts) -> np.ndarray:
-        """Returns the `ranges` of an encoded text."""
         if len(ids) == 1 and ids[0] == self._tokenizer.empty_id:
             return np.array([[0, len(text)]])
         words = self._words(text)
@@ -86,7 +85,6 @@ class Offsets:
         return np.array(ranges, np.int64).reshape(-1, 2)
 
     def _length(self, piece_id: int) -> int:
-        """Returns the number of characters of a piece."""
         return len(self._tokenizer.pieces[piece_id].removeprefix(CONTINUATION))
 
     def _words(self, text: str) -> list[list[tuple[int, int]]]:

@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.data import interactions
-from mate_tf.data.converters.example_features import example_features, to_example
+from mate_tf.data.converters.example_features import Rebuilt, example_features, to_example
 from mate_tf.data.converters.offsets import Offsets
 from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.errors import InputError
@@ -61,7 +61,7 @@ class Windows(NamedTuple):
     cuts: tuple[Cut, ...] = ()
 
 
-class WindowConverter:
+class WindowConverter(Rebuilt):
     """Converts questions about texts to examples.
 
     An example is [CLS], the question, [SEP], a window of the text, [SEP]. The segment id is 0 for
@@ -100,35 +100,16 @@ class WindowConverter:
                 f"{max_question_length} leave windows of {smallest} tokens, too few for "
                 f"doc_stride={doc_stride} tokens between windows"
             )
-        self._arguments = (
-            os.fspath(vocab_file),
-            max_seq_length,
-            doc_stride,
-            max_question_length,
+        super().__init__(
+            vocab_file,
+            max_seq_length=max_seq_length,
+            doc_stride=doc_stride,
+            max_question_length=max_question_length,
         )
         self.max_seq_length = max_seq_length
         self._stride, self._max_question_length = doc_stride, max_question_length
         self._tokenizer = Tokenizer(vocab_file)
         self._offsets = Offsets(self._tokenizer)
-
-    @property
-    def vocab_file(self) -> str:
-        """Path of the vocabulary."""
-        return self._arguments[0]
-
-    def __getstate__(self):
-        """Returns the arguments, for pickling."""
-        return self._arguments
-
-    def __setstate__(self, state):
-        """Builds the converter again after unpickling."""
-        vocab_file, max_seq_length, doc_stride, max_question_length = state
-        self.__init__(
-            vocab_file,
-            max_seq_length,
-            doc_stride=doc_stride,
-            max_question_length=max_question_length,
-        )
 
     def convert_all(
         self, *found: interaction_pb2.Interaction
@@ -159,15 +140,7 @@ class WindowConverter:
         return to_example(values | example_features(question), self.max_seq_length)
 
     def _conversion(self, question, table_id, question_ids, text_ids, gold) -> Windows:
-        """Makes the windows of a question.
-
-        Args:
-            question: the question.
-            table_id: id of the table.
-            question_ids: <int32>[question tokens].
-            text_ids: <int32>[text tokens].
-            gold: result of `_gold_tokens`.
-        """
+        """Makes the windows of a question; ids are <int32>[tokens], `gold` is of `_gold_tokens`."""
         kept = question_ids[: self._max_question_length]
         lost = len(question_ids) - len(kept)
         room = self.max_seq_length - len(kept) - _NUM_SPECIAL
@@ -209,15 +182,10 @@ _NOWHERE = (-1, -1)
 
 
 def _gold_tokens(question, ranges: np.ndarray) -> Sequence[int] | None:
-    """Finds the tokens of the first answer with a known position.
+    """Finds the first and last token of the first answer with a known position.
 
-    Args:
-        question: question with its answers.
-        ranges: <int64>[tokens, 2], begin and end of each token in the text.
-
-    Returns:
-        first and last token; `_NOWHERE` for questions without an answer; None if there are answers
-        but no position is known.
+    `ranges` <int64>[tokens, 2] are begin and end of each token in the text. Returns `_NOWHERE` for
+    questions without an answer; None if there are answers but no position is known.
     """
     if not question.answer.answer_texts:
         return _NOWHERE

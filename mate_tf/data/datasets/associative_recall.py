@@ -10,7 +10,7 @@ import itertools
 import random
 from collections.abc import Iterator
 
-from mate_tf.data.converters.sequences.sequence import interaction
+from mate_tf.data.converters.sequences import interaction
 from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2
 
@@ -37,7 +37,6 @@ class Rules:
     joined: bool = True
 
     def __post_init__(self):
-        """Raises InputError for rules without sequences."""
         room = self.length - 1 - self.num_pairs * self.width
         if room < 0 or not 1 <= self.num_pairs <= self.num_keys or self.num_values < 2:
             raise InputError(f"there are no sequences of associative recall by these rules: {self}")

@@ -11,7 +11,7 @@ import types
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from mate_tf.data.converters.sequences.sequence import interaction
+from mate_tf.data.converters.sequences import interaction
 from mate_tf.data.datasets import tsv
 from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2

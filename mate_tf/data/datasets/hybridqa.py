@@ -6,7 +6,6 @@ The official files are the questions in `released_data/` and, for each table, on
 """
 
 import functools
-import json
 import os
 import pathlib
 import re
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 from mate_tf.data.interactions import create_interaction_id, create_question_id
 from mate_tf.errors import InputError
 from mate_tf.files import zips
+from mate_tf.files.json_files import parse_json
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
 from mate_tf.tables.files import read_text
 from mate_tf.tables.passages import AnswerFinder
@@ -68,7 +68,6 @@ class Questions:
         self._seen: set[str] = set()  # tables with reported links without passages
 
     def __iter__(self) -> Iterator[interaction_pb2.Interaction]:
-        """Yields the interactions."""
         self.defects.clear()
         self._seen.clear()
         for index, entry in enumerate(self._entries):
@@ -92,11 +91,9 @@ class Questions:
                 yield _interaction(question, table)
 
     def _note(self, kind: str, message: str) -> None:
-        """Adds a defect."""
         self.defects.setdefault(kind, []).append(message)
 
     def _read_table(self, table_id: str) -> "_LinkedTable":
-        """Reads a table with its passages."""
         content = self._files.read(_TABLES, table_id)
         try:
             passages = self._files.read(_PASSAGES, table_id)
@@ -131,7 +128,7 @@ def read(input_dir: str | os.PathLike, split: str) -> Questions:
     if source is None:
         released = pathlib.Path(input_dir) / _RELEASED
         raise InputError(f"{released}: has none of {', '.join(_FILES[split])}")
-    entries = _parse_json(read_text(source), str(source), list)
+    entries = _parse(read_text(source), str(source), list)
     return Questions(entries, source, _open(pathlib.Path(input_dir)))
 
 
@@ -157,8 +154,8 @@ def read_linked_table(
     Raises:
         InputError: if a file is missing or broken.
     """
-    content = _parse_json(read_text(pathlib.Path(table_path)), str(table_path), dict)
-    passages = _parse_json(read_text(pathlib.Path(passages_path)), str(passages_path), dict)
+    content = _parse(read_text(pathlib.Path(table_path)), str(table_path), dict)
+    passages = _parse(read_text(pathlib.Path(passages_path)), str(passages_path), dict)
     header = [text for text, _ in _cells(content.get("header"), f"{table_path}: header")]
     linked = _linked_table(str(table_path), content, passages, _Given(table_path, passages_path))
     rows = [[cell.text for cell in row.cells] for row in linked.proto.rows]
@@ -199,10 +196,10 @@ class _Folder:
 
     def read(self, kind: str, table_id: str) -> dict[str, Any]:
         """Reads a file; raises `_MissingError`, or `InputError` if the file is broken."""
-        path = self.path / kind / f"{table_id}.json"
+        path = self.where(kind, table_id)
         if not os.path.isfile(path):
             raise _MissingError(f"{path}: no such file")
-        return _parse_json(read_text(path), str(path), dict)
+        return _parse(read_text(path), path, dict)
 
 
 class _Archive:
@@ -238,7 +235,7 @@ class _Archive:
             raise InputError(f"{where}: not valid UTF-8 ({error.reason})") from None
         except (*zips.DAMAGED, InputError) as error:
             raise InputError(f"{where}: cannot be unpacked ({error})") from None
-        return _parse_json(content, where, dict)
+        return _parse(content, where, dict)
 
 
 def _open(folder: pathlib.Path) -> _Folder | _Archive:
@@ -252,12 +249,9 @@ def _open(folder: pathlib.Path) -> _Folder | _Archive:
     raise InputError(f"{folder}: has neither {archive.name} nor a folder {_TABLES}")
 
 
-def _parse_json(text: str, where: str, kind: type) -> Any:
+def _parse(text: str, where: str, kind: type) -> Any:
     """Parses JSON of a type; raises InputError for other content."""
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: not valid JSON: {error}") from None
+    content = parse_json(text, where)
     if not isinstance(content, kind):
         raise InputError(f"{where}: expected {'an object' if kind is dict else 'a list'}")
     return content
@@ -353,7 +347,6 @@ def _cells(row: Any, where: str) -> list[tuple[str, list[str]]]:
 
 
 def _cell(cell: tuple[str, list[str]]) -> interaction_pb2.Cell:
-    """Converts a cell to a proto."""
     text, links = cell
     proto = interaction_pb2.Cell(text=text)
     for link in links:
@@ -378,6 +371,5 @@ def _interaction(question: _Question, table: _LinkedTable) -> interaction_pb2.In
 
 
 def _set_cells(answer: interaction_pb2.Answer, cells: list[tuple[int, int]]) -> None:
-    """Adds cells to an answer."""
     for row, column in cells:
         answer.answer_coordinates.add(row_index=row, column_index=column)

@@ -8,9 +8,7 @@ are those of google-research/tapas, so that the same cells are read.
 
 import dataclasses
 import hashlib
-import json
 import os
-import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -20,6 +18,7 @@ from mate_tf.answers.gold import Coordinate
 from mate_tf.data import interactions as interaction_format
 from mate_tf.data.converters import expansion
 from mate_tf.errors import InputError
+from mate_tf.files.json_files import parse_json
 from mate_tf.protos import annotated_text_pb2, interaction_pb2, invalid_answer_pb2
 from mate_tf.tables.files import read_text
 
@@ -59,8 +58,6 @@ class HybridQaRcConfig(base_config.Config):
         sources: what is read of a cell. "all": its text and its passages; "cells": its text, as in
             the baseline Table-Only of MATE's table 5; "passages": its passages, as in Passage-Only.
             The first stage has options of its own for these baselines (`configs/hybridqa.yaml`).
-        interactions_dir: not read; kept, as params.yaml of trained readers has it.
-        hybridqa_prediction_filepath: not read; kept, as params.yaml of trained readers has it.
     """
 
     single_cell_examples: bool = False
@@ -69,8 +66,6 @@ class HybridQaRcConfig(base_config.Config):
     noisy_cell_strategy: str = NONE
     num_predictions_to_keep: int = 1
     sources: str = ALL
-    interactions_dir: str = ""
-    hybridqa_prediction_filepath: dict[str, str] = dataclasses.field(default_factory=dict)
 
     def check(self) -> None:
         """Raises InputError for an unknown strategy or source, or no cell to keep."""
@@ -94,7 +89,7 @@ def read_original_coordinates(path: str | os.PathLike) -> dict[str, list[Coordin
         InputError: if the file cannot be read or has questions without answer nodes.
     """
     found = {}
-    for number, example in enumerate(_read_json(path)):
+    for number, example in enumerate(parse_json(read_text(path), str(path))):
         try:
             nodes = example["answer-node"]
             found[example["question_id"]] = [(int(row), int(col)) for _, (row, col), *_ in nodes]
@@ -263,11 +258,3 @@ def _table_id(question, index: int) -> str:
 def _seed(text: str) -> int:
     """Returns the seed of the reference, so that its random choices are reproduced."""
     return int(hashlib.sha256(repr(text).encode("utf-8")).hexdigest(), 16) % _MAX_SEED
-
-
-def _read_json(path):
-    """Reads a JSON file; raises InputError if that fails."""
-    try:
-        return json.loads(read_text(pathlib.Path(path)))
-    except ValueError as error:
-        raise InputError(f"{path}: not JSON ({error})") from error

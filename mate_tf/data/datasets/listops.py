@@ -16,7 +16,7 @@ import random
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 
-from mate_tf.data.converters.sequences.sequence import interaction
+from mate_tf.data.converters.sequences import interaction
 from mate_tf.data.datasets import tsv
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import atomic_path
@@ -61,7 +61,6 @@ class Rules:
     max_length: int = 2000
 
     def __post_init__(self):
-        """Raises InputError for rules without expressions."""
         if self.max_args < 2 or self.max_depth < 1 or self.max_length <= self.min_length + 1:
             raise InputError(f"there are no ListOps expressions by these rules: {self}")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import tensorflow as tf
 
-from mate_tf.data.converters.sequences.sequence import interaction
+from mate_tf.data.converters.sequences import interaction
 from mate_tf.data.datasets import tsv
 from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2

@@ -1,4 +1,4 @@
-"""Reads questions for intermediate pre-training, made from tables of other data sets.
+"""Questions and statements for intermediate pre-training, made from tables of other data sets.
 
 The questions are made by `mate_tf.tables.question_generation`. Before it is fine-tuned, a model
 learns from them to select cells and an operation over them. Statements about the same tables
@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 
 from mate_tf.answers.execution import NONE, result
 from mate_tf.data import pretraining
-from mate_tf.data.datasets import statements
 from mate_tf.data.features import QUESTION_ID_LENGTH
 from mate_tf.data.interactions import (
     Question,
@@ -24,12 +23,16 @@ from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables.numbers import column_values
 from mate_tf.tables.question_generation import questions
-from mate_tf.tables.statement_generation import Statement, synthetic
+from mate_tf.tables.statement_generation import Statement, counterfactual, synthetic
 from mate_tf.tables.table import Table
+from mate_tf.tables.text import normalize_for_match
 
 SPLITS = ("train", "dev", "test")
 HELD_OUT = 2
 """Percent of the tables in each of "dev" and "test"."""
+
+REFUTED, ENTAILED = 0, 1
+"""Values of `class_index` of statements, as in TabFact."""
 
 SYNTHETIC, COUNTERFACTUAL = "synthetic statement", "counterfactual statement"
 """Kinds of statements, beside `question_generation.KINDS`."""
@@ -86,7 +89,7 @@ def read(
 
     The questions about a table depend only on the seed and the table. How an answer was given is
     the kind of its question (`question_generation.KINDS`, `interactions.given`). A statement has a
-    class, `statements.REFUTED` or `statements.ENTAILED`, and no cells.
+    class, `REFUTED` or `ENTAILED`, and no cells.
 
     Args:
         interactions: tables; their own questions are used for counterfactual statements only.
@@ -113,8 +116,81 @@ def read(
         yield from interactions_of_single_questions(table, _questions(table, rng, per_table, name))
         made = synthetic(table, rng, (statements_per_table + 1) // 2)
         yield from _statements(table, made, SYNTHETIC, f"{name}/s")
-        made = statements.counterfactual_pairs(interaction, rng, statements_per_table // 4)
+        made = counterfactual_pairs(interaction, rng, statements_per_table // 4)
         yield from _statements(whole, made, COUNTERFACTUAL, f"{name}/c")
+
+
+def read_statements(
+    interactions: Iterable[interaction_pb2.Interaction],
+    *,
+    seed: int = 0,
+    num_synthetic: int = 2,
+    num_counterfactual: int = 2,
+) -> Iterator[interaction_pb2.Interaction]:
+    """Makes statements about the tables of interactions. Each is an interaction of its own.
+
+    From Eisenschlos et al. (2020, "Understanding tables with intermediate pre-training"). Before it
+    is fine-tuned, a model learns to classify statements as entailed or refuted, as in TabFact.
+
+    Half of them are `ENTAILED`. The statements of an interaction depend only on the seed and the
+    interaction. A small table, or one with few texts, gives fewer statements. Numbers in the
+    statements are not annotated; the converter finds them.
+
+    Args:
+        interactions: tables with questions or statements; refuted statements are not used.
+        seed: seed of all random choices.
+        num_synthetic: number of statements computed from the table of each interaction.
+        num_counterfactual: number of statements from the texts of each interaction. Half of them
+            are the texts themselves, which count as true. In the other half a mentioned cell is
+            replaced by another one.
+    """
+    for interaction in interactions:
+        # A text as seed gives the same numbers in every process; a hash would not.
+        rng = random.Random(f"{seed} {interaction.id}")
+        table = table_of(interaction)
+        made = list(synthetic(table, rng, num_synthetic))
+        made += counterfactual_pairs(interaction, rng, num_counterfactual // 2)
+        for index, (text, is_true) in enumerate(made):
+            name = create_interaction_id(interaction.id, index)
+            statement = interaction_pb2.Interaction(id=name, table=interaction.table)
+            question = statement.questions.add(
+                id=create_question_id(name, 0), original_text=text, text=normalize_for_match(text)
+            )
+            question.answer.class_index = ENTAILED if is_true else REFUTED
+            yield statement
+
+
+def counterfactual_pairs(
+    interaction: interaction_pb2.Interaction, rng: random.Random, num_pairs: int
+) -> list[Statement]:
+    """Makes pairs of a text, as true statement, and the changed text, as false statement.
+
+    Args:
+        interaction: a table with its texts: questions, true statements and titles.
+        rng: source of all random choices.
+        num_pairs: largest number of pairs.
+    """
+    table, texts = table_of(interaction), _texts_about(interaction)
+    rng.shuffle(texts)
+    made = []
+    for text in texts:
+        if len(made) < 2 * num_pairs:
+            changed = counterfactual(table, text, rng)
+            if changed is not None:
+                made += [Statement(text, True), Statement(changed, False)]
+    return made
+
+
+def _texts_about(interaction) -> list[str]:
+    """Returns the distinct texts about the table: questions, true statements and titles."""
+    questions = [
+        question.original_text or question.text
+        for question in interaction.questions
+        if not question.answer.HasField("class_index") or question.answer.class_index == ENTAILED
+    ]
+    table = interaction.table
+    titles = [table.document_title, table.caption, table.context_heading]
+    return [text for text in dict.fromkeys(questions + titles) if text]
 
 
 def _questions(table: Table, rng: random.Random, count: int, name: str) -> Iterator[Question]:
@@ -139,14 +215,13 @@ def _questions(table: Table, rng: random.Random, count: int, name: str) -> Itera
 def _statements(
     table: Table, made: Iterable[Statement], kind: str, name: str
 ) -> Iterator[interaction_pb2.Interaction]:
-    """Makes an interaction of each statement."""
     return interactions_of_single_questions(
         table,
         (
             Question(
                 create_question_id(create_interaction_id(f"{name}{index}"), 0),
                 statement.text,
-                class_index=statements.ENTAILED if statement.is_true else statements.REFUTED,
+                class_index=ENTAILED if statement.is_true else REFUTED,
                 given=kind,
             )
             for index, statement in enumerate(made)

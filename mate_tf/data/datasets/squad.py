@@ -3,13 +3,13 @@
 An interaction is a paragraph, the only cell of a table, with all questions about it.
 """
 
-import json
 import os
 import pathlib
 from collections.abc import Iterator
 
 from mate_tf.data.interactions import create_interaction_id, create_question_id
 from mate_tf.errors import InputError
+from mate_tf.files.json_files import parse_json
 from mate_tf.protos import answer_spans_pb2, interaction_pb2
 from mate_tf.tables.files import read_text
 
@@ -52,7 +52,6 @@ class Paragraphs:
         self._seen: set[str] = set()
 
     def __iter__(self) -> Iterator[interaction_pb2.Interaction]:
-        """Yields the interactions that have questions."""
         self.defects.clear()
         self._seen.clear()
         for number, article in enumerate(self._articles):
@@ -66,7 +65,6 @@ class Paragraphs:
                     yield made
 
     def _interaction(self, paragraph, name: str, where: str) -> interaction_pb2.Interaction:
-        """Makes the interaction of a paragraph."""
         context = _get(paragraph, "context", str, where)
         if not context.strip():
             raise InputError(f"{where}: the context is empty")
@@ -114,7 +112,6 @@ class Paragraphs:
         return question
 
     def _note(self, kind: str, message: str) -> None:
-        """Adds a defect."""
         self.defects.setdefault(kind, []).append(message)
 
 
@@ -140,10 +137,7 @@ def read(input_dir: str | os.PathLike, split: str, version: str) -> Paragraphs:
         others = [name for name in VERSIONS if source.with_name(f"{split}-{name}.json").exists()]
         hint = f"; there is task.version={others[0]}" if others else ""
         raise InputError(f"{source}: no such file{hint}")
-    try:
-        content = json.loads(read_text(source))
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise InputError(f"{source}: not valid JSON: {error}") from None
+    content = parse_json(read_text(source), str(source))
     articles = _get(content, "data", list, str(source))
     return Paragraphs(articles, source, version, split == "train")
 
@@ -153,11 +147,7 @@ _KINDS[bool] = "true or false"
 
 
 def _get(entry, key: str, kind: type, where: str, default=None):
-    """Returns the value of a key of a JSON object, checked for its type.
-
-    Raises:
-        InputError: if the type differs, or the key is missing and has no default.
-    """
+    """Returns the value of a key of a JSON object; raises InputError for one of another type."""
     if not isinstance(entry, dict):
         raise InputError(f"{where}: expected an object with {key!r}, as in a file of SQuAD")
     value = entry.get(key, default)

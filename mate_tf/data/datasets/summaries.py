@@ -13,7 +13,7 @@ import os
 import pathlib
 from collections.abc import Iterator
 
-from mate_tf.data.converters.sequences.sequence import interaction
+from mate_tf.data.converters.sequences import interaction
 from mate_tf.errors import InputError
 from mate_tf.files.json_lines import read_json_lines
 from mate_tf.protos import interaction_pb2
@@ -47,7 +47,6 @@ class Documents:
         self._path, self._split, self._section_names = path, split, section_names
 
     def __iter__(self) -> Iterator[interaction_pb2.Interaction]:
-        """Yields the interactions."""
         self.defects.clear()
         seen = set()
         for number, line in read_json_lines(self._path):
@@ -107,7 +106,6 @@ class Documents:
         return tuple(texts)
 
     def _note(self, kind: str, message: str) -> None:
-        """Adds a defect."""
         self.defects.setdefault(kind, []).append(message)
 
 

@@ -4,7 +4,7 @@ import os
 import pathlib
 from collections.abc import Iterator
 
-from mate_tf.data.converters.sequences.sequence import interaction
+from mate_tf.data.converters.sequences import interaction
 from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables import files

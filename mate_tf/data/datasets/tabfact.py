@@ -5,11 +5,9 @@ original statements in `collected_data/`, and lower-cased and lemmatized stateme
 `tokenized_data/`.
 """
 
-import json
 import os
 import pathlib
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from mate_tf.data.interactions import (
     Question,
@@ -18,6 +16,7 @@ from mate_tf.data.interactions import (
     interactions_of_single_questions,
 )
 from mate_tf.errors import InputError
+from mate_tf.files.json_files import parse_json
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables.files import read_text
 from mate_tf.tables.table import Table
@@ -43,20 +42,6 @@ _RAW_FILES = ("r1_training_all.json", "r2_training_all.json")  # of all splits
 def tables_path(input_dir: str | os.PathLike, split: str) -> pathlib.Path:
     """Returns the path of the official list of a split's tables."""
     return pathlib.Path(input_dir) / "data" / f"{_FILES[split][-1]}_id.json"
-
-
-class Statements(NamedTuple):
-    """Statements about one table.
-
-    Attributes:
-        texts: the statements.
-        labels: `ENTAILED` or `REFUTED` for each statement.
-        caption: title of the page with the table.
-    """
-
-    texts: list[str]
-    labels: list[int]
-    caption: str
 
 
 def read(
@@ -97,27 +82,29 @@ def read(
             named = " and ".join(map(str, sources))
             raise InputError(f"{list_path}: table {table_id!r} has no statements in {named}")
         where = f"{sources[-1]}: table {table_id!r}"
-        found = _statements(where, statements[table_id])
-        yield from _interactions(input_dir / "data" / "all_csv" / table_id, found)
+        path = input_dir / "data" / "all_csv" / table_id
+        yield from _interactions(path, *_statements(where, statements[table_id]))
 
 
-def _interactions(path: pathlib.Path, found: Statements) -> Iterator[interaction_pb2.Interaction]:
+def _interactions(
+    path: pathlib.Path, texts: list[str], labels: list[int], caption: str
+) -> Iterator[interaction_pb2.Interaction]:
     """Makes one interaction per statement, so that no statement is another's previous question."""
     table_id = path.name
-    table = Table.from_csv(path, found.caption, delimiter="#", table_id=f"table_csv/{table_id}")
+    table = Table.from_csv(path, caption, delimiter="#", table_id=f"table_csv/{table_id}")
     questions = [
         Question(
             create_question_id(create_interaction_id(f"{table_id}_{index}"), 0),
             text,
             class_index=label,
         )
-        for index, (text, label) in enumerate(zip(found.texts, found.labels, strict=True))
+        for index, (text, label) in enumerate(zip(texts, labels, strict=True))
     ]
     yield from interactions_of_single_questions(table, questions)
 
 
-def _statements(where: str, content) -> Statements:
-    """Checks the entry of a table; raises InputError if it is malformed."""
+def _statements(where: str, content) -> tuple[list[str], list[int], str]:
+    """Returns the checked statements, labels and caption of an entry; raises InputError."""
     if not isinstance(content, list) or len(content) != 3:
         raise InputError(f"{where}: expected [statements, labels, caption]")
     texts, labels, caption = content
@@ -129,7 +116,7 @@ def _statements(where: str, content) -> Statements:
         raise InputError(f"{where}: {len(texts)} statements but {len(labels)} labels")
     if not isinstance(caption, str):
         raise InputError(f"{where}: the caption is not text")
-    return Statements(texts, labels, caption)
+    return texts, labels, caption
 
 
 def _all(values, condition) -> bool:
@@ -139,10 +126,7 @@ def _all(values, condition) -> bool:
 
 def _read_json(path: pathlib.Path, kind: type):
     """Reads a JSON file with an object (dict) or a list; raises InputError for other files."""
-    try:
-        content = json.loads(read_text(path))
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise InputError(f"{path}: not valid JSON: {error}") from None
+    content = parse_json(read_text(path), str(path))
     if not isinstance(content, kind):
         raise InputError(f"{path}: expected {'an object' if kind is dict else 'a list'} of tables")
     return content

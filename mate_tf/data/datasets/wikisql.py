@@ -291,7 +291,6 @@ def _finite(text: str) -> float | None:
 def _question(
     question_id: str, text: str, query: Query, table: TypedTable, mode: SupervisionMode
 ) -> Question:
-    """Makes a question with the answer of its query."""
     question = Question(question_id, text)
     try:
         result = execute(query, table)

@@ -9,8 +9,7 @@ import numpy as np
 from official.modeling.hyperparams import base_config
 
 from mate_tf.data.converters.examples import Conversion
-from mate_tf.data.converters.sequences import texts
-from mate_tf.data.converters.sequences.targets import TargetConverter
+from mate_tf.data.converters.sequences import TargetConverter, texts
 from mate_tf.data.converters.tokenizer import CONTINUATION, MASK
 from mate_tf.errors import InputError
 
@@ -118,11 +117,10 @@ class DenoisingConverter(TargetConverter):
             raise InputError(f"{vocab_file}: the vocabulary lacks {MASK}")
         self._mask_id = pieces.index(MASK)
         self._starts = np.array([not piece.startswith(CONTINUATION) for piece in pieces])
-        options = {"max_target_length": max_target_length, "noise": noise}
-        self._state = (self._state[0], options)
+        del self._options["tokens"]
+        self._options["noise"] = noise
 
     def _texts(self, question) -> list[str]:
-        """Returns the sentences."""
         return texts(question)
 
     def _conversion(self, question, encoded: Sequence[np.ndarray]) -> Conversion:

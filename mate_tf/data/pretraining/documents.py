@@ -13,7 +13,6 @@ rows, with commas between cells.
 """
 
 import hashlib
-import json
 import os
 import pathlib
 import re
@@ -22,6 +21,7 @@ from typing import NamedTuple
 
 from mate_tf.data import records
 from mate_tf.errors import InputError
+from mate_tf.files.json_files import parse_json
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
 from mate_tf.tables.files import read_text
 from mate_tf.tables.passages import split_sentences
@@ -34,6 +34,20 @@ OTHER_JSON = "JSON files that have neither SQuAD's layout nor texts by name"
 _BLANK_LINES = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
 _DESCRIPTIONS = annotated_text_pb2.AnnotationDescription.annotation_descriptions_ext
 _BUCKETS = 10_000
+
+
+def is_of_split(key: bytes, split: str, dev_share: float | None) -> bool:
+    """Returns True if a document or table with this hash is in the split.
+
+    Args:
+        key: the hash.
+        split: one of `SPLITS`.
+        dev_share: share of "dev"; None if folders are the splits, so that all are in it.
+    """
+    if dev_share is None:
+        return True
+    number = int.from_bytes(key[:8], "big") % _BUCKETS
+    return (number < dev_share * _BUCKETS) == (split == DEV)
 
 
 class Document(NamedTuple):
@@ -87,7 +101,6 @@ class Documents:
             self._dir, self._dev_share = self._dir / split, None
 
     def __iter__(self) -> Iterator[Document]:
-        """Yields the documents."""
         self.defects.clear()
         seen, any_there = set(), False
         for path in _files(self._dir):
@@ -95,7 +108,7 @@ class Documents:
                 key = hashlib.sha256("\n".join(sentences).encode("utf-8", "ignore")).digest()
                 if sentences and key not in seen:
                     seen.add(key)
-                    if self._is_of_split(key):
+                    if is_of_split(key, self._split, self._dev_share):
                         any_there = True
                         yield Document(str(path), tuple(sentences))
         if not any_there:
@@ -104,13 +117,6 @@ class Documents:
                 "found in .txt files, JSON of SQuAD's layout or with texts by name, and "
                 "interactions of create_data"
             )
-
-    def _is_of_split(self, key: bytes) -> bool:
-        """Returns True if a document with this hash is in the split."""
-        if self._dev_share is None:
-            return True
-        is_dev = int.from_bytes(key[:8], "big") % _BUCKETS < self._dev_share * _BUCKETS
-        return is_dev == (self._split == DEV)
 
     def _read(self, path: pathlib.Path) -> Iterator[list[str]]:
         """Yields the sentences of each document of a file."""
@@ -124,12 +130,7 @@ class Documents:
         return iter(())
 
     def _of_json(self, path):
-        """Yields the sentences of each article of a JSON file."""
-        try:
-            content = json.loads(read_text(path))
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{path}: not valid JSON: {error}") from None
-        articles = _articles(content)
+        articles = _articles(parse_json(read_text(path), str(path)))
         if articles is None:
             self.defects.setdefault(OTHER_JSON, []).append(str(path))
             return
@@ -137,7 +138,6 @@ class Documents:
             yield [sentence for text in texts for sentence in _sentences(text)]
 
     def _of_interactions(self, path):
-        """Yields the sentences of each table and each passage of interactions."""
         for interaction in records.read_interactions(path):
             if self._tables:
                 yield list(_of_table(interaction.table))
@@ -161,7 +161,6 @@ def _files(folder: pathlib.Path) -> Iterator[pathlib.Path]:
 
 
 def _of_text(path):
-    """Yields the sentences of each document of a text file."""
     for document in _BLANK_LINES.split(read_text(path).replace("\r\n", "\n")):
         yield [sentence for line in document.split("\n") for sentence in _sentences(line)]
 
@@ -194,5 +193,4 @@ def _of_table(table: interaction_pb2.Table) -> Iterator[str]:
 
 
 def _sentences(text: str) -> list[str]:
-    """Splits a text with any white space into sentences."""
     return split_sentences(" ".join(text.split()))

@@ -95,16 +95,7 @@ class Masking:
         }
 
     def _choose(self, batch, real, seed):
-        """Draws the tokens to mask.
-
-        Args:
-            batch: see `__call__`.
-            real: <bool>[batch].
-            seed: <int>[2].
-
-        Returns:
-            <bool>[batch, seq].
-        """
+        """Draws the tokens to mask, <bool>[batch, seq], in the examples of `real` <bool>[batch]."""
         size, length = shape_list(batch["input_ids"])
         eligible = padding.real_tokens(batch["input_mask"])
         eligible &= ~tf.gather(self._special, batch["input_ids"])
@@ -137,14 +128,10 @@ class Masking:
         return tf.clip_by_value(wanted, 1, self._config.max_predictions_per_seq)
 
     def _positions(self, chosen):
-        """Lists the positions of the chosen tokens.
+        """Lists the positions of the chosen tokens <bool>[batch, seq].
 
-        Args:
-            chosen: <bool>[batch, seq].
-
-        Returns:
-            positions <int32>[batch, max_predictions_per_seq], and weights <float32> of the same
-            shape, 0 for unused entries.
+        Returns <int32>[batch, max_predictions_per_seq], and weights <float32> of the same shape, 0
+        for unused entries.
         """
         size, count = shape_list(chosen)[0], self._config.max_predictions_per_seq
         chosen = tf.concat([chosen, tf.zeros([size, count], tf.bool)], axis=1)
@@ -173,12 +160,8 @@ def _shifted(x):
 def _take_while_they_fit(lengths, budget):
     """Takes the words of each example in order, each if it still fits.
 
-    Args:
-        lengths: <int32>[batch, words], tokens of each word; 0 for unused entries.
-        budget: <int32>[batch], largest number of tokens.
-
-    Returns:
-        <bool>[batch, words], true for the words that are taken.
+    Args are <int32>[batch, words], the tokens of each word or 0, and <int32>[batch], the largest
+    number of tokens. Returns <bool>[batch, words], true for the words that are taken.
     """
 
     def a_run(taken, open_, left):

@@ -17,6 +17,7 @@ import tensorflow as tf
 
 from mate_tf.data import records
 from mate_tf.data.interactions import Question, create_question_id, interaction_from_table
+from mate_tf.data.pretraining.documents import SPLITS, is_of_split
 from mate_tf.data.records import text_protos
 from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2
@@ -24,7 +25,6 @@ from mate_tf.tables import html_tables
 from mate_tf.tables.files import read_text
 from mate_tf.tables.table import Table
 
-SPLITS = ("train", "dev")
 BAD_SHAPE = "tables without rows, or with rows of different lengths"
 LEFT_OUT = "pages with tables that are too small or too large"
 NO_TEXT = "tables without a text: .csv and .tsv files need a .txt file of the same name"
@@ -36,7 +36,6 @@ _DELIMITED = re.compile(r".*\.(csv|tsv)")
 _TABLE_ID = re.compile(rb'\btable_id:\s*"((?:[^"\\]|\\.)*)"')
 _NUMBER = re.compile(rb"_\d+$")
 _OF_CREATE_DATA = {"interactions", "tf_examples"}
-_BUCKETS = 10_000
 
 
 class TableFolder:
@@ -67,7 +66,6 @@ class TableFolder:
             self._dir, self._dev_share = os.path.join(self._dir, split), None
 
     def __iter__(self) -> Iterator[interaction_pb2.Interaction]:
-        """Yields the interactions, in the order of the names of the files."""
         self.defects.clear()
         number = 0
         for path in self._files():
@@ -141,10 +139,7 @@ class TableFolder:
 
     def _is_of_split(self, key: bytes) -> bool:
         """Returns True if tables with this key are in the split."""
-        if self._dev_share is None:
-            return True
-        number = int.from_bytes(hashlib.sha256(key).digest()[:8], "big")
-        return (number % _BUCKETS < self._dev_share * _BUCKETS) == (self._split == "dev")
+        return is_of_split(hashlib.sha256(key).digest(), self._split, self._dev_share)
 
     def _count(self, kind: str, message: str) -> None:
         self.defects.setdefault(kind, []).append(message)

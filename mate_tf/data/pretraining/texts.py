@@ -83,7 +83,6 @@ def texts_with_tables(
 
 
 def _texts_with_tables(interactions, text_sources, random_table_prob, seed):
-    """Yields the interactions, see `texts_with_tables`."""
     generator = random.Random(seed)
     interactions = iter(interactions)
     first = list(itertools.islice(interactions, _READ_AHEAD))

@@ -3,7 +3,6 @@
 from mate_tf.lazy import on_first_use
 
 __all__ = [
-    "GZIP",
     "PREFETCHED",
     "Curriculum",
     "count_records",

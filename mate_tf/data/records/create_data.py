@@ -13,7 +13,9 @@ are in <output_dir>/tf_examples/.parts until all splits are converted.
 import collections
 import concurrent.futures.process
 import contextlib
+import dataclasses
 import itertools
+import json
 import multiprocessing
 import os
 import pickle
@@ -28,14 +30,108 @@ from tqdm import tqdm
 
 from mate_tf.data import records
 from mate_tf.data.converters.examples import ExampleConverter
-from mate_tf.data.records.parts import PART, Parts, chunks
-from mate_tf.data.records.report import Converted, Report
+from mate_tf.data.records.parts import PART, Converted, Parts, chunks
 from mate_tf.errors import InputError
+from mate_tf.files.atomic import write_text
 from mate_tf.protos import interaction_pb2
+from mate_tf.tables.linearize import Cut
 
 TRAIN = "train"
 _PARTS_AHEAD = 2  # per process, so that no process waits and memory is limited
 _PARTS = ".parts"
+
+
+@dataclasses.dataclass
+class Report:
+    """Report about the conversion of the questions of a split.
+
+    Attributes:
+        interactions, questions: numbers of interactions and questions.
+        examples: number of examples; a question may have several.
+        padding_examples: number of examples that only fill the last batch.
+        dropped: reason -> ids and messages of the questions without an example.
+        cuts: kind -> number of examples in which something was cut, and total count.
+        defects: defects of the official files, kind -> messages. Questions left out because of a
+            defect are not counted in `questions`.
+    """
+
+    interactions: int = 0
+    questions: int = 0
+    examples: int = 0
+    padding_examples: int = 0
+    dropped: dict[str, list[dict[str, str]]] = dataclasses.field(default_factory=dict)
+    cuts: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
+    defects: dict[str, list[str]] = dataclasses.field(default_factory=dict)
+
+    @classmethod
+    def merged(cls, reports: Iterable["Report"]) -> "Report":
+        """Merges reports about different questions."""
+        result = cls()
+        for report in reports:
+            result.interactions += report.interactions
+            result.questions += report.questions
+            result.examples += report.examples
+            result.padding_examples += report.padding_examples
+            for reason, found in report.dropped.items():
+                result.dropped.setdefault(reason, []).extend(found)
+            for kind, cut in report.cuts.items():
+                result._count_cut(kind, **cut)
+            for kind, messages in report.defects.items():
+                result.defects.setdefault(kind, []).extend(messages)
+        return result
+
+    @classmethod
+    def from_json(cls, text: str) -> "Report":
+        """Reads the result of `to_json`; dropped questions are then sorted by id."""
+        content = json.loads(text)
+        content["dropped"] = content.pop("dropped_questions")
+        content["defects"] = content.pop("defect_messages")
+        return cls(**content)
+
+    def add(self, converted: Converted) -> None:
+        """Counts one question."""
+        self.questions += 1
+        if converted.error is not None:
+            reason, message = converted.error
+            entry = {"question_id": converted.question_id, "message": message}
+            self.dropped.setdefault(reason, []).append(entry)
+            return
+        self.examples += len(converted.examples)
+        for kind, count in converted.cuts:
+            self._count_cut(kind, 1, count)
+
+    def _count_cut(self, kind: str, examples: int, total: int) -> None:
+        cut = self.cuts.setdefault(kind, {"examples": 0, "total": 0})
+        cut["examples"] += examples
+        cut["total"] += total
+
+    def to_json(self) -> str:
+        """Returns the report as JSON, which does not depend on the order of the questions."""
+        content = dataclasses.asdict(self)
+        content["dropped"] = {reason: len(found) for reason, found in self.dropped.items()}
+        content["dropped_questions"] = {
+            reason: sorted(found, key=lambda entry: (entry["question_id"], entry["message"]))
+            for reason, found in self.dropped.items()
+        }
+        content["defects"] = {kind: len(messages) for kind, messages in self.defects.items()}
+        content["defect_messages"] = self.defects
+        return json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True)
+
+    def write(self, path: str | os.PathLike) -> None:
+        """Writes the report as JSON."""
+        write_text(path, self.to_json())
+
+    def __str__(self):
+        kept = self.questions - sum(map(len, self.dropped.values()))
+        share = f" ({kept / self.questions:.1%})" if self.questions else ""
+        parts = [f"{self.examples} examples of {self.questions} questions{share}"]
+        parts += [f"{len(found)} dropped ({reason})" for reason, found in self.dropped.items()]
+        parts += [f"{len(messages)} {kind}" for kind, messages in self.defects.items()]
+        parts += [
+            f"{Cut(kind, cut['total'])} in {cut['examples']} examples"
+            for kind, cut in self.cuts.items()
+        ]
+        return "; ".join(parts)
 
 
 def interactions_path(output_dir: str | os.PathLike, split: str) -> str:
@@ -138,7 +234,6 @@ def check_not_empty(report: Report, path: str | os.PathLike) -> None:
 
 
 def _parts_beside(path: str | os.PathLike, converter: ExampleConverter) -> Parts:
-    """Returns the finished parts in the folder of `path`."""
     return Parts.of(converter, os.path.join(os.path.dirname(os.fspath(path)), _PARTS))
 
 
@@ -270,6 +365,5 @@ def _end_with_parent() -> None:
 
 
 def _convert_in_worker(part: list[bytes]) -> list[Converted]:
-    """Converts a part with the converter of this worker."""
     converter, parts = _of_worker
     return parts.convert(converter, part)

@@ -19,7 +19,6 @@ import tensorflow as tf
 
 import mate_tf
 from mate_tf.data.converters.examples import ExampleConverter
-from mate_tf.data.records.report import Converted
 from mate_tf.files.atomic import write_json
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables.linearize import ConversionError, Cut
@@ -31,6 +30,23 @@ CHUNK = 32
 """Interactions converted at a time."""
 
 _CODE = ("data", "protos", "tables")  # sub-packages that examples depend on
+
+
+class Converted(NamedTuple):
+    """Result of the conversion of one question.
+
+    Attributes:
+        question_id: id of the question.
+        examples: serialized examples. They are compressed, since all examples of a split are in
+            memory while it is shuffled.
+        cuts: descriptions of the parts that the examples lack.
+        error: reason and message, if there is no example.
+    """
+
+    question_id: str
+    examples: tuple[bytes, ...]
+    cuts: tuple[Cut, ...] = ()
+    error: tuple[str, str] | None = None
 
 
 def chunks(items: Iterable, size: int) -> Iterator[list]:
@@ -89,7 +105,6 @@ class Parts(NamedTuple):
             tf.io.gfile.rmtree(self.folder)
 
     def _path(self, part: Sequence[bytes]) -> str:
-        """Returns the path of a part."""
         made_of = hashlib.sha256(self.fingerprint)
         for interaction in part:
             made_of.update(hashlib.sha256(interaction).digest())
@@ -97,7 +112,6 @@ class Parts(NamedTuple):
 
 
 def _write(converted: Sequence[Converted], path: str) -> None:
-    """Writes a part."""
     content = [
         each._replace(examples=[base64.b64encode(example).decode() for example in each.examples])
         for each in converted
@@ -106,7 +120,6 @@ def _write(converted: Sequence[Converted], path: str) -> None:
 
 
 def _read(path: str) -> list[Converted]:
-    """Reads a part."""
     with tf.io.gfile.GFile(path) as file:
         content = json.loads(file.read())
     return [

@@ -87,7 +87,6 @@ class _Raw(io.RawIOBase):
         self._file = file
 
     def readable(self):
-        """Returns True."""
         return True
 
     def readinto(self, buffer):

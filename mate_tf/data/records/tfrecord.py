@@ -207,13 +207,11 @@ def _write(messages, path, shards: int, compression: str) -> int:
 
 @contextlib.contextmanager
 def _atomic_writer(path: str, compression: str):
-    """Yields a writer of a file that is complete or not there."""
     with atomic_path(path) as temporary, tf.io.TFRecordWriter(temporary, compression) as writer:
         yield writer
 
 
 def _shard_paths(path: str, shards: int) -> list[str]:
-    """Returns the paths of the shards."""
     if shards == 1:
         return [path]
     base, extension = os.path.splitext(path)
@@ -361,7 +359,6 @@ def _fitting(batch_size: int, length: int, max_batch_tokens: int | None) -> int:
 
 
 def _num_tokens(example):
-    """Returns <int32>[], the number of tokens without padding."""
     return tf.reduce_sum(example["input_mask"])
 
 

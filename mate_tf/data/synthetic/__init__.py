@@ -10,10 +10,14 @@ consist of the same words. So a model has to match known words in new combinatio
 
 import dataclasses
 import functools
+import os
 import random
-from collections.abc import Iterator, Mapping
+import re
+import string
+from collections.abc import Iterable, Iterator
 
 from mate_tf.data.interactions import Question, create_question_id, interaction_from_table
+from mate_tf.data.synthetic.domains import DOMAINS, GENERIC, TextColumn
 from mate_tf.data.synthetic.questions import (
     EXAMPLE_QUESTIONS,
     EXAMPLE_TABLE,
@@ -23,7 +27,6 @@ from mate_tf.data.synthetic.questions import (
     make_unanswerable_question,
 )
 from mate_tf.data.synthetic.sheets import make_sheet, row_count
-from mate_tf.data.synthetic.vocabulary import make_vocabulary, vocabulary
 from mate_tf.errors import InputError
 from mate_tf.lazy import on_first_use
 from mate_tf.protos import interaction_pb2
@@ -48,7 +51,10 @@ __getattr__, __dir__ = on_first_use(__name__)
 
 SPLITS = ("train", "dev", "test")
 MIX = {"lookup": 0.4, "superlative": 0.3, "comparison": 0.15, "filter": 0.15}
-"""Default shares of the question types."""
+"""Shares of the question types."""
+
+_SPECIAL = ("[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+_WORD = re.compile(r"[a-z]+")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,12 +110,9 @@ def generate_tables(
     *,
     split: str = "train",
     rows: tuple[int, int] = (5, 200),
-    skew: float = 2.0,
     columns: tuple[int, int] = (3, 6),
     questions_per_table: int = 6,
-    mix: Mapping[str, float] = MIX,
     unanswerable: float = 0.0,
-    start: int = 0,
 ) -> Iterator[GeneratedTable]:
     """Generates tables with questions.
 
@@ -118,22 +121,19 @@ def generate_tables(
         num_tables: number of tables.
         split: "train", "dev" or "test". No name of a row occurs in two splits.
         rows: least and largest number of rows.
-        skew: 1 spreads the logarithm of the row count evenly; more gives more short tables.
         columns: least and largest number of columns, between 3 and 7.
         questions_per_table: questions about each table, up to 32.
-        mix: weight of each question type in TYPES.
         unanswerable: share of questions that the table does not answer, without coordinates.
-        start: number of the first table, so that processes can share the work.
 
     Raises:
         InputError: if an argument is out of range; the message names it.
     """
-    _check(split, rows, skew, columns, questions_per_table, mix, unanswerable)
-    for number in range(start, start + num_tables):
+    _check(split, rows, columns, questions_per_table, unanswerable)
+    for number in range(num_tables):
         # A text as seed gives the same numbers in every process; a hash would not.
         rng = random.Random(f"{seed} {split} {number}")
-        sheet = make_sheet(rng, row_count(rng, rows, skew), columns, split)
-        types = rng.choices(list(mix), list(mix.values()), k=questions_per_table)
+        sheet = make_sheet(rng, row_count(rng, rows), columns, split)
+        types = rng.choices(list(MIX), list(MIX.values()), k=questions_per_table)
         questions = []
         for wanted in types:
             made = None
@@ -157,19 +157,72 @@ def _new_question(rng, sheet, wanted, previous):
     return question
 
 
-def _check(split, rows, skew, columns, questions_per_table, mix, unanswerable):
-    """Raises InputError for an argument out of range."""
+def _check(split, rows, columns, questions_per_table, unanswerable):
     if split not in SPLITS:
         raise InputError(f"synthetic split {split!r}: choose one of {', '.join(SPLITS)}")
     if not 2 <= rows[0] <= rows[1]:
         raise InputError(f"synthetic rows {rows}: needs 2 <= least <= largest")
     if not 3 <= columns[0] <= columns[1] <= 7:
         raise InputError(f"synthetic columns {columns}: needs 3 <= least <= largest <= 7")
-    if skew <= 0:
-        raise InputError(f"synthetic skew {skew}: must be above 0")
     if not 1 <= questions_per_table <= 32:
         raise InputError(f"synthetic questions_per_table {questions_per_table}: must be 1 to 32")
     if not 0 <= unanswerable <= 1:
         raise InputError(f"synthetic unanswerable {unanswerable}: must be a share from 0 to 1")
-    if set(mix) - set(TYPES) or min(mix.values(), default=0) < 0 or sum(mix.values()) <= 0:
-        raise InputError(f"synthetic mix {dict(mix)}: needs weights of {', '.join(TYPES)}")
+
+
+def make_vocabulary(path: str | os.PathLike, extra_texts: Iterable[str] = ()) -> int:
+    """Writes the vocabulary, one piece per line, and returns the number of pieces.
+
+    A number of up to five digits is at most two pieces: 0 to 999 are pieces, and there are
+    continuations `##` of one and two digits. A word of the generator is one piece. Other words in
+    Latin letters are split into letters, so that no ASCII text contains [UNK].
+
+    Args:
+        path: the file; it is written atomically.
+        extra_texts: further texts, with words that become whole pieces.
+    """
+    from mate_tf.files.atomic import write_text  # imports TensorFlow, which tables do not need
+
+    pieces = vocabulary(extra_texts)
+    write_text(path, "".join(f"{piece}\n" for piece in pieces))
+    return len(pieces)
+
+
+def vocabulary(extra_texts: Iterable[str] = ()) -> list[str]:
+    """Returns the pieces, special ones first: [PAD] is 0 and [EMPTY] is 1, as in the reference."""
+    letters = string.ascii_lowercase
+    pieces = [
+        *_SPECIAL,
+        *string.punctuation,
+        *(str(number) for number in range(1000)),
+        *(f"##{digit}" for digit in string.digits),
+        *(f"##{number:02}" for number in range(100)),
+        *letters,
+        *(f"##{letter}" for letter in letters),
+        *sorted({word for text in (*_texts(), *extra_texts) for word in _words(text)}),
+    ]
+    return list(dict.fromkeys(pieces))
+
+
+def _words(text):
+    """Returns the lower-cased words of a text, without {placeholders} of templates."""
+    return _WORD.findall(re.sub(r"\{\w+\}", " ", text).lower())
+
+
+def _texts():
+    """Yields all texts that generated tables and questions are made of."""
+    yield from _template_texts(GENERIC)
+    for domain in DOMAINS:
+        yield from (*domain.headers, *domain.starts, *domain.ends, *domain.one, *domain.all)
+        for column in domain.columns:
+            yield from (column.header, column.noun)
+            if isinstance(column, TextColumn):
+                yield from column.values
+            yield from _template_texts(column.templates)
+    yield from (question for question, _ in EXAMPLE_QUESTIONS)
+    yield from ("a", "an")
+
+
+def _template_texts(templates):
+    for texts in vars(templates).values():
+        yield from texts

@@ -42,14 +42,13 @@ class Sheet:
         return [index for index, column in enumerate(self.columns) if isinstance(column, kind)]
 
 
-def row_count(rng: random.Random, rows: tuple[int, int], skew: float) -> int:
-    """Draws a number of rows between the two numbers of `rows`, log-uniform for skew 1.
+def row_count(rng: random.Random, rows: tuple[int, int]) -> int:
+    """Draws a number of rows between the two numbers of `rows`; more tables are short than long.
 
-    Larger skews give more short tables. With skew 2 and 5 to 200 rows, half of the tables have
-    fewer than 13 rows and a tenth have more than 100.
+    With 5 to 200 rows, half of the tables have fewer than 13 rows and a tenth more than 100.
     """
     low, high = rows
-    return min(high, max(low, round(low * (high / low) ** (rng.random() ** skew))))
+    return min(high, max(low, round(low * (high / low) ** (rng.random() ** 2.0))))
 
 
 def make_sheet(rng: random.Random, num_rows: int, columns: tuple[int, int], split: str) -> Sheet:

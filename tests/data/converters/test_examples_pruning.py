@@ -1,7 +1,5 @@
 """Examples of pruned tables."""
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -132,13 +130,6 @@ def test_the_best_row_is_read_whole(vocab_file):
     rows[7][2] = "y " * 9
     example = converter.convert(ask(rows, "blue 7"), 0)
     assert (values(example, "row_ids") == 8).sum() == 3
-
-
-def test_options_reach_other_processes(converters):
-    copied = pickle.loads(pickle.dumps(converters[True, False]))
-    assert copied.config == converters[True, False].config
-    assert copied.config.prune_columns
-    assert not copied.config.prune_rows
 
 
 cell = st.lists(st.sampled_from(WORDS), max_size=2).map(" ".join)

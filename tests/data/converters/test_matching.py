@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mate_tf.data.converters.matching import shared_words
+from mate_tf.data.converters.example_features import shared_words
 from mate_tf.data.converters.tokenizer import Tokenizer
 
 PIECES = ["[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "team", "teams", "win"]
@@ -13,10 +13,8 @@ PIECES += ["##s", "##ner", "5", ",", "city", "cities", "-"]
 
 
 @pytest.fixture(scope="module")
-def tokenizer(tmp_path_factory):
-    path = tmp_path_factory.mktemp("vocabulary") / "vocab.txt"
-    path.write_text("\n".join(PIECES) + "\n")
-    return Tokenizer(path)
+def tokenizer(vocabulary_file):
+    return Tokenizer(vocabulary_file(PIECES))
 
 
 def marked(tokenizer, question, table):

@@ -12,7 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from official.nlp.tools import tokenization
 
-from mate_tf.data.converters.tokenizer import MAX_WORD_CHARACTERS, Tokenizer, read_vocabulary
+from mate_tf.data.converters.tokenizer import (
+    MAX_WORD_CHARACTERS,
+    Detokenizer,
+    Tokenizer,
+    read_vocabulary,
+)
 from mate_tf.errors import InputError
 from mate_tf.tables.text import EMPTY, format_text
 
@@ -212,3 +217,38 @@ def test_missing_vocabulary(tmp_path):
 
 def test_windows_line_ends(vocab_file):
     assert read_vocabulary(vocab_file("\r\n".join(PIECES).encode() + b"\r\n")) == tuple(PIECES)
+
+
+WRITTEN = [
+    *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "plane", "##s", "fly", "high", "the", "bird"),
+    *("'", "s", "wing", "(", "19", "##77", ")", "-", ".", ",", "3", "&", ";", "old", "a"),
+]
+
+
+@pytest.fixture(scope="module")
+def vocabulary(vocabulary_file):
+    return vocabulary_file(WRITTEN)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Planes fly high.", "planes fly high."),
+        ("the bird's wing ( 1977 ), high", "the bird's wing (1977), high"),
+        ("a 19-a old plane", "a 19-a old plane"),
+        ("3 & 19; fly", "3 & 19; fly"),
+        ("strange", "[UNK]"),
+    ],
+)
+def test_texts_of_pieces(vocabulary, text, expected):
+    ids = Tokenizer(vocabulary).encode([text]).ids
+    assert Detokenizer(vocabulary)(ids) == expected
+
+
+def test_the_end_of_texts_and_special_pieces(vocabulary):
+    name = {piece: index for index, piece in enumerate(WRITTEN)}
+    ids = [name[each] for each in ("[CLS]", "##s", "fly", "[MASK]", "high", "[SEP]", "bird")]
+    detokenize = Detokenizer(vocabulary)
+    assert detokenize(ids) == "s fly [MASK] high"
+    assert detokenize([name["fly"], 0, 0]) == "fly"
+    assert detokenize([]) == ""

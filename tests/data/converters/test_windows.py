@@ -24,10 +24,8 @@ SPANS = answer_spans_pb2.AnswerSpans.answer_spans_ext
 
 
 @pytest.fixture(scope="module")
-def vocab_file(tmp_path_factory):
-    path = tmp_path_factory.mktemp("vocabulary") / "vocab.txt"
-    path.write_text("\n".join(PIECES))
-    return path
+def vocab_file(vocabulary_file):
+    return vocabulary_file(PIECES)
 
 
 @pytest.fixture(scope="module")

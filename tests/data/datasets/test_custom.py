@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from mate_tf.data import interactions
 from mate_tf.data.datasets import custom
 from mate_tf.errors import InputError
+from mate_tf.tables.limits import Limits
 from mate_tf.tables.table import Table
 
 from .conftest import plain
@@ -250,6 +251,24 @@ def test_a_tenth_of_the_tables_is_held_out(folder):
     assert seeded == custom.describe(path, seed=1).held_out
 
 
+def test_tables_are_read_as_for_questions(folder, monkeypatch):
+    """Workbooks too, any other file as CSV, and no more of a file than the limits allow."""
+    openpyxl = pytest.importorskip("openpyxl")
+    path = folder()
+    book = openpyxl.Workbook()
+    for row in (("City", "People"), ("Bern", 134794), ("Rome", 2761632)):
+        book.active.append(row)
+    book.save(path / "cities.xlsx")
+    (path / "cities.txt").write_text(CITIES)
+    lines = [CELLS | {"table": "cities.xlsx", "cells": [[1, "People"]]}]
+    lines += [CELLS | {"table": "cities.txt"}]
+    folder(lines, dev=[OTHER])
+    assert [answer["texts"] for answer in answers(path)] == [["2761632"], ["Switzerland"]]
+    monkeypatch.setattr("mate_tf.tables.given.Limits", lambda: Limits(max_table_cells=4))
+    with pytest.raises(InputError, match=r"line 1: cells: .*; all rows after row 1 not read"):
+        answers(path)
+
+
 def test_files_of_windows(folder):
     path = folder(dev=[CELLS])
     content = "\r\n\r\n".join(json.dumps(line) for line in (CELLS, OTHER)) + "\r\n"
@@ -300,7 +319,7 @@ def test_files_of_windows(folder):
         (CELLS | {"table": "/etc/x.csv"}, "table: .* is not in the folder"),
         (CELLS | {"table": "tables/x.csv"}, "table: there is no file 'tables/x.csv'"),
         (CELLS | {"table": "tables/x\0.csv"}, "table: there is no file"),
-        (CELLS | {"table": "tables"}, 'table: "tables" ends in none of .csv, .tsv, .json'),
+        (CELLS | {"table": "tables"}, "table: there is no file 'tables'"),
         (CELLS | {"id": ""}, 'id: expected text, not ""'),
         (CELLS | {"id": "first"}, "id: 'first' is a duplicate"),
         (CELLS | {"conversation": "first"}, "conversation: 'first' is a duplicate"),

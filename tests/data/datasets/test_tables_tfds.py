@@ -10,7 +10,8 @@ import math
 import pytest
 import tensorflow_datasets as tfds
 
-from mate_tf.data.datasets import sqa, sqa_tfds, tabfact, tabfact_tfds, wikitq, wikitq_tfds
+from mate_tf.data.converters import expansion
+from mate_tf.data.datasets import hybridqa, sqa, tabfact, tables_tfds, wikitq
 from mate_tf.errors import InputError
 
 SHARED = ["header", "question", "question_id", "rows", "table_id", "title"]
@@ -76,8 +77,8 @@ def check_all(examples, interactions):
     return [(example, expected[name][1]) for name, example in examples.items()]
 
 
-def cells(example):
-    found = example["answer_cells"]
+def cells(example, feature="answer_cells"):
+    found = example[feature]
     return list(zip(found["row"].tolist(), found["column"].tolist(), strict=True))
 
 
@@ -99,7 +100,7 @@ def sqa_part(sqa_dir, tmp_path):
 
 
 def test_sqa(sqa_part, tmp_path):
-    found, info = load(sqa_tfds.Sqa.name, sqa_part, tmp_path / "tfds")
+    found, info = load(tables_tfds.Sqa.name, sqa_part, tmp_path / "tfds")
     assert set(found) == {"train", "dev", "test"}
     own = ["answer_cells", "answer_texts", "position", "sequence_id"]
     assert sorted(info.features) == sorted(SHARED + own)
@@ -141,7 +142,7 @@ def test_wikitq(wikitq_dir, tmp_path):
         name = f"{wikitq.splits()[split]}.tsv"
         some_lines(wikitq_dir / "data" / name, folder / "data" / name, 40)
     (folder / "csv").symlink_to(wikitq_dir / "csv")
-    found, info = load(wikitq_tfds.Wtq.name, folder, tmp_path / "tfds")
+    found, info = load(tables_tfds.Wtq.name, folder, tmp_path / "tfds")
     assert set(found) == {"train", "test"}
     own = ["answer_cells", "answer_number", "answer_texts", "problem"]
     assert sorted(info.features) == sorted(SHARED + own)
@@ -171,7 +172,7 @@ def test_tabfact(tabfact_dir, tmp_path):
     with open(tabfact_dir / "data" / "val_id.json", encoding="utf-8") as file:
         tables = json.load(file)[:4]
     (folder / "data" / "val_id.json").write_text(json.dumps(tables))
-    found, info = load(tabfact_tfds.TabFact.name, folder, tmp_path / "tfds")
+    found, info = load(tables_tfds.TabFact.name, folder, tmp_path / "tfds")
     assert set(found) == {"dev"}
     assert sorted(info.features) == sorted([*SHARED, "label"])
     with open(folder / "tokenized_data" / "val_examples.json", encoding="utf-8") as file:
@@ -192,3 +193,26 @@ def test_tabfact(tabfact_dir, tmp_path):
         statements[table][2] for table in tables
     }
     check_all(found["dev"], tabfact.read(folder, "dev"))
+
+
+def test_hybridqa(goldens, tmp_path):
+    raw = goldens / "metrics" / "open" / "hybridqa" / "raw"
+    found, info = load(tables_tfds.HybridQa.name, raw, tmp_path)
+    assert set(info.splits) == set(hybridqa.SPLITS)
+    for split in hybridqa.SPLITS:
+        interactions = {each.questions[0].id: each for each in hybridqa.read(raw, split)}
+        for example, question in check_all(found[split], interactions.values()):
+            interaction = interactions[question.id]
+            table = interaction.table
+            assert example["answer"].decode() == "".join(question.answer.answer_texts)
+            assert cells(example, "candidate_cells") == answer_cells(question)
+            passages = example["passages"]
+            assert dict(zip(passages["identifier"], passages["text"], strict=True)) == {
+                name.encode(): text.encode()
+                for name, text in expansion.passages(interaction).items()
+            }
+            assert len(example["links"]["row"]) == sum(
+                len(expansion.links(cell))
+                for row in [table.columns, *(row.cells for row in table.rows)]
+                for cell in row
+            )

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mate_tf.data import features as feature_names
-from mate_tf.data import padding
 from mate_tf.data.records import replicas
 from mate_tf.errors import InputError
 
@@ -50,25 +48,3 @@ def test_unequal_parts():
     replicas.check_batch_size("key", 6, 3)
     with pytest.raises(InputError, match="key=6 cannot be split among 4 replicas"):
         replicas.check_batch_size("key", 6, 4)
-
-
-@pytest.mark.parametrize(("size", "filled"), [(4, 4), (5, 8)])
-def test_fill_to_multiple(size, filled):
-    batch = {
-        feature.name: tf.ones([size, 3 if feature.per_token else feature.size], feature.dtype)
-        if feature.dtype != "string"
-        else tf.fill([size, 1], "x")
-        for feature in feature_names.ALL
-    }
-    # As `records.dataset` gives them.
-    batch = {
-        name: tf.cast(value, tf.int32)
-        if value.dtype == tf.int64 and name != "table_id_hash"
-        else value
-        for name, value in batch.items()
-    }
-    result = padding.fill_to_multiple(batch, 4)
-    assert {len(value) for value in result.values()} == {filled}
-    assert tf.reduce_sum(result["input_mask"], axis=1).numpy().tolist() == [3] * size + [1] * (
-        filled - size
-    )

@@ -23,7 +23,7 @@ def tables():
 def test_same_seed_same_tables():
     again = list(synthetic.generate_tables(3, 6, rows=(5, 20)))
     assert again == list(synthetic.generate_tables(3, 6, rows=(5, 20)))
-    assert again[4:] == list(synthetic.generate_tables(3, 2, rows=(5, 20), start=4))
+    assert again[:2] == list(synthetic.generate_tables(3, 2, rows=(5, 20)))
     assert again != list(synthetic.generate_tables(4, 6, rows=(5, 20)))
 
 
@@ -177,18 +177,13 @@ def test_question_type_of_other_ids(question_id):
         synthetic.question_type(question_id)
 
 
-def test_thousands_of_questions():
-    count = sum(len(t.questions) for t in synthetic.generate_tables(2, 1000))
-    assert count == 6000
-
-
 def test_row_count_covers_the_range_from_end_to_end():
     class Extremes:
         def __init__(self, value):
             self.random = lambda: value
 
-    assert row_count(Extremes(0.0), (5, 200), 2.0) == 5
-    assert row_count(Extremes(0.9999999), (5, 200), 2.0) == 200
+    assert row_count(Extremes(0.0), (5, 200)) == 5
+    assert row_count(Extremes(0.9999999), (5, 200)) == 200
 
 
 def test_vocabulary_has_no_unknown_piece_on_generated_text(tables):
@@ -249,10 +244,7 @@ def test_example_is_held_out_and_its_answers_are_right():
         ({"split": "eval"}, "split 'eval'"),
         ({"rows": (9, 5)}, r"rows \(9, 5\)"),
         ({"columns": (2, 4)}, r"columns \(2, 4\)"),
-        ({"skew": 0}, "skew 0"),
         ({"questions_per_table": 0}, "questions_per_table 0"),
-        ({"mix": {"count": 1}}, "mix"),
-        ({"mix": {}}, "mix"),
         ({"unanswerable": 1.5}, r"unanswerable 1\.5"),
     ],
 )

@@ -1,65 +1,44 @@
 """Reads the user's own tables and questions: a folder of tables and a file of questions per split.
 
-```
-my_data/
-  train.jsonl                  questions for training
-  dev.jsonl                    optional; without it a tenth of the tables of train.jsonl is held out
-  test.jsonl                   optional; its questions may lack answers
-  labels.json                  optional, for classification: ["refuted", "entailed"]
-  tables/cities.csv            .csv, .tsv and .json (see `Table.from_json`), in any sub-folder
-```
-
-Each line of a question file is a JSON object:
-
-```
-{"table": "tables/cities.csv", "question": "Which city is largest?", "cells": [[2, 0]]}
-{"table": "tables/cities.csv", "question": "Which cities are in Italy?", "text": ["Rome", "Bari"]}
-{"table": "tables/cities.csv", "question": "How many live in Italy?", "number": 3076000}
-{"table": "tables/cities.csv", "question": "How many live in Italy?",
- "cells": [[0, "Population"], [3, "Population"]], "aggregation": "SUM"}
-{"table": "tables/cities.csv", "question": "Bern is in Italy.", "class": "refuted"}
-```
-
-table: path of the table in the folder.
-question: the question, or for classification the statement.
-cells: the answer's cells as [row, column], both from 0 and without the header; the column may also
-    be given by its name.
-text: the answer as one text or several texts; its cells are found in the table.
-number: the answer as a number, in the table or computed from it.
-class: the label, a name or a number from 0. Names are those of `labels.json`, or without it all
-    names in train.jsonl in alphabetical order.
-aggregation: operation over the cells, "SUM", "AVERAGE", "COUNT" or "NONE".
-id: optional name of the question, unique in its file. Question "x" is "x-0_0" in predictions.
-conversation: optional; consecutive lines with the same value are questions of one conversation
-    about one table, and may refer to the previous answer. In predictions they are
-    "<conversation>-0_0", "<conversation>-0_1", …
-title: optional title of the table's document.
-
-A question has one of cells, text, number and class. A data set with classes has no other answers.
-Keys with the value null are ignored, and so are keys that begin with "_".
+The format is described in docs/tasks/custom.md. Question "x" is "x-0_0" in predictions, and the
+questions of conversation "x" are "x-0_0", "x-0_1", …
 """
 
 import dataclasses
 import functools
 import itertools
+import math
 import os
 import pathlib
 from collections.abc import Iterator
 
-from mate_tf.data.datasets.custom.answers import Answers
-from mate_tf.data.datasets.custom.lines import Line, questions_path, read_lines
-from mate_tf.data.datasets.custom.summary import SPLITS, Size, Summary, describe
-from mate_tf.data.interactions import interaction_from_table, interactions_of_single_questions
+from mate_tf.answers import execution
+from mate_tf.answers.gold import (
+    AnswerError,
+    GoldAnswer,
+    SupervisionMode,
+    answer_at,
+    format_number,
+    parse_answer,
+)
+from mate_tf.data.datasets.custom.lines import NONE, Line, questions_path, read_lines, shown
+from mate_tf.data.datasets.custom.summary import SPLITS, Size, Summary, class_index, describe
+from mate_tf.data.interactions import (
+    Question,
+    interaction_from_table,
+    interactions_of_single_questions,
+)
 from mate_tf.errors import InputError
 from mate_tf.lazy import on_first_use
 from mate_tf.protos import interaction_pb2
+from mate_tf.tables.given import read_table
+from mate_tf.tables.numbers import column_values, to_float32
 from mate_tf.tables.table import Table
 
 __all__ = ["SPLITS", "Size", "Summary", "describe", "read"]
 
 __getattr__, __dir__ = on_first_use(__name__)
 
-_READERS = {".csv": Table.from_csv, ".tsv": Table.from_tsv, ".json": Table.from_json}
 _TABLES_IN_MEMORY = 64
 _LINES_TOGETHER = 500
 
@@ -75,7 +54,7 @@ def read(
     only, since answer cells then are cells that contain the answer.
 
     Args:
-        input_dir: the folder, see the top of this module.
+        input_dir: the folder.
         split: "train", "dev" or "test".
         seed: seed of the choice of tables that are held out.
 
@@ -88,7 +67,7 @@ def read(
     summary = describe(input_dir, seed=seed)
     source = "train" if split == "dev" and summary.held_out else split
     tables = functools.lru_cache(_TABLES_IN_MEMORY)(functools.partial(_read_table, input_dir))
-    answers = Answers(summary, strict=split == "train")
+    answers = _Answers(summary, strict=split == "train")
     lines = read_lines(questions_path(input_dir, source), source)
     for _, group in itertools.groupby(lines, _group_key):
         first, *others = group
@@ -117,6 +96,92 @@ def _group_key(line: Line):
 
 
 def _read_table(input_dir: pathlib.Path, name: str) -> Table:
-    """Reads a table by its path in the folder."""
-    path = input_dir / name
-    return dataclasses.replace(_READERS[path.suffix.lower()](path), table_id=name)
+    return dataclasses.replace(read_table(input_dir / name), table_id=name)
+
+
+class _Answers:
+    """Conversion of lines to questions; `strict` rejects texts that are in several cells."""
+
+    def __init__(self, summary: Summary, strict: bool):
+        self._labels = summary.labels
+        self._weakly_supervised = summary.weakly_supervised
+        self._mode = SupervisionMode.REMOVE_ALL_STRICT if strict else SupervisionMode.REMOVE_ALL
+
+    def question(self, line: Line, table: Table) -> Question:
+        """Makes the question of a line; its answer is invalid if it is not found in the table."""
+        question = Question(line.question_id, line.question, given=line.given)
+        if line.kind is None:
+            return question
+        if line.kind == "class":
+            index = class_index(line, self._labels)
+            return dataclasses.replace(question, class_index=index)
+        question = dataclasses.replace(question, aggregation=line.aggregation)
+        find = self._of_cells if line.kind == "cells" else self._found
+        try:
+            answer = find(line, table)
+        except AnswerError as error:
+            # Evaluation compares with texts, whether or not they are in the table.
+            texts = line.answer if line.kind == "text" else ()
+            texts = (format_number(line.answer),) if line.kind == "number" else texts
+            return dataclasses.replace(question, texts=texts, is_valid=False, problem=error.reason)
+        return dataclasses.replace(
+            question,
+            coordinates=answer.coordinates,
+            texts=answer.texts,
+            float_value=answer.float_value,
+        )
+
+    def _of_cells(self, line: Line, table: Table) -> GoldAnswer:
+        """Returns an answer given by cells: the cells, or the number computed from them."""
+        answer = answer_at(table, _coordinates(line, table))
+        if not line.is_computed:
+            return answer
+        columns = {column: column_values(table.column(column)) for _, column in answer.coordinates}
+        numbers = [columns[column][row] for row, column in answer.coordinates]
+        numbers = [number if isinstance(number, float) else None for number in numbers]
+        value, text = execution.result(line.aggregation, answer.texts, numbers)
+        if value is None or not math.isfinite(to_float32(value)):
+            raise AnswerError(f"{line.aggregation} of cells that are no numbers")
+        coordinates = () if self._weakly_supervised else answer.coordinates
+        return GoldAnswer((text,), coordinates, value)
+
+    def _found(self, line: Line, table: Table) -> GoldAnswer:
+        """Returns an answer given by text or number, with the cells that contain it."""
+        if line.kind == "text":
+            given = GoldAnswer(line.answer)
+        else:
+            given = GoldAnswer(float_value=line.answer)
+        if line.is_computed:
+            # The answer is computed, so a cell with the same text is a coincidence.
+            answer = parse_answer(table, given, SupervisionMode.REMOVE_ALL)
+            answer = dataclasses.replace(answer, coordinates=())
+        else:
+            answer = parse_answer(table, given, self._mode)
+        if answer.float_value is not None and not math.isfinite(answer.float_value):
+            answer = dataclasses.replace(answer, float_value=None)
+        if not answer.coordinates and (line.aggregation == NONE or answer.float_value is None):
+            raise AnswerError("neither a cell nor a number")
+        return answer
+
+
+def _coordinates(line: Line, table: Table) -> list[tuple[int, int]]:
+    """Returns the distinct cells of a line with column numbers, checked against the table."""
+    found = {}
+    for row, column in line.answer:
+        index = column
+        if isinstance(column, str):
+            count = table.columns.count(column)
+            if count != 1:
+                raise InputError(
+                    f"{line.where}: cells: {count or 'no'} columns of {line.table} are named"
+                    f" {shown(column)}; it has {', '.join(map(shown, table.columns))}"
+                )
+            index = table.columns.index(column)
+        if not (0 <= row < table.num_rows and 0 <= index < table.num_columns):
+            raise InputError(
+                f"{line.where}: cells: {shown([row, column])} is not in {line.table}, which has"
+                f" {table.num_rows} rows and {table.num_columns} columns; both count from 0, and"
+                f" the header is not a row{'; ' if table.unread else ''}{table.unread}"
+            )
+        found[row, index] = True
+    return list(found)

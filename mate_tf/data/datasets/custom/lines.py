@@ -1,4 +1,4 @@
-"""Reads question files of the user's own data (see `custom`); checks lines without the tables."""
+"""Reads question files of the user's own data; checks their lines without the tables."""
 
 import dataclasses
 import json
@@ -14,8 +14,6 @@ from mate_tf.errors import InputError
 from mate_tf.files.json_lines import read_json_lines
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables.numbers import to_float32
-
-TABLE_FILES = (".csv", ".tsv", ".json")
 
 NONE, *COMPUTED = interaction_pb2.Answer.AggregationFunction.keys()
 
@@ -145,7 +143,6 @@ def _line(where: str, number: int, fields: dict[str, Any], default_id: str) -> L
 
 
 def _text(value) -> str:
-    """Checks a text that is not blank."""
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"expected text, not {shown(value)}")
     try:
@@ -156,29 +153,23 @@ def _text(value) -> str:
 
 
 def _name(value) -> str:
-    """Checks a name: a text or an integer."""
     return _text(str(value) if type(value) is int else value)
 
 
 def _table_path(value) -> str:
-    """Checks a path of a table in the folder of the data set."""
     path = posixpath.normpath(_text(value))
     if os.path.isabs(path) or path.split("/")[0] == "..":
         raise ValueError(f"{shown(value)} is not in the folder of the data set")
-    if pathlib.PurePath(path).suffix.lower() not in TABLE_FILES:
-        raise ValueError(f"{shown(value)} ends in none of {', '.join(TABLE_FILES)}")
     return path
 
 
 def _aggregation(value) -> str:
-    """Checks the name of an operation."""
     if value not in (NONE, *COMPUTED):
         raise ValueError(f"{shown(value)} is none of {', '.join((NONE, *COMPUTED))}")
     return value
 
 
 def _cells(value) -> tuple[tuple[int, int | str], ...]:
-    """Checks a list of [row, column]."""
     if not isinstance(value, list) or not value:
         raise ValueError(f"expected a list of [row, column], not {shown(value)}")
     for cell in value:
@@ -191,14 +182,12 @@ def _cells(value) -> tuple[tuple[int, int | str], ...]:
 
 
 def _texts(value) -> tuple[str, ...]:
-    """Checks a text or a list of texts."""
     if isinstance(value, list) and not value:
         raise ValueError("expected one text or several, not an empty list")
     return tuple(map(_text, value if isinstance(value, list) else [value]))
 
 
 def _number(value) -> float:
-    """Checks a number that is finite as float32."""
     if type(value) not in (int, float):
         raise ValueError(f"expected a number, not {shown(value)}")
     try:
@@ -211,7 +200,6 @@ def _number(value) -> float:
 
 
 def _label(value) -> int | str:
-    """Checks a class: a name or a number from 0."""
     if type(value) in (bool, int):
         if value < 0:
             raise ValueError(f"{value} is negative")

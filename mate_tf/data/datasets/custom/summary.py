@@ -1,16 +1,18 @@
-"""Summary of the user's own data: sizes of splits, and the kinds of answers to predict."""
+"""Summary of the user's own data: sizes of splits, kinds of answers, and the labels of classes."""
 
 import collections
 import dataclasses
 import os
 import pathlib
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from mate_tf.data.datasets.custom import labels
 from mate_tf.data.datasets.custom.lines import Line, questions_path, read_lines, shown
 from mate_tf.errors import InputError
+from mate_tf.files.json_files import parse_json
+from mate_tf.tables.files import read_text
 
+LABELS_FILE = "labels.json"
 SPLITS = ("train", "dev", "test")
 
 DEV_SHARE = 0.1
@@ -25,7 +27,6 @@ class Size:
     tables: int
 
     def __str__(self):
-        """Returns a text such as "12 questions about 3 tables"."""
         questions = "1 question" if self.questions == 1 else f"{self.questions} questions"
         tables = "1 table" if self.tables == 1 else f"{self.tables} tables"
         return f"{questions} about {tables}"
@@ -67,7 +68,6 @@ class Summary:
         return self.aggregates or self.weakly_supervised
 
     def __str__(self):
-        """Returns the summary in one line."""
         sizes = [
             f"{split}: {size}"
             + (" held out from train" if split == "dev" and self.held_out else "")
@@ -107,7 +107,7 @@ class _Survey:
         self.input_dir = input_dir
         self.questions: dict[str, collections.Counter[str]] = {}
         """Split -> table -> number of questions."""
-        self.labels = labels.declared(input_dir)
+        self.labels = _declared_labels(input_dir)
         self._first: Line | None = None
         self._kinds: set[str] = set()
         self._aggregates = self._sequential = False
@@ -127,12 +127,12 @@ class _Survey:
                 self._aggregates |= line.is_computed
             if line.kind == "class":
                 if self.labels:
-                    labels.class_index(line, self.labels)
+                    class_index(line, self.labels)
                 else:
                     found.setdefault(line.answer, line.where)
         self.questions[split] = tables
         if found:
-            self.labels = labels.found(found, path)
+            self.labels = _found_labels(found, path)
 
     def summary(self, held_out: frozenset[str]) -> Summary:
         """Returns the summary, with the `held_out` tables as "dev", if there are any."""
@@ -178,3 +178,53 @@ def _held_out(tables: Iterable[str], input_dir: pathlib.Path, seed: int) -> froz
             " table, so none can be held out: put some of the questions into dev.jsonl"
         )
     return frozenset(random.Random(seed).sample(tables, max(1, round(DEV_SHARE * len(tables)))))
+
+
+def _declared_labels(input_dir: pathlib.Path) -> tuple[str, ...]:
+    """Reads the names in `labels.json`, at least two distinct ones; () if there is no such file."""
+    path = input_dir / LABELS_FILE
+    if not path.exists():
+        return ()
+    names = parse_json(read_text(path), str(path))
+    if not isinstance(names, list) or not all(
+        isinstance(name, str) and name.strip() for name in names
+    ):
+        raise InputError(f"{path}: expected a list of names")
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise InputError(f"{path}: expected two names or more, all different")
+    return tuple(names)
+
+
+def _found_labels(first_seen: Mapping[int | str, str], path: pathlib.Path) -> tuple[str, ...]:
+    """Returns the names of the labels in a file; a number is its own name.
+
+    `first_seen` has file and line of the first occurrence of each label. All labels must not be the
+    same, and there must be no gaps between numbers.
+    """
+    labels = sorted(first_seen)
+    if len(labels) < 2:
+        raise InputError(f"{path}: class: all are {shown(labels[0])}; there is nothing to learn")
+    if isinstance(labels[0], int):
+        for index, label in enumerate(labels):
+            if label != index:
+                raise InputError(
+                    f"{first_seen[label]}: class: {label} is there but {index} is not; classes"
+                    f" count from 0 without gaps, unless {LABELS_FILE} names them"
+                )
+    return tuple(map(str, labels))
+
+
+def class_index(line: Line, labels: tuple[str, ...]) -> int:
+    """Returns the class of a line, from 0.
+
+    Raises:
+        InputError: if the label is unknown.
+    """
+    if isinstance(line.answer, str) and line.answer in labels:
+        return labels.index(line.answer)
+    if isinstance(line.answer, int) and line.answer < len(labels):
+        return line.answer
+    raise InputError(
+        f"{line.where}: class: {shown(line.answer)} is none of the {len(labels)} labels"
+        f" {', '.join(labels[:10])}{', …' if len(labels) > 10 else ''}"
+    )

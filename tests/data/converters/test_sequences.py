@@ -10,7 +10,6 @@ import tensorflow as tf
 
 from mate_tf.data import features, records
 from mate_tf.data.converters import sequences
-from mate_tf.data.converters.sequences import tokens
 from mate_tf.errors import InputError
 from mate_tf.tables.linearize import ConversionError
 
@@ -23,7 +22,7 @@ def vocabulary(tmp_path_factory):
     folder = tmp_path_factory.mktemp("vocabularies")
     pieces = {
         "symbols": ["a", "b", "[MAX"],
-        "bytes": tokens.BYTE_PIECES,
+        "bytes": sequences.BYTE_PIECES,
         "word_pieces": ["plane", "##s", "fly"],
     }
     for kind, own in pieces.items():
@@ -212,3 +211,92 @@ def test_records_of_tables_and_sequences_do_not_mix(vocabulary, tmp_path):
     records.write_examples([example], tmp_path / "a.tfrecord")
     with pytest.raises(InputError, match="its examples lack segment_ids, column_ids"):
         records.dataset(tmp_path / "a.tfrecord", 1)
+
+
+PAD, UNK, CLS, SEP, A, B, C = range(7)
+
+
+@pytest.fixture
+def with_target(tmp_path):
+    """with_target(length, target): a converter of the symbols a, b, c."""
+    sequences.make_vocabulary(tmp_path / "vocab.txt", "abc")
+
+    def converter(length=8, target=5):
+        options = {"max_target_length": target, "tokens": "symbols"}
+        return sequences.TargetConverter(tmp_path / "vocab.txt", length, **options)
+
+    return converter
+
+
+def text_pair(text, target=None, name="x"):
+    found = sequences.interaction(name, [text])
+    if target is not None:
+        found.questions[0].answer.answer_texts.append(target)
+    return found
+
+
+def values(example, name):
+    return list(example.features.feature[name].int64_list.value)
+
+
+def test_text_and_target(with_target):
+    first, second = with_target().convert_all(text_pair("a b c", "c a"), text_pair("b", "a"))
+    assert values(first.example, "input_ids") == [CLS, A, B, C, PAD, PAD, PAD, PAD]
+    assert values(first.example, "target_ids") == [CLS, C, A, SEP, PAD]
+    assert not first.cuts
+    assert values(second.example, "input_ids")[:3] == [CLS, B, PAD]
+    assert values(second.example, "target_ids") == [CLS, A, SEP, PAD, PAD]
+
+
+def test_long_texts_are_cut_and_end(with_target):
+    (found,) = with_target(length=8).convert_all(text_pair("a " * 10, "b c b c b"))
+    assert values(found.example, "input_ids") == [CLS, *[A] * 7]
+    assert values(found.example, "target_ids") == [CLS, B, C, B, SEP]
+    assert {cut.kind: cut.count for cut in found.cuts}[sequences.TARGET_CUT] == 2
+
+
+def test_no_target(with_target):
+    """In a test set without gold texts there is nothing to write, but the text is read."""
+    example = with_target().convert(text_pair("a b"))
+    assert values(example, "input_ids")[:3] == [CLS, A, B]
+    assert values(example, "target_ids") == [CLS, SEP, PAD, PAD, PAD]
+    assert values(with_target().empty_example(), "target_ids") == [PAD] * 5
+
+
+def test_pickled_with_target(with_target):
+    before = with_target()
+    after = pickle.loads(pickle.dumps(before))
+    one, other = (each.convert(text_pair("a b", "c")) for each in (before, after))
+    assert one == other
+    assert after.max_target_length == 5
+
+
+def test_no_room(with_target):
+    with pytest.raises(InputError, match="max_target_length=2: must be more than 2"):
+        with_target(target=2)
+
+
+def test_batches_with_targets(with_target, tmp_path):
+    converter = with_target()
+    found = converter.convert_all(
+        text_pair("a b", "c"), text_pair("a", "b b", "y"), text_pair("c", "a", "z")
+    )
+    path = tmp_path / "a.tfrecord"
+    records.write_examples([each.example for each in found], path)
+    first, second = records.dataset(path, 2, fill_remainder=True).as_numpy_iterator()
+    assert first["target_ids"].dtype == np.int32
+    np.testing.assert_array_equal(first["target_ids"], [[CLS, C, SEP, 0, 0], [CLS, B, B, SEP, 0]])
+    np.testing.assert_array_equal(second["target_ids"], [[CLS, A, SEP, 0, 0], [0] * 5])
+    np.testing.assert_array_equal(first["row_ids"], np.zeros([2, 8]))
+    # Targets keep their length in a batch of short inputs.
+    short, *_ = records.dataset(path, 1, buckets=[4, 8]).as_numpy_iterator()
+    assert short["input_ids"].shape == (1, 4)
+    assert short["target_ids"].shape == (1, 5)
+
+
+def test_targets_of_different_lengths_do_not_mix(with_target, tmp_path):
+    for length in (5, 6):
+        example = with_target(target=length).empty_example()
+        records.write_examples([example], tmp_path / f"{length}.tfrecord")
+    with pytest.raises(InputError, match="texts to write, or of texts of this length"):
+        records.dataset(tmp_path / "*.tfrecord", 1)
