@@ -20,8 +20,8 @@ import numpy as np
 
 from mate_tf.answers.hybridqa import answer_type
 from mate_tf.data.converters import expansion
-from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.converters.example_features import cell_texts
+from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.data.datasets import hybridqa
 from mate_tf.data.interactions import question_text
