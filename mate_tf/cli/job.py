@@ -18,7 +18,7 @@ from mate_tf.data.records.create_data import examples_path
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import write_json
 from mate_tf.files.config_files import find_config
-from mate_tf.files.json_object import read_json_object
+from mate_tf.files.json_files import read_json_object
 from mate_tf.models.encoder_config import BERT_FIELDS
 from mate_tf.tables.conversion import ConversionConfig
 from mate_tf.tasks.base import Task

@@ -18,7 +18,7 @@ from mate_tf.cli.work import create_data, predict_and_evaluate, train
 from mate_tf.errors import InputError
 from mate_tf.evaluation import seeds as statistics
 from mate_tf.files.atomic import write_json
-from mate_tf.files.json_object import read_json_object
+from mate_tf.files.json_files import read_json_object
 from mate_tf.files.lock import locked
 from mate_tf.layers.keras_namespace import keras
 from mate_tf.training import experiments

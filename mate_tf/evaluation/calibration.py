@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mate_tf.errors import InputError
-from mate_tf.files.json_object import read_json_object
+from mate_tf.files.json_files import read_json_object
 
 FILE = "calibration.json"
 """File with a `Calibration`, beside the weights of its model."""

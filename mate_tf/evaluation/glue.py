@@ -11,7 +11,7 @@ from mate_tf.errors import InputError
 from mate_tf.evaluation import seeds
 from mate_tf.evaluation.metrics import Predicted
 from mate_tf.files.atomic import write_text
-from mate_tf.files.json_object import read_json_object
+from mate_tf.files.json_files import read_json_object
 from mate_tf.protos import interaction_pb2
 
 DIAGNOSTICS = "AX"

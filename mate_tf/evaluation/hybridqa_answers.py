@@ -6,9 +6,7 @@ prediction is counted and scores 0, and an empty group has the score None.
 """
 
 import collections
-import json
 import os
-import pathlib
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
@@ -18,6 +16,7 @@ from mate_tf.data.interactions import get_example_id
 from mate_tf.errors import InputError
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.files.atomic import write_json
+from mate_tf.files.json_files import read_json
 from mate_tf.protos import interaction_pb2
 
 TABLE, PASSAGE, TOTAL = "table", "passage", "total"
@@ -121,7 +120,7 @@ def read_reference(path: str | os.PathLike) -> Reference:
     Raises:
         InputError: if the file cannot be read or has another form.
     """
-    content = _read_json(path)
+    content = read_json(path)
     try:
         answers = {name: _text(answer) for name, answer in content["reference"].items()}
         return Reference(answers, *([*map(_text, content[key])] for key in (TABLE, PASSAGE)))
@@ -137,7 +136,7 @@ def read_predictions(path: str | os.PathLike) -> dict[str, str]:
             (the script would take the last one).
     """
     answers = {}
-    content = _read_json(path)
+    content = read_json(path)
     if not isinstance(content, list):
         raise InputError(f"{path}: not a list of predictions")
     for index, entry in enumerate(content):
@@ -179,16 +178,6 @@ def _text(value) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is not a text")
     return value
-
-
-def _read_json(path):
-    """Reads a JSON file; raises InputError if that fails."""
-    try:
-        return json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise InputError(f"{path}: not JSON ({error})") from error
 
 
 def read_text(

@@ -9,7 +9,6 @@ import dataclasses
 import io
 import json
 import os
-import pathlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -18,6 +17,7 @@ import numpy as np
 from mate_tf.answers.execution import AGGREGATIONS
 from mate_tf.data.interactions import parse_question_id
 from mate_tf.errors import InputError
+from mate_tf.files import json_files
 from mate_tf.files.atomic import write_text
 from mate_tf.protos import interaction_pb2
 
@@ -352,7 +352,6 @@ def read_json(path: str | os.PathLike) -> list[Prediction]:
         InputError: if the file cannot be read or has another form.
     """
     try:
-        records = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
         return [
             Prediction(
                 question_id=record["question_id"],
@@ -365,10 +364,8 @@ def read_json(path: str | os.PathLike) -> list[Prediction]:
                 value=record.get("value"),
                 labels={name: record[name] for name in LABEL_COLUMNS if name in record},
             )
-            for record in records
+            for record in json_files.read_json(path)
         ]
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: not a JSON file of predictions ({error!r})") from error
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from mate_tf.errors import InputError
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.files.atomic import write_text
-from mate_tf.files.json_lines import read_json_lines
+from mate_tf.files.json_files import read_json_lines
 
 _KEYS = ("question_id", "text", "score")
 

@@ -12,7 +12,7 @@ from mate_tf.data.converters.offsets import Offsets
 from mate_tf.data.datasets import hybridqa_rc
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import write_json
-from mate_tf.files.json_object import read_json_object
+from mate_tf.files.json_files import read_json_object
 from mate_tf.pointr import conversion
 from mate_tf.pointr.readings import Reading, choose, span_in_text
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
@@ -217,7 +217,9 @@ def write_settings(
 
 def _settings(export_dir: str) -> dict:
     path = os.path.join(export_dir, SETTINGS_FILE)
-    return read_json_object(path, hint="; export with --task=POINTR")
+    if not os.path.isfile(path):
+        raise InputError(f"{path}: no such file; export with --task=POINTR")
+    return read_json_object(path)
 
 
 def _ranked(probabilities: np.ndarray) -> list[tuple[tuple[int, int], float]]:

@@ -5,7 +5,7 @@ import os
 
 from mate_tf import tasks
 from mate_tf.errors import InputError
-from mate_tf.files.json_object import read_json_object
+from mate_tf.files.json_files import read_json_object
 from mate_tf.models import huggingface
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
-from mate_tf.files.json_object import read_json_object
+from mate_tf.files.json_files import read_json_object
 from mate_tf.serving import export
 from mate_tf.serving.served import ServedModel
 from mate_tf.serving.signatures import SERVING_EXAMPLES
@@ -95,7 +95,9 @@ def read_settings(saved_model_dir: str) -> dict:
     if not export.is_saved_model(saved_model_dir):
         raise InputError(f"{saved_model_dir}: no SavedModel here; --mode=export writes one")
     hint = "; was it exported by mate-tf?"
-    settings = {"class_names": []} | read_json_object(path, hint=hint)
+    if not os.path.isfile(path):
+        raise InputError(f"{path}: no such file{hint}")
+    settings = {"class_names": []} | read_json_object(path)
     if not isinstance(settings.get("converter"), dict):
         raise InputError(f"{path}: expected an object under the key converter{hint}")
     names = settings["class_names"]

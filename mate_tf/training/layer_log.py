@@ -26,7 +26,7 @@ import tensorflow as tf
 
 from mate_tf.data import padding
 from mate_tf.files.atomic import atomic_path
-from mate_tf.files.json_lines import read_json_lines
+from mate_tf.files.json_files import read_json_lines
 from mate_tf.models.inspection import layer_inputs
 from mate_tf.training import progress
 

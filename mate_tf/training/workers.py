@@ -28,6 +28,7 @@ from tensorflow.python.eager import context as eager_context
 
 from mate_tf import errors
 from mate_tf.errors import InputError, LostWorkerError
+from mate_tf.files.json_files import parse_json
 
 STRATEGY = "multi_worker_mirrored"
 _VARIABLE = "TF_CONFIG"
@@ -276,10 +277,7 @@ def read_cluster() -> dict[str, list[str]]:
     text = os.environ.get(_VARIABLE, "")
     if not text.strip():
         return {}
-    try:
-        config = json.loads(text)
-    except ValueError as error:
-        raise InputError(f"{_VARIABLE}={text}: is not JSON: {error}") from error
+    config = parse_json(text, f"{_VARIABLE}={text}")
     cluster = config.get("cluster") if isinstance(config, dict) else None
     if not isinstance(cluster, dict) or not cluster:
         raise InputError(f'{_VARIABLE}={text}: has no "cluster" with lists of addresses')

@@ -133,7 +133,7 @@ def test_bert_config_file(tmp_path, type_vocab_size):
 def test_wrong_bert_config_file(tmp_path):
     path = tmp_path / "bert_config.json"
     for content, message in (
-        ("{", "cannot be read"),
+        ("{", "not valid JSON"),
         ("[]", "expected a JSON object"),
         ('{"hidden_size": "wide"}', "hidden_size is 'wide', expected an integer"),
     ):

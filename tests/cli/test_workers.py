@@ -78,7 +78,7 @@ def start_both(worker, *arguments):
 
 def test_wrong_tf_config(refused, arguments, monkeypatch, tmp_path):
     monkeypatch.setenv("TF_CONFIG", "{")
-    assert refused(*arguments, TOGETHER).startswith("TF_CONFIG={: is not JSON: ")
+    assert refused(*arguments, TOGETHER).startswith("TF_CONFIG={: not valid JSON: ")
     monkeypatch.setenv("TF_CONFIG", '{"cluster": {"worker": ["a:1"]}}')
     assert 'has no "task"' in refused(*arguments, TOGETHER)
     monkeypatch.setenv("TF_CONFIG", tf_config([1, 2], 0))

@@ -121,7 +121,7 @@ def test_what_the_reference_does_not_have():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("[", "not JSON"),
+        ("[", "not valid JSON"),
         ("{}", "not a list"),
         ('[{"question_id": "a"}]', "entry 0 is no prediction"),
         ('[{"question_id": "a", "pred": 3}]', "entry 0 is no prediction.*3 is not a text"),
@@ -136,7 +136,7 @@ def test_broken_predictions(tmp_path, content, message):
     path.write_text(content)
     with pytest.raises(InputError, match=message):
         answers.read_predictions(path)
-    with pytest.raises(InputError, match=r"gone\.json: No such file"):
+    with pytest.raises(InputError, match=r"gone\.json: cannot be read: No such file"):
         answers.read_predictions(tmp_path / "gone.json")
 
 

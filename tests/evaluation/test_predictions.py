@@ -224,7 +224,7 @@ def test_question_without_a_table():
         ("a.tsv", None, "a.tsv: No such file"),
         ("a.json", '[{"question_id": "a"}]', "a.json: not a JSON file of predictions"),
         ("a.json", "[", "a.json: not a JSON file of predictions"),
-        ("a.json", None, "a.json: No such file"),
+        ("a.json", None, "a.json: cannot be read: No such file"),
     ],
 )
 def test_unreadable_files(tmp_path, name, content, message):

@@ -25,8 +25,7 @@ from mate_tf.data.datasets import hybridqa, sqa, squad, wikitq
 from mate_tf.data.interactions import Question, interaction_from_table
 from mate_tf.data.pretraining import table_folders
 from mate_tf.errors import InputError
-from mate_tf.files.json_lines import read_json_lines
-from mate_tf.files.json_object import read_json_object
+from mate_tf.files.json_files import read_json_lines, read_json_object
 from mate_tf.tables import html_tables
 from mate_tf.tables.given import read_table
 from mate_tf.tables.limits import Limits

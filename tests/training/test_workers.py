@@ -21,7 +21,7 @@ def config(**changes):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("worker", "TF_CONFIG=worker: is not JSON"),
+        ("worker", "TF_CONFIG=worker: not valid JSON"),
         ("[]", r'TF_CONFIG=\[\]: has no "cluster"'),
         (config(cluster={}), 'has no "cluster"'),
         (config(cluster={"worker": "one:2222"}), "cluster.worker is not a list"),

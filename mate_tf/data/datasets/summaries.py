@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from mate_tf.data.converters.sequences import interaction
 from mate_tf.errors import InputError
-from mate_tf.files.json_lines import read_json_lines
+from mate_tf.files.json_files import read_json_lines
 from mate_tf.protos import interaction_pb2
 
 SPLITS = ("train", "dev", "test")

@@ -33,7 +33,7 @@ from mate_tf.data.interactions import (
     interactions_of_single_questions,
 )
 from mate_tf.errors import InputError
-from mate_tf.files.json_lines import read_json_lines
+from mate_tf.files.json_files import read_json_lines
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables.numbers import to_float32
 from mate_tf.tables.table import Table

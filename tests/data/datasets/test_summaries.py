@@ -79,7 +79,7 @@ def test_only_a_test_split_may_lack_summaries(write):
 @pytest.mark.parametrize(
     ("name", "line", "message"),
     [
-        ("train.txt", "{", "train.txt line 2: not one JSON object on one line"),
+        ("train.txt", "{", "train.txt line 2: not valid JSON"),
         ("train.txt", PLAIN, "train.txt line 2: has no 'article_id'"),
         ("train.txt", ARTICLE | {"article_id": 3}, "train.txt line 2: article_id is not a text"),
         (

@@ -11,7 +11,7 @@ from typing import Any
 
 from mate_tf.data.interactions import create_interaction_id, create_question_id
 from mate_tf.errors import InputError
-from mate_tf.files.json_lines import read_json_lines
+from mate_tf.files.json_files import read_json_lines
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables.numbers import to_float32
 

@@ -1,4 +1,4 @@
-"""Files of JSON lines as other systems write them, and broken ones."""
+"""JSON values and JSON lines as other systems write them, and broken ones."""
 
 import json
 
@@ -7,7 +7,36 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mate_tf.errors import InputError
-from mate_tf.files.json_lines import read_json_lines
+from mate_tf.files.json_files import parse_json, read_json, read_json_lines, read_json_object
+
+
+def test_values(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_bytes(b'\xef\xbb\xbf{"a": "\xc3\xbc"}')
+    assert read_json(path) == read_json_object(str(path)) == {"a": "ü"}
+    assert parse_json("[1, 2]", "it") == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "cannot be read: No such file or directory"),
+        (b"{", "not valid JSON: Expecting .*"),
+        (b'{"a": NaN}', "not valid JSON: NaN is not JSON"),
+        (b'"\xff"', "not valid UTF-8 .*"),
+        (b"[" * 100_000, "not valid JSON: .*recursion.*"),
+        (b"1" * 5000, "not valid JSON: .*digits.*"),
+        (b"[]", r"expected a JSON object, not \[\]"),
+    ],
+)
+def test_broken_objects(tmp_path, content, words):
+    path = tmp_path / "a.json"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=f"^{path}: {words}$"):
+        read_json_object(str(path))
+    with pytest.raises(InputError, match=f"^--flag={path}: "):
+        read_json_object(str(path), name=f"--flag={path}")
 
 
 def test_marks_line_ends_and_blank_lines_do_no_harm(tmp_path):
@@ -31,17 +60,17 @@ def test_reads_no_further_than_asked(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b'{"a": 1}\n{"a": 1', r"a.jsonl line 2: not one JSON object on one line: Expecting"),
-        (b'{\n"a": 1}', r"a.jsonl line 1: not one JSON object"),
+        (b'{"a": 1}\n{"a": 1', r"a.jsonl line 2: not valid JSON: Expecting"),
+        (b'{\n"a": 1}', r"a.jsonl line 1: not valid JSON"),
         (b'{"a": 1} {"a": 2}', r"a.jsonl line 1: .*Extra data"),
         (b'{"a": NaN}', r"a.jsonl line 1: .*NaN is not JSON"),
         (b'{"a": [-Infinity]}', r"a.jsonl line 1: .*-Infinity is not JSON"),
-        (b'[{"a": 1}]', r"a.jsonl line 1: expected a JSON object, not '\[\{"),
+        (b'[{"a": 1}]', r"a.jsonl line 1: expected a JSON object, not \[\{"),
         (b'{"a": 1}\n"b"', r"a.jsonl line 2: expected a JSON object"),
         (b'{"a": 1}\n{"a": "\xff"}', r"a.jsonl line 2: not valid UTF-8"),
         ('{"a": 1}'.encode("utf-16"), r"a.jsonl line 1: not valid UTF-8"),
-        (b"[" * 100_000, r"a.jsonl line 1: not one JSON object"),
-        (b'{"a": 1' + b"0" * 5000 + b"}", r"a.jsonl line 1: not one JSON object"),
+        (b"[" * 100_000, r"a.jsonl line 1: not valid JSON"),
+        (b'{"a": 1' + b"0" * 5000 + b"}", r"a.jsonl line 1: not valid JSON"),
     ],
 )
 def test_broken_lines_are_named(tmp_path, content, message):
