@@ -3,7 +3,9 @@
 import pytest
 import tensorflow as tf
 
+from mate_tf import attention
 from mate_tf.analysis.cost import encoder_layers, flops
+from mate_tf.attention import base, decision_trees
 from mate_tf.models.encoder_config import EncoderConfig
 
 EXACT = ("full", "same_row_or_column", "mate_exact", "learned_mask", "linformer", "kernel")
@@ -76,6 +78,18 @@ def test_what_the_graph_does_not_say():
     with pytest.raises(flops.Uncountable):
         flops.of_layers(config, 40)
     assert flops.formula(config, 40) > 0
+
+
+def test_trees_by_hand():
+    """Height 3: three nodes on a path, all seven where the levels are scored whole."""
+    shape, full = decision_trees.TreeShape.of(3), 4 * 1000**2 * 16
+    fine, coarse = (attention.get(name).attention for name in ("tree_fine", "tree_coarse"))
+    assert base.all_pairs_flops(16, 1000) == full
+    path, levels = (fine.tree_flops(shape, 1000, 16, at_once=way) for way in (False, True))
+    assert path == full / 8 + 4 * 1000 * 16 * 3
+    assert levels == full / 8 + 4 * 1000 * 16 * 7
+    sums = 1000 * 16 + 4 * 15 * 16
+    assert coarse.tree_flops(shape, 1000, 16, at_once=False) == 4 * 1000 * 16 * 3 + sums
 
 
 def test_only_the_branch_taken_counts():
