@@ -162,7 +162,7 @@ MUTATIONS = (
         "only the first of a variable's names is matched",
         "named = [*checkpoint_variables(model).items(), *variable_paths(model).items()]",
         "named = [*checkpoint_variables(model).items()]",
-        ("tests/checkpoints/test_load.py", "tests/tasks/test_freeze.py"),
+        ("tests/checkpoints/test_load.py", "tests/tasks/test_base.py"),
     ),
     Mutation(
         "serving",
