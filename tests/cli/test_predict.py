@@ -1,10 +1,96 @@
-"""--mode=predict, and what predict, eval and export need of a training."""
+"""Modes predict and predict_and_evaluate: files, and scores of model and baselines."""
 
+import functools
 import json
 import shutil
+import types
 
-from mate_tf.evaluation import predictions
+import pytest
+
+from mate_tf.cli import work
+from mate_tf.data import records
+from mate_tf.data.interactions import Question, interaction_from_table
+from mate_tf.data.records.create_data import interactions_path
+from mate_tf.evaluation import metrics, predictions
+from mate_tf.evaluation.predictions import Prediction
+from mate_tf.tables.table import Table
+from mate_tf.tasks.table import TableTask
 from mate_tf.training import trainer
+
+
+def _interactions(prefix, classes):
+    table = Table.from_rows(["A"], [["3"], ["4"]])
+    return [
+        interaction_from_table(
+            table, f"{prefix}{i}-0", [Question(f"{prefix}{i}-0_0", "is it?", class_index=c)]
+        )
+        for i, c in enumerate(classes)
+    ]
+
+
+@pytest.fixture
+def job(tmp_path, monkeypatch):
+    """A model that says 1 to everything and adds up the first column."""
+    splits = {"train": [0, 0, 1], "dev": [1, 0, 1, 1], "test": [0, 1], "small": [1]}
+    for split, classes in splits.items():
+        path = interactions_path(str(tmp_path), split)
+        name = "test" if split == "small" else split
+        records.write_interactions(_interactions(name, classes), path)
+    answers = {
+        split: [
+            Prediction(f"{split}{i}-0_0", ((0, 0), (1, 0)), aggregation="SUM", class_index=1)
+            for i in range(len(splits[split]))
+        ]
+        for split in ("dev", "test")
+    }
+    monkeypatch.setattr(work, "predict", lambda job: answers)
+    task = types.SimpleNamespace(
+        splits=("train", "dev", "test"),
+        subsets={"small": "test"},
+        sequential=False,
+        baselines=("majority class",),
+        measure=lambda interactions, predicted: {
+            "classes": metrics.classification_metrics(interactions, predicted)
+        },
+        compare=lambda interactions, systems: {},
+        warnings=lambda interactions, predicted: [f"{len(predicted)} answers by a test's model"],
+        task_config=types.SimpleNamespace(model=types.SimpleNamespace(num_aggregation_labels=4)),
+    )
+    task.write_answers = functools.partial(TableTask.write_answers, task)
+    experiment = types.SimpleNamespace(task=task.task_config)
+    return types.SimpleNamespace(
+        task=task,
+        experiment=experiment,
+        output_dir=str(tmp_path),
+        model_dir=str(tmp_path),
+        calibrate=False,
+    )
+
+
+def test_scores_beside_a_baseline_that_learns(job, tmp_path, capsys):
+    results = work.predict_and_evaluate(job)
+    accuracies = {
+        split: {name: values["accuracy"] for name, values in each["classes"].items()}
+        for split, each in results.items()
+    }
+    assert accuracies == {
+        "dev": {"model": 0.75, "majority class": 0.25},
+        "test": {"model": 0.5, "majority class": 0.5},
+        "small": {"model": 1.0, "majority class": 0.0},
+    }
+    printed = capsys.readouterr().out
+    assert "majority class" in printed
+    assert "warning | dev: 4 answers by a test's model\n" in printed
+    assert json.loads((tmp_path / "metrics.json").read_text()) == results
+
+
+def test_answers_in_the_submission_format(job, tmp_path):
+    work.predict_and_evaluate(job)
+    assert (tmp_path / "test.answers.tsv").read_text() == "test0\t7.0\ntest1\t7.0\n"
+    job.experiment.task.model.num_aggregation_labels = 0
+    (tmp_path / "test.answers.tsv").unlink()
+    work.predict_and_evaluate(job)
+    assert not (tmp_path / "test.answers.tsv").exists()
 
 
 def test_writes_every_split_but_train(command, trained_copy, created, monkeypatch):

@@ -1,14 +1,15 @@
-"""What every task does with batches and outputs."""
+"""What every task does with batches, outputs, and what is not trained."""
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from mate_tf import tasks
-from mate_tf.checkpoints.names import checkpoint_variables
+from mate_tf.checkpoints.names import checkpoint_variables, variable_paths
 from mate_tf.data import features as feature_names
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
+from mate_tf.layers.keras_namespace import keras
 from mate_tf.tasks import base, configs
 
 
@@ -23,8 +24,8 @@ def test_conversion_config_is_the_converters(tmp_path):
     assert "bert_vocab_file" not in options
 
 
-def small_task(**config):
-    experiment = tasks.experiment("SQA")
+def small_task(name="SQA", **config):
+    experiment = tasks.experiment(name)
     encoder = {
         "vocab_size": 100,
         "hidden_size": 8,
@@ -32,7 +33,8 @@ def small_task(**config):
         "num_attention_heads": 2,
         "intermediate_size": 8,
     }
-    experiment.task.override({"model": {"encoder": encoder}, **config})
+    experiment.task.override({"model": {"encoder": encoder}})
+    experiment.task.override(config)
     return tasks.create(experiment.task)
 
 
@@ -132,3 +134,73 @@ def test_inputs_are_what_a_model_reads(monkeypatch):
     uneven = configs.TableDataConfig(global_batch_size=5, is_training=True)
     with pytest.raises(InputError, match=r"train_data\.global_batch_size=5 .* 2 replicas"):
         task.build_inputs(uneven, context)
+
+
+TREES = {
+    "encoder": {
+        "num_hidden_layers": 2,
+        "attention": {"name": "tree_fine", "tree_height": 1},
+    }
+}
+
+
+@pytest.fixture(scope="module")
+def batch():
+    rng = np.random.default_rng(0)
+    found = {
+        spec.name: np.zeros(
+            [2, 12 if spec.per_token else spec.size],
+            np.float32 if spec.dtype == "float32" else np.int32,
+        )
+        for spec in (
+            *feature_names.MODEL_INPUTS,
+            *feature_names.TOKEN_LABELS,
+            *feature_names.EXAMPLE_LABELS,
+        )
+    }
+    found["input_ids"] = rng.integers(5, 30, [2, 12]).astype(np.int32)
+    found["input_mask"][:] = 1
+    for name in ("segment_ids", "column_ids", "row_ids"):
+        found[name][:, 6:] = 1
+    found["label_ids"][:, 8] = 1
+    return {name: tf.constant(value) for name, value in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("freeze", "still"),
+    [
+        ("attention/self/tree/", {"tree/kernel", "tree/bias"}),  # the reference's names
+        (r"blocks/1/|^encoder/embeddings/", {"blocks/1/", "encoder/embeddings/"}),  # paths
+    ],
+)
+def test_frozen_variables_stay(batch, freeze, still):
+    of_freeze = small_task(freeze=freeze, model=TREES)
+    model = of_freeze.build_model()
+    optimizer = keras.optimizers.legacy.Adam(0.1)
+    paths = {id(v): name for name, v in variable_paths(model).items()}
+    before = {paths[id(v)]: v.numpy() for v in model.variables}
+    of_freeze.train_step(batch, model, optimizer)
+    after = {paths[id(v)]: v.numpy() for v in model.variables}
+    frozen = {name for name in before if any(part in name for part in still)}
+    assert frozen
+    assert {paths[id(v)] for v in model.non_trainable_variables} == frozen
+    changed = {name for name in before if (before[name] != after[name]).any()}
+    assert not changed & frozen
+    assert any("attention/query/kernel" in name for name in changed)
+    # the iteration, and two moments of each variable that is trained; nothing reads the pooler
+    assert len(optimizer.variables()) == 1 + 2 * (len(model.trainable_variables) - 2)
+    assert len(model.variables) == len(model.trainable_variables) + len(frozen)
+
+
+def test_nothing_is_frozen_without():
+    assert small_task(model=TREES).build_model().non_trainable_variables == []
+    pretrainer = small_task("PRETRAIN", freeze="^bert/", model=TREES).build_model()
+    trained = {variable.name.split("/")[0] for variable in pretrainer.trainable_variables}
+    assert trained == {"masked_words", "random_table"}
+
+
+def test_patterns_that_freeze_nothing():
+    with pytest.raises(InputError, match=r"task\.freeze: 'forest' is in no name of a variable"):
+        small_task(freeze="forest").build_model()
+    with pytest.raises(InputError, match=r"task\.freeze: '\(' is no regular expression"):
+        small_task(freeze="(").build_model()
