@@ -26,7 +26,8 @@ pytest.importorskip("apache_beam", reason="needs the extra beam")
 
 from mate_tf.data import beam
 
-VOCABULARY = ["[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "red", "blue", "who"]
+from .conftest import VOCABULARY, interaction
+
 BATCH = 8
 
 
@@ -38,16 +39,6 @@ def vocabulary(vocabulary_file):
 @pytest.fixture(scope="module")
 def converter(vocabulary):
     return ExampleConverter(vocabulary, 16, drop_rows_to_fit=True)
-
-
-def interaction(number, rows=2, is_valid=True):
-    table = Table.from_rows(["red"], [["blue red"]] * rows, table_id=f"table{number}")
-    name = f"n{number}-0"
-    questions = [
-        Question(f"{name}_0", "who", is_valid=is_valid),
-        Question(f"{name}_1", "who", coordinates=[(rows - 1, 0)], is_valid=is_valid),
-    ]
-    return interaction_from_table(table, name, questions)
 
 
 class Read(list):

@@ -5,6 +5,7 @@ The official files are the questions in `released_data/` and, for each table, on
 `WikiTables-WithLinks.zip`, in a folder of that name, or beside `released_data/`.
 """
 
+import collections
 import functools
 import os
 import pathlib
@@ -62,7 +63,7 @@ class Questions:
     """
 
     def __init__(self, entries: list, source: pathlib.Path, files: "_Folder | _Archive"):
-        self.defects: dict[str, list[str]] = {}
+        self.defects: dict[str, list[str]] = collections.defaultdict(list)
         self._entries, self._source, self._files = entries, source, files
         self._table = functools.lru_cache(_CACHED_TABLES)(self._read_table)
         self._seen: set[str] = set()  # tables with reported links without passages
@@ -75,23 +76,20 @@ class Questions:
             try:
                 question = _question(entry, where)
             except InputError as error:
-                self._note(BROKEN_QUESTION, str(error))
+                self.defects[BROKEN_QUESTION].append(str(error))
                 continue
             try:
                 table = self._table(question.table_id)
             except _MissingError as error:
-                self._note(NO_TABLE, f"{where} (question {question.id}): {error}")
+                self.defects[NO_TABLE].append(f"{where} (question {question.id}): {error}")
             except InputError as error:
-                self._note(BROKEN_TABLE, f"{where} (question {question.id}): {error}")
+                self.defects[BROKEN_TABLE].append(f"{where} (question {question.id}): {error}")
             else:
                 if question.table_id not in self._seen:
                     self._seen.add(question.table_id)
                     for message in table.defects:
-                        self._note(NO_PASSAGE, message)
+                        self.defects[NO_PASSAGE].append(message)
                 yield _interaction(question, table)
-
-    def _note(self, kind: str, message: str) -> None:
-        self.defects.setdefault(kind, []).append(message)
 
     def _read_table(self, table_id: str) -> "_LinkedTable":
         content = self._files.read(_TABLES, table_id)

@@ -3,6 +3,7 @@
 An interaction is a paragraph, the only cell of a table, with all questions about it.
 """
 
+import collections
 import os
 import pathlib
 from collections.abc import Iterator
@@ -46,7 +47,7 @@ class Paragraphs:
     """
 
     def __init__(self, articles: list, source: pathlib.Path, version: str, training: bool):
-        self.defects: dict[str, list[str]] = {}
+        self.defects: dict[str, list[str]] = collections.defaultdict(list)
         self._articles, self._source = articles, source
         self._version, self._training = version, training
         self._seen: set[str] = set()
@@ -95,7 +96,8 @@ class Paragraphs:
         else:
             answers = _get(entry, "answers", list, where)
         if not answers and self._version == V1:
-            return self._note(NO_ANSWER, where)
+            self.defects[NO_ANSWER].append(where)
+            return None
         spans = {}  # in order, without duplicates
         for answer in answers:
             text = _get(answer, "text", str, where)
@@ -104,15 +106,13 @@ class Paragraphs:
             if text and begin >= 0 and context.startswith(text, begin):
                 spans[begin, begin + len(text)] = None
             else:
-                self._note(NOT_THERE, f"{where}: {text!r} is not at {begin}")
+                self.defects[NOT_THERE].append(f"{where}: {text!r} is not at {begin}")
         if answers and not spans and self._training:
-            return self._note(NO_PLACE, where)
+            self.defects[NO_PLACE].append(where)
+            return None
         for begin, end in spans:
             question.Extensions[_SPANS].spans.add(begin_index=begin, end_index=end)
         return question
-
-    def _note(self, kind: str, message: str) -> None:
-        self.defects.setdefault(kind, []).append(message)
 
 
 def read(input_dir: str | os.PathLike, split: str, version: str) -> Paragraphs:

@@ -9,6 +9,7 @@ The official files of PubMed and arXiv are the former. Their texts are lists of 
 the abstract stand in <S> and </S>. A line of a test split may have no `summary`.
 """
 
+import collections
 import os
 import pathlib
 from collections.abc import Iterator
@@ -43,7 +44,7 @@ class Documents:
     """
 
     def __init__(self, path: pathlib.Path, split: str, section_names: bool = False):
-        self.defects: dict[str, list[str]] = {}
+        self.defects: dict[str, list[str]] = collections.defaultdict(list)
         self._path, self._split, self._section_names = path, split, section_names
 
     def __iter__(self) -> Iterator[interaction_pb2.Interaction]:
@@ -54,11 +55,11 @@ class Documents:
             read = self._official if self._path.suffix == ".txt" else self._plain
             name, document, summary = read(line, where)
             if not (document and (summary or summary is None)):
-                self._note(NO_TEXT, where)
+                self.defects[NO_TEXT].append(where)
                 continue
             name = name or f"{self._split}_{number}"
             if name in seen:
-                self._note(TWICE, f"{where}: {name}")
+                self.defects[TWICE].append(f"{where}: {name}")
                 name = f"{name}_{number}"
             seen.add(name)
             found = interaction(name, [document])
@@ -104,9 +105,6 @@ class Documents:
                 raise InputError(f"{where}: {key} is empty")
             texts.append(value.strip())
         return tuple(texts)
-
-    def _note(self, kind: str, message: str) -> None:
-        self.defects.setdefault(kind, []).append(message)
 
 
 def read(input_dir: str | os.PathLike, split: str, section_names: bool = False) -> Documents:

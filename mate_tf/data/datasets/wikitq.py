@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mate_tf.answers.gold import AnswerError, GoldAnswer, SupervisionMode, parse_answer
+from mate_tf.data.datasets import tsv
 from mate_tf.data.interactions import (
     Question,
     create_interaction_id,
@@ -21,7 +22,7 @@ from mate_tf.data.interactions import (
 )
 from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2
-from mate_tf.tables.files import read_csv, read_text
+from mate_tf.tables.files import read_csv
 from mate_tf.tables.table import Table
 from mate_tf.tables.text import wtq_normalize
 
@@ -135,18 +136,8 @@ def read_rows(path: str | os.PathLike) -> Iterator[Row]:
     Raises:
         InputError: if the file cannot be read, or a line has more or fewer fields than the header.
     """
-    header, *lines = read_text(path).removesuffix("\n").split("\n")
-    header = header.rstrip("\r").split("\t")
-    missing = [name for name in COLUMNS if name not in header]
-    if missing:
-        raise InputError(f"{path} line 1: missing column(s) {', '.join(missing)}")
-    indices = [header.index(name) for name in COLUMNS]
-    for number, line in enumerate(lines, start=2):
-        where = f"{path} line {number}"
-        fields = line.rstrip("\r").split("\t")
-        if len(fields) != len(header):
-            raise InputError(f"{where}: {len(fields)} fields where the header has {len(header)}")
-        question_id, text, table_file, target = (fields[index] for index in indices)
+    for where, fields in tsv.read(path, COLUMNS):
+        question_id, text, table_file, target = (fields[name] for name in COLUMNS)
         for name, value in (("id", question_id), ("question", text)):
             if not value.strip():
                 raise InputError(f"{where}: there is no {name}")

@@ -8,6 +8,7 @@
 | `*.csv`, `*.tsv` | a table; its texts are the lines of the `.txt` file of the same name |
 """
 
+import collections
 import hashlib
 import os
 import re
@@ -60,7 +61,7 @@ class TableFolder:
     def __init__(self, input_dir: str, split: str, *, dev_share: float = 0.05):
         if split not in SPLITS:
             raise InputError(f"tables have no split {split!r}, only {', '.join(SPLITS)}")
-        self.defects: dict[str, list[str]] = {}
+        self.defects: dict[str, list[str]] = collections.defaultdict(list)
         self._dir, self._split, self._dev_share = os.fspath(input_dir), split, dev_share
         if all(tf.io.gfile.isdir(os.path.join(self._dir, each)) for each in SPLITS):
             self._dir, self._dev_share = os.path.join(self._dir, split), None
@@ -71,7 +72,7 @@ class TableFolder:
         for path in self._files():
             for interaction in self._read(path):
                 if not _is_table(interaction.table):
-                    self._count(BAD_SHAPE, f"{path}: {interaction.id}")
+                    self.defects[BAD_SHAPE].append(f"{path}: {interaction.id}")
                     continue
                 number += 1
                 yield interaction
@@ -124,14 +125,14 @@ class TableFolder:
     def _of_page(self, path: str, name: str):
         page = html_tables.read_page(path, name)
         if page.num_left_out:
-            self._count(LEFT_OUT, f"{path}: {page.num_left_out}")
+            self.defects[LEFT_OUT].append(f"{path}: {page.num_left_out}")
         for found in page.tables:
             yield _interaction(found.table, found.texts)
 
     def _of_delimited(self, path: str, name: str):
         texts = f"{os.path.splitext(path)[0]}.txt"
         if not os.path.exists(texts):
-            self._count(NO_TEXT, path)
+            self.defects[NO_TEXT].append(path)
             return
         lines = [" ".join(line.split()) for line in read_text(texts).splitlines()]
         read = Table.from_tsv if name.endswith(".tsv") else Table.from_csv
@@ -140,9 +141,6 @@ class TableFolder:
     def _is_of_split(self, key: bytes) -> bool:
         """Returns True if tables with this key are in the split."""
         return is_of_split(hashlib.sha256(key).digest(), self._split, self._dev_share)
-
-    def _count(self, kind: str, message: str) -> None:
-        self.defects.setdefault(kind, []).append(message)
 
 
 def _interaction(table: Table, texts) -> interaction_pb2.Interaction:

@@ -241,9 +241,9 @@ def test_split_names(dataset):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (LINE.rpartition("\t")[0], "tables.tsv line 3: 3 fields where the header has 4"),
-        (LINE + "\tmore", "tables.tsv line 3: 5 fields"),
-        ("", "tables.tsv line 3: 1 fields"),
+        (LINE.rpartition("\t")[0], "tables.tsv line 3: has 3 cells separated by tabs, expected 4"),
+        (LINE + "\tmore", "tables.tsv line 3: has 5 cells"),
+        ("", "tables.tsv line 3: has 1 cells"),
         (LINE.replace("1.csv", "2.csv"), "line 3: table file .*204-csv/2.csv does not exist"),
         ("nt-1\t\tcsv/204-csv/1.csv\tAnna", "line 3: there is no question"),
         ("\twho?\tcsv/204-csv/1.csv\tAnna", "line 3: there is no id"),
@@ -255,7 +255,9 @@ def test_malformed_lines_name_file_and_line(dataset, line, message):
 
 
 def test_other_bad_files(dataset):
-    with pytest.raises(InputError, match=r"tables.tsv line 1: missing column\(s\) context"):
+    with pytest.raises(
+        InputError, match=r"tables.tsv line 1: the header lacks the column\(s\) context"
+    ):
         next(wikitq.read(dataset(LINE, header=HEADER.replace("context", "x")), "test"))
     with pytest.raises(InputError, match=r"204-csv/1.csv: row 1 \(line 2\) has 1 cell, but"):
         next(wikitq.read(dataset(LINE, table='"a","b"\n"1"\n'), "test"))
@@ -266,7 +268,7 @@ def test_other_bad_files(dataset):
     with pytest.raises(InputError, match=r"204-csv/1.csv: not valid UTF-8: byte 2 \(line 2\)"):
         next(wikitq.read(folder, "test"))
     (folder / "data" / "pristine-unseen-tables.tsv").write_bytes(HEADER.encode() + b"\n\xff")
-    with pytest.raises(InputError, match=r"tables.tsv: not valid UTF-8: byte 33 \(line 2\)"):
+    with pytest.raises(InputError, match=r"tables.tsv line 2: not valid UTF-8"):
         next(wikitq.read(folder, "test"))
 
 

@@ -13,23 +13,12 @@ from mate_tf.data.records import create_data
 from mate_tf.errors import InputError
 from mate_tf.tables.table import Table
 
-VOCABULARY = ["[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "red", "blue", "who"]
+from ..conftest import VOCABULARY, interaction
 
 
 @pytest.fixture(scope="module")
 def converter(vocabulary_file):
     return ExampleConverter(vocabulary_file(VOCABULARY), 16, drop_rows_to_fit=True)
-
-
-def interaction(number, rows=2):
-    """Two questions; the second one's answer is in the last row."""
-    table = Table.from_rows(["red"], [["blue red"]] * rows, table_id=f"table{number}")
-    name = f"n{number}-0"
-    questions = [
-        Question(f"{name}_0", "who"),
-        Question(f"{name}_1", "who", coordinates=[(rows - 1, 0)]),
-    ]
-    return interaction_from_table(table, name, questions)
 
 
 def ids(path):

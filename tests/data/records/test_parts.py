@@ -9,7 +9,7 @@ from mate_tf.data.records import create_data
 from mate_tf.data.records.parts import CHUNK, PART, Parts, convert
 from mate_tf.tables.table import Table
 
-VOCABULARY = ["[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "red", "blue", "who"]
+from ..conftest import VOCABULARY
 
 
 class Killed(BaseException):
