@@ -27,7 +27,7 @@ import treeformer_speed
 from mate_tf.analysis.cost import profile_report
 from mate_tf.attention import AttentionConfig
 from mate_tf.data.features import TOKEN_TYPES
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.models.encoder_config import EncoderConfig
 from mate_tf.models.encoder_decoder import EncoderDecoder, EncoderDecoderConfig
 

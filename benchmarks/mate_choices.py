@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from mate_tf.analysis.cost import encoder_layers, profile_report, speed
 from mate_tf.attention import base, mate_buckets
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.layers.shapes import shape_list
 from mate_tf.models.encoder_config import EncoderConfig
 

@@ -251,7 +251,7 @@ def _shortened(line: str) -> str:
 
 
 def measure(args) -> list[dict]:
-    from mate_tf.layers.keras_namespace import keras
+    from mate_tf.layers.framework import keras
 
     ENCODER["num_hidden_layers"] = args.layers
     precision = "mixed_bfloat16" if args.bfloat16 else "float32"

@@ -70,7 +70,7 @@ def masks(options):
 
     from mate_tf import attention
     from mate_tf.analysis.plots import style
-    from mate_tf.layers.keras_namespace import keras
+    from mate_tf.layers.framework import keras
     from mate_tf.layers.shapes import build_child
 
     keras.utils.set_random_seed(0)

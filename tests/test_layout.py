@@ -93,7 +93,7 @@ COVERED_BY = {
     "demo/guard": "faults/test_page",
     "demo/server": "faults/test_page",
     "demo/speed": "demo/test_session",
-    "layers/keras_namespace": "estimator/run",
+    "layers/framework": "estimator/run",
     "training/estimator": "estimator/run",
     # what shows in a training only
     "training/generation": "cli/test_summarize",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 
 
 def drawn(draw):

@@ -27,7 +27,7 @@ def make(folder: pathlib.Path) -> None:
 
     from mate_tf import tasks
     from mate_tf.data import synthetic
-    from mate_tf.layers.keras_namespace import keras
+    from mate_tf.layers.framework import keras
     from mate_tf.serving import export
     from mate_tf.training import experiments
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.layers.shapes import shape_list
 
 

@@ -18,7 +18,7 @@ from mate_tf.attention.full import MaskTensors
 from mate_tf.attention.masks import files
 from mate_tf.errors import InputError
 from mate_tf.layers import step_seeds
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.layers.shapes import check_length, shape_list
 
 IMPORTANCE, DAM = "importance", "dam"

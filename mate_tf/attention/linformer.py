@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from mate_tf.attention import masks
 from mate_tf.attention.base import AttentionPattern, TableAttention
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.layers.shapes import build_child, check_length, shape_list
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from mate_tf.attention import masks, views
-from mate_tf.attention.masked_scores import mask_bias
+from mate_tf.attention.mask_rows import mask_bias
 from mate_tf.attention.mate_heads import (
     BucketTensors,
     ChunkTensors,
@@ -16,8 +16,8 @@ from mate_tf.attention.mate_heads import (
     ShortTensors,
     has_diagonal,
 )
+from mate_tf.layers.framework import within_xla
 from mate_tf.layers.shapes import shape_list
-from mate_tf.layers.xla import within_xla
 
 BUCKETS_PER_BLOCK = 2
 """Buckets of queries in one matrix product: more multiplications, but larger products."""

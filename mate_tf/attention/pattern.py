@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from mate_tf.attention.config import AttentionConfig
 from mate_tf.attention.context import TableContext
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 
 
 class AttentionPattern(keras.layers.Layer):

@@ -26,8 +26,8 @@ from mate_tf.attention.masks.static import (
     strided,
 )
 from mate_tf.errors import InputError
+from mate_tf.layers.framework import within_xla
 from mate_tf.layers.shapes import check_length, shape_list
-from mate_tf.layers.xla import within_xla
 
 __all__ = [
     "FORMS",

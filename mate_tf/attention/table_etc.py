@@ -17,7 +17,7 @@ import tensorflow as tf
 from mate_tf.attention import masks
 from mate_tf.attention.base import AttentionPattern, TableAttention, TableContext, mask_bias
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.layers.shapes import shape_list
 
 

@@ -5,13 +5,13 @@ import math
 
 import tensorflow as tf
 
-from mate_tf.attention import decision_trees, leaf_blocks, leaf_capacity, masks
+from mate_tf.attention import decision_trees, leaf_blocks, masks
 from mate_tf.attention.base import all_pairs_flops, mask_bias
 from mate_tf.attention.tree import TreeAttention, TreeOptions
 from mate_tf.errors import InputError
 from mate_tf.layers import replicas
+from mate_tf.layers.framework import within_xla
 from mate_tf.layers.shapes import shape_list
-from mate_tf.layers.xla import within_xla
 
 FORMS = ("auto", "masked", "sorted")
 """Values of the option `form`."""
@@ -36,7 +36,7 @@ class TreeFineOptions(TreeOptions):
             if one leaf has all tokens; 0 = no such loss.
         leaf_capacity: most queries, and most keys, of an example in one leaf, in mean numbers of
             tokens of a leaf; the others go to a sibling with room, or attend to nothing
-            (`leaf_capacity.limit`). None = no limit, as in the paper.
+            (`leaf_blocks.limit`). None = no limit, as in the paper.
         form: "masked", quadratic in the length, with gradients for the trees; "sorted", which
             compares within leaves only; "auto": masked if trees are trained and under XLA, which
             needs static shapes; else sorted.
@@ -99,7 +99,7 @@ class TreeFine(TreeAttention):
         if factor is None:
             return leaves
         siblings = shape.branching[-1] if shape.branching else 1
-        return leaf_capacity.limit(leaves, real, shape.num_leaves, siblings, factor)
+        return leaf_blocks.limit(leaves, real, shape.num_leaves, siblings, factor)
 
     def _mask(self, query_leaves, key_leaves, real):
         return tf.reduce_any(masks.same_leaf(query_leaves, key_leaves, real), 0)
@@ -203,7 +203,7 @@ class TreeFine(TreeAttention):
         of_query = tf.gather(of_query, pairs.queries, axis=1)[:, :, None, :, None]
         of_key = tf.gather(of_key, pairs.keys, axis=1)[:, :, None, None, :]
         earlier = tf.range(self.num_trees)[:, None] < pairs.tree
-        same = (of_query == of_key) & (of_key != leaf_capacity.NO_LEAF)
+        same = (of_query == of_key) & (of_key != leaf_blocks.NO_LEAF)
         return counted & ~tf.reduce_any(same & earlier[:, :, None, None, None], axis=0)
 
     def _joint_attention(self, query, key, value, bias, pairs, num_vectors, training):

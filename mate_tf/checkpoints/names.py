@@ -4,7 +4,7 @@ import re
 
 import tensorflow as tf
 
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 
 
 def checkpoint_variables(model: tf.Module) -> dict[str, tf.Variable]:

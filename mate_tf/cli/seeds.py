@@ -20,7 +20,7 @@ from mate_tf.evaluation import seeds as statistics
 from mate_tf.files.atomic import write_json
 from mate_tf.files.json_files import read_json_object
 from mate_tf.files.lock import locked
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.training import experiments
 
 _NO_METRICS = ("global_step", "learning_rate")  # in what a training returns

@@ -15,8 +15,8 @@ from mate_tf.evaluation import associations, baselines, metrics, predictions, te
 from mate_tf.files.atomic import write_json
 from mate_tf.serving import confidence, summarizer
 from mate_tf.serving import export as saved_model
-from mate_tf.serving.live import LiveModel
 from mate_tf.serving.predictor import Predictor
+from mate_tf.serving.served import LiveModel
 from mate_tf.training import prediction, progress, trainer
 
 SEQUENCE = "_sequence"

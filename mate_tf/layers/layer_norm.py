@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 
 
 class LayerNorm(keras.layers.LayerNormalization):

@@ -1,11 +1,11 @@
 """Choice of the precision that layers compute in."""
 
 import functools
+import pathlib
+import re
 from typing import NamedTuple
 
 import tensorflow as tf
-
-from mate_tf.layers import cpu_features
 
 PRECISIONS = ("float32", "bfloat16", "float16")
 """Precisions of the layers; variables, heads and losses stay float32."""
@@ -38,7 +38,7 @@ def choose() -> Choice:
         if all(each.get("compute_capability", (0, 0)) >= _AMPERE for each in details):
             return Choice("bfloat16", "the GPU has products in it")
         return Choice("float32", "the GPU has no products in bfloat16")
-    found = cpu_features.bfloat16()
+    found = bfloat16()
     if found:
         return Choice("bfloat16", f"the processor has {found}")
     return Choice("float32", "the processor has no products in bfloat16")
@@ -47,3 +47,19 @@ def choose() -> Choice:
 def resolve(precision: str | None) -> str | None:
     """Returns the precision that AUTO stands for; any other one as it is."""
     return choose().precision if precision == AUTO else precision
+
+
+CPU_INFO = pathlib.Path("/proc/cpuinfo")
+
+_BFLOAT16 = ("amx_bf16", "avx512_bf16", "bf16")
+"""Names on x86, and on ARM the last."""
+
+
+def bfloat16() -> str:
+    """Returns the name of the instructions for products in bfloat16; "" without, or if unknown."""
+    if not CPU_INFO.exists():
+        return ""
+    text = CPU_INFO.read_text(encoding="utf-8")
+    lines = re.findall(r"^(?:flags|Features)\s*:(.*)$", text, re.MULTILINE)
+    names = set(" ".join(lines).split())
+    return next((name for name in _BFLOAT16 if name in names), "")

@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 
 
 def shape_list(tensor: tf.Tensor) -> list:

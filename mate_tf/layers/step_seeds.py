@@ -9,6 +9,8 @@ import contextlib
 
 import tensorflow as tf
 
+from mate_tf.layers.framework import keras
+
 _SPACING = 2**16
 """Distance of two seeds. A layer may add less than that to its seed, to have several of them."""
 
@@ -73,3 +75,25 @@ def draw() -> tf.Tensor:
     step.draws += 1
     replica = tf.distribute.get_replica_context().replica_id_in_sync_group
     return step.seed + tf.stack([step.draws % 2**14, replica]) * _SPACING
+
+
+class Dropout(keras.layers.Layer):
+    """Dropout as in Keras, with random numbers that `of_step` determines.
+
+    Args:
+        rate: share of the values that are set to 0; the others are divided by 1 - rate.
+    """
+
+    def __init__(self, rate: float, **kwargs):
+        super().__init__(**kwargs)
+        self.rate = rate
+
+    def call(self, inputs, training=None):
+        """Drops values of `inputs`, a <float> tensor of any shape, if `training` is true."""
+        if not training or not self.rate:
+            return inputs
+        return tf.nn.experimental.stateless_dropout(inputs, self.rate, draw())
+
+    def get_config(self):
+        """Returns the constructor's arguments for Keras's serialization."""
+        return super().get_config() | {"rate": self.rate}

@@ -7,8 +7,8 @@ from mate_tf.data import padding
 from mate_tf.errors import InputError
 from mate_tf.layers import replicas
 from mate_tf.layers.cells import Cells
-from mate_tf.layers.dropout import Dropout
 from mate_tf.layers.shapes import build_child
+from mate_tf.layers.step_seeds import Dropout
 from mate_tf.models.classifier_config import ClassifierConfig
 from mate_tf.models.configured import ConfiguredModel
 from mate_tf.models.encoder import TableEncoder

@@ -6,7 +6,7 @@ import tensorflow as tf
 from official.modeling.hyperparams import base_config
 
 from mate_tf import values
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 
 
 class ConfiguredModel(keras.Model):

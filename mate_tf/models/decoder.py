@@ -11,14 +11,14 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from mate_tf.attention import AttentionConfig
-from mate_tf.attention.masked_scores import mask_bias
+from mate_tf.attention.mask_rows import mask_bias
 from mate_tf.data.padding import real_tokens
-from mate_tf.layers.dropout import Dropout
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.layers.layer_norm import LayerNorm
 from mate_tf.layers.shapes import build_child, check_length, shape_list
+from mate_tf.layers.step_seeds import Dropout
 from mate_tf.models.encoder_block import EncoderBlock, attention_layer, attention_variables
-from mate_tf.models.encoder_decoder_config import EncoderDecoderConfig
+from mate_tf.models.encoder_decoder import EncoderDecoderConfig
 
 _CACHE_DTYPE = tf.float32  # tf-models' beam search takes no cache of another dtype than its scores
 

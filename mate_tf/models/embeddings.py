@@ -4,10 +4,10 @@ import tensorflow as tf
 
 from mate_tf.data import features as feature_names
 from mate_tf.errors import InputError
-from mate_tf.layers.dropout import Dropout
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.layers.layer_norm import LayerNorm
 from mate_tf.layers.shapes import build_child, shape_list
+from mate_tf.layers.step_seeds import Dropout
 from mate_tf.models.encoder_config import EncoderConfig
 
 _MAX_COLUMNS = 2**15  # columns of a packed example; keeps cells of different examples distinct

@@ -7,9 +7,8 @@ import tensorflow as tf
 
 from mate_tf import attention
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras, within_xla
 from mate_tf.layers.shapes import build_child
-from mate_tf.layers.xla import within_xla
 from mate_tf.models import inspection
 from mate_tf.models.configured import ConfiguredModel
 from mate_tf.models.embeddings import TableEmbeddings

@@ -6,10 +6,10 @@ from mate_tf import attention
 from mate_tf.attention import AttentionConfig
 from mate_tf.errors import InputError
 from mate_tf.layers import step_seeds
-from mate_tf.layers.dropout import Dropout
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.layers.layer_norm import LayerNorm
 from mate_tf.layers.shapes import build_child, shape_list
+from mate_tf.layers.step_seeds import Dropout
 from mate_tf.models.encoder_config import EncoderConfig
 
 ACTIVATIONS = {

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import tensorflow as tf
 from official.nlp.modeling.ops import beam_search, sampling_module
 
-from mate_tf.attention.masked_scores import MASKED_SCORE
+from mate_tf.attention.mask_rows import MASKED_SCORE
 from mate_tf.errors import InputError
 from mate_tf.layers.shapes import shape_list
 

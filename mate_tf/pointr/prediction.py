@@ -1,14 +1,13 @@
 """Prediction with both stages: cells from the first, answers from the second."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from mate_tf.answers.gold import Coordinate
 from mate_tf.data.converters.offsets import Offsets
 from mate_tf.data.converters.tokenizer import Tokenizer
-from mate_tf.data.datasets.hybridqa_rc import ALL, HybridQaRcConfig
+from mate_tf.data.datasets.hybridqa_rc import ALL, HybridQaRcConfig, cell_tables
 from mate_tf.evaluation.hybridqa_answers import official_id
-from mate_tf.pointr.conversion import predicted_interactions
 from mate_tf.pointr.readings import Reading, by_question, choose, rank, span_in_text
 from mate_tf.protos import interaction_pb2
 
@@ -112,3 +111,29 @@ def answers(
         chosen = choose(found.get(name, ()), policy)
         texts[name] = chosen.text if chosen else ""
     return texts
+
+
+def predicted_interactions(
+    interaction: interaction_pb2.Interaction,
+    ranked: Mapping[str, Iterable[Coordinate]],
+    config: HybridQaRcConfig,
+) -> Iterator[interaction_pb2.Interaction]:
+    """Yields an interaction for each of the most probable cells of the first stage.
+
+    The table of such an interaction has one expanded cell. The rank of the cell, from 0, is in the
+    interaction's id.
+
+    Args:
+        interaction: interaction of the first stage.
+        ranked: question id of the first stage -> its cells, best first. Other questions are
+            skipped.
+        config: config of the second stage's cells.
+
+    Raises:
+        InputError: if a cell is not in the table.
+    """
+    config.check()
+    for question in interaction.questions:
+        if question.id in ranked:
+            cells = list(ranked[question.id])[: config.num_predictions_to_keep]
+            yield from cell_tables(interaction, question, cells, config)

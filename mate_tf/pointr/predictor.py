@@ -13,12 +13,12 @@ from mate_tf.data.datasets import hybridqa_rc
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import write_json
 from mate_tf.files.json_files import read_json_object
-from mate_tf.pointr import conversion
+from mate_tf.pointr import prediction
 from mate_tf.pointr.readings import Reading, choose, span_in_text
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
-from mate_tf.serving import requests
-from mate_tf.serving.exported import ExportedModel
+from mate_tf.serving import prepared
 from mate_tf.serving.read_part import ReadPart
+from mate_tf.serving.served import ExportedModel
 from mate_tf.tables.given import as_table
 from mate_tf.tables.passages import split_sentences
 from mate_tf.tables.table import Table
@@ -121,7 +121,7 @@ class PointrPredictor:
             InputError: if the question is empty, a link is of a cell that the table lacks, or
                 question and table do not fit into the model's length.
         """
-        questions = [interactions.Question(id="ask-0_0", text=requests.question(question))]
+        questions = [interactions.Question(id="ask-0_0", text=prepared.question(question))]
         table = as_table(table)
         interaction = interactions.interaction_from_table(table, "ask-0", questions)
         link(interaction, links or {}, passages or {})
@@ -160,7 +160,7 @@ class PointrPredictor:
     def _reading(self, interaction, question, cell, probability):
         """Reads one cell. Returns a `Reading` and its character range in the expanded text."""
         config = hybridqa_rc.HybridQaRcConfig(single_cell_examples=True, sources=self._sources)
-        (reading,) = conversion.predicted_interactions(interaction, {question.id: [cell]}, config)
+        (reading,) = prediction.predicted_interactions(interaction, {question.id: [cell]}, config)
         example, _ = self._read.converter.conversion(reading, 0)
         (outputs,) = self._read(example)
         text = reading.table.rows[0].cells[0].text

@@ -12,7 +12,7 @@ from mate_tf.attention import AttentionConfig
 from mate_tf.errors import InputError
 from mate_tf.evaluation import associations
 from mate_tf.evaluation.calibration import Calibration
-from mate_tf.serving import confidence, notes, presets, pretrained, requests, source
+from mate_tf.serving import confidence, notes, prepared, presets, pretrained, source
 from mate_tf.serving.answer import Answer, AnswerCell, of_cells, of_class
 from mate_tf.serving.prepared import PreparedTable
 from mate_tf.serving.read_part import ReadPart
@@ -182,7 +182,7 @@ class Predictor:
         if isinstance(query, str) or not sequential:
             return self.ask(table, query)
         table, answers = self.prepare(table), []
-        for question in requests.questions(query):
+        for question in prepared.questions(query):
             answers.append(self.ask(table, question, answers[-1] if answers else None))
         return answers
 
@@ -204,8 +204,8 @@ class Predictor:
         """
         table = self.prepare(table)
         if isinstance(question, str):
-            return self._ask([(table, requests.question(question))], [previous])[0]
-        pairs = [(table, each) for each in requests.questions(question)]
+            return self._ask([(table, prepared.question(question))], [previous])[0]
+        pairs = [(table, each) for each in prepared.questions(question)]
         return self._ask(pairs, [previous] * len(pairs))
 
     @staticmethod
@@ -242,7 +242,7 @@ class Predictor:
         Raises:
             InputError: as `ask`.
         """
-        prepared, pairs = {}, [(table, requests.question(question)) for table, question in pairs]
+        prepared, pairs = {}, [(table, prepared.question(question)) for table, question in pairs]
         for table, _ in pairs:
             if id(table) not in prepared:
                 prepared[id(table)] = self.prepare(table)
@@ -300,7 +300,7 @@ class Predictor:
         Raises:
             InputError: as `ask`.
         """
-        return self._convert(self.prepare(table), requests.question(question), previous)[1]
+        return self._convert(self.prepare(table), prepared.question(question), previous)[1]
 
     def _ask(self, pairs, previous, batch_size: int = 16) -> list[Answer]:
         """Answers (table, question) pairs in batches, each with the answer before it or None."""

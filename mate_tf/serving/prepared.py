@@ -2,10 +2,12 @@
 
 import functools
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from mate_tf.data import interactions
 from mate_tf.data.converters.tokenizer import MAX_WORD_CHARACTERS
+from mate_tf.errors import InputError
 from mate_tf.evaluation import unanswerable
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables.given import as_table
@@ -59,3 +61,27 @@ class PreparedTable:
         found.questions.add(id=f"{_ID}_0", original_text=question)
         interactions.annotate(found)
         return found
+
+
+def question(text: str) -> str:
+    """Checks a question and returns it.
+
+    Raises:
+        InputError: if it is not text, or empty.
+    """
+    if not isinstance(text, str):
+        raise InputError(f"a question must be text, not {text!r}")
+    if not text.strip():
+        raise InputError("the question is empty")
+    return text
+
+
+def questions(texts: Iterable[str]) -> list[str]:
+    """Checks questions and returns them as a list.
+
+    Raises:
+        InputError: if it is not a list, or a question is not text, or empty.
+    """
+    if not isinstance(texts, Iterable):
+        raise InputError(f"a question must be text, not {texts!r}")
+    return [question(text) for text in texts]

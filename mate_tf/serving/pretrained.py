@@ -11,13 +11,12 @@ from mate_tf.attention import AttentionConfig
 from mate_tf.data import features as feature_names
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.layers.precision import AUTO, INT8, PRECISIONS, resolve
 from mate_tf.models.classifier import TableClassifier
 from mate_tf.serving import configurations
 from mate_tf.serving.configurations import Pretrained
-from mate_tf.serving.live import LiveModel
-from mate_tf.serving.served import ServedModel
+from mate_tf.serving.served import LiveModel, ServedModel
 from mate_tf.serving.source import Kind, Source
 from mate_tf.training import weights
 

@@ -1,14 +1,17 @@
 """Exports an encoder-decoder, and writes summaries with the export."""
 
+import functools
 from collections.abc import Iterable
 
 import tensorflow as tf
 
+from mate_tf.data import features as feature_names
+from mate_tf.data.converters.tokenizer import CONTINUATION, Tokenizer
 from mate_tf.errors import InputError
 from mate_tf.serving import export as saved_model
-from mate_tf.serving.exported import load_signature, read_settings
+from mate_tf.serving.served import load_signature, read_settings
 from mate_tf.serving.signatures import SERVING_DEFAULT
-from mate_tf.serving.text_signatures import TextServingModule
+from mate_tf.serving.word_pieces import WordPieces
 
 _WORD_PIECES = "word_pieces"
 
@@ -87,3 +90,118 @@ class Summarizer:
             summaries = self._signature(documents=batch)["summaries"].numpy()
             found += [summary.decode("utf-8") for summary in summaries]
         return found
+
+
+class TextReader(tf.Module):
+    """Turns texts into features, in TensorFlow operations: `SequenceConverter` of word pieces.
+
+    Args:
+        tokenizer: tokenizer with the vocabulary.
+        max_seq_length: tokens of an example, with [CLS] and [SEP]. Longer texts are cut.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, max_seq_length: int):
+        super().__init__(name="text_reader")
+        self._ends = [tokenizer.cls_id], [tokenizer.sep_id]
+        self._room = max_seq_length - 2
+        self._word_pieces = WordPieces(tokenizer, max_words=self._room)
+
+    def __call__(self, texts):
+        """Returns a dict of <int32>[batch, seq] of <string>[batch]; seq is that of the longest."""
+        pieces = self._word_pieces(texts)[:, : self._room]
+        cls, sep = (tf.fill([tf.size(texts), 1], of[0]) for of in self._ends)
+        ragged = tf.concat([cls, pieces, sep], axis=1)
+        ids = ragged.to_tensor()
+        features = dict.fromkeys(
+            feature_names.names(feature_names.MODEL_INPUTS), tf.zeros_like(ids)
+        )
+        return features | {
+            "input_ids": ids,
+            "input_mask": tf.ones_like(ragged).to_tensor(),
+        }
+
+
+class TextServingModule(tf.Module):
+    """An encoder-decoder that reads and writes texts.
+
+    Args:
+        model: an `EncoderDecoder`.
+        vocab_file: WordPiece vocabulary the model was trained with.
+        max_seq_length: tokens of a document that the model reads.
+        decoding: keyword arguments of `EncoderDecoder.generate`.
+    """
+
+    def __init__(self, model, vocab_file, max_seq_length: int, decoding: dict):
+        super().__init__(name="mate_tf")
+        tokenizer = Tokenizer(vocab_file)
+        self._reader = TextReader(tokenizer, max_seq_length)
+        self._texts = WrittenTexts(tokenizer)
+        # A partial, not the model, as in `signatures.ServingModule`
+        self._generate = functools.partial(model.generate, **decoding)
+        self._weights = model.variables
+
+    @tf.function(
+        input_signature=[tf.TensorSpec([None], tf.string, name="documents")], autograph=False
+    )
+    def serving_default(self, documents):
+        """Writes a text for each document, such as its summary.
+
+        Args:
+            documents: <string>[batch], UTF-8; invalid bytes are dropped. Of long documents only
+                the beginning is read.
+
+        Returns:
+            A dict:
+            summaries: <string>[batch].
+            scores: <float32>[batch], log-probability divided by the length penalty.
+        """
+        found = self._generate(self._reader(documents))
+        return {"summaries": self._texts(found["ids"]), "scores": found["scores"]}
+
+    def signatures(self):
+        """Returns the signature by name, for `tf.saved_model.save`."""
+        return {SERVING_DEFAULT: self.serving_default}
+
+
+# RE2 has no look-around. So each piece gets a space of its own on both sides, of which marks say
+# that they go: _LEFT before a piece and the space of the piece before it, _RIGHT the other way.
+_LEFT, _RIGHT = "\x01", "\x02"
+_LETTER = r"[\pL\pN_]"
+_IN_PAIRS = (  # twice: a letter between two matches belongs to both
+    (rf"({_LETTER}) ([-'’/]) ({_LETTER})", r"\1\2\3"),
+    (rf"({_LETTER}) (['’]) ?(s(?:[^\pL\pN_]|$))", r"\1\2\3"),
+)
+_JOINED = (
+    (" ", "  "),
+    (r"^(.*)$", r" \1 "),
+    (r" ([.,;:!?%)\]}]) ", rf"{_LEFT}\1 "),
+    (rf"[ {_LEFT}]([(\[{{]) ", rf" \1{_RIGHT}"),
+    (rf"^[ {_LEFT}]|[ {_RIGHT}]$", ""),
+    (rf"{_RIGHT}{_LEFT}|{_RIGHT} | {_LEFT}", ""),
+    ("  ", " "),
+)
+
+
+class WrittenTexts(tf.Module):
+    """Makes texts of the ids that a decoder generates, as `Detokenizer` does.
+
+    Args:
+        tokenizer: tokenizer with the vocabulary.
+    """
+
+    def __init__(self, tokenizer: Tokenizer):
+        super().__init__(name="written_texts")
+        self._pieces = tf.constant(tokenizer.pieces)
+        self._end = tokenizer.sep_id
+        self._left_out = [tokenizer.pad_id, tokenizer.cls_id]
+
+    def __call__(self, ids: tf.Tensor) -> tf.Tensor:
+        """Returns <string>[batch] of <int32>[batch, length]; a text ends at the first [SEP]."""
+        ended = tf.cumsum(tf.cast(ids == self._end, tf.int32), axis=1) > 0
+        kept = ~ended & tf.reduce_all(ids[..., None] != self._left_out, axis=-1)
+        pieces = tf.ragged.boolean_mask(tf.gather(self._pieces, ids), kept)
+        texts = tf.strings.reduce_join(pieces, axis=1, separator=" ")
+        texts = tf.strings.regex_replace(texts, f"(^| ){CONTINUATION}", "")
+        for pattern, replacement in (*(pair for pair in _IN_PAIRS for _ in range(2)), *_JOINED):
+            texts = tf.strings.regex_replace(texts, pattern, replacement)
+        return texts

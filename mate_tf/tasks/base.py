@@ -13,7 +13,7 @@ from mate_tf.data import features as feature_names
 from mate_tf.data import padding, records
 from mate_tf.data.converters.tokenizer import read_vocabulary
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.models.classifier import TableClassifier, label_features
 from mate_tf.models.configured import ConfiguredModel
 

@@ -11,8 +11,7 @@ import tensorflow as tf
 from official.modeling.optimization import legacy_adamw, optimizer_factory
 
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
-from mate_tf.layers.xla import within_xla
+from mate_tf.layers.framework import keras, within_xla
 from mate_tf.tasks.configs import PATTERNS
 
 _SUM = "gradient_sum"  # slot

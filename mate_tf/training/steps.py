@@ -20,7 +20,7 @@ import tensorflow as tf
 from official.core import base_trainer
 
 from mate_tf.checkpoints import bundle
-from mate_tf.checkpoints.moments import load_moments
+from mate_tf.checkpoints.growth import load_moments
 from mate_tf.errors import InputError
 from mate_tf.layers import step_seeds
 

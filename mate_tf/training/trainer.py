@@ -12,7 +12,7 @@ from mate_tf import tasks
 from mate_tf.checkpoints.latest import latest, repair
 from mate_tf.errors import InputError
 from mate_tf.files.lock import locked
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.training import (
     checks,
     experiments,

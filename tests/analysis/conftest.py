@@ -5,7 +5,7 @@ import pytest
 
 from mate_tf.attention import AttentionConfig
 from mate_tf.data import features as feature_names
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
 
 from ..parsed_html import HOSTILE

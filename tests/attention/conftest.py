@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf import attention
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 
 
 def random_context(rng, seq, question_lengths, columns=3, max_cell_length=4, max_row_length=None):

@@ -11,7 +11,7 @@ from mate_tf import attention
 from mate_tf.attention import AttentionConfig, masks
 from mate_tf.data import features as feature_names
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
 
 HIDDEN, SEQ = 16, 44

@@ -8,10 +8,10 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mate_tf.attention import AttentionConfig, leaf_capacity
+from mate_tf.attention import AttentionConfig, leaf_blocks
 
 limit = tf.function(
-    leaf_capacity.limit,
+    leaf_blocks.limit,
     input_signature=[
         tf.TensorSpec([None, None, 3, None], tf.int32),
         tf.TensorSpec([None, None], tf.bool),

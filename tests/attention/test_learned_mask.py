@@ -13,7 +13,7 @@ from mate_tf.attention import (
     mask_files,
 )
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 
 HEADS, HIDDEN = 4, 16
 KINDS = {"structured": {"structured": True}, "symmetric": {"symmetric": True}, "pairs": {}}

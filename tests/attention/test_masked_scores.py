@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from mate_tf.attention.masked_scores import mask_bias
+from mate_tf.attention.mask_rows import mask_bias
 
 
 def test_a_query_without_keys_in_float16():

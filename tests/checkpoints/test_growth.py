@@ -5,9 +5,9 @@ import pytest
 import tensorflow as tf
 
 from mate_tf import checkpoints
-from mate_tf.checkpoints.moments import load_moments
+from mate_tf.checkpoints.growth import load_moments
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
 
 from .conftest import SIZES

@@ -8,7 +8,7 @@ import pytest
 from mate_tf import checkpoints
 from mate_tf.checkpoints import safetensors
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
 from mate_tf.models.pretrainer import PretrainerConfig, TablePretrainer

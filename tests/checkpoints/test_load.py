@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from mate_tf import checkpoints
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
 
 from ..tf1_checkpoint import write_tf1

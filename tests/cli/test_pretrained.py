@@ -12,7 +12,7 @@ from mate_tf.attention import AttentionConfig
 from mate_tf.cli import ask, checks, flags, main
 from mate_tf.data import synthetic
 from mate_tf.demo import session
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.serving.predictor import Predictor

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf.layers import step_seeds
-from mate_tf.layers.dropout import Dropout
+from mate_tf.layers.step_seeds import Dropout
 
 
 def drawn(seed, number, draws=3):

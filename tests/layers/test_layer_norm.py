@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.layers.layer_norm import LayerNorm
 
 

@@ -3,7 +3,7 @@
 import pytest
 import tensorflow as tf
 
-from mate_tf.layers import cpu_features, precision
+from mate_tf.layers import precision
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +21,7 @@ def device(monkeypatch, tmp_path):
     def set_device(cpu_info="", capabilities=()):
         path = tmp_path / "cpuinfo"
         path.write_text(cpu_info)
-        monkeypatch.setattr(cpu_features, "CPU_INFO", path)
+        monkeypatch.setattr(precision, "CPU_INFO", path)
         gpus = list(range(len(capabilities)))
         monkeypatch.setattr(tf.config, "list_physical_devices", {"GPU": gpus}.get)
         monkeypatch.setattr(
@@ -45,14 +45,14 @@ def device(monkeypatch, tmp_path):
 )
 def test_processors(device, cpu_info, name):
     device(cpu_info)
-    assert cpu_features.bfloat16() == name
+    assert precision.bfloat16() == name
     assert precision.choose().precision == ("bfloat16" if name else "float32")
     assert name in precision.choose().reason
 
 
 def test_no_description_of_the_processor(monkeypatch, tmp_path):
-    monkeypatch.setattr(cpu_features, "CPU_INFO", tmp_path / "absent")
-    assert cpu_features.bfloat16() == ""
+    monkeypatch.setattr(precision, "CPU_INFO", tmp_path / "absent")
+    assert precision.bfloat16() == ""
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import tensorflow as tf
 
 from mate_tf.errors import InputError
 from mate_tf.layers import shapes
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 
 
 def test_sizes_are_numbers_where_they_are_known():

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from mate_tf.checkpoints import names
 from mate_tf.data import features as feature_names
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
 
 INPUTS = feature_names.names(feature_names.MODEL_INPUTS)

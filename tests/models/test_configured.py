@@ -5,7 +5,7 @@ import dataclasses
 import tensorflow as tf
 from official.modeling.hyperparams import base_config
 
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.models.configured import ConfiguredModel
 
 

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.models.decoder import Decoder
 from tests.models import tiny_decoder
 

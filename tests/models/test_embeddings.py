@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf.data import features as feature_names
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.models.embeddings import TableEmbeddings, positions_in_cell
 from mate_tf.models.encoder_config import EncoderConfig
 

@@ -10,7 +10,7 @@ from mate_tf import checkpoints
 from mate_tf.attention import AttentionConfig
 from mate_tf.data import features as feature_names
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
 
 from .tiny_encoder import tiny

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from mate_tf import checkpoints
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.models.encoder_decoder import EncoderDecoder
 from mate_tf.models.pretrainer import PretrainerConfig, TablePretrainer
 from tests.models import tiny_decoder

@@ -4,7 +4,7 @@ import pytest
 
 from mate_tf.data.datasets.hybridqa_rc import HybridQaRcConfig
 from mate_tf.errors import InputError
-from mate_tf.pointr.conversion import predicted_interactions
+from mate_tf.pointr.prediction import predicted_interactions
 
 RANKED = {"q-0_0": [(1, 1), (0, 1), (0, 0)], "other-0_0": [(0, 0)]}
 

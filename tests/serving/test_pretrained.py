@@ -15,10 +15,10 @@ from mate_tf.data import synthetic
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
 from mate_tf.evaluation.calibration import Calibration
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
 from mate_tf.models.encoder import EncoderConfig
-from mate_tf.serving import configurations, exported, live, signatures, source
+from mate_tf.serving import configurations, served, signatures, source
 from mate_tf.serving.predictor import Predictor
 from mate_tf.tables.conversion import ConversionConfig
 
@@ -56,7 +56,7 @@ def same_answers(predictor, model, table, length=512):
     assert predictor._model.converter.config == config
     example = predictor.example(table, QUESTION)
     assert example == Predictor.example(
-        _over(live.LiveModel(model, ExampleConverter.from_config(vocab_file, config))),
+        _over(served.LiveModel(model, ExampleConverter.from_config(vocab_file, config))),
         table,
         QUESTION,
     )
@@ -221,7 +221,7 @@ def test_tapas_with_its_settings(tapas, table):
 
 def test_own_training_and_export(trained_model, predictor, table, monkeypatch):
     monkeypatch.setattr(
-        exported, "ExportedModel", {str(trained_model / "export"): predictor._model}.get
+        served, "ExportedModel", {str(trained_model / "export"): predictor._model}.get
     )
     of_export = Predictor.from_pretrained(trained_model / "export")
     of_training = Predictor.from_pretrained(trained_model)
@@ -297,7 +297,7 @@ def test_exported(folder, table, tmp_path):
 
 
 def test_graph_after_some_questions(folder, model, table, monkeypatch):
-    monkeypatch.setattr(live, "EAGER_CALLS", 0)
+    monkeypatch.setattr(served, "EAGER_CALLS", 0)
     assert same_answers(Predictor.from_pretrained(folder), model, table)
 
 

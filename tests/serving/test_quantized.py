@@ -7,12 +7,12 @@ import tensorflow as tf
 from mate_tf import checkpoints
 from mate_tf.data import synthetic
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
 from mate_tf.models.encoder import EncoderConfig
-from mate_tf.serving import lite, live
+from mate_tf.serving import lite, served
+from mate_tf.serving.lite import QuantizedEncoder
 from mate_tf.serving.predictor import Predictor
-from mate_tf.serving.quantized import QuantizedEncoder
 
 QUESTION = "who is 41?"
 ROWS = [["name", "age"], ["Ann", "30"], ["Bob", "41"], ["Cy", "52"]]
@@ -101,7 +101,7 @@ def test_predictor(model, vocab_file, tmp_path, monkeypatch):
     for own, other in zip(answers, expected, strict=True):
         assert own.probability != other.probability
         assert own.probability == pytest.approx(other.probability, abs=0.05)
-    monkeypatch.setattr(live, "EAGER_CALLS", 0)  # the heads in a graph
+    monkeypatch.setattr(served, "EAGER_CALLS", 0)  # the heads in a graph
     assert [each.probability for each in predictor.ask_batch(pairs)] == pytest.approx(
         [each.probability for each in answers], abs=1e-5
     )

@@ -11,11 +11,11 @@ from mate_tf.data.converters import sequences
 from mate_tf.data.converters.tokenizer import Detokenizer, Tokenizer
 from mate_tf.data.features import MODEL_INPUTS, names
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.models.encoder_decoder import EncoderDecoder
 from mate_tf.serving import Summarizer, summarizer
 from mate_tf.serving.predictor import Predictor
-from mate_tf.serving.text_signatures import TextReader
+from mate_tf.serving.summarizer import TextReader
 
 from ..models import tiny_decoder
 

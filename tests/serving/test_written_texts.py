@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf.data.converters.tokenizer import Detokenizer, Tokenizer
-from mate_tf.serving.written_texts import WrittenTexts
+from mate_tf.serving.summarizer import WrittenTexts
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 PIECES = [*SPECIAL, "plane", "##s", "##.", "##(", *"abé3s'’-/.,;%()[]{}"]

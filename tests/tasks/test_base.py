@@ -9,7 +9,7 @@ from mate_tf.checkpoints.names import checkpoint_variables, variable_paths
 from mate_tf.data import features as feature_names
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.tasks import base, configs
 
 

@@ -9,7 +9,7 @@ from mate_tf.data import records
 from mate_tf.data.converters import sequences
 from mate_tf.data.pretraining.sentence_pairs import RANDOM
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.tasks import configs
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{i}" for i in range(60))]

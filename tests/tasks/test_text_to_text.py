@@ -7,7 +7,7 @@ from mate_tf import tasks
 from mate_tf.data import records
 from mate_tf.data.converters import sequences
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.tasks import configs
 
 PIECES = ["[PAD]", "[UNK]", "[SEP]", "[MASK]", "[CLS]", *(f"w{i}" for i in range(10))]

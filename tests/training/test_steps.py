@@ -9,7 +9,7 @@ import tensorflow as tf
 from official.core import base_trainer
 
 from mate_tf.errors import InputError
-from mate_tf.layers.xla import within_xla
+from mate_tf.layers.framework import within_xla
 from mate_tf.models.encoder import TableEncoder
 from mate_tf.training import steps, trainer
 from mate_tf.training.progress import in_words

@@ -11,7 +11,7 @@ from official.core import train_lib
 from mate_tf import tasks
 from mate_tf.data import records
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.training import experiments, steps, trainer
 
 from .. import graphs

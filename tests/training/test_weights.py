@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from mate_tf import tasks
 from mate_tf.attention import mask_files
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.models.encoder import TableEncoder
 from mate_tf.training import weights
 

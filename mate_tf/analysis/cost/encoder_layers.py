@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf import attention
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.models.encoder_block import EncoderBlock
 from mate_tf.models.encoder_config import EncoderConfig
 

@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from mate_tf.data import padding
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.layers.shapes import build_child
 
 LOG_ZERO = -10_000.0

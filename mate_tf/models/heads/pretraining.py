@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.layers.layer_norm import LayerNorm
 from mate_tf.layers.shapes import build_child
 from mate_tf.models.encoder_block import ACTIVATIONS

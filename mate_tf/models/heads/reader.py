@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from mate_tf.errors import InputError
 from mate_tf.layers import replicas
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.layers.shapes import shape_list
 from mate_tf.models.encoder_block import ACTIVATIONS
 from mate_tf.models.heads import spans

@@ -8,7 +8,7 @@ from mate_tf.analysis.attention import flow as attention_flow
 from mate_tf.attention import AttentionConfig, TableContext
 from mate_tf.data import features as feature_names
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
 
 SEQ, ROWS, COLUMNS, HEADS = 22, 5, 3, 4

@@ -5,7 +5,7 @@ import types
 import numpy as np
 import pytest
 
-from mate_tf.analysis.attention import learned
+from mate_tf.analysis.attention import report
 from mate_tf.attention import AttentionConfig
 from mate_tf.attention.learned_mask import LearnedMaskPattern
 
@@ -49,7 +49,7 @@ def test_importance_of_positions(trained, capsys):
         return np.stack([np.where(i == j, -3.0, 3.0), np.zeros(len(i))])
 
     job = trained(patterns_0=pattern_of(LearnedMaskPattern, alpha_of, length=n))
-    found = learned.learned_masks(job)["patterns_0"]
+    found = report.learned_masks(job)["patterns_0"]
     first, second = found["importance of each head"]
     assert first["diagonal"] == 0
     assert first["neighbours"] == pytest.approx(1)
@@ -69,10 +69,10 @@ def test_masks_of_positions(trained):
         objective="dam",
     )
     job = trained(patterns_2=pattern)
-    found = learned.learned_masks(job)["patterns_2"]
+    found = report.learned_masks(job)["patterns_2"]
     assert found["sparsity of each head"] == [0, 1]
     assert job.plots[-1] == "patterns_2.masks.png"
 
 
 def test_a_model_that_learned_nothing(trained):
-    assert learned.learned_masks(trained()) == {}
+    assert report.learned_masks(trained()) == {}

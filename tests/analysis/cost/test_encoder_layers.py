@@ -7,7 +7,7 @@ import tensorflow as tf
 from mate_tf.analysis.cost import encoder_layers
 from mate_tf.analysis.cost.encoder_layers import Case
 from mate_tf.errors import InputError
-from mate_tf.layers.keras_namespace import keras
+from mate_tf.layers.framework import keras
 from mate_tf.models.encoder_config import EncoderConfig
 
 SIZES = {"hidden_size": 16, "num_attention_heads": 4, "intermediate_size": 32}

@@ -12,7 +12,7 @@ from mate_tf.data.datasets.hybridqa_rc import HybridQaRcConfig
 from mate_tf.data.interactions import Question, interaction_from_table
 from mate_tf.errors import InputError
 from mate_tf.evaluation import hybridqa, predictions
-from mate_tf.pointr import conversion
+from mate_tf.pointr import prediction
 from mate_tf.protos import annotated_text_pb2
 from mate_tf.tables.table import Table
 
@@ -184,7 +184,7 @@ def predicted(stage_1, ranked, config):
     return [
         made
         for interaction in stage_1["dev"]
-        for made in conversion.predicted_interactions(interaction, ranked, config)
+        for made in prediction.predicted_interactions(interaction, ranked, config)
     ]
 
 
@@ -280,11 +280,11 @@ def test_an_answer_that_no_cell_had_may_be_read():
     """The first stage leaves such questions out of its training; the second is asked anyway."""
     interaction = linked_interaction((), is_valid=False, problem="nowhere")
     ranked = {"a-b-0_0": [(0, 1)], "other-0_0": [(0, 0)]}
-    (made,) = conversion.predicted_interactions(interaction, ranked, HybridQaRcConfig())
+    (made,) = prediction.predicted_interactions(interaction, ranked, HybridQaRcConfig())
     assert made.questions[0].answer.is_valid
     assert made.table.rows[0].cells[0].text == "5"
     assert not list(
-        conversion.predicted_interactions(interaction, {"other-0_0": [(0, 0)]}, HybridQaRcConfig())
+        prediction.predicted_interactions(interaction, {"other-0_0": [(0, 0)]}, HybridQaRcConfig())
     )
 
 
@@ -294,7 +294,7 @@ def test_what_is_not_there():
         message = f"a-b-0_0: table t has no cell in row {cell[0]}, column {cell[1]}"
         with pytest.raises(InputError, match=message):
             list(
-                conversion.predicted_interactions(linked_interaction(), {"a-b-0_0": [cell]}, config)
+                prediction.predicted_interactions(linked_interaction(), {"a-b-0_0": [cell]}, config)
             )
     config.use_original_coordinates = True
     for original in (None, {"x": [(0, 0)]}):
