@@ -20,7 +20,7 @@ from transformers import masking_utils
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 
-from mate_tf.analysis.cost import measuring_process, memory  # the standard library only
+from mate_tf.analysis.cost import measuring_process  # the standard library only
 
 
 class Measurements:
@@ -39,7 +39,7 @@ class Measurements:
         self._calls = {}
 
     def prepare(self, variant, length, precision, xla, training) -> dict:
-        """Makes the layers and calls them twice; memory as `memory.Peak` has it."""
+        """Makes the layers and calls them twice; memory as `measuring_process.Peak` has it."""
         del variant
         if precision != "float32" or xla:
             raise ValueError("measured in float32 without XLA only")
@@ -49,7 +49,7 @@ class Measurements:
             config=model.config, inputs_embeds=x, attention_mask=torch.ones(1, length)
         )
         call = functools.partial(_step if training else _forward, model.encoder, x, mask)
-        with memory.peak_of_block() as peak:
+        with measuring_process.peak_of_block() as peak:
             call()
             call()
         self._calls[length, training] = call

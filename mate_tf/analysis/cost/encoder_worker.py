@@ -13,7 +13,7 @@ import pathlib
 import sys
 from collections.abc import Sequence
 
-from mate_tf.analysis.cost import gpu, measuring_process, memory, speed
+from mate_tf.analysis.cost import gpu, measuring_process, speed
 
 
 class Measurements:
@@ -38,7 +38,7 @@ class Measurements:
         """Builds the layers of an `encoder_layers.Case` and calls them twice.
 
         Returns:
-            the `memory.Peak` of these calls as a dict, in bytes; of the GPU if there is one.
+            the `Peak` of these calls as a dict, in bytes; of the GPU if there is one.
         """
         from mate_tf.analysis.cost import encoder_layers
 
@@ -46,7 +46,7 @@ class Measurements:
         config = encoder_layers.of_variant(self._config, of_case.variant, of_case.length)
         inputs = self._inputs(of_case.length, of_case.precision)
         call = functools.partial(encoder_layers.function(config, of_case), *inputs)
-        measured = gpu if gpu.devices() else memory
+        measured = gpu if gpu.devices() else measuring_process
         with measured.peak_of_block() as peak:
             speed.seconds(call)
             speed.seconds(call)

@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 
-from mate_tf.analysis.cost.memory import Peak
+from mate_tf.analysis.cost.measuring_process import Peak
 
 ENVIRONMENT = {"TF_FORCE_GPU_ALLOW_GROWTH": "true", "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
 """Environment of workers: several processes share a GPU, numbered as nvidia-smi does."""

@@ -5,7 +5,7 @@ import types
 import pytest
 import tensorflow as tf
 
-from mate_tf.analysis.cost import encoder_worker, gpu, memory
+from mate_tf.analysis.cost import encoder_worker, gpu, measuring_process
 from mate_tf.models.encoder_config import EncoderConfig
 
 NVIDIA_SMI = """#!/bin/sh
@@ -78,7 +78,7 @@ def test_a_worker_measures_the_memory_of_the_gpu(one_gpu, monkeypatch):
     monkeypatch.setattr(config, "reset_memory_stats", reset)
     with gpu.peak_of_block() as peak:
         state.peak = 350
-    assert peak() == memory.Peak(250, 350)
+    assert peak() == measuring_process.Peak(250, 350)
 
     small = EncoderConfig(
         hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16

@@ -62,3 +62,16 @@ def test_killed(worker):
 def test_last_words(worker):
     with pytest.raises(measuring_process.MeasurementFailed, match=r"^no more$"):
         worker.ask("leave")
+
+
+def test_peak_of_what_is_freed():
+    with measuring_process.peak_of_block() as peak:
+        block = bytearray(2**26)
+        block[:: 2**12] = b"x" * len(block[:: 2**12])
+        del block
+    found = peak()
+    assert 0.9 * 2**26 < found.increment < 1.5 * 2**26
+    assert found.peak > found.increment
+    with measuring_process.peak_of_block() as peak:
+        pass
+    assert peak().increment < 0.1 * 2**26
