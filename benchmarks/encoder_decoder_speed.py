@@ -29,7 +29,8 @@ from mate_tf.attention import AttentionConfig
 from mate_tf.data.features import TOKEN_TYPES
 from mate_tf.layers.framework import keras
 from mate_tf.models.encoder_config import EncoderConfig
-from mate_tf.models.encoder_decoder import EncoderDecoder, EncoderDecoderConfig
+from mate_tf.models.encoder_decoder import EncoderDecoder
+from mate_tf.models.encoder_decoder_config import EncoderDecoderConfig
 
 ROOT = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(ROOT.parent), str(ROOT)]

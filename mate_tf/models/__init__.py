@@ -9,7 +9,7 @@ _EXPORTS = {
     "ClassifierConfig": "mate_tf.models.classifier_config",
     "EncoderConfig": "mate_tf.models.encoder_config",
     "EncoderDecoder": "mate_tf.models.encoder_decoder",
-    "EncoderDecoderConfig": "mate_tf.models.encoder_decoder",
+    "EncoderDecoderConfig": "mate_tf.models.encoder_decoder_config",
     "PretrainerConfig": "mate_tf.models.pretrainer",
     "TableClassifier": "mate_tf.models.classifier",
     "TableEncoder": "mate_tf.models.encoder",

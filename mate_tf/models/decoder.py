@@ -18,7 +18,7 @@ from mate_tf.layers.layer_norm import LayerNorm
 from mate_tf.layers.shapes import build_child, check_length, shape_list
 from mate_tf.layers.step_seeds import Dropout
 from mate_tf.models.encoder_block import EncoderBlock, attention_layer, attention_variables
-from mate_tf.models.encoder_decoder import EncoderDecoderConfig
+from mate_tf.models.encoder_decoder_config import EncoderDecoderConfig
 
 _CACHE_DTYPE = tf.float32  # tf-models' beam search takes no cache of another dtype than its scores
 

@@ -14,7 +14,8 @@ from mate_tf.data.features import TARGET
 from mate_tf.errors import InputError
 from mate_tf.evaluation import rouge
 from mate_tf.layers.framework import keras
-from mate_tf.models.encoder_decoder import EncoderDecoder, EncoderDecoderConfig
+from mate_tf.models.encoder_decoder import EncoderDecoder
+from mate_tf.models.encoder_decoder_config import EncoderDecoderConfig
 from mate_tf.tasks import base, configs, registry, sequence
 
 METRICS = ("target_accuracy", "target_loss")

@@ -11,7 +11,8 @@ from mate_tf.data.features import TOKEN_TYPES
 from mate_tf.errors import InputError
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
-from mate_tf.models.encoder_decoder import EncoderDecoder, EncoderDecoderConfig
+from mate_tf.models.encoder_decoder import EncoderDecoder
+from mate_tf.models.encoder_decoder_config import EncoderDecoderConfig
 
 from .conftest import SIZES
 

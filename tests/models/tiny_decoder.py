@@ -3,7 +3,7 @@
 import numpy as np
 
 from mate_tf.data.features import TOKEN_TYPES
-from mate_tf.models.encoder_decoder import EncoderDecoderConfig
+from mate_tf.models.encoder_decoder_config import EncoderDecoderConfig
 from tests.models import tiny_encoder
 
 CLS, SEP = 1, 2

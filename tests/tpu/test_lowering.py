@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from mate_tf import attention, tasks
 from mate_tf.models.classifier import make_heads
-from mate_tf.models.encoder_decoder import EncoderDecoderConfig
+from mate_tf.models.encoder_decoder_config import EncoderDecoderConfig
 from mate_tf.models.pretrainer import PretrainerConfig
 
 
