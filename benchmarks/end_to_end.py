@@ -42,7 +42,7 @@ INT8 = "int8"
 FOR_ANY_LENGTH = "full"
 """Variant that is computed with int8 weights: the graph of `mate_efficient` cannot be."""
 WARM_UP = 34
-"""Times that each process answers a question about a short table before: `serving.live` traces a
+"""Times that each process answers a question about a short table before: `serving.served` traces a
 graph after 32 calls. Then it answers the first chunk."""
 
 

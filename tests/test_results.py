@@ -6,6 +6,8 @@ import shlex
 
 import pytest
 
+from mate_tf.cli import flags as definitions
+
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = PROJECT / "results"
 PROGRAM = PROJECT / "run_task_main.py"
@@ -55,10 +57,8 @@ def commands(path: pathlib.Path) -> list[str]:
 def flags(script: pathlib.Path) -> set[str]:
     """Flags that a script defines, read from its source."""
     if script == PROGRAM:
-        source = (PROJECT / "mate_tf" / "cli" / "flags.py").read_text(encoding="utf-8")
-        names = re.findall(r'DEFINE_\w+\(\s*"(\w+)"', source)
-        booleans = re.findall(r'DEFINE_boolean\(\s*"(\w+)"', source)
-        return {f"--{name}" for name in [*names, *(f"no{name}" for name in booleans)]}
+        defined = definitions.FLAGS.flags_by_module_dict()[definitions.__name__]
+        return {f"--{no}{flag.name}" for flag in defined for no in ("", "no")}
     sources = [script, *script.parent.glob("common.py")]  # what benchmarks share
     return {name for path in sources for name in re.findall(r'"(--\w+)"', path.read_text("utf-8"))}
 

@@ -18,6 +18,17 @@ _EXPORTS = {
     "write_interactions": "mate_tf.data.records",
 }
 
-__all__ = [*_EXPORTS]
+__all__ = [
+    "ConversionConfig",
+    "ExampleConverter",
+    "Question",
+    "SequenceConverter",
+    "WindowConverter",
+    "interaction_from_table",
+    "read_examples",
+    "read_interactions",
+    "write_examples",
+    "write_interactions",
+]
 
 __getattr__, __dir__ = on_first_use(__name__, _EXPORTS)

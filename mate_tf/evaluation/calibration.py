@@ -28,7 +28,7 @@ _SLOPES = (0.01, 20.0)
 _OVERLAPS = (0.0, 20.0)
 
 _REQUIRED = frozenset({"temperature", "bias", "overlap", "threshold", "weights"})
-"""Keys of the file; those of earlier versions lack the others."""
+"""Keys that the file must have; the others have defaults."""
 
 
 @dataclasses.dataclass(frozen=True)

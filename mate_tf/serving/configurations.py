@@ -127,17 +127,12 @@ def _tapas(source: Source, task: str | None) -> Pretrained:
     )
 
 
-_OTHER_VOCABULARIES = ("../vocab.txt", "export/assets.extra/vocab.txt")
-
-
 def _trained(source: Source, task: str | None) -> Pretrained:
     path = source.file(Kind.TRAINED.value)
     experiment = experiments.load_saved(source.folder, task=task)
-    named = experiment.task.conversion.bert_vocab_file
-    # Trainings of earlier versions kept no copy, and the path may be relative to another folder.
-    vocab_file = named if os.path.isfile(named) else source.file(*_OTHER_VOCABULARIES)
-    if vocab_file is None:
-        raise InputError(f"{path}: its vocabulary {named!r} is not there, and no vocab.txt here")
+    vocab_file = experiment.task.conversion.bert_vocab_file
+    if not os.path.isfile(vocab_file):
+        raise InputError(f"{path}: its vocabulary {vocab_file!r} is not there")
     return _of_experiment(source, experiment, vocab_file)
 
 

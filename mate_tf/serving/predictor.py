@@ -51,7 +51,7 @@ class Predictor:
 
     def __init__(self, saved_model_dir: str, reading: dict[str, bool] | None = None):
         fitted = confidence.find(serving.export.extras_dir(saved_model_dir))
-        model = serving.exported.ExportedModel(saved_model_dir, reading)
+        model = serving.served.ExportedModel(saved_model_dir, reading)
         self._set(model, saved_model_dir, fitted)
 
     def _set(self, model: ServedModel, name: str, calibration: Calibration | None = None) -> None:
@@ -242,11 +242,11 @@ class Predictor:
         Raises:
             InputError: as `ask`.
         """
-        prepared, pairs = {}, [(table, prepared.question(question)) for table, question in pairs]
+        tables, pairs = {}, [(table, prepared.question(question)) for table, question in pairs]
         for table, _ in pairs:
-            if id(table) not in prepared:
-                prepared[id(table)] = self.prepare(table)
-        read = [(prepared[id(table)], question) for table, question in pairs]
+            if id(table) not in tables:
+                tables[id(table)] = self.prepare(table)
+        read = [(tables[id(table)], question) for table, question in pairs]
         return self._ask(read, previous or [None] * len(read), batch_size)
 
     def save_pretrained(self, folder: str | os.PathLike) -> None:

@@ -50,14 +50,14 @@ def load(
                     f"{source.name}: {name} cannot be changed in an export; give the folder of "
                     "the weights"
                 )
-        return serving.exported.ExportedModel(source.folder, reading)
+        return serving.served.ExportedModel(source.folder, reading)
     found = configured(
         configurations.read(source, task), attention, precision, max_seq_length, reading
     )
     model, converter = build(found), make_converter(found)
     encoder = None
     if precision == INT8:
-        encoder = serving.quantized.QuantizedEncoder(model.encoder)
+        encoder = serving.lite.QuantizedEncoder(model.encoder)
     live = LiveModel(model, converter, found.class_names, encoder)
     if not float32_margin or (precision != INT8 and found.precision == "float32"):
         return live

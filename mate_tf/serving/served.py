@@ -124,8 +124,7 @@ class ExportedModel(ServedModel):
 
 def _check_vocabulary(converter: ExampleConverter, settings: dict) -> None:
     """Raises InputError if the vocabulary is not the one that was exported."""
-    exported = settings.get("vocabulary")  # earlier versions did not write it
-    if exported not in (None, export.fingerprint(converter.vocab_file)):
+    if settings.get("vocabulary") != export.fingerprint(converter.vocab_file):
         raise InputError(
             f"{converter.vocab_file}: is not the vocabulary that was "
             "exported with the model; export it again"
@@ -141,11 +140,7 @@ def _conversion(options: dict, extras: str) -> ConversionConfig:
             raise InputError(f"{where}: unknown, as in exports of a newer version of mate-tf")
         if type(value) is not type(known[name]):
             raise InputError(f"{where}={value!r}: expected {type(known[name]).__name__}")
-    config = ConversionConfig(**options)
-    if config.renumber_to_fit:
-        return config
-    # Earlier versions exported without it, and dropped what comes last in the table.
-    return config.fitting(config.max_row_id, config.max_column_id)
+    return ConversionConfig(**options)
 
 
 def load_signature(saved_model_dir: str, name: str) -> tuple:

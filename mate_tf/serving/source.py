@@ -104,12 +104,6 @@ def find(folder_or_name: str | os.PathLike) -> Source:
     return source
 
 
-def has_configuration(path: str) -> bool:
-    """Returns whether a checkpoint or folder has the configuration of its model beside it."""
-    folder = path if os.path.isdir(path) else os.path.dirname(path) or "."
-    return any(os.path.isfile(os.path.join(folder, kind.value)) for kind in Kind)
-
-
 def _kind(folder: str) -> Kind:
     for kind in Kind:
         if os.path.isfile(os.path.join(folder, kind.value)):

@@ -18,7 +18,7 @@ OPTIONS = {
 @pytest.mark.parametrize("name", OPTIONS)
 def test_whole_keys_are_dropped(tables, name, monkeypatch):
     """Output in training is that of values which are 0 or 1 / (1 - rate) times as large."""
-    monkeypatch.setattr(step_seeds.step_seeds, "draw", lambda: tf.constant(SEED))
+    monkeypatch.setattr(step_seeds, "draw", lambda: tf.constant(SEED))
     run = tables.layer_pair(AttentionConfig(name=name, **OPTIONS[name]), dropout_rate=RATE)
     context = tables.random_context(np.random.default_rng(1), SEQ, [6, 4])
     x = tf.random.stateless_normal([2, SEQ, HIDDEN], [3, 4])

@@ -179,7 +179,7 @@ def test_whether_a_table_has_an_answer():
         ({"temperature": 0}, "temperature 0 is not above 0"),
         ({"bias": "x"}, "must be numbers"),
         ({"overlap": []}, "must be numbers"),
-        ({"threshold": float("nan")}, "must be numbers"),
+        ({"threshold": float("nan")}, "NaN is not JSON"),
         ({"threshold": None}, "must be numbers"),
         ({"weights": 7}, "weights 7 is no name of a checkpoint"),
         ({"table_bias": 1.0}, "must be numbers"),

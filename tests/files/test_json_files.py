@@ -82,7 +82,7 @@ def test_broken_lines_are_named(tmp_path, content, message):
 
 
 def test_missing_files(tmp_path):
-    with pytest.raises(InputError, match=r"nothing.jsonl: No such file"):
+    with pytest.raises(InputError, match=r"nothing.jsonl: cannot be read: No such file"):
         list(read_json_lines(tmp_path / "nothing.jsonl"))
     with pytest.raises(InputError, match=r"directory"):
         list(read_json_lines(tmp_path))

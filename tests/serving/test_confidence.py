@@ -257,7 +257,7 @@ def test_kept_beside_the_weights(folder, table, vocab_file):
     # It was not fitted for another variant.
     assert Predictor.from_pretrained(folder, attention="mate_exact").calibration is None
     (folder / calibration.FILE).write_text("{")
-    with pytest.raises(InputError, match=r"calibration\.json: cannot be read"):
+    with pytest.raises(InputError, match=r"calibration\.json: not valid JSON"):
         Predictor.from_pretrained(folder)
 
 

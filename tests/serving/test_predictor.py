@@ -266,7 +266,7 @@ def test_what_is_no_saved_model_of_ours(tmp_path):
     with pytest.raises(InputError, match=f"{tmp_path}: no SavedModel here; --mode=export writes"):
         Predictor(str(tmp_path))
     (tmp_path / "saved_model.pb").write_bytes(b"garbage")
-    with pytest.raises(InputError, match=r"mate_tf\.json: cannot be read.*exported by mate-tf"):
+    with pytest.raises(InputError, match=r"mate_tf\.json: no such file.*exported by mate-tf"):
         Predictor(str(tmp_path))
     extras = tmp_path / "assets.extra"
     extras.mkdir()

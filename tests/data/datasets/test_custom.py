@@ -402,7 +402,7 @@ def test_files_that_are_missing_or_empty(folder):
     with pytest.raises(InputError, match=r"dev.jsonl: no such file, .* put some of the questions"):
         custom.describe(path)
     path = folder()
-    with pytest.raises(InputError, match=r"test.jsonl: No such file"):
+    with pytest.raises(InputError, match=r"test.jsonl: cannot be read: No such file"):
         list(custom.read(path, "test"))
     with pytest.raises(InputError, match=r"no split 'val', only train, dev, test"):
         list(custom.read(path, "val"))
@@ -410,7 +410,7 @@ def test_files_that_are_missing_or_empty(folder):
     with pytest.raises(InputError, match=r"dev.jsonl: there are no questions"):
         custom.describe(path)
     (path / "train.jsonl").unlink()
-    with pytest.raises(InputError, match=r"train.jsonl: No such file"):
+    with pytest.raises(InputError, match=r"train.jsonl: cannot be read: No such file"):
         custom.describe(path)
 
 

@@ -231,7 +231,7 @@ def test_malformed_tables_are_named(release, changes, message):
 
 def test_missing_files(release):
     path = release(line(SELECT, 0))
-    with pytest.raises(InputError, match=r"train\.tables\.jsonl: No such file"):
+    with pytest.raises(InputError, match=r"train\.tables\.jsonl: cannot be read: No such file"):
         list(wikisql.read(path, "train"))
     with pytest.raises(InputError, match=r"no split 'val', only train, dev, test"):
         list(wikisql.read(path, "val"))
