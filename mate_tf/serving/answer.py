@@ -5,12 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mate_tf.answers import execution
+from mate_tf.answers import computed, execution
 from mate_tf.answers.execution import AGGREGATIONS
-from mate_tf.evaluation.denotation import numbers_at
-from mate_tf.protos import interaction_pb2
-from mate_tf.serving import notes
-from mate_tf.tables.table import Table
+from mate_tf.serving.prepared import PreparedTable
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,7 +27,8 @@ class Answer:
     Attributes:
         cells: the selected cells in table order.
         aggregation: operation over the cells: "NONE", "SUM", "AVERAGE" or "COUNT".
-        value: result of the operation; None for "NONE" and for cells without numbers.
+        value: result of the operation, in the unit of the cells, durations in seconds; None for
+            "NONE" and for cells that cannot be computed.
         probability: probability of the answer. For a class: its probability. For cells that share
             one distribution (`cell_cross_entropy`): the sum of the cells' probabilities. For cells
             with independent probabilities: their mean. 0 without cells.
@@ -40,10 +38,11 @@ class Answer:
             not read; empty if it read everything.
         confidence: estimated share of right answers among those that the model is as sure of; None
             without a calibration (`Predictor.calibration`).
-        answerable: False if nothing was selected, or the probability that the table has an answer
-            is below the calibration's threshold.
+        answerable: False if nothing was selected, an operation has no result, or the probability
+            that the table has an answer is below the calibration's threshold.
         notes: remarks in plain words: operations that the question asks for and the model does not
-            have, cells of a sum or average that are no numbers.
+            have, cells that a sum or average leaves out, what the spelling of numbers and dates
+            does not tell.
     """
 
     cells: tuple[AnswerCell, ...]
@@ -67,22 +66,21 @@ class Answer:
 
 
 def of_cells(
-    annotated: interaction_pb2.Table,
-    table: Table,
+    prepared: PreparedTable,
     outputs: dict[str, np.ndarray],
     cuts: Sequence[str] = (),
 ) -> Answer:
     """Returns the selected cells, and the result of the operation on them, as an answer.
 
     Args:
-        annotated: the table as a proto, with the numbers of its cells.
-        table: the same table.
+        prepared: the table.
         outputs: outputs of `ServingModule.serving_examples` for one example, without batch axis:
             cell_probabilities <float32>[rows, columns], selected <int32>[rows, columns],
             probability <float32>[] and, if the model aggregates, aggregation_probabilities
             <float32>[operations].
         cuts: for `Answer.cuts`.
     """
+    table = prepared.table
     cells = tuple(
         AnswerCell(
             row, column, table.rows[row][column], float(outputs["cell_probabilities"][row, column])
@@ -92,17 +90,22 @@ def of_cells(
     aggregation = execution.NONE
     if "aggregation_probabilities" in outputs:
         aggregation = AGGREGATIONS[int(np.argmax(outputs["aggregation_probabilities"]))]
-    texts = [cell.text for cell in cells]
-    numbers = numbers_at(annotated, [(cell.row, cell.column) for cell in cells])
-    value, text = execution.result(aggregation, texts, numbers)
+    found = computed.compute(
+        aggregation,
+        [(cell.row, cell.column, cell.text) for cell in cells],
+        prepared.columns,
+        table.columns,
+        prepared.totals,
+    )
     return Answer(
         cells=cells,
         aggregation=aggregation,
-        value=value,
+        value=found.value,
         probability=float(outputs["probability"]),
-        text=text,
+        text=found.text,
         cuts=tuple(cuts),
-        notes=tuple(notes.of_numbers(aggregation, texts, numbers)),
+        answerable=found.is_answer,
+        notes=found.notes,
     )
 
 

@@ -1,13 +1,10 @@
-"""Plain words about an answer: what the model cannot do, and cells that are no numbers.
+"""Plain words about an answer, and about what the model cannot do.
 
 Imports no TensorFlow.
 """
 
 import re
 from collections.abc import Sequence
-
-from mate_tf.answers import execution
-from mate_tf.answers.execution import AVERAGE, SUM
 
 NO_ANSWER = "no answer found"
 """Shown in place of an answer that is not `answerable`."""
@@ -19,7 +16,6 @@ _ASKED = {
     _AVERAGE: re.compile(r"\b(?P<what>average|mean (?=of|value)|median)"),
     _SUBTRACT: re.compile(r"\b(?P<what>difference|how (?:many|much) (?:more|fewer|less))\b"),
 }
-_OPERATIONS = {SUM: "sum", AVERAGE: "average"}
 
 
 def in_words(answer) -> str:
@@ -61,27 +57,6 @@ def of_question(
         return []
     does = "it picks cells, and can count, add up and average them" if able else "it picks cells"
     return [f"this model cannot {' or '.join(lacking)}: {does}"]
-
-
-def of_numbers(
-    aggregation: str, texts: Sequence[str], numbers: Sequence[float | None]
-) -> list[str]:
-    """Says how many of the cells of a sum or average have no number.
-
-    Args:
-        aggregation: operation over the cells.
-        texts: texts of the selected cells.
-        numbers: numbers found in them; None for a cell without one.
-    """
-    if aggregation not in _OPERATIONS or not texts:
-        return []
-    operation = _OPERATIONS[aggregation]
-    without = execution.addends(texts, numbers).count(None)
-    if without == len(texts):
-        return [f"no {operation}: none of the {without} cells is a number"]
-    if without:
-        return [f"{without} of {len(texts)} cells are no numbers and are not in the {operation}"]
-    return []
 
 
 def _asked(question: str, columns: Sequence[str]) -> list[str]:

@@ -300,7 +300,7 @@ class Predictor:
         Raises:
             InputError: as `ask`.
         """
-        return self._convert(self.prepare(table), prepared.question(question), previous)[1]
+        return self._convert(self.prepare(table), prepared.question(question), previous)[0]
 
     def _ask(self, pairs, previous, batch_size: int = 16) -> list[Answer]:
         """Answers (table, question) pairs in batches, each with the answer before it or None."""
@@ -308,20 +308,18 @@ class Predictor:
             self._convert(table, question, before)
             for (table, question), before in zip(pairs, previous, strict=True)
         ]
-        order = sorted(range(len(pairs)), key=lambda index: converted[index][1].num_tokens)
+        order = sorted(range(len(pairs)), key=lambda index: converted[index][0].num_tokens)
         outputs = {}
         for start in range(0, len(order), batch_size):
             batch = order[start : start + batch_size]
-            found = self._model(*(converted[index][1].example for index in batch))
+            found = self._model(*(converted[index][0].example for index in batch))
             outputs.update(zip(batch, found, strict=True))
         return [
-            self._answer(pair, interaction, part.outputs(outputs[index]), cuts)
-            for index, (pair, (interaction, part, cuts)) in enumerate(
-                zip(pairs, converted, strict=True)
-            )
+            self._answer(pair, part.outputs(outputs[index]), cuts)
+            for index, (pair, (part, cuts)) in enumerate(zip(pairs, converted, strict=True))
         ]
 
-    def _answer(self, pair, interaction, outputs, cuts) -> Answer:
+    def _answer(self, pair, outputs, cuts) -> Answer:
         """Returns the answer to a (table, question) pair, with its confidence and notes."""
         prepared, question = pair
         table, classes = prepared.table, None
@@ -329,10 +327,10 @@ class Predictor:
             classes = self._model.class_names
             answer = of_class(outputs["class_probabilities"], classes, cuts)
         else:
-            answer = of_cells(interaction.table, table, outputs, cuts)
+            answer = of_cells(prepared, outputs, cuts)
         aggregates = "aggregation_probabilities" in outputs
         remarks = notes.of_question(question, table.columns, aggregates, classes)
-        sure, answerable = None, bool(answer.text)
+        sure, answerable = None, answer.answerable and bool(answer.text)
         if self.calibration is not None:
             shared = associations.share_of_words(
                 question, prepared.words, self.calibration.associations
@@ -346,7 +344,7 @@ class Predictor:
         )
 
     def _convert(self, prepared, question, previous):
-        """Returns the interaction, what is read of it, and descriptions of what is not."""
+        """Returns what is read of a table for a question, and descriptions of what is not."""
         interaction = prepared.interaction(question)
         conversion = self._model.converter.conversion(interaction, 0)
         part = ReadPart(conversion, (prepared.table.num_rows, prepared.table.num_columns))
@@ -356,7 +354,7 @@ class Predictor:
         # never told previous answers.
         if previous is not None and (config.mark_previous or not config.mark_matches):
             cuts += _refer_to(previous, part, config.mark_previous)
-        return interaction, part, cuts
+        return part, cuts
 
 
 def _refer_to(previous: Answer, part: ReadPart, marked: bool) -> list[str]:

@@ -10,6 +10,7 @@ from mate_tf.data.converters.tokenizer import MAX_WORD_CHARACTERS
 from mate_tf.errors import InputError
 from mate_tf.evaluation import unanswerable
 from mate_tf.protos import interaction_pb2
+from mate_tf.tables import columns, totals
 from mate_tf.tables.given import as_table
 from mate_tf.tables.table import Table
 
@@ -39,6 +40,17 @@ class PreparedTable:
     def of(cls, given: Any) -> "PreparedTable":
         """Returns a prepared table as it is, and prepares any other one."""
         return given if isinstance(given, cls) else cls(given)
+
+    @functools.cached_property
+    def columns(self) -> list[columns.Column]:
+        """Kinds of the columns and values of their cells, see `tables.columns`."""
+        texts = [self.table.column(index) for index in range(self.table.num_columns)]
+        return columns.read(self.table.columns, texts)
+
+    @functools.cached_property
+    def totals(self) -> frozenset[int]:
+        """Rows that are totals of the others, see `tables.totals`."""
+        return totals.rows(self.table.rows, self.columns)
 
     @functools.cached_property
     def words(self) -> frozenset[str]:

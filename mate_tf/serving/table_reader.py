@@ -14,7 +14,7 @@ from mate_tf.serving import numeric, ranking
 from mate_tf.serving.fitting import Fitting
 from mate_tf.serving.matching import SharedWords
 from mate_tf.serving.word_pieces import WordPieces
-from mate_tf.tables.conversion import ConversionConfig
+from mate_tf.tables.conversion import MODERN, ConversionConfig
 
 _SPECIAL_TOKENS = 2  # [CLS] and [SEP]
 _NOT_IN_GRAPH = (
@@ -26,7 +26,8 @@ _NOT_IN_GRAPH = (
 
 def not_in_graph(config: ConversionConfig) -> list[str]:
     """Returns the names of options that are set and that a graph cannot follow."""
-    return [name for name in _NOT_IN_GRAPH if getattr(config, name)]
+    found = [name for name in _NOT_IN_GRAPH if getattr(config, name)]
+    return found + ["number_parser=modern"] * (config.number_parser == MODERN)
 
 
 class Read(NamedTuple):

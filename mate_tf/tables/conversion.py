@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from mate_tf.errors import InputError
 from mate_tf.tables.passages import NUM_SENTENCES
 
+TAPAS, MODERN = "tapas", "modern"
+NUMBER_PARSERS = (TAPAS, MODERN)
+"""Values of `ConversionConfig.number_parser`."""
+
 READING_OPTIONS = ("prune_columns", "prune_rows", "fill_cells")
 """Options for tables that do not fit which may differ between training and serving."""
 
@@ -55,6 +59,11 @@ class ConversionConfig:
         entity_descriptions_sentence_limit: number of these sentences for the whole table.
         use_entity_title: put the entity's name before its sentences.
         hide_cell_texts: leave out the cells' own texts, so that only the passages remain.
+        number_parser: which numbers and dates the ranks and relations of a model are made of: those
+            of `tables.numbers`, as google-research/tapas reads them ("tapas", for its checkpoints),
+            or those of `tables.columns` ("modern"). With "modern" rows of totals have no rank, and
+            cells that are a mark, such as ✓, are read as words. Answers are always computed with
+            the values of `tables.columns`.
         histogram_row: append a row that counts the values of each column (`tables.histogram`). It
             belongs to the header, so it is never an answer. It is the first row to be dropped.
     """
@@ -82,6 +91,7 @@ class ConversionConfig:
     entity_descriptions_sentence_limit: int = NUM_SENTENCES
     use_entity_title: bool = False
     hide_cell_texts: bool = False
+    number_parser: str = TAPAS
     histogram_row: bool = False
 
     def __post_init__(self):
@@ -89,6 +99,10 @@ class ConversionConfig:
         if self.mark_previous and not self.mark_matches:
             raise InputError(
                 "mark_previous needs mark_matches; without both, 1 marks the previous answer"
+            )
+        if self.number_parser not in NUMBER_PARSERS:
+            raise InputError(
+                f"number_parser={self.number_parser!r} is none of {', '.join(NUMBER_PARSERS)}"
             )
         if self.entity_descriptions_sentence_limit < 0:
             raise InputError(

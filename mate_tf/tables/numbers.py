@@ -217,7 +217,9 @@ def _sort_key(values: Sequence[Value]) -> Callable[[Value], tuple[float, ...]] |
         return None
     if kinds == {float}:
         return lambda value: (value,)
-    common = [part for part in range(3) if all(value[part] is not None for value in values)]
+    common = [
+        part for part in range(len(values[0])) if all(value[part] is not None for value in values)
+    ]
     return (lambda value: tuple(value[part] for part in common)) if common else None
 
 

@@ -69,22 +69,6 @@ def test_a_model_that_classifies():
     assert "its classes" in said("who is Ann?", class_names=())[0]
 
 
-def test_cells_that_are_no_numbers():
-    texts, numbers = ["3", "5 km", "unknown", "n/a"], [3.0, 5.0, None, None]
-    assert notes.of_numbers("SUM", texts, numbers) == [
-        "2 of 4 cells are no numbers and are not in the sum"
-    ]
-    assert notes.of_numbers("AVERAGE", texts[2:], numbers[2:]) == [
-        "no average: none of the 2 cells is a number"
-    ]
-    assert notes.of_numbers("SUM", texts[:2], numbers[:2]) == []
-    # A text that is a number counts without an annotation too.
-    assert notes.of_numbers("SUM", ["7"], [None]) == []
-    for other in ("NONE", "COUNT"):
-        assert notes.of_numbers(other, texts, numbers) == []
-    assert notes.of_numbers("SUM", [], []) == []
-
-
 def test_in_words():
     def words(**fields):
         given = {"text": "Ann", "answerable": False, "confidence": None} | fields

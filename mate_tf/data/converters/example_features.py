@@ -12,7 +12,8 @@ import tensorflow as tf
 from mate_tf.data import features, interactions
 from mate_tf.data.converters.tokenizer import CONTINUATION, Encoding, Tokenizer
 from mate_tf.protos import interaction_pb2
-from mate_tf.tables import linearize, numbers, pruning
+from mate_tf.tables import columns, linearize, numbers, pruning, totals
+from mate_tf.tables.conversion import MODERN, TAPAS
 
 QUESTION_ID_TOO_LONG = "Question id too long"
 ROW_LENGTH = "Row of another length than the header"
@@ -134,6 +135,7 @@ class TableFeatures:
         proto: the table. If no cell is annotated, numbers and dates are found in the texts.
         texts: `cell_texts` of the table. A further row at the end belongs to the header.
         encoding: encoding of these texts.
+        number_parser: see `ConversionConfig`.
 
     Attributes:
         tokens: the `TokenizedTable`.
@@ -144,17 +146,34 @@ class TableFeatures:
             numbers beyond float32.
     """
 
-    def __init__(self, proto: interaction_pb2.Table, texts: list[str], encoding: Encoding):
+    def __init__(
+        self,
+        proto: interaction_pb2.Table,
+        texts: list[str],
+        encoding: Encoding,
+        number_parser: str = TAPAS,
+    ):
         num_columns = len(proto.columns)
         self._texts = texts
         self.tokens = linearize.TokenizedTable(*encoding, num_columns)
         self.shape = (len(proto.rows) + 1, num_columns + 1)
-        self._values = interactions.cell_values(proto)
+        self._columns: list[columns.Column] | None = None
+        left_out: frozenset[int] = frozenset()
+        if number_parser == MODERN:
+            rows = [[cell.text for cell in row.cells] for row in proto.rows]
+            names = [cell.text for cell in proto.columns]
+            self._columns = columns.read(names, list(zip(*rows, strict=True)) or [()] * len(names))
+            self._values = [column.values for column in self._columns]
+            left_out = totals.rows(rows, self._columns)
+        else:
+            self._values = interactions.cell_values(proto)
         self.ranks = np.zeros(self.shape, np.int32)
         self.inverse_ranks = np.zeros(self.shape, np.int32)
         self.numeric_values = np.full(self.shape, np.nan, np.float32)
         for column, values in enumerate(self._values, start=1):
-            ranks = numbers.column_ranks(values)
+            ranks = numbers.column_ranks(
+                [None if row in left_out else value for row, value in enumerate(values)]
+            )
             self.ranks[1:, column], self.inverse_ranks[1:, column] = ranks
             self.numeric_values[1:, column] = [
                 value if isinstance(value, float) and math.isfinite(value) else np.nan
@@ -166,15 +185,19 @@ class TableFeatures:
         """Words of the table, for ranking columns and rows."""
         return pruning.TableWords(self._texts, self.shape[1] - 1)
 
-    def relations(self, question_values: list[numbers.Value]) -> np.ndarray:
+    def relations(self, question: interaction_pb2.Question) -> np.ndarray:
         """Compares the cells with numbers and dates of a question.
 
         Returns <int32>[rows + 1, columns + 1], see `numbers.relations`.
         """
         result = np.zeros(self.shape, np.int32)
-        if question_values:
-            for column, values in enumerate(self._values, start=1):
-                result[1:, column] = numbers.relations(question_values, values)
+        if self._columns is not None:
+            text = question.original_text or question.text
+            for index, column in enumerate(self._columns, start=1):
+                result[1:, index] = columns.relations(text, column)
+        elif question_values := interactions.question_values(question):
+            for index, values in enumerate(self._values, start=1):
+                result[1:, index] = numbers.relations(question_values, values)
         return result
 
     def find(self, ids: np.ndarray) -> Iterator[int]:

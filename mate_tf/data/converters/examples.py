@@ -239,7 +239,9 @@ class ExampleConverter:
         texts = [self._shown.texts(*pair) for pair in new.values()]
         encodings = self.tokenizer.encode_groups(texts) if texts else ()
         for (key, pair), own, encoding in zip(new.items(), texts, encodings, strict=True):
-            self._tables[key] = TableFeatures(pair[0].table, own, encoding)
+            self._tables[key] = TableFeatures(
+                pair[0].table, own, encoding, self.config.number_parser
+            )
         while len(self._tables) > _CACHED_TABLES:
             self._tables.popitem(last=False)
 
@@ -283,7 +285,7 @@ class ExampleConverter:
             "row_ids": sequence.row_ids,
             "column_ranks": table.ranks[cells],
             "inv_column_ranks": table.inverse_ranks[cells],
-            "numeric_relations": table.relations(interactions.question_values(question))[cells],
+            "numeric_relations": table.relations(question)[cells],
             "numeric_values": table.numeric_values[cells],
         }
         lengths = np.zeros(table.shape, np.float32)

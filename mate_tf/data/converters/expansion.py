@@ -5,7 +5,8 @@ import collections
 from mate_tf.data import interactions
 from mate_tf.data.converters.example_features import cell_texts
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
-from mate_tf.tables.conversion import ConversionConfig
+from mate_tf.tables import marks
+from mate_tf.tables.conversion import MODERN, ConversionConfig
 from mate_tf.tables.histogram import histogram_row
 from mate_tf.tables.passages import Passages, expand
 
@@ -47,6 +48,8 @@ class Shown:
         table, config = interaction.table, self._config
         texts = cell_texts(table, config.strip_column_names)
         data = slice(len(table.columns), None)
+        if config.number_parser == MODERN:
+            texts[data] = map(marks.in_words, texts[data])
         if config.hide_cell_texts:
             texts[data] = [""] * len(texts[data])
         last_row = []

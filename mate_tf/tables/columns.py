@@ -1,0 +1,137 @@
+"""Types of columns, values of their cells, and what follows from the values.
+
+(price,) = columns.read(["Price"], [["1.749,90", "3.120,25", "20,00"]])
+price.values  # (1749.9, 3120.25, 20.0)
+columns.ranks(price)  # ([2, 3, 1], [2, 1, 3])
+"""
+
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+
+from mate_tf.tables import amounts, column_kinds, moments, numbers, units
+from mate_tf.tables.amounts import Amount
+from mate_tf.tables.column_kinds import Cells, Column, Kind, Writing
+from mate_tf.tables.moments import Clock, Length, Moment, Numeric
+
+__all__ = ["Column", "Kind", "Moment", "in_question", "ranks", "read", "relations"]
+
+_MOST_WORDS = 7
+"""Words of the longest date: "Sunday, the 30th of June 2019 14:30"."""
+_PUNCTUATION = " ?!,;:\"'()[]{}"
+
+
+def read(names: Sequence[str], texts: Sequence[Sequence[str]]) -> list[Column]:
+    """Reads the columns of a table.
+
+    How numbers and dates are written is decided by the cells of the column and, if they do not
+    tell, by the other columns.
+
+    Args:
+        names: names of the columns.
+        texts: texts of the cells of each column.
+    """
+    cells = [Cells(*each) for each in zip(names, texts, strict=True)]
+    written = [each.writing() for each in cells]
+    table = Writing.of_table(written)
+    return [_column(each, own, table) for each, own in zip(cells, written, strict=True)]
+
+
+def _column(cells: Cells, own: Writing, table: Writing) -> Column:
+    if cells.present:
+        for kind in (column_kinds.dates, column_kinds.clocks, column_kinds.numbers):
+            column = kind(cells, own, table)
+            if column is not None:
+                return column
+    return Column(Kind.TEXT, (None,) * len(cells.texts))
+
+
+def ranks(column: Column, without: Collection[int] = ()) -> tuple[list[int], list[int]]:
+    """Computes dense ranks of a column's values, ascending and descending, from 1.
+
+    Args:
+        column: the column.
+        without: rows that have no rank, such as those of totals.
+
+    Returns:
+        ascending and descending ranks; 0 for cells without a value.
+    """
+    left_out = set(without)
+    return numbers.column_ranks(
+        [None if row in left_out else value for row, value in enumerate(column.values)]
+    )
+
+
+def relations(question: str, column: Column) -> list[int]:
+    """Computes how the numbers and dates of a question compare to each cell.
+
+    Amounts are converted to the unit of the column. Amounts of another unit do not count.
+
+    Args:
+        question: the question.
+        column: the column.
+
+    Returns:
+        for each cell, the union of the bits `numbers.EQ`, `LT` and `GT` over the question's values.
+    """
+    if column.kind is Kind.TEXT:
+        return [0] * len(column.values)
+    found = [_in_column(each, column) for each in in_question(question)]
+    return numbers.relations([each for each in found if each is not None], column.values)
+
+
+@lru_cache(maxsize=1024)
+def in_question(question: str) -> tuple[Amount | Moment | Numeric | Clock | Length, ...]:
+    """Finds the numbers, dates, times and durations in a question, the longest ones, in order."""
+    words, found, begin = amounts.normalize(question).split(" "), [], 0
+    while begin < len(words):
+        for end in range(min(begin + _MOST_WORDS, len(words)), begin, -1):
+            text = " ".join(words[begin:end]).strip(_PUNCTUATION)
+            value = _read(text) or _read(text.rstrip("."))
+            if value is not None:
+                found.append(value)
+                begin = end
+                break
+        else:
+            begin += 1
+    return tuple(found)
+
+
+def _read(text: str):
+    value = moments.read(text)
+    if value is not None:
+        return value
+    amount = amounts.read(text)
+    if amount is None or amount.prefix or not amount.is_whole:
+        return None
+    # "5 players from Bern" is read as 5, the word behind it is not a unit.
+    is_long = amount.unit is not None and amount.unit.is_word and " " in text
+    return None if is_long else amount
+
+
+def _in_column(found, column: Column) -> float | Moment | None:
+    """Returns a value of a question as the column's values are; None if it does not compare."""
+    if column.kind is Kind.DATE:
+        if isinstance(found, Numeric):
+            return found.moment(column.has_day_first)
+        if isinstance(found, Amount):
+            year = found.point
+            is_year = year is not None and found.unit is None and 1 <= year <= 9999
+            return Moment(int(year)) if is_year and year.is_integer() else None
+        return found if isinstance(found, Moment) else None
+    if column.kind in (Kind.TIME, Kind.DURATION):
+        if isinstance(found, Clock):
+            return found.seconds(column.kind is Kind.DURATION)
+        if isinstance(found, Length):
+            return found.seconds
+        if isinstance(found, Amount) and found.unit and found.unit.kind == "duration":
+            return column_kinds.value_of(found) * found.unit.factor
+        return None
+    if isinstance(found, Length) and (unit := units.find(column.unit)) and unit.kind == "duration":
+        return found.seconds / unit.factor
+    if not isinstance(found, Amount):
+        return None
+    value = column_kinds.value_of(found)
+    unit = units.find(column.unit) if column.unit else None
+    if found.unit is None or found.unit.is_word or unit is None or found.unit == unit:
+        return value
+    return value * found.unit.factor / unit.factor if found.unit.kind == unit.kind else None
