@@ -15,8 +15,13 @@ REQUIRED = [
     "tf_keras~=2.20.0",  # tf-models' layers are Keras 2
     "tensorflow-datasets~=4.9",
     "absl-py",
+    "charset-normalizer",  # the encoding of text files
+    "clevercsv",  # their delimiters and quotation marks
     "ml_dtypes",
+    "narwhals",  # frames of all libraries
     "numpy",
+    "pyarrow",  # Parquet
+    "python-calamine",  # workbooks
     "pyyaml",
     "scikit-learn",
     "scipy",
@@ -27,7 +32,7 @@ REQUIRED = [
 EXTRAS = {
     "test": [
         *("pytest", "pytest-xdist", "hypothesis", "pandas", "psutil", "matplotlib", "ruff"),
-        "openpyxl",
+        *("openpyxl", "polars", "sqlalchemy>=2"),
         "huggingface_hub",
         "rouge-score",
         "numba",
@@ -44,8 +49,8 @@ EXTRAS = {
     "rows": ["numba"],
     # Scores summaries.
     "rouge": ["rouge-score"],
-    # Reads .xlsx files.
-    "excel": ["pandas", "openpyxl"],
+    # Reads databases.
+    "sql": ["sqlalchemy>=2"],
     # For what builds on these; listed from the start, so that all are known to fit together.
     "beam": ["apache-beam[tfrecord]~=2.77.0"],
     "colab": ["ipykernel", "nbclient", "matplotlib", "pandas"],
@@ -74,6 +79,7 @@ setuptools.setup(
     ],
     package_dir={"mate_tf.configs": "configs", "mate_tf.presets": "models"},
     package_data={
+        "mate_tf": ["py.typed"],
         "mate_tf.analysis.plots": ["*.js"],
         "mate_tf.configs": ["*.yaml", "*/*.yaml"],
         "mate_tf.data.synthetic": ["*.csv", "*.yaml"],

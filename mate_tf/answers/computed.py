@@ -18,7 +18,7 @@ _MOST_NAMED = 3
 
 @dataclasses.dataclass(frozen=True)
 class Computed:
-    """What an answer shows.
+    """Result of an operation, as an answer shows it.
 
     Attributes:
         value: result of the operation, durations in seconds; None without operation or result.

@@ -6,10 +6,9 @@ import json
 import os
 import socket
 
-from mate_tf.cli.checks import check_export, limits, reading
+from mate_tf.cli.checks import check_export, given_table, limits, reading
 from mate_tf.errors import InputError
 from mate_tf.serving import notes, source
-from mate_tf.tables.given import read_table
 from mate_tf.tables.table import Table
 
 FORMATS = ("json", "table", "both")
@@ -21,7 +20,7 @@ JSON, TABLE, BOTH = FORMATS
 def ask(flags) -> None:
     """Answers every --question about --table. A question may refer to the previous answer."""
     check_request(flags)
-    table = read_table(flags.table, limits(flags))
+    table = given_table(flags)
     export_dir = None if flags.init_checkpoint else export_dir_of(flags)
     if export_dir:
         check_export(export_dir)

@@ -14,6 +14,7 @@ from mate_tf.errors import InputError
 from mate_tf.files.config_files import find_config, with_bases
 from mate_tf.serving import hub, presets, source
 from mate_tf.tables.limits import Limits
+from mate_tf.tables.table import Table
 
 POINTR = "POINTR"
 """The task with two models. All other tasks have one."""
@@ -201,6 +202,19 @@ def limits(flags) -> Limits:
     return Limits(
         **{field.name: getattr(flags, field.name) for field in dataclasses.fields(Limits)}
     )
+
+
+def given_table(flags) -> Table:
+    """Reads --table with the flags that say what it is.
+
+    Raises:
+        InputError: see `tables.given.read_table`.
+    """
+    from mate_tf.tables.given import read_table
+    from mate_tf.tables.text_table import Asked
+
+    asked = Asked(flags.delimiter, flags.header_row, flags.encoding)
+    return read_table(flags.table, limits(flags), asked, flags.sheet, flags.query)
 
 
 def _check_model_dir(model_dir: str) -> None:

@@ -40,10 +40,14 @@ _TEXTS = {
         "hub: to train from; ask, demo, predict, export and analyze use it as it is."
     ),
     "attention": "Attention variant, for example mate_efficient.",
+    "delimiter": "What separates the cells of --table; by default found out.",
+    "encoding": "Encoding of --table, for example cp1252; by default found out.",
+    "sheet": "Sheet of a workbook; by default the first visible one with a table.",
+    "query": "SQL for a --table that is a database.",
     "tpu_name": "Name of the TPU; by default the TPU of this machine.",
     "tpu_zone": "Zone of the TPU; by default this machine's.",
     "gcp_project": "Project of the TPU; by default this machine's.",
-    "table": "CSV, TSV or JSON table to ask about.",
+    "table": "Table to ask about: a file, or the URL of a database.",
     "passages": "JSON of the passages that --table links to; both in HybridQA's format.",
 }
 """Flags with a text."""
@@ -110,6 +114,12 @@ for _name, (_default, _help) in _COUNTS.items():
 for _name, _help in _LIMITS.items():
     flags.DEFINE_integer(_name, getattr(Limits(), _name), _help, lower_bound=1)
 
+flags.DEFINE_integer(
+    "header_row",
+    None,
+    "Line (or row of a sheet) of --table with the names of the columns, from 1; 0: none has.",
+    lower_bound=0,
+)
 flags.DEFINE_enum("mode", "run", list(MODES), "Mode, see above.")
 flags.DEFINE_multi_string(
     "params_override",

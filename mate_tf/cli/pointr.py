@@ -15,8 +15,8 @@ import time
 import types
 
 from mate_tf.cli import modes, work
-from mate_tf.cli.ask import check_request, export_dir_of, read_table
-from mate_tf.cli.checks import folders, limits, reading
+from mate_tf.cli.ask import check_request, export_dir_of
+from mate_tf.cli.checks import folders, given_table, reading
 from mate_tf.cli.job import FLAG_OVERRIDES, Job
 from mate_tf.data import records
 from mate_tf.data.converters.tokenizer import Tokenizer
@@ -259,7 +259,7 @@ def ask(flags) -> None:
     if flags.passages:
         table, links, passages = read_linked_table(flags.table, flags.passages)
     else:
-        table, links, passages = read_table(flags.table, limits(flags)), {}, {}
+        table, links, passages = given_table(flags), {}, {}
     models = predictor.PointrPredictor(export_dir_of(flags), reading(flags))
     for question in flags.question:
         answer = models.ask(table, question, links, passages)

@@ -1,11 +1,14 @@
 """Choice of the precision that layers compute in."""
 
+import contextlib
 import functools
 import pathlib
 import re
 from typing import NamedTuple
 
 import tensorflow as tf
+
+from mate_tf.layers.framework import keras
 
 PRECISIONS = ("float32", "bfloat16", "float16")
 """Precisions of the layers; variables, heads and losses stay float32."""
@@ -24,6 +27,23 @@ class Choice(NamedTuple):
 
     precision: str
     reason: str
+
+
+@contextlib.contextmanager
+def policy(precision: str | None):
+    """Sets Keras's global dtype policy within a block, and restores it at the end.
+
+    Args:
+        precision: one of PRECISIONS; None or "" for no change.
+    """
+    before = keras.mixed_precision.global_policy()
+    if precision:
+        name = precision if precision == "float32" else f"mixed_{precision}"
+        keras.mixed_precision.set_global_policy(name)
+    try:
+        yield
+    finally:
+        keras.mixed_precision.set_global_policy(before)
 
 
 @functools.cache

@@ -2,12 +2,16 @@
 
 import dataclasses
 from collections.abc import Sequence
+from html import escape
 
 import numpy as np
 
 from mate_tf.answers import computed, execution
 from mate_tf.answers.execution import AGGREGATIONS
+from mate_tf.serving import notes
 from mate_tf.serving.prepared import PreparedTable
+from mate_tf.tables.html import standalone
+from mate_tf.tables.table import Table
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +47,7 @@ class Answer:
         notes: remarks in plain words: operations that the question asks for and the model does not
             have, cells that a sum or average leaves out, what the spelling of numbers and dates
             does not tell.
+        table: the table that was asked about.
     """
 
     cells: tuple[AnswerCell, ...]
@@ -54,6 +59,7 @@ class Answer:
     confidence: float | None = None
     answerable: bool = True
     notes: tuple[str, ...] = ()
+    table: Table | None = dataclasses.field(default=None, repr=False, compare=False)
 
     @property
     def coordinates(self) -> list[tuple[int, int]]:
@@ -62,7 +68,22 @@ class Answer:
 
     def to_json(self) -> dict:
         """Returns the fields as a dict of plain JSON values."""
-        return dataclasses.asdict(self)
+        without = dataclasses.replace(self, table=None)
+        return {name: each for name, each in dataclasses.asdict(without).items() if name != "table"}
+
+    def to_markdown(self) -> str:
+        """Returns the answer in words and, below it, the table with its cells in bold."""
+        lines = [notes.in_words(self), *(f"note: {note}" for note in self.notes)]
+        if self.table is not None:
+            lines += ["", self.table.to_markdown(self.coordinates)]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Returns the answer and the table with its cells marked, as HTML for notebooks."""
+        lines = [f"<b>{escape(notes.in_words(self))}</b>"]
+        lines += [escape(note) for note in (*self.notes, *self.cuts)]
+        shown = "" if self.table is None else standalone(self.table, self.coordinates)
+        return f"<p>{'<br>'.join(lines)}</p>{shown}"
 
 
 def of_cells(

@@ -340,7 +340,11 @@ class Predictor:
             has_answer = float(self.calibration.has_answer(raw, shared))
             answerable &= has_answer >= self.calibration.threshold
         return dataclasses.replace(
-            answer, confidence=sure, answerable=answerable, notes=(*remarks, *answer.notes)
+            answer,
+            confidence=sure,
+            answerable=answerable,
+            notes=(*remarks, *answer.notes, *table.remarks),
+            table=table,
         )
 
     def _convert(self, prepared, question, previous):

@@ -1,18 +1,15 @@
 """Pretrained weights as a model that answers questions, with no training and no export."""
 
-import contextlib
 import dataclasses
 
 from absl import logging
-from official.modeling import performance
 
 from mate_tf import serving
 from mate_tf.attention import AttentionConfig
 from mate_tf.data import features as feature_names
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
-from mate_tf.layers.framework import keras
-from mate_tf.layers.precision import AUTO, INT8, PRECISIONS, resolve
+from mate_tf.layers.precision import AUTO, INT8, PRECISIONS, policy, resolve
 from mate_tf.models.classifier import TableClassifier
 from mate_tf.serving import configurations
 from mate_tf.serving.configurations import Pretrained
@@ -112,7 +109,7 @@ def build(found: Pretrained) -> TableClassifier:
     Raises:
         InputError: the weights cannot be read, or some of the model's are missing.
     """
-    with _precision(found.precision):
+    with policy(found.precision or "float32"):
         model = TableClassifier(found.model)
     weights.load_all(model, found.source.checkpoint)
     return model
@@ -139,14 +136,3 @@ def make_converter(found: Pretrained) -> ExampleConverter:
             size,
         )
     return converter
-
-
-@contextlib.contextmanager
-def _precision(dtype: str):
-    """Sets the global dtype policy, and restores the previous one at the end."""
-    before = keras.mixed_precision.global_policy()
-    performance.set_mixed_precision_policy(dtype or "float32")
-    try:
-        yield
-    finally:
-        keras.mixed_precision.set_global_policy(before)

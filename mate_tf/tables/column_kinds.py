@@ -59,7 +59,7 @@ class Column:
 
 @dataclasses.dataclass(frozen=True)
 class Writing:
-    """How numbers and dates are written; None where the cells do not tell.
+    """Spelling of numbers and dates; None where the cells do not tell.
 
     Attributes:
         has_decimal_comma: the comma is the decimal sign.
@@ -149,10 +149,8 @@ class Cells:
     def writing(self) -> Writing:
         """Returns how these cells are written, as far as they tell."""
         whole = [each for each in self.numbers().values() if each.is_whole and not each.prefix]
-        point, comma = (
-            any(each.comma is None for each in whole),
-            any(each.point is None for each in whole),
-        )
+        point = any(each.comma is None for each in whole)
+        comma = any(each.point is None for each in whole)
         dates = [found for found in self.moments.values() if isinstance(found, Numeric)]
         day = any(each.first > 12 or each.has_points for each in dates)
         month = any(each.second > 12 for each in dates)

@@ -1,6 +1,7 @@
-"""Reads CSV and TSV record by record, in memory that does not grow with the file."""
+"""Reads delimited text record by record, in memory that does not grow with the file."""
 
 import csv
+import dataclasses
 import itertools
 import os
 from collections.abc import Iterator
@@ -10,24 +11,50 @@ from mate_tf.errors import InputError
 from mate_tf.tables import opened
 from mate_tf.tables.limits import Kept, Limits
 
-_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
+_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 _LARGEST_FIELD = 2**31 - 1
 
 
+@dataclasses.dataclass(frozen=True)
+class Form:
+    """Form of the records of a file.
+
+    Attributes:
+        delimiter: what separates cells.
+        escape: character that escapes quotation marks; None: they are doubled instead.
+        has_quotes: quotation marks enclose cells; otherwise they are text.
+        skips_space: spaces behind a delimiter do not belong to the cell.
+    """
+
+    delimiter: str
+    escape: str | None = None
+    has_quotes: bool = True
+    skips_space: bool = False
+
+    def reader(self, lines) -> Any:
+        """Returns a reader of the csv module."""
+        return csv.reader(
+            lines,
+            delimiter=self.delimiter,
+            escapechar=self.escape,
+            doublequote=self.escape is None,
+            quoting=csv.QUOTE_MINIMAL if self.has_quotes else csv.QUOTE_NONE,
+            skipinitialspace=self.skips_space,
+        )
+
+
 def read(
-    path: str | os.PathLike, delimiter: str | None, escape: str | None, limits: Limits
+    path: str | os.PathLike, delimiter: str, escape: str | None, limits: Limits
 ) -> tuple[list[str], list[list[str]], str]:
-    """Reads header and rows up to the limits, and describes what is not read.
+    """Reads header and rows of a UTF-8 file in a known form, up to the limits.
 
     Args:
         path: the file.
-        delimiter: delimiter of cells. None detects a comma, a semicolon or a tab, by the rows that
-            are read.
-        escape: character that escapes quotation marks; None: they are doubled instead.
+        delimiter, escape: see `Form`.
         limits: limits of the table.
 
     Returns:
-        header, rows, and the description; "" if everything was read.
+        header, rows, and the description of what is not read; "" if everything was.
 
     Raises:
         InputError: as `files.read_csv`; if the file is beyond a limit.
@@ -38,34 +65,59 @@ def read(
             first = file.read(opened.CHUNK)
         if not first:
             raise InputError(f"{path}: the file is empty")
-        delimiter = delimiter or _sniffed(path, file, limits)
-        kept, header = Kept(path, limits), None
-        for number, (line, record) in enumerate(_records(path, file, delimiter, escape, limits)):
-            header = header or record
-            where = f"row {number} (line {line})" if number else "header"
-            if len(record) != len(header):
-                raise InputError(
-                    f"{path}: {where} has {opened.counted(record)}, but the header has "
-                    f"{opened.counted(header)} (separated by "
-                    f"{_DELIMITERS.get(delimiter, repr(delimiter))})"
-                )
-            if number == 0:
-                kept.add_header(record)
-            elif not kept.add(record, where):
-                break
-        unread = kept.unread(opened.share_read(file))
-    if not kept.rows:
+        file.seek(0)
+        found = records(path, file, Form(delimiter, escape), limits)
+        header, kept = keep(path, found, delimiter, limits)
+        return header, kept.rows, kept.unread(opened.share_read(file))
+
+
+def keep(
+    path: Any, found: Iterator[tuple[int, list[str]]], delimiter: str, limits: Limits
+) -> tuple[list[str], Kept]:
+    """Keeps records up to the limits; the first one is the header.
+
+    Args:
+        path: the file, for messages.
+        found: line number and cells of each record.
+        delimiter: the delimiter, for messages.
+        limits: limits of the table.
+
+    Raises:
+        InputError: a record that is longer or shorter than the header; no row below it.
+    """
+    kept, header = Kept(path, limits), []
+    for number, (line, record) in enumerate(found):
+        header = header or record
+        where = f"row {number} (line {line})" if number else "header"
+        if len(record) != len(header):
+            raise InputError(
+                f"{path}: {where} has {opened.counted(record)}, but the header has "
+                f"{opened.counted(header)} (separated by {_NAMES.get(delimiter, repr(delimiter))})"
+            )
+        if number == 0:
+            kept.add_header(record)
+        elif not kept.add(record, where):
+            break
+    if not kept.rows and not kept.exceeded:
         raise InputError(f"{path}: there is a header but no rows")
-    return header, kept.rows, unread
+    return header, kept
 
 
-def _records(
-    path: Any, file: IO[str], delimiter: str, escape: str | None, limits: Limits
+def records(
+    path: Any, file: IO[str], form: Form, limits: Limits, first_line: int = 1
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yields line number and cells of each record of a file, from its begin.
+    """Yields line number and cells of each record of a file from where it stands on.
 
-    The csv module does not report an unclosed quotation mark. To detect it, a line is appended: it
-    is read as a record of its own only if all quotation marks are closed.
+    Empty lines are skipped. The csv module does not report an unclosed quotation mark. To detect
+    it, a line is appended: it is read as a record of its own only if all quotation marks are
+    closed.
+
+    Args:
+        path: the file, for messages.
+        file: the open file.
+        form: how it is written.
+        limits: limits of the table.
+        first_line: number of the line at which the file stands.
 
     Raises:
         InputError: if a quotation mark is never closed, or a record is longer than the limit.
@@ -73,7 +125,6 @@ def _records(
     # The limit is global to the csv module, so it is only raised, never lowered.
     largest = min(limits.max_table_characters + 1, _LARGEST_FIELD)
     csv.field_size_limit(max(csv.field_size_limit(), largest))
-    file.seek(0)
     end, taken = ["end"], 0  # characters of the record so far
 
     def lines():
@@ -88,36 +139,12 @@ def _records(
                 )
             yield line
 
-    lines = itertools.chain(lines(), ["\n", *end])
-    reader = csv.reader(lines, delimiter=delimiter, escapechar=escape, doublequote=escape is None)
-    before, begin = None, 1
+    reader = form.reader(itertools.chain(lines(), ["\n", *end]))
+    before, begin = None, first_line
     for record in reader:
         if before:
             yield before
         before = (begin, record) if record else None
-        begin, taken = reader.line_num + 1, 0
+        begin, taken = reader.line_num + first_line, 0
     if before is None or before[1] != end:
         raise InputError(f"{path}: a quotation mark is opened and never closed")
-
-
-def _sniffed(path: Any, file: IO[str], limits: Limits) -> str:
-    """Returns the first delimiter that gives all records the same number of cells, above one.
-
-    Only records within the limits count. Without such a delimiter, returns the one that gives the
-    header most cells.
-    """
-    header_cells = {}
-    for delimiter in _DELIMITERS:
-        counts, seen = [], 0
-        try:
-            for _, record in _records(path, file, delimiter, None, limits):
-                seen += len(record)
-                if counts and seen > limits.max_table_cells:
-                    break
-                counts.append(len(record))
-        except InputError:
-            counts = [1]
-        header_cells[delimiter] = counts[0] if counts else 1
-        if len(set(counts)) == 1 and counts[0] != 1:
-            return delimiter
-    return max(header_cells, key=header_cells.get)

@@ -99,6 +99,11 @@ def table_html(
     )
 
 
+def standalone(table: Table, chosen: Collection[tuple[int, int]] = ()) -> str:
+    """Returns a table as HTML with its styles, for a notebook; arguments as for `table_html`."""
+    return f"<style>{style()}</style>{table_html(table, chosen)}"
+
+
 def _cell(tag, text: str, shading: Shading | None, row: int, column: int, classes) -> str:
     """Returns one cell with CSS classes; `row` counts from 0, the header."""
     text = " ".join(text.split())

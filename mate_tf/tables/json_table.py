@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import IO, Any
 
 from mate_tf.errors import InputError
 from mate_tf.tables import opened
@@ -12,8 +12,8 @@ from mate_tf.tables.limits import Kept, Limits
 _ABOUT = ("title", "table_id", "heading", "caption", "url")
 _HEADERS, _ROWS = ("columns", "header"), ("rows", "data")
 _FORMS = (
-    'expected an object with the lists "columns" and "rows", or a list of objects with one key per '
-    "column"
+    'expected an object with the lists "columns" and "rows", a list of objects with one key per '
+    "column, or one such object on each line"
 )
 
 
@@ -35,6 +35,10 @@ def read(
     """
     kept = Kept(path, limits)
     with opened.opened(path, limits) as file, opened.invalid_named(path):
+        if _is_lines(file, limits):
+            header = _of_objects(_lines(file, path), kept, path)
+            rows = [[row.get(name) for name in header] for row in kept.rows]
+            return header, rows, {}, kept.unread(opened.share_read(file))
         text = file.read(min(limits.max_table_characters, opened.size(file)))
         longer = file.read(1)
         if not (text + longer).strip():
@@ -61,6 +65,30 @@ def read(
     for number, row in enumerate(kept.rows, start=1):
         _check_length(row, len(header), f"{path}: row {number}")
     return header, kept.rows, about, unread
+
+
+def _is_lines(file: IO[str], limits: Limits) -> bool:
+    """Returns whether a file has one object on each line, by its first one; then reads it anew."""
+    line = file.readline(limits.max_table_characters)
+    while line and not line.strip():
+        line = file.readline(limits.max_table_characters)
+    file.seek(0)
+    try:
+        found = decoder.decode(line)
+    except (ValueError, RecursionError):
+        return False
+    is_table = isinstance(found, dict) and any(name in found for name in (*_HEADERS, *_ROWS))
+    return isinstance(found, dict) and bool(found) and not is_table
+
+
+def _lines(file: IO[str], path: Any) -> Iterator[Any]:
+    """Yields the values of the lines that are not blank."""
+    for number, line in enumerate(file, start=1):
+        if line.strip():
+            try:
+                yield decoder.decode(line)
+            except (ValueError, RecursionError) as error:
+                raise InputError(f"{path}: line {number}: not valid JSON: {error}") from None
 
 
 def _of_content(content: Any, kept: Kept, path: Any) -> tuple[list[Any], dict[str, str]]:

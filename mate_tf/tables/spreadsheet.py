@@ -1,79 +1,153 @@
-"""Excel workbooks as tables, read by openpyxl (the extra `excel`)."""
+"""Workbooks (.xlsx, .xlsm, .xls, .ods) as tables, read by calamine."""
 
 import datetime
-import importlib.util
-import itertools
 import os
+import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
+from xml.etree import ElementTree
 
 from mate_tf.errors import InputError
 from mate_tf.files import zips
 from mate_tf.tables import opened
-from mate_tf.tables.limits import MIB, UNLIMITED, Kept, Limits
+from mate_tf.tables.limits import MIB, Kept, Limits
 from mate_tf.tables.table import Table
 
-LARGEST = Limits().max_unpacked_mb * MIB
-"""Largest uncompressed size of a workbook by default, in bytes."""
+_CELL = re.compile(r'<c r="([A-Z]+)(\d+)"([^>]*?)(?:/>|>(.*?)</c>)', re.DOTALL)
+_STYLE = re.compile(r'\bs="(\d+)"')
+_STORED = re.compile(r"<v>[^<]|<is>")
+_PER_CENT, _ZEROS = re.compile(r"^0*(?:\.(0+))?%$"), re.compile(r"^0{2,}$")
+_BUILT_IN = {9: "0%", 10: "0.00%"}  # formats without a code in the file
+_NAMESPACE = {"m": "http://schemas.openxmlformats.org/spreadsheetml/2006/main"}
+_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
-_LAST_ROW = 2**20  # of Excel
 
+def read_workbook(
+    path: str | os.PathLike,
+    *,
+    limits: Limits | None = None,
+    sheet: str | None = None,
+    header_row: int | None = None,
+) -> Table:
+    """Reads a sheet of a workbook. Its first row with two cells or more is the header.
 
-def read_workbook(path: str | os.PathLike, *, limits: Limits | None = None) -> Table:
-    """Reads the first sheet of an .xlsx file row by row. Its first row is the header.
-
-    Formulas have the values that were stored with them. Empty rows at the end are left out.
+    Merged cells all have the value of their first one. Formulas have the values that were stored
+    with them; a remark counts those without. Cells shown in per cent, or as digits with leading
+    zeros, are read so; other number formats, such as those of currencies, are not.
 
     Args:
         path: the file.
         limits: how much of it is read at most; by default `Limits()`.
+        sheet: name of the sheet; by default the first visible one with a table. A remark names the
+            others.
+        header_row: number of the row with the names of columns, from 1; 0: there is none.
 
     Raises:
-        InputError: if the extra is not installed, or the file is not a workbook, is beyond a limit
-            that refuses it, or its first sheet has no rows.
+        InputError: if the file is not a workbook, is beyond a limit that refuses it, has no such
+            sheet, or the sheet has no rows.
     """
-    if not importlib.util.find_spec("openpyxl"):
-        raise InputError(
-            f"{path}: .xlsx needs openpyxl (pip install 'mate-tf[excel]'); or save the sheet as CSV"
-        )
+    import python_calamine
+
     limits = limits or Limits()
     _check_size(path, limits)
-    kept, header = Kept(path, limits), None
-    blank = 0  # rows since the last one with a value; at the end of a sheet they are left out
     try:
-        for number, row in enumerate(_rows(path)):
-            if header is None:
-                header = row
-                kept.add_header(row)
-            elif not row:
-                blank += 1
-            elif not all(kept.add(each, f"row {number}") for each in [*[[]] * blank, row]):
-                break
-            else:
-                blank = 0
-    except InputError:
-        raise
-    except Exception as error:  # openpyxl raises whatever the broken part happens to cause
-        raise InputError(f"{path}: not a readable .xlsx workbook: {error}") from error
+        book = python_calamine.CalamineWorkbook.from_path(os.fspath(path))
+        chosen, rows, remarks = _sheet(path, book, sheet)
+        merged = (chosen.merged_cell_ranges or []) if rows else []
+        shown, formulas = _formats(path, book, chosen.name)
+    except (python_calamine.CalamineError, zipfile.BadZipFile, ValueError, KeyError) as error:
+        raise InputError(f"{path}: not a readable workbook: {error}") from error
+    if formulas:
+        remarks.append(f"{formulas} formulas have no stored value and are read as empty cells")
+    rows = [[_plain(value) for value in row] for row in rows]
+    for (row, column), text in shown.items():
+        if row < len(rows) and column < len(rows[row]) and rows[row][column] != "":
+            rows[row][column] = text(rows[row][column])
+    for (top, left), (bottom, right) in merged:
+        for row in rows[top : bottom + 1]:
+            row[left : right + 1] = [rows[top][left]] * len(row[left : right + 1])
+    return _table(path, rows, limits, remarks, header_row)
+
+
+def _sheet(path, book, name: str | None):
+    """Returns the sheet that is read, its rows, and remarks."""
+    visible = [each for each in book.sheets_metadata if str(each.visible).endswith("Visible")]
+    names = [each.name for each in visible if str(each.typ).endswith("WorkSheet")]
+    if name is not None and name not in book.sheet_names:
+        raise InputError(f"{path}: has no sheet {name!r}; there are: {', '.join(book.sheet_names)}")
+    for each in [name] if name is not None else names:
+        sheet = book.get_sheet_by_name(each)
+        rows = sheet.to_python(skip_empty_area=False)
+        if name is not None or sum(any(value != "" for value in row) for row in rows) > 1:
+            others = [other for other in names if other != each]
+            said = f"sheet {each!r} is read; others: {', '.join(others)} (--sheet)"
+            return sheet, rows, [said] if others and name is None else []
+    raise InputError(f"{path}: no sheet has rows below a header")
+
+
+def _table(path, rows: Sequence[list], limits: Limits, remarks, header_row: int | None) -> Table:
+    if header_row:
+        begin = header_row - 1
+    elif header_row == 0:
+        width = max(map(len, rows), default=0)
+        rows, begin = [[f"column {number + 1}" for number in range(width)], *rows], 0
+    else:
+        width = max((_filled(row) for row in rows), default=0)
+        begin = next((n for n, row in enumerate(rows) if _filled(row) >= min(2, width) > 0), 0)
+    title = " ".join(str(value) for row in rows[:begin] for value in row if value != "")
+    if title:
+        remarks.append(
+            f"the header is in row {begin + 1}; what stands above it is taken as a title"
+        )
+    filled = [row for row in rows[begin:] if _filled(row)]
+    # Empty columns at the edges of the sheet.
+    used = [
+        any(row[index : index + 1] not in ([], [""]) for row in filled)
+        for index in range(_width(filled))
+    ]
+    first = used.index(True) if True in used else 0
+    width = len(used) - used[::-1].index(True) if True in used else 0
+    kept = Kept(path, limits)
+    header: list = []
+    for number, row in enumerate(filled):
+        cells = [*row[first:width], *[""] * (width - max(len(row), first))]
+        if number == 0:
+            header = cells
+            kept.add_header(cells)
+        elif not kept.add(cells, f"row {number}"):
+            break
     unread = kept.unread()
     if not kept.rows:
-        raise InputError(f"{path}: the first sheet has no rows below its header")
-    width = max(map(len, [header, *kept.rows]))
-    header, *rows = ([*row, *[""] * (width - len(row))] for row in [header, *kept.rows])
-    if width == 1:
-        rows = [row for row in rows if row != [""]]  # as empty lines of a CSV file
-    return Table.from_rows(header, rows, unread=unread)
+        raise InputError(f"{path}: the sheet has no rows below its header")
+    return Table.from_rows(
+        header, kept.rows, title, unread=unread, table_id=os.path.basename(path)
+    ).with_remarks(remarks)
 
 
-def refuse_xls(path: str | os.PathLike, *, limits: Limits = UNLIMITED) -> Table:
-    """Raises InputError, because .xls files are not read."""
-    del limits
-    raise InputError(f"{path}: .xls, the format of old Excel, is not read; save it as .xlsx or CSV")
+def _filled(row) -> int:
+    return sum(value != "" for value in row)
+
+
+def _width(rows) -> int:
+    return max(map(len, rows), default=0)
+
+
+def _plain(value: Any) -> Any:
+    """Returns a cell's value: whole numbers without ".0", 15 digits, durations as h:mm:ss."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) < 1e15 else f"{value:.15g}"
+    if isinstance(value, datetime.timedelta):
+        minutes, seconds = divmod(round(value.total_seconds()), 60)
+        return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+    return value
 
 
 def _check_size(path, limits: Limits) -> None:
     with opened.opened_bytes(path, limits) as file:
+        if file.read(4) != b"PK\x03\x04":
+            return  # .xls is not packed
+        file.seek(0)
         try:
             with zipfile.ZipFile(file) as parts:
                 largest = limits.max_unpacked_mb * MIB
@@ -81,31 +155,86 @@ def _check_size(path, limits: Limits) -> None:
         except InputError as error:
             raise InputError(f"{path}: {error} (max_unpacked_mb, max_zip_ratio)") from None
         except zips.DAMAGED as error:
-            raise InputError(f"{path}: not a readable .xlsx workbook: {error}") from error
+            raise InputError(f"{path}: not a readable workbook: {error}") from error
 
 
-def _rows(path) -> Iterator[list[Any]]:
-    """Yields the rows of the first sheet, without empty cells at their ends."""
-    import openpyxl
+def _formats(path, book, name: str) -> tuple[dict, int]:
+    """Finds cells of an .xlsx sheet whose format matters, and formulas without a stored value.
 
-    with opened.opened_bytes(path) as file:
-        book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
-        sheet = book.worksheets[0]
-        sheet.reset_dimensions()  # those in the file may be wrong
-        for row in itertools.islice(sheet.rows, _LAST_ROW):
-            values = [_plain(cell) for cell in row]
-            while values and values[-1] == "":
-                values.pop()
-            yield values
+    Returns:
+        (row, column) from 0 -> function from the value to its text; number of formulas.
+    """
+    if not zipfile.is_zipfile(path):
+        return {}, 0
+    with zipfile.ZipFile(path) as parts:
+        if "xl/workbook.xml" not in parts.namelist():
+            return {}, 0
+        texts = [_text_of(code) for code in _codes(parts)]
+        content = parts.read(_part(parts, name)).decode("utf-8", "replace")
+    found, formulas = {}, 0
+    for letters, row, attributes, inside in _CELL.findall(content):
+        formulas += "<f" in inside and not _STORED.search(inside)
+        style = _STYLE.search(attributes)
+        text = texts[int(style[1])] if style and int(style[1]) < len(texts) else None
+        if text is not None and 't="s"' not in attributes:
+            found[int(row) - 1, _index(letters)] = text
+    return found, formulas
 
 
-def _plain(cell: Any) -> Any:
-    """Returns a cell's value: "" for none, dates without midnight, whole numbers without ".0"."""
-    value = cell.value
-    if value is None or cell.data_type == "e":
-        return ""
-    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
-        return value.date()
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value
+def _codes(parts: zipfile.ZipFile) -> list[str]:
+    """Returns the code of the number format of each style."""
+    if "xl/styles.xml" not in parts.namelist():
+        return []
+    root = ElementTree.fromstring(_without_entities(parts.read("xl/styles.xml")))
+    codes = _BUILT_IN | {
+        int(each.get("numFmtId")): each.get("formatCode", "")
+        for each in root.iterfind("m:numFmts/m:numFmt", _NAMESPACE)
+    }
+    styles = root.iterfind("m:cellXfs/m:xf", _NAMESPACE)
+    return [codes.get(int(each.get("numFmtId", 0)), "") for each in styles]
+
+
+def _part(parts: zipfile.ZipFile, name: str) -> str:
+    """Returns the name of the part with a sheet."""
+    sheets = ElementTree.fromstring(_without_entities(parts.read("xl/workbook.xml")))
+    relations = ElementTree.fromstring(_without_entities(parts.read("xl/_rels/workbook.xml.rels")))
+    targets = {each.get("Id"): each.get("Target") for each in relations}
+    (relation,) = (
+        each.get(_RELATION)
+        for each in sheets.iterfind("m:sheets/m:sheet", _NAMESPACE)
+        if each.get("name") == name
+    )
+    target = targets[relation]
+    return target.lstrip("/") if target.startswith("/") else f"xl/{target}"
+
+
+def _without_entities(content: bytes) -> bytes:
+    if b"<!ENTITY" in content or b"<!DOCTYPE" in content:
+        raise ValueError("a part has a document type, which could define entities")
+    return content
+
+
+def _text_of(code: str):
+    """Returns a function from a value to its text; None for formats that do not matter."""
+    code = code.partition(";")[0]
+    if found := _PER_CENT.match(code):
+        places = len(found[1] or "")
+        return lambda value: f"{float(value) * 100:.{places}f}%" if _is_number(value) else value
+    if _ZEROS.match(code):
+        return lambda value: str(value).zfill(len(code)) if isinstance(value, int) else value
+    return None
+
+
+def _is_number(value) -> bool:
+    try:
+        float(value)
+        return not isinstance(value, (bool, datetime.date))
+    except (TypeError, ValueError):
+        return False
+
+
+def _index(letters: str) -> int:
+    number = 0
+    for letter in letters:
+        number = number * 26 + ord(letter) - 64
+    return number - 1

@@ -8,19 +8,16 @@ import csv
 import io
 import pathlib
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, time
 from typing import Any, NamedTuple
 
 from mate_tf import tables
 from mate_tf.errors import InputError
-from mate_tf.tables import delimited
+from mate_tf.tables import delimited, frames, text_table
 from mate_tf.tables.files import Path
 from mate_tf.tables.limits import UNLIMITED, Limits
 from mate_tf.tables.rendering import render
-
-# Integers up to this number are exact as floats. pandas stores integers with gaps as floats.
-_LARGEST_EXACT_FLOAT = 2.0**53
 
 
 class Cell(NamedTuple):
@@ -47,6 +44,7 @@ class Table:
       caption: caption of the table.
       url: address of the document.
       unread: what of its file was not read because of `Limits`, in words; "" if everything was.
+      remarks: how its file was read, in words, where a reader would not expect it.
 
     Raises:
       InputError: if there is no column, if a row has more or fewer cells than there are columns, or
@@ -61,6 +59,7 @@ class Table:
     caption: str = ""
     url: str = ""
     unread: str = ""
+    remarks: tuple[str, ...] = ()
 
     def __post_init__(self):
         """Converts all values to text and checks the lengths of the rows."""
@@ -124,26 +123,58 @@ class Table:
         limits: Limits = UNLIMITED,
         **about: str,
     ) -> "Table":
-        """Reads a UTF-8 CSV file; its first record is the header.
+        """Reads a CSV file; empty lines are skipped, cells may contain line breaks.
 
-        Empty lines are skipped. Cells may contain line breaks and have any length. The name of the
-        file is the `table_id` unless another one is given.
+        With a delimiter the file is UTF-8 and its first record is the header. Without one, it may
+        have any form and encoding, see `from_text`. The name of the file is the `table_id` unless
+        another one is given.
 
         Args:
           path: the file.
           title: title of the document that contains the table.
-          delimiter: delimiter of cells. None detects a comma, a semicolon or a tab.
+          delimiter: delimiter of cells; None: found out.
           limits: how much is read at most, by default everything; `unread` says what is not.
           **about: further fields of the table.
 
         Raises:
-          InputError: if the file cannot be read, is empty, has only a header, is not UTF-8, has an
-            unclosed quotation mark, has a row that is longer or shorter than the header, or is
-            beyond a limit that refuses it.
+          InputError: if the file cannot be read, is empty, has only a header, is not in its
+            encoding, has an unclosed quotation mark, has a row that is longer or shorter than the
+            header, or is beyond a limit that refuses it.
         """
+        if delimiter is None:
+            return cls.from_text(path, title, limits=limits, **about)
         header, rows, unread = delimited.read(path, delimiter, None, limits)
         about = {"table_id": pathlib.Path(path).name, "unread": unread, **about}
         return cls.from_rows(header, rows, title, **about)
+
+    @classmethod
+    def from_text(
+        cls,
+        path: Path,
+        title: str | None = None,
+        *,
+        limits: Limits = UNLIMITED,
+        asked: text_table.Asked | None = None,
+        **about: str,
+    ) -> "Table":
+        """Reads a text file of unknown form: CSV, TSV, Markdown and the like, in any encoding.
+
+        Lines above the header become the title. `remarks` say what was assumed.
+
+        Args:
+          path: the file.
+          title: title of the document that contains the table.
+          limits: as for `from_csv`.
+          asked: delimiter, line of the header and encoding, where they are known.
+          **about: further fields of the table.
+
+        Raises:
+          InputError: as `from_csv`.
+        """
+        found = text_table.read(path, limits, asked)
+        about = {"table_id": pathlib.Path(path).name, "unread": found.unread, **about}
+        table = cls.from_rows(found.header, found.rows, title or found.title, **about)
+        return table.with_remarks(found.remarks)
 
     @classmethod
     def from_tsv(
@@ -171,14 +202,25 @@ class Table:
 
     @classmethod
     def from_dataframe(cls, frame: Any, title: str | None = None, **about: str) -> "Table":
-        """Makes a table from a pandas DataFrame, in the order of its rows.
+        """Makes a table from a frame of pandas, polars, Arrow, DuckDB or another library.
 
-        The index is not used; `frame.reset_index()` makes it a column. Integers that pandas stores
-        as floats, because some are missing, are written without ".0".
+        Named levels of a pandas index become columns. Integers that pandas stores as floats,
+        because some are missing, are written without ".0", and float32 with the digits it has.
+
+        Args:
+          frame: any frame that narwhals knows.
+          title: title of the document that contains the table.
+          **about: further fields of the table.
+
+        Raises:
+          InputError: if it is not a frame, or has no columns.
         """
-        header = [" ".join(map(str, c)) if isinstance(c, tuple) else c for c in frame.columns]
-        columns = [_series_values(frame.iloc[:, index]) for index in range(len(header))]
+        header, columns = frames.read(frame)
         return cls.from_rows(header, zip(*columns, strict=True), title, **about)
+
+    def with_remarks(self, remarks: Iterable[str]) -> "Table":
+        """Returns the table with further remarks."""
+        return replace(self, remarks=(*self.remarks, *remarks))
 
     def to_csv(self, path: Path | None = None) -> str:
         """Returns the table as CSV with all cells quoted, and writes it to `path` if given.
@@ -194,6 +236,25 @@ class Table:
     def render(self, marked_cells: Collection[tuple[int, int]] = (), **limits: int) -> str:
         """Renders the table for a terminal; `limits` are arguments of `rendering.render`."""
         return render(self.columns, self.rows, marked_cells, **limits)
+
+    def to_markdown(self, marked_cells: Collection[tuple[int, int]] = ()) -> str:
+        """Returns the table in Markdown; marked cells, as (row, column) from 0, are bold."""
+        marked = set(marked_cells)
+
+        def line(texts, row=None):
+            cells = (" ".join(text.replace("|", "\\|").split()) for text in texts)
+            bold = (f"**{c}**" if (row, n) in marked else c for n, c in enumerate(cells))
+            return f"| {' | '.join(bold)} |"
+
+        rule = f"|{'---|' * self.num_columns}"
+        rows = (line(texts, row) for row, texts in enumerate(self.rows))
+        return "\n".join([line(self.columns), rule, *rows])
+
+    def _repr_html_(self) -> str:
+        """Returns HTML for notebooks."""
+        from mate_tf.tables import html
+
+        return html.standalone(self)
 
     def __str__(self) -> str:
         """Returns the table rendered for a terminal."""
@@ -217,30 +278,8 @@ def _text(value: Any) -> str:
     """Converts a value to text: "" for a missing one, the date for a datetime at midnight."""
     if isinstance(value, str):
         return str(value)
-    if _is_missing(value):
+    if frames.is_gap(value):
         return ""
     if isinstance(value, datetime) and value.time() == time.min:
         return value.date().isoformat()
     return str(value)
-
-
-def _is_missing(value: Any) -> bool:
-    """Returns True for None, NaN, NaT and pandas.NA, without importing pandas."""
-    try:
-        return value is None or bool(value != value)
-    except TypeError:  # pandas.NA: its comparison has no truth value
-        return True
-    except ValueError:  # an array in a cell
-        return False
-
-
-def _series_values(series: Any) -> list[Any]:
-    """Returns the values of a column. Integers stored as floats because of gaps are restored."""
-    values = series.tolist()
-    present = [value for value in values if not _is_missing(value)]
-    if len(present) < len(values) and all(
-        isinstance(value, float) and value.is_integer() and abs(value) <= _LARGEST_EXACT_FLOAT
-        for value in present
-    ):
-        return [None if _is_missing(value) else int(value) for value in values]
-    return values

@@ -6,13 +6,13 @@ import functools
 import tensorflow as tf
 from official.common import distribute_utils
 from official.core import train_lib, train_utils
-from official.modeling import performance
 
 from mate_tf import tasks
 from mate_tf.checkpoints.latest import latest, repair
 from mate_tf.errors import InputError
 from mate_tf.files.lock import locked
 from mate_tf.layers.framework import keras
+from mate_tf.layers.precision import policy
 from mate_tf.training import (
     checks,
     experiments,
@@ -167,7 +167,6 @@ def runtime(experiment):
     """Sets seed, precision policy and strategy of an experiment; restores the policy at exit."""
     config = experiment.runtime
     checks.check_gpus(config)
-    before = keras.mixed_precision.global_policy()
     if experiment.tf_random_seed is not None:
         keras.utils.set_random_seed(experiment.tf_random_seed)
     try:
@@ -175,13 +174,8 @@ def runtime(experiment):
     except ValueError as error:
         name = config.distribution_strategy
         raise InputError(f"runtime.distribution_strategy={name}: {error}") from error
-    if config.mixed_precision_dtype:
-        performance.set_mixed_precision_policy(config.mixed_precision_dtype)
-    try:
-        with found.scope(), progress.orbit_is_quiet():
-            yield found
-    finally:
-        keras.mixed_precision.set_global_policy(before)
+    with policy(config.mixed_precision_dtype), found.scope(), progress.orbit_is_quiet():
+        yield found
 
 
 def strategy(experiment) -> tf.distribute.Strategy:

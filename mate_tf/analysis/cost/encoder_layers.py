@@ -3,21 +3,19 @@
 All variants have the same layers and weights, except for the attention.
 """
 
-import contextlib
 import dataclasses
 
 import numpy as np
 import tensorflow as tf
 
 from mate_tf import attention
-from mate_tf.layers.framework import keras
+from mate_tf.layers.precision import policy
 from mate_tf.models.encoder_block import EncoderBlock
 from mate_tf.models.encoder_config import EncoderConfig
 
 QUESTION, COLUMNS, CELL = 20, 8, 4
 """Tokens of the question, columns of the table, tokens of a cell."""
 
-POLICIES = {"float32": "float32", "bfloat16": "mixed_bfloat16", "float16": "mixed_float16"}
 """Precision -> Keras's name of the policy."""
 
 
@@ -28,7 +26,7 @@ class Case:
     Attributes:
         variant: name of the attention variant.
         length: number of tokens.
-        precision: a key of POLICIES.
+        precision: one of PRECISIONS.
         xla: whether XLA compiles it.
         training: measure a forward and backward pass instead of a forward pass.
     """
@@ -76,7 +74,7 @@ def forward(config: EncoderConfig, precision: str = "float32", training: bool = 
     Raises:
         InputError: if an option of the attention is out of range.
     """
-    with _policy(precision):
+    with policy(precision):
         options = config.attention_per_layer()[0]
         pattern = attention.get(options.name).pattern(options, config.num_attention_heads)
         pattern.build(None)
@@ -111,14 +109,3 @@ def function(config: EncoderConfig, case: Case):
 
     measured = step if case.training else call
     return tf.function(measured, autograph=False, jit_compile=case.xla)
-
-
-@contextlib.contextmanager
-def _policy(precision: str):
-    """Sets the precision of layers that are created in the block."""
-    before = keras.mixed_precision.global_policy()
-    keras.mixed_precision.set_global_policy(POLICIES[precision])
-    try:
-        yield
-    finally:
-        keras.mixed_precision.set_global_policy(before)

@@ -22,6 +22,7 @@ from mate_tf.analysis.cost.encoder_layers import Case
 from mate_tf.analysis.cost.measuring_process import MeasurementFailed, Worker
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import atomic_path, write_json
+from mate_tf.layers.precision import PRECISIONS
 from mate_tf.models.encoder_config import EncoderConfig
 
 LENGTHS = (128, 256, 512, 1024, 2048, 4096, 8192, 16384)
@@ -79,7 +80,7 @@ class Settings:
             options = encoder_layers.of_variant(self.config, name).attention
             attention.get(name).pattern(options, self.config.num_attention_heads)
         for what, values, known in (
-            ("precisions", self.precisions, encoder_layers.POLICIES),
+            ("precisions", self.precisions, PRECISIONS),
             ("compile", [self.compiled], COMPILED),
             ("passes", self.passes, PASSES),
         ):

@@ -8,6 +8,7 @@ from mate_tf.analysis.cost import encoder_layers
 from mate_tf.analysis.cost.encoder_layers import Case
 from mate_tf.errors import InputError
 from mate_tf.layers.framework import keras
+from mate_tf.layers.precision import PRECISIONS
 from mate_tf.models.encoder_config import EncoderConfig
 
 SIZES = {"hidden_size": 16, "num_attention_heads": 4, "intermediate_size": 32}
@@ -66,7 +67,7 @@ def test_bfloat16_is_near():
         1024,
     )
     outputs = {}
-    for precision in encoder_layers.POLICIES:
+    for precision in PRECISIONS:
         keras.utils.set_random_seed(1)
         run = encoder_layers.forward(config, precision)
         y = run(*encoder_layers.inputs(config, 1024, precision))

@@ -1,0 +1,270 @@
+"""Reads tables from text files of unknown form: CSV, TSV and the like, Markdown, any encoding.
+
+clevercsv finds the delimiter and whether quotation marks enclose cells, charset-normalizer the
+encoding. Both read the beginning of the file. What a reader would not expect is said in remarks.
+"""
+
+import collections
+import io
+import itertools
+import os
+import re
+from collections.abc import Iterator, Sequence
+from typing import IO, NamedTuple
+
+from mate_tf.errors import InputError
+from mate_tf.tables import amounts, delimited, moments, opened
+from mate_tf.tables.delimited import Form
+from mate_tf.tables.limits import Limits
+
+_SAMPLE = 2**16
+"""Bytes that are looked at."""
+_DELIMITERS = [",", ";", "\t", "|", "^"]
+_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_HINT = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
+_RULE = re.compile(r"\|?[ :|-]*-[ :|-]*\|?")
+_BAR = re.compile(r"(?<!\\)\|")
+_LOOKED_AT = 100
+"""Records that decide which one is the header."""
+_YEARS = range(1500, 2200)
+
+
+class TextTable(NamedTuple):
+    """A table, and how it was read.
+
+    Attributes:
+        header: names of the columns.
+        rows: texts of the cells.
+        unread: what was not read because of limits, in words.
+        title: text above the header.
+        remarks: what was assumed, in words.
+    """
+
+    header: list[str]
+    rows: list[list[str]]
+    unread: str
+    title: str
+    remarks: tuple[str, ...]
+
+
+class Asked(NamedTuple):
+    """Form of a file as a user gives it; None is found out.
+
+    Attributes:
+        delimiter: what separates cells.
+        header_row: number of the line with the names of columns, from 1; 0: there is none.
+        encoding: name of the encoding.
+    """
+
+    delimiter: str | None = None
+    header_row: int | None = None
+    encoding: str | None = None
+
+
+def read(path: str | os.PathLike, limits: Limits, asked: Asked | None = None) -> TextTable:
+    """Reads a table from a text file.
+
+    Args:
+        path: the file.
+        limits: how much is read at most.
+        asked: what is known of its form.
+
+    Raises:
+        InputError: if the file cannot be read, is empty, has only a header, is not in the encoding,
+            has an unclosed quotation mark, has a row that is longer or shorter than the header, or
+            is beyond a limit that refuses it.
+    """
+    asked = asked or Asked()
+    with opened.opened_bytes(path, limits) as raw:
+        sample = raw.read(_SAMPLE)
+        if not sample.strip():
+            raise InputError(f"{path}: the file is empty")
+        encoding, remarks = _encoding(path, sample, asked.encoding)
+        raw.seek(0)
+        with io.TextIOWrapper(raw, encoding, newline="") as file:
+            try:
+                text = file.read(_SAMPLE)
+                file.seek(0)
+                found = _read(path, file, text, limits, asked)
+            except UnicodeError as error:
+                raise InputError(
+                    f"{path}: not valid {encoding}: {error}; give its encoding (--encoding)"
+                ) from None
+            return found._replace(remarks=(*remarks, *found.remarks))
+
+
+def _encoding(path, sample: bytes, asked: str | None) -> tuple[str, list[str]]:
+    """Returns the encoding of a file that begins with `sample`, and a remark unless it is UTF-8."""
+    if asked:
+        try:
+            "".encode(asked)
+        except LookupError:
+            raise InputError(f"--encoding={asked}: no such encoding") from None
+        return asked, []
+    for mark, name in _MARKS:
+        if sample.startswith(mark):
+            return name, []
+    if len(sample) > 3 and not any(sample[1:400:2]):
+        return "utf-16-le", ["read as UTF-16"]
+    if len(sample) > 3 and not any(sample[:400:2]):
+        return "utf-16-be", ["read as UTF-16"]
+    if b"\0" in sample:
+        raise InputError(f"{path}: is not a text file")
+    whole = sample[: max(sample.rfind(b"\n"), sample.rfind(b"\r")) + 1] or sample
+    try:
+        whole.decode("utf-8")
+        return "utf-8", []
+    except UnicodeDecodeError as error:
+        if error.start >= len(whole) - 3 and whole is sample:  # cut within a character
+            return "utf-8", []
+    import charset_normalizer
+
+    # The most frequent ones first: a short text fits many.
+    found = charset_normalizer.from_bytes(
+        whole, cp_isolation=["cp1252", "mac_roman", "cp1250", "cp1251", "shift_jis", "gb18030"]
+    ).best()
+    name = found.encoding if found else "cp1252"
+    return name, [f"read as {name}, since it is not UTF-8"]
+
+
+def _read(path, file: IO[str], sample: str, limits: Limits, asked: Asked) -> TextTable:
+    lines = sample.splitlines()
+    if (rows := _markdown(lines)) is not None and asked.delimiter is None:
+        found = _markdown_records(file)
+        header, kept = delimited.keep(path, found, "|", limits)
+        return TextTable(header, kept.rows, kept.unread(), "", ())
+    del rows
+    delimiter, first_line = asked.delimiter, 1
+    if lines and (hint := _HINT.fullmatch(lines[0].strip())) and asked.header_row is None:
+        file.readline()  # Excel's hint
+        delimiter, first_line, lines = delimiter or hint[1], 2, lines[1:]
+    form = _form(lines, delimiter)
+    found = delimited.records(path, file, form, limits, first_line)
+    begin = list(itertools.islice(found, _LOOKED_AT))
+    if _is_one_column(lines, begin, delimiter):
+        file.seek(0)
+        form = Form("\0", has_quotes=False)
+        found = delimited.records(path, file, form, limits, first_line)
+        begin = list(itertools.islice(found, _LOOKED_AT))
+    if not begin:
+        raise InputError(f"{path}: the file is empty")
+    above, begin, remarks = _from_header(path, begin, asked.header_row)
+    everything = itertools.chain(begin, _without_blank(found))
+    header, kept = delimited.keep(path, everything, form.delimiter, limits)
+    title = " ".join(filter(None, (cell.strip() for cells in above for cell in cells)))
+    return TextTable(header, kept.rows, kept.unread(opened.share_read(file)), title, remarks)
+
+
+def _form(lines: Sequence[str], delimiter: str | None) -> Form:
+    """Finds out how records are written."""
+    import clevercsv
+
+    # The last line of a sample may be cut.
+    text = "\n".join(lines[:-1] if len(lines) > 1 and len("".join(lines)) > _SAMPLE // 2 else lines)
+    choices = [delimiter] if delimiter else _DELIMITERS
+    try:
+        found = clevercsv.Sniffer().sniff(text, delimiters=choices)
+    except clevercsv.Error:  # too little to tell
+        found = None
+    if not delimiter:
+        delimiter = found.delimiter if found and found.delimiter in _DELIMITERS else None
+        counts = {each: lines[0].count(each) if lines else 0 for each in _DELIMITERS}
+        delimiter = delimiter or max(counts, key=counts.get)
+    skips_space = f'{delimiter} "' in text
+    # Without any quotation mark at the edge of a cell it does not matter.
+    has_quotes = '"' in text and (skips_space or found is None or bool(found.quotechar))
+    return Form(delimiter, has_quotes=has_quotes or '"' not in text, skips_space=skips_space)
+
+
+def _is_one_column(lines: Sequence[str], records, delimiter: str | None) -> bool:
+    """Returns whether delimiters are part of texts: rows differ, and the header has none."""
+    if delimiter or len(records) < 2 or len(records[0][1]) != 1:
+        return False
+    lengths = {len(cells) for _, cells in records[1:]}
+    return len(lengths) > 1 and '"' not in "".join(lines[:_LOOKED_AT])
+
+
+def _from_header(path, records, header_row: int | None):
+    """Splits records at the header.
+
+    Returns:
+        cells of the records above it; the records from it on; remarks.
+    """
+    if header_row is not None:
+        if header_row == 0:
+            names = [f"column {number}" for number in range(1, len(records[0][1]) + 1)]
+            return [], [(0, names), *_without_blank(records)], ()
+        rest = [record for record in records if record[0] >= header_row]
+        if not rest:
+            raise InputError(f"{path}: --header_row={header_row}: there is no such line")
+        return [], _without_blank(rest), ()
+    lengths = collections.Counter(len(cells) for _, cells in records if any(map(str.strip, cells)))
+    width = max(lengths, key=lambda each: (lengths[each], each))
+    start = 0
+    while start < len(records) - 1 and _is_above(records[start][1], width):
+        start += 1
+    above = [cells for _, cells in records[:start]]
+    rest = list(_without_blank(records[start:]))
+    remarks = []
+    if above:
+        lines = f"line {records[start][0]}"
+        remarks.append(f"the header is in {lines}; what stands above it is taken as a title")
+    if _has_no_header([cells for _, cells in rest]):
+        names = [f"column {number}" for number in range(1, width + 1)]
+        rest.insert(0, (0, names))
+        remarks.append("there is no header: the columns are numbered (else give --header_row)")
+    return above, rest, tuple(remarks)
+
+
+def _is_above(cells: Sequence[str], width: int) -> bool:
+    """Returns whether a record stands above the header: a title, or blank."""
+    filled = sum(bool(cell.strip()) for cell in cells)
+    return width > 1 and (filled == 0 or (filled == 1 and (len(cells) == 1 or width > 2)))
+
+
+def _has_no_header(records: Sequence[Sequence[str]]) -> bool:
+    """Returns whether the first record is one of data, as its numbers and dates show.
+
+    Years are names of columns as well.
+    """
+    first, *others = records
+    if not others:
+        return False
+    numeric = 0
+    for index, name in enumerate(first):
+        below = [cells[index] for cells in others if index < len(cells) and cells[index].strip()]
+        if below and all(map(_is_value, below)):
+            text = name.strip()
+            if not _is_value(text) or (text.isdecimal() and int(text) in _YEARS):
+                return False
+            numeric += 1
+    return numeric > 0
+
+
+def _is_value(text: str) -> bool:
+    text = amounts.normalize(text)
+    amount = amounts.read(text)
+    return (amount is not None and amount.is_whole and not amount.prefix) or (
+        any(map(str.isdigit, text)) and moments.read(text) is not None
+    )
+
+
+def _without_blank(records) -> Iterator[tuple[int, list[str]]]:
+    return (record for record in records if any(map(str.strip, record[1])))
+
+
+def _markdown(lines: Sequence[str]) -> list[str] | None:
+    """Returns the lines of a table in Markdown; None if it is none."""
+    lines = [line.strip() for line in lines if line.strip()]
+    is_one = len(lines) > 1 and "|" in lines[0] and _RULE.fullmatch(lines[1]) and "-" in lines[1]
+    return lines if is_one and "|" in lines[1] else None
+
+
+def _markdown_records(file: IO[str]) -> Iterator[tuple[int, list[str]]]:
+    for number, line in enumerate(file, start=1):
+        text = line.strip()
+        if "|" not in text or _RULE.fullmatch(text):
+            continue
+        cells = _BAR.split(text)
+        cells = cells[bool(text.startswith("|")) : len(cells) - bool(text.endswith("|"))]
+        yield number, [cell.strip().replace("\\|", "|") for cell in cells]
