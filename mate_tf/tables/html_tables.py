@@ -210,7 +210,10 @@ class _Grid:
         """Begins a cell; one without a row begins a row."""
         if not self._rows:
             self.begin_row()
-        self._span = _number(attributes.get("rowspan")), _number(attributes.get("colspan"))
+        rows = attributes.get("rowspan", "").strip()
+        # 0: to the end of the table
+        down = _MOST_SPANNED if rows and not rows.strip("0") else _number(rows)
+        self._span = down, _number(attributes.get("colspan"))
 
     def end_cell(self, text: str) -> None:
         """Adds the cell."""

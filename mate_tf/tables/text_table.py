@@ -4,6 +4,7 @@ clevercsv finds the delimiter and whether quotation marks enclose cells, charset
 encoding. Both read the beginning of the file. What a reader would not expect is said in remarks.
 """
 
+import codecs
 import collections
 import io
 import itertools
@@ -21,6 +22,7 @@ _SAMPLE = 2**16
 """Bytes that are looked at."""
 _DELIMITERS = [",", ";", "\t", "|", "^"]
 _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_ENCODINGS = ["cp1252", "mac_roman", "cp1250", "cp1251", "shift_jis", "gb18030", "euc_kr"]
 _HINT = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 _RULE = re.compile(r"\|?[ :|-]*-[ :|-]*\|?")
 _BAR = re.compile(r"(?<!\\)\|")
@@ -76,20 +78,26 @@ def read(path: str | os.PathLike, limits: Limits, asked: Asked | None = None) ->
     """
     asked = asked or Asked()
     with opened.opened_bytes(path, limits) as raw:
-        sample = raw.read(_SAMPLE)
-        if not sample.strip():
+        sample, begin = raw.read(_SAMPLE), 0
+        while sample and not sample.strip():
+            begin += len(sample)
+            sample = raw.read(_SAMPLE)
+        if not sample:
             raise InputError(f"{path}: the file is empty")
         encoding, remarks = _encoding(path, sample, asked.encoding)
-        raw.seek(0)
+        raw.seek(begin)
         with io.TextIOWrapper(raw, encoding, newline="") as file:
             try:
                 text = file.read(_SAMPLE)
-                file.seek(0)
+                file.seek(begin)
                 found = _read(path, file, text, limits, asked)
+            except UnicodeDecodeError as error:
+                if encoding == "utf-8":
+                    with opened.invalid_named(path):
+                        raise
+                raise InputError(f"{path}: not valid {encoding}: {error}") from None
             except UnicodeError as error:
-                raise InputError(
-                    f"{path}: not valid {encoding}: {error}; give its encoding (--encoding)"
-                ) from None
+                raise InputError(f"{path}: not valid {encoding}: {error}") from None
             return found._replace(remarks=(*remarks, *found.remarks))
 
 
@@ -110,21 +118,19 @@ def _encoding(path, sample: bytes, asked: str | None) -> tuple[str, list[str]]:
         return "utf-16-be", ["read as UTF-16"]
     if b"\0" in sample:
         raise InputError(f"{path}: is not a text file")
-    whole = sample[: max(sample.rfind(b"\n"), sample.rfind(b"\r")) + 1] or sample
     try:
-        whole.decode("utf-8")
+        codecs.getincrementaldecoder("utf-8")().decode(sample)  # its end may cut a character
         return "utf-8", []
-    except UnicodeDecodeError as error:
-        if error.start >= len(whole) - 3 and whole is sample:  # cut within a character
-            return "utf-8", []
-    import charset_normalizer
+    except UnicodeDecodeError:
+        import charset_normalizer
 
-    # The most frequent ones first: a short text fits many.
-    found = charset_normalizer.from_bytes(
-        whole, cp_isolation=["cp1252", "mac_roman", "cp1250", "cp1251", "shift_jis", "gb18030"]
-    ).best()
-    name = found.encoding if found else "cp1252"
-    return name, [f"read as {name}, since it is not UTF-8"]
+    found = charset_normalizer.from_bytes(sample, cp_isolation=_ENCODINGS)
+    best = found.best()
+    name = best.encoding if best else "cp1252"
+    # A short text fits many. Of those that fit as well, the most frequent encoding is taken.
+    if any(each.encoding == "cp1252" and each.chaos <= best.chaos for each in found):
+        name = "cp1252"
+    return name, [f"read as {name}, since it is not UTF-8 (else give --encoding)"]
 
 
 def _read(path, file: IO[str], sample: str, limits: Limits, asked: Asked) -> TextTable:
@@ -134,7 +140,7 @@ def _read(path, file: IO[str], sample: str, limits: Limits, asked: Asked) -> Tex
         header, kept = delimited.keep(path, found, "|", limits)
         return TextTable(header, kept.rows, kept.unread(), "", ())
     del rows
-    delimiter, first_line = asked.delimiter, 1
+    delimiter, first_line, start = asked.delimiter, 1, file.tell()
     if lines and (hint := _HINT.fullmatch(lines[0].strip())) and asked.header_row is None:
         file.readline()  # Excel's hint
         delimiter, first_line, lines = delimiter or hint[1], 2, lines[1:]
@@ -142,7 +148,7 @@ def _read(path, file: IO[str], sample: str, limits: Limits, asked: Asked) -> Tex
     found = delimited.records(path, file, form, limits, first_line)
     begin = list(itertools.islice(found, _LOOKED_AT))
     if _is_one_column(lines, begin, delimiter):
-        file.seek(0)
+        file.seek(start)
         form = Form("\0", has_quotes=False)
         found = delimited.records(path, file, form, limits, first_line)
         begin = list(itertools.islice(found, _LOOKED_AT))
@@ -244,9 +250,9 @@ def _has_no_header(records: Sequence[Sequence[str]]) -> bool:
 def _is_value(text: str) -> bool:
     text = amounts.normalize(text)
     amount = amounts.read(text)
-    return (amount is not None and amount.is_whole and not amount.prefix) or (
-        any(map(str.isdigit, text)) and moments.read(text) is not None
-    )
+    if amount is not None and amount.is_whole and not amount.prefix:
+        return amount.unit is None or not amount.unit.is_word
+    return any(map(str.isdigit, text)) and moments.read(text) is not None
 
 
 def _without_blank(records) -> Iterator[tuple[int, list[str]]]:

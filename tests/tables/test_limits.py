@@ -83,7 +83,9 @@ def test_tables_that_are_refused(path, limits, message):
     assert str(said.value).endswith(message)
 
 
-@pytest.mark.parametrize("content", ["a,b\n" + "x" * 10**6, 'a,b\n1,"' + "x\n" * 10**6 + '"\n'])
+@pytest.mark.parametrize(
+    "content", ["a,b\n" + "x" * 10**6, 'a,b\n"1","2"\n1,"' + "x\n" * 10**6 + '"\n']
+)
 def test_a_record_without_an_end(tmp_path, content):
     """No line break and no quotation mark: what is read of it is bounded, not the whole file."""
     path = tmp_path / "t.csv"
@@ -95,7 +97,8 @@ def test_a_record_without_an_end(tmp_path, content):
         assert tracemalloc.get_traced_memory()[1] < 2**20
     finally:
         tracemalloc.stop()
-    record = f"{path}: the record that begins in line 2 has more than 1,000 characters"
+    line = 1 + content.count("\n", 0, 20)
+    record = f"{path}: the record that begins in line {min(line, 3)} has more than 1,000 characters"
     assert str(said.value).startswith(record)
 
 

@@ -45,7 +45,7 @@ def test_a_large_file_is_not_read(tmp_path):
 @pytest.mark.parametrize("before", [0, opened.CHUNK - 1, opened.CHUNK, 3 * opened.CHUNK + 1])
 def test_the_first_byte_that_is_not_utf8(tmp_path, before):
     """Also where a character is cut by the end of a part that is read at a time."""
-    path = tmp_path / "t.csv"
+    path = tmp_path / "t.json"
     path.write_bytes(b"\n" * before + "ä".encode() + b"x\xff")
     with pytest.raises(InputError) as said:
         read_table(path)
@@ -56,10 +56,10 @@ def test_the_first_byte_that_is_not_utf8(tmp_path, before):
         read_table(path)
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_utf16_without_a_byte_order_mark(tmp_path, encoding):
-    """It is valid UTF-8 of one cell a row, with NUL characters."""
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "cp1252", "utf-8-sig"])
+def test_encodings_are_found_out(tmp_path, encoding):
     path = tmp_path / "wide.csv"
-    path.write_bytes("name,age\nann,30\n".encode(encoding))
-    with pytest.raises(InputError, match=r"wide\.csv: not valid UTF-8: it looks like UTF-16"):
-        read_table(path)
+    path.write_bytes("name,city\nann,Zürich\n".encode(encoding))
+    table = read_table(path)
+    assert (table.columns, table.rows) == (("name", "city"), (("ann", "Zürich"),))
+    assert bool(table.remarks) == (encoding not in ("utf-8-sig", "utf-16"))
