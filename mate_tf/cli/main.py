@@ -60,11 +60,7 @@ def parse(argv: list[str]):
 
 
 def _read_words(flags, words: list[str]) -> None:
-    """Sets the flags that the short form `ask TABLE QUESTION…` or `MODE` stands for.
-
-    Raises:
-        InputError: the words are of another form.
-    """
+    """Sets the flags that the short form `ask TABLE QUESTION…` or `MODE` stands for."""
     if not words:
         return
     mode, *words = words

@@ -97,11 +97,7 @@ def _run(job: Job) -> dict[str, float]:
 
 
 def _done(job: Job, path: str) -> dict[str, dict[str, float]]:
-    """Returns seed -> metrics of the seeds that are done.
-
-    Raises:
-        InputError: if they were run with another configuration, or the file is broken.
-    """
+    """Returns seed -> metrics of the seeds that are done with this configuration."""
     if not os.path.exists(path):
         return {}
     content = read_json_object(path)

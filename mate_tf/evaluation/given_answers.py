@@ -1,8 +1,7 @@
-"""Scores answers by the way in which the author of the data gave them: cells, text, number, class.
+"""Scores answers by the way in which the data give them: cells, text, number or class.
 
-Cells are right if they are exactly the gold ones, without an operation over them. Texts, numbers
-and results of operations are right by the rules of the official WikiTableQuestions evaluator
-(`denotation.is_right`). Questions without a gold answer do not count.
+Cells are right if they are exactly the gold ones, without an operation over them; other answers by
+`denotation.is_right`. Questions without a gold answer do not count.
 """
 
 import collections

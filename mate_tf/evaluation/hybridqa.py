@@ -1,8 +1,6 @@
-"""Metrics of cell selection for HybridQA, the first stage of POINTR.
+"""Metrics of cell selection for HybridQA, the first stage of POINTR, as in google-research/tapas.
 
-All cells with the answer in their text, or in a passage that they link to, are right. One right
-cell is enough, since the answer can be read from it. The metrics are those of
-google-research/tapas.
+All cells with the answer in their text, or in a passage that they link to, are right.
 """
 
 from collections.abc import Iterable, Mapping

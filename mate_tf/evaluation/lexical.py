@@ -93,14 +93,7 @@ class LexicalClassifier:
 
 
 class _Words:
-    """Words of a table, computed once for all statements about it.
-
-    Attributes:
-        rows: set of words of each row.
-        cells: words of all cells.
-        around: words of title and caption.
-        header: words of the header.
-    """
+    """Sets of the words of each row, of all cells, around the table, and of its header."""
 
     def __init__(self, table):
         self.rows = [_words(cell.text for cell in row.cells) for row in table.rows]
@@ -123,17 +116,7 @@ def _described(interactions):
 
 
 def _overlap(said, table):
-    """Computes the features of a statement, a list of numbers.
-
-    They are shares of the statement's words and numbers in the cells, in the header, in the caption
-    and in the rows with most of them; a flag for one row with all of the words that the table has;
-    a flag for a number that equals the number of such rows; and flags for words that negate or
-    compare.
-
-    Args:
-        said: words of the statement.
-        table: the `_Words` of the table.
-    """
+    """Computes the features of a statement with the words `said`, a list of numbers."""
     numbers = {word for word in said if word[0].isdigit()}
     names = set(said) - numbers - STOP_WORDS
     anywhere = table.cells | table.header | table.around

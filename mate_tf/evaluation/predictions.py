@@ -157,14 +157,9 @@ def prediction(output: Mapping, threshold: float = 0.5) -> Prediction:
 
 
 def _runs(chosen, probs):
-    """Yields (begin, end, score) of each run of selected tokens.
+    """Yields (begin, end, geometric mean of the probabilities) of each run of selected tokens.
 
-    The score is the geometric mean of the probabilities. As in the reference, a run may continue in
-    the next cell; it belongs to its first cell.
-
-    Args:
-        chosen: <bool>[seq].
-        probs: <float>[seq].
+    As in the reference, a run may continue in the next cell; it belongs to its first cell.
     """
     edges = np.flatnonzero(np.diff(chosen, prepend=False, append=False)).tolist()
     for begin, end in zip(edges[::2], edges[1::2], strict=True):
@@ -228,11 +223,7 @@ def _labels(output):
 
 
 def _typed(labels):
-    """Returns the fields of a prediction that follow from its labels.
-
-    Raises:
-        ValueError, IndexError: if a label is no number, or no operation has this number.
-    """
+    """Returns the fields that follow from labels. Raises ValueError or IndexError."""
     fields = {}
     if labels.get("pred_aggr"):
         fields["aggregation"] = AGGREGATIONS[int(labels["pred_aggr"])]

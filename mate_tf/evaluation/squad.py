@@ -88,13 +88,7 @@ def read_answers(
 
 
 def _answer(read: Sequence[tuple[int, Prediction]], text: str, ranges: np.ndarray) -> Answer:
-    """Returns the answer of the best span.
-
-    Args:
-        read: (first token, prediction) of each window.
-        text: the paragraph.
-        ranges: <int64>[tokens, 2], begin and end of each token in the text.
-    """
+    """Returns the best answer of (first token, prediction) pairs; `ranges` <int64>[tokens, 2]."""
     spans = [(start, span) for start, prediction in read for span in prediction.spans[:1]]
     empty = [each.empty_span_log_prob for _, each in read if each.empty_span_log_prob is not None]
     start, best = max(spans, key=lambda each: each[1]["score"])

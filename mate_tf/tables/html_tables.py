@@ -86,12 +86,7 @@ def read_page(path: str | os.PathLike, name: str | None = None) -> Page:
 
 
 class _Reader(HTMLParser):
-    """Collects tables and the texts around them.
-
-    Attributes:
-        tables: the tables so far.
-        num_left_out: number of tables that are left out so far.
-    """
+    """Collects tables with the texts around them, and the number of tables left out."""
 
     def __init__(self, name: str):
         super().__init__(convert_charrefs=True)

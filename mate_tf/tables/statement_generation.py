@@ -120,13 +120,7 @@ class _Chosen(NamedTuple):
 
 
 class _Result(NamedTuple):
-    """A number computed from rows.
-
-    Attributes:
-        words: words that describe it.
-        value: the number.
-        of_rows: computes the same of other rows.
-    """
+    """A number, the words that describe it, and the function that computes it for other rows."""
 
     words: str
     value: float

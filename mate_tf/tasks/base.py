@@ -348,11 +348,7 @@ class Read:
 
 
 def _pattern(key, parts):
-    """Returns the alternation of regular expressions, or None for no parts.
-
-    Raises:
-        InputError: if it is not a valid regular expression; the message names `key`.
-    """
+    """Returns the alternation of regular expressions, or None for no parts."""
     pattern = "|".join(parts)
     try:
         re.compile(pattern)
