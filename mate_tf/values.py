@@ -271,12 +271,7 @@ def annotations(config_type: type) -> dict[str, typing.Any]:
 
 
 def check_all(config, prefix: str = "") -> None:
-    """Raises InputError for the first field of a config, or of a config in it, that is refused.
-
-    Args:
-        config: a tf-models Config. An `AttentionConfig` checks its options itself.
-        prefix: path of the config with a point at its end, for messages.
-    """
+    """Raises InputError for the first field of a config, or of a config in it, that is refused."""
     for name, annotation in annotations(type(config)).items():
         value = getattr(config, name)
         if dataclasses.is_dataclass(value):
@@ -291,14 +286,7 @@ def _of_configs(value) -> bool:
 
 
 def refused(key: str, value, allowed: str, source: str = "") -> ValueRefusedError:
-    """Returns the error of a value: its file or flag, its key, itself and what is allowed.
-
-    Args:
-        key: path of the field.
-        value: what was given.
-        allowed: what may be given, in words.
-        source: file or flag; "" if there is none.
-    """
+    """Returns the error of a value: its file or flag, its key, itself and what is allowed."""
     shown = repr(value)
     shown = shown if len(shown) <= 100 else f"{shown[:100]}..."
     return ValueRefusedError(

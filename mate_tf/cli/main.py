@@ -38,9 +38,6 @@ def _help(program: str) -> str:
 def parse(argv: list[str]):
     """Returns the values of the flags, with those that the short form stands for.
 
-    Args:
-        argv: the program and its arguments.
-
     Raises:
         flags.Error: a flag that is not there, or with a value that it does not take.
         InputError: words that are no short form; a flag of google-research/tapas without an

@@ -157,9 +157,6 @@ _ATTENTION_FLAGS = ("restrict_attention_mode", *(name for name in RENAMED if "at
 def translate(arguments: list[str]) -> list[str]:
     """Returns the arguments with flags of this program in place of those of google-research/tapas.
 
-    Args:
-        arguments: the command line, without the program.
-
     Raises:
         InputError: a flag has no equivalent; the message says what to do instead.
     """

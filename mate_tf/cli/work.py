@@ -239,10 +239,6 @@ def _predictor(job: Job) -> Predictor:
 def export(job, reading=None) -> str:
     """Writes the last checkpoint as a SavedModel, with its calibration if it has one.
 
-    Args:
-        job: the job.
-        reading: options of `ConversionConfig.reading`.
-
     Returns:
         the folder of the SavedModel, which is also printed.
     """

@@ -40,10 +40,6 @@ def predict(
 def fit(name: str, train: Interactions = ()) -> Predictor:
     """Returns a baseline as a function; the ones in LEARNED are trained first.
 
-    Args:
-        name: one of BASELINES.
-        train: training interactions, used by the names in LEARNED only.
-
     Raises:
         InputError: if there is no such baseline, or `train` is not sufficient for it.
     """

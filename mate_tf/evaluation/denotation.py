@@ -29,10 +29,7 @@ def answer(
 ) -> tuple[Item, ...]:
     """Computes the values of a predicted answer.
 
-    Args:
-        interaction: interaction with the table.
-        prediction: cells of the table and an operation over them, or texts.
-        as_reference: use the reference's rule, which ignores numbers in cells with other text.
+    `as_reference`: by the reference's rule, which ignores numbers in cells with other text.
 
     Raises:
         InputError: if a cell is outside the table.
@@ -85,12 +82,8 @@ def is_right(
 ) -> bool:
     """Returns True if an answer is right by the official rules.
 
-    Args:
-        interaction: interaction with the table.
-        question: question with the gold answer.
-        prediction: selected cells and operation.
-        targets: official gold answers by example id, from `wikitablequestions.read_targets`. For a
-            question that is not in it, `target` is used.
+    `targets` are official gold answers by example id, from `wikitablequestions.read_targets`; for a
+    question that is not in it, `target` is used.
     """
     gold = (targets or {}).get(get_example_id(question.id))
     if gold is None:
@@ -129,11 +122,7 @@ def submission_lines(
 ) -> list[str]:
     """Returns lines in the format of the official evaluator: id, then a column for each value.
 
-    Args:
-        interactions: interactions with the tables. A question without a prediction gives a line
-            with its id only.
-        predicted: predictions by question id.
-        as_reference: see `answer`.
+    A question without a prediction gives a line with its id only. `as_reference`: see `answer`.
     """
     lines = []
     for interaction in interactions:

@@ -57,11 +57,6 @@ def scores(
 ) -> dict[str, tuple[float, int]]:
     """Computes the accuracy of each kind of answer.
 
-    Args:
-        interactions: interactions with tables and gold answers.
-        predicted: predictions by question id. A question without one counts as wrong.
-        classes: names of the classes.
-
     Returns:
         ALL, each kind that there is, and "class <name>" of each gold class -> accuracy and number
         of questions.
@@ -79,12 +74,7 @@ def scores(
 
 
 def warnings(interactions: metrics.Interactions, predicted: metrics.Predicted) -> list[str]:
-    """Returns sentences about what makes scores meaningless; there are none for most data.
-
-    Args:
-        interactions: interactions with the gold answers.
-        predicted: predictions of the model by question id.
-    """
+    """Returns sentences about what makes scores meaningless; there are none for most data."""
     questions = [question for interaction in interactions for question in interaction.questions]
     without = sum(kind(question) is None for question in questions)
     empty = sum(_is_empty(predicted.get(question.id)) for question in questions)
@@ -108,9 +98,6 @@ def commonest_answer(
 
     It is told the kind of the gold answer, so it is a strong baseline of its type. It gives no
     prediction for kinds that training does not have.
-
-    Args:
-        train: training interactions.
 
     Raises:
         InputError: if no question has an answer.

@@ -85,11 +85,7 @@ def write_submission(
     GLUE refuses files that lack an index. So a question without a prediction, as where a text has
     no tokens, gets the first label, or 0.
 
-    Args:
-        path: the file.
-        interactions: interactions of `data.datasets.glue`, one question each.
-        predicted: predictions by question id.
-        labels: names of the classes; empty for numbers, which are limited to 0 to 5.
+    Without `labels`, predictions are numbers, which are limited to 0 to 5.
     """
     lines = [_HEADER]
     for interaction in interactions:
@@ -144,9 +140,6 @@ def read_scores(folder: str | os.PathLike) -> dict[Score, tuple[float, pathlib.P
 
 def means(scores: Mapping[Score, float]) -> dict[str, float]:
     """Computes the means for which all scores are there.
-
-    Args:
-        scores: scores from 0 to 1.
 
     Returns:
         name of `MEANS` -> mean.

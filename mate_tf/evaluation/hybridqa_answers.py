@@ -57,10 +57,6 @@ def question_scores(
 ) -> dict[str, tuple[int, float]]:
     """Returns exact match and F1 of every question; both are 0 without a prediction.
 
-    Args:
-        predicted: question id -> answer.
-        reference: the right answers.
-
     Raises:
         InputError: if there is a prediction for a question that is not in the reference.
     """
@@ -80,10 +76,6 @@ def question_scores(
 
 def evaluate(predicted: Mapping[str, str], reference: Reference) -> dict[str, Scores | int]:
     """Computes the scores that the official script prints.
-
-    Args:
-        predicted: question id -> answer.
-        reference: the right answers.
 
     Returns:
         "table", "passage", "total" -> Scores; "questions" -> number of questions; "missing" ->
@@ -153,10 +145,6 @@ def read_predictions(path: str | os.PathLike) -> dict[str, str]:
 def write_predictions(answers: Mapping[str, str], path: str | os.PathLike) -> None:
     """Writes a predictions.json for the official script, atomically.
 
-    Args:
-        answers: question id -> answer. Ids are written in the form of `official_id`.
-        path: the file.
-
     Raises:
         InputError: if two ids have the same official id.
     """
@@ -183,13 +171,7 @@ def _text(value) -> str:
 def read_text(
     interaction: interaction_pb2.Interaction, prediction: Prediction | None, offsets: Offsets
 ) -> str:
-    """Returns the text of the best span of a prediction; "" if it has no span.
-
-    Args:
-        interaction: interaction of the second stage.
-        prediction: prediction for one of its questions.
-        offsets: offsets of the tokenizer that made the example.
-    """
+    """Returns the text of the best span of a prediction; "" if it has no span."""
     if prediction is None or not prediction.spans:
         return ""
     span = prediction.spans[0]

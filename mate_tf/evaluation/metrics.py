@@ -67,13 +67,7 @@ def grade(
     predicted: Predicted,
     is_right: Judge = has_right_cells,
 ) -> list[Graded]:
-    """Grades every question of the interactions.
-
-    Args:
-        interactions: interactions with the gold answers.
-        predicted: predictions by question id.
-        is_right: function that returns True if the prediction of a question is right.
-    """
+    """Grades every question of the interactions."""
     return [
         Graded(
             interaction,
@@ -97,11 +91,6 @@ def sqa_metrics(
     interactions: Interactions, predicted: Predicted, is_right: Judge = has_right_cells
 ) -> dict[str, float]:
     """Computes the metrics of the SQA paper (Iyyer et al., 2017).
-
-    Args:
-        interactions: interactions with the gold answers.
-        predicted: predictions by question id.
-        is_right: see `grade`.
 
     Returns:
         ALL: share of questions answered rightly.
@@ -131,11 +120,7 @@ def denotation_metrics(
 ) -> dict[str, float | int | tuple[float, int]]:
     """Computes denotation accuracies: shares of right answers, from any cells.
 
-    Args:
-        interactions: interactions with tables and gold answers.
-        predicted: predictions by question id.
-        targets: official gold answers by example id, from `wikitablequestions.read_targets`.
-            Without them, the texts of the answers are parsed.
+    Without `targets`, the result of `wikitablequestions.read_targets`, the answers' texts are parsed.
 
     Returns:
         denotation accuracy: share of right answers by the rules of the official WikiTableQuestions
@@ -210,13 +195,7 @@ def confidence_interval(right: int, total: int) -> tuple[float, float]:
 
 
 def hits(interactions: Interactions, predicted: Predicted, k: int = 1) -> float:
-    """Computes Hits@k: the share of questions with a gold cell among the k most probable ones.
-
-    Args:
-        interactions: interactions with the gold answers.
-        predicted: predictions by question id, with at least k ranked cells.
-        k: number of ranked cells that count.
-    """
+    """Computes Hits@k: the share of questions with a gold cell among the k most probable ones."""
     return _mean(
         question.id in predicted
         and bool(gold_cells(question) & set(predicted[question.id].ranked[:k]))
@@ -228,12 +207,7 @@ def hits(interactions: Interactions, predicted: Predicted, k: int = 1) -> float:
 def breakdown(
     graded: Iterable[Graded], group_of: Callable[[Graded], Hashable]
 ) -> dict[Hashable, tuple[float, int]]:
-    """Computes accuracy and number of questions of each group, with the groups sorted.
-
-    Args:
-        graded: result of `grade`.
-        group_of: function that returns the group of a question, for example `table_size`.
-    """
+    """Computes accuracy and number of questions of each group, with the groups sorted."""
     groups = collections.defaultdict(list)
     for item in graded:
         groups[group_of(item)].append(item)

@@ -242,13 +242,7 @@ def _typed(labels):
 def write_tsv(
     predictions: Iterable[Prediction], path: str | os.PathLike, *, token_probabilities: bool = False
 ) -> None:
-    """Writes predictions like the reference: cells sorted by column, lines ending with CR LF.
-
-    Args:
-        predictions: predictions in the order of the file.
-        path: the file.
-        token_probabilities: also write the column token_probabilities.
-    """
+    """Writes predictions like the reference: cells sorted by column, lines ending with CR LF."""
     predictions = list(predictions)
     labels = [_label_columns(prediction) for prediction in predictions]
     present = [name for name in LABEL_COLUMNS if any(name in each for each in labels)]

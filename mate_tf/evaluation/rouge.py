@@ -30,10 +30,6 @@ def scores(gold: str, written: str) -> dict[str, float]:
     Words are stemmed and in lower case, as rouge-score does it. For ROUGE-Lsum a line of a text is
     a sentence; a text of one line is split (`extractive.sentences`).
 
-    Args:
-        gold: the gold text.
-        written: the text to score; "" scores 0.
-
     Raises:
         InputError: if the package rouge-score is not installed.
     """
@@ -81,11 +77,6 @@ def differences(
     interactions: metrics.Interactions, predicted: metrics.Predicted, other: metrics.Predicted
 ) -> dict[str, str]:
     """Compares two systems on the same texts, by the paired bootstrap.
-
-    Args:
-        interactions: see `evaluate`; at least one has a gold text.
-        predicted: predictions of a system by question id.
-        other: those of the other system.
 
     Returns:
         metric -> text with the difference and its 95 % interval, positive if the first is better.

@@ -89,12 +89,7 @@ def over_seeds(runs: Sequence[Mapping[str, float]], shares: bool) -> dict[str, S
 
 
 def table(spreads: Mapping[str, Spread], shares: bool) -> str:
-    """Formats the statistics as a plain text table with a line for each metric.
-
-    Args:
-        spreads: metric -> its statistics.
-        shares: True for shares, which are printed in per cent.
-    """
+    """Formats the statistics as a plain text table with a line for each metric."""
     cells = [["", "median", "± half IQR", "95 % interval of the mean"]]
     for name, each in spreads.items():
         interval = "-"

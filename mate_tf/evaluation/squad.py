@@ -64,11 +64,6 @@ def read_answers(
 ) -> dict[str, Answer]:
     """Finds the best span of each question over all of its windows.
 
-    Args:
-        interactions: paragraphs with questions about them (`data.datasets.squad`).
-        predicted: predictions by window id (`data.converters.windows`).
-        offsets: offsets of the tokenizer that made the windows.
-
     Returns:
         official question id -> answer; questions without a window are left out.
     """
@@ -222,11 +217,6 @@ def write_predictions(
 
     <target>.predictions.json has the answers by question id. For version 2.0,
     <target>.na_probs.json has the probabilities of no answer.
-
-    Args:
-        answers: result of `read_answers`.
-        target: beginning of the paths.
-        threshold: see `evaluate`.
 
     Returns:
         paths of the files.

@@ -65,11 +65,7 @@ class Page(NamedTuple):
 
 
 def read_page(path: str | os.PathLike, name: str | None = None) -> Page:
-    """Reads the tables of a UTF-8 HTML file.
-
-    Args:
-        path: the file.
-        name: start of the tables' ids, to which their numbers are added; by default the path.
+    """Reads the tables of a UTF-8 HTML file. Their ids begin with `name`, by default the path.
 
     Raises:
         InputError: if it cannot be read, is too large or not UTF-8.

@@ -77,9 +77,6 @@ class TextIndex:
 
     Terms are words and pairs of words. Terms in more than 90 % of the texts are ignored, unless no
     other terms are left, as with a single text.
-
-    Args:
-        texts: the documents.
     """
 
     def __init__(self, texts: Sequence[str]):

@@ -71,12 +71,7 @@ class TableWords:
 
 
 class Ranking:
-    """Columns and rows of a table, ordered by relevance for a question.
-
-    Args:
-        table: words of the table.
-        question: text of the question.
-    """
+    """Columns and rows of a table, ordered by relevance for a question."""
 
     def __init__(self, table: TableWords, question: str):
         self._table = table

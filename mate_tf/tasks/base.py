@@ -243,10 +243,6 @@ class Task(base_task.Task):
 
         Each replica gets an equal part of a batch. Loss and metrics are those of the whole batch.
 
-        Args:
-            params: a `TableDataConfig`.
-            input_context: a `tf.distribute.InputContext`, or None for one replica.
-
         Returns:
             `tf.data.Dataset` of dicts, name -> tensor[batch, ...].
 

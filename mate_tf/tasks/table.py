@@ -44,13 +44,7 @@ class TableTask(base.Task):
         return {"questions": {"accuracy": evaluation.metrics.accuracy(graded)}}
 
     def is_right(self, interaction, question, prediction):
-        """Judges one answer: its class, its value if the model aggregates, otherwise its cells.
-
-        Args:
-            interaction: the table.
-            question: the question with its gold answer.
-            prediction: `evaluation.predictions.Prediction`.
-        """
+        """Judges one answer: its class, its value if the model aggregates, otherwise its cells."""
         model = self.task_config.model
         if model.num_classification_labels:
             return evaluation.metrics.has_right_class(interaction, question, prediction)

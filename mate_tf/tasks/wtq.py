@@ -122,11 +122,7 @@ class SupervisedWikiSqlTask(WikiSqlTask):
 
 
 def weakly_supervised(**options) -> ClassifierConfig:
-    """Returns the config of a model that selects cells of one column and an operation.
-
-    Args:
-        **options: further fields of the `ClassifierConfig`.
-    """
+    """Returns the config of a model that selects cells of one column and an operation."""
     options = {
         "select_one_column": True,
         "allow_empty_column_selection": False,
