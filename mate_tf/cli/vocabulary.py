@@ -20,7 +20,7 @@ MOST_PIECES = 8000
 
 
 def find(task, mode: str, output_dir: str) -> str:
-    """Returns the path of the vocabulary where the configuration names none; "" if there is none."""
+    """Returns the path of the vocabulary where the configuration names none; "" without one."""
     own = os.path.join(output_dir, VOCABULARY_FILE)
     if task.capabilities.makes_vocabulary:
         return own

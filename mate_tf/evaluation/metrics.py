@@ -120,7 +120,7 @@ def denotation_metrics(
 ) -> dict[str, float | int | tuple[float, int]]:
     """Computes denotation accuracies: shares of right answers, from any cells.
 
-    Without `targets`, the result of `wikitablequestions.read_targets`, the answers' texts are parsed.
+    Without `targets` (of `wikitablequestions.read_targets`) the texts of the answers are parsed.
 
     Returns:
         denotation accuracy: share of right answers by the rules of the official WikiTableQuestions

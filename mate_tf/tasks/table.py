@@ -1,11 +1,24 @@
 """Base class of tasks over tables."""
 
+import dataclasses
+
 from mate_tf import evaluation
 from mate_tf.data import features
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import write_text
-from mate_tf.tasks import base
+from mate_tf.tasks import base, configs
+
+
+@dataclasses.dataclass
+class SplitTaskConfig(configs.TableTaskConfig):
+    """Config of a task with a dev set split off the training questions.
+
+    Attributes:
+        random_split: number of the official division of train into train and dev, from 1 to 5.
+    """
+
+    random_split: int = 1
 
 
 class TableTask(base.Task):

@@ -1,6 +1,5 @@
 """WTQ, WIKISQL and WIKISQL_SUPERVISED: answers are cells or computed from cells."""
 
-import dataclasses
 import functools
 
 from mate_tf import evaluation
@@ -15,17 +14,6 @@ COUNTING_BASELINES = ("lexical match, counted", "row and column match, counted")
 """Baselines that answer "how many" with a number."""
 
 _fine_tuning = functools.partial(configs.fine_tuning, train_steps=50_000, batch_size=512)
-
-
-@dataclasses.dataclass
-class WtqTaskConfig(configs.TableTaskConfig):
-    """Config of WikiTableQuestions, with a dev set split off the training questions.
-
-    Attributes:
-        random_split: number of the official division of train into train and dev, from 1 to 5.
-    """
-
-    random_split: int = 1
 
 
 @registry.register
@@ -46,7 +34,7 @@ class WtqTask(table.TableTask):
     def experiment(cls):
         """Returns TAPAS's hyper-parameters for WikiTableQuestions with MATE's attention."""
         return _fine_tuning(
-            WtqTaskConfig(
+            table.SplitTaskConfig(
                 name=cls.name,
                 model=weakly_supervised(
                     temperature=0.0352513,
