@@ -140,8 +140,7 @@ RANGES = {
     "generation.length": _TOKENS,
     **_each(
         _COUNT,
-        "dupe_factor num_predictions_to_keep num_cells generation.num_train* "
-        "questions_per_table generation.m??_*",
+        "dupe_factor num_predictions_to_keep num_cells generation.num_train* questions_per_table",
     ),
     "dev_share": Range(0, 1, without="low high"),
     "null_score_diff_threshold": _ANY,
@@ -150,6 +149,7 @@ RANGES = {
     "decoding.beam_size": Range(1, 1000),
     "noise.span_length": Range(1, 1000),
     **_each(_COUNT_OR_NONE, "decoding.* generation.num_* statements_per_table min_distance"),
+    "generation.m??_*": _COUNT,
     # trainer
     **_each(
         _COUNT,
@@ -158,12 +158,12 @@ RANGES = {
     ),
     **_each(
         _COUNT_OR_NONE,
-        "validation_interval continuous_eval_timeout layer_log_interval recovery_begin_steps "
-        "bootstrap.*",
+        "validation_interval continuous_eval_timeout layer_log_interval recovery_begin_steps",
     ),
     "validation_steps": Range(1, _INT, also=(-1,)),
     "loss_upper_bound": _POSITIVE,
     "recovery_max_trials": Range(-1, _INT),
+    "bootstrap.*": _COUNT_OR_NONE,
     # optimizers and learning rates
     "adafactor.decay_rate": _SHARE,
     "bert.decay_steps": _COUNT_OR_NONE,
