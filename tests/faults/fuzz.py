@@ -39,13 +39,9 @@ LENGTH = 64
 
 
 class Format(NamedTuple):
-    """A format of outside bytes.
+    """A format: a valid content, its path, and how it is read.
 
-    Attributes:
-        sample: a valid content.
-        path: where the bytes are written.
-        read: reads what was written, as a whole.
-        pack: makes the file's bytes of those that are damaged, such as a zip archive of a member.
+    `pack` makes the file's bytes of those that are damaged, such as a zip archive of a member.
     """
 
     sample: bytes
@@ -121,14 +117,7 @@ PREDICTIONS = b'{"id": "q1", "cells": [[0, 1]], "score": 0.5}\n{"id": "q2", "cel
 
 
 def formats(folder: pathlib.Path) -> dict[str, Format]:
-    """Makes a valid file of each format.
-
-    Args:
-        folder: an empty folder for all files.
-
-    Returns:
-        name -> format.
-    """
+    """Makes a valid file of each format in an empty folder; returns name -> format."""
     found = dict(_tables(folder))
     found |= _texts(folder)
     found |= _records(folder)
@@ -395,11 +384,7 @@ def tables(number: int, seed: int) -> Iterator[tuple[Table, str]]:
 
 
 class TableReader:
-    """Takes tables through all that reads them: files, conversion, and cutting to a length.
-
-    Args:
-        folder: a folder for files.
-    """
+    """Takes tables through all that reads them: files, conversion, and cutting to a length."""
 
     def __init__(self, folder: pathlib.Path):
         synthetic.make_vocabulary(folder / "words.txt")

@@ -18,25 +18,16 @@ QUESTION = "--question=who is 30?"
 
 
 class Trials:
-    """Runs the command line, and keeps what went wrong.
-
-    Attributes:
-        number: runs so far.
-        wrong: descriptions of runs that did not end as they must.
-    """
+    """Runs the command line; keeps the number of runs, and descriptions of those that went wrong."""
 
     def __init__(self, invoke, capsys):
         self.number, self.wrong = 0, []
         self._invoke, self._capsys = invoke, capsys
 
     def refused(self, name: str, *arguments, words=(), accepted: bool = False) -> None:
-        """Runs a command that must end with exit code 2 and one line; if `accepted`, also with 0.
+        """Runs a command that must end with exit code 2 and one line with all `words`.
 
-        Args:
-            name: name of the case.
-            *arguments: the arguments of the command line.
-            words: parts of the line, such as the name of the file.
-            accepted: the program may also do it.
+        If `accepted`, it may also end with 0.
         """
         self.number += 1
         self._capsys.readouterr()

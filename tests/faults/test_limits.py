@@ -112,12 +112,7 @@ def resident(pid: int) -> float:
 
 
 class Client(threading.Thread):
-    """Sends events; each is two requests.
-
-    Attributes:
-        answered, astray: numbers of events.
-        failed: descriptions of those that failed.
-    """
+    """Sends events, of two requests each; counts those answered, astray and failed."""
 
     def __init__(self, number: int, port: int, events: int):
         super().__init__()

@@ -29,13 +29,7 @@ HOSTILE = "<script>window.hacked=1</script><img src=x onerror=window.hacked=2>"
 
 
 class Target:
-    """The page that is attacked.
-
-    Attributes:
-        port: its port.
-        folder: its uploads.
-        secret: a file that must not be read.
-    """
+    """The page that is attacked: its port, its uploads, and a file that must not be read."""
 
     def __init__(self, port, folder, secret):
         self.port, self.folder, self.secret = port, pathlib.Path(folder), secret
