@@ -14,7 +14,7 @@ google-research/tapas, compare with its number or cells. They differ:
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from mate_tf.answers import wikitablequestions
 from mate_tf.answers.execution import AGGREGATIONS, AVERAGE, NONE, SUM, Item, execute, normal_form
@@ -78,16 +78,9 @@ def is_right(
     interaction: interaction_pb2.Interaction,
     question: interaction_pb2.Question,
     prediction: Prediction,
-    targets: Mapping[str, Sequence[wikitablequestions.Value]] | None = None,
 ) -> bool:
-    """Returns True if an answer is right by the official rules.
-
-    `targets` are official gold answers by example id, from `wikitablequestions.read_targets`; for a
-    question that is not in it, `target` is used.
-    """
-    gold = (targets or {}).get(get_example_id(question.id))
-    if gold is None:
-        gold = target(interaction, question)
+    """Returns True if an answer is right by the official rules."""
+    gold = target(interaction, question)
     found = wikitablequestions.values(map(str, answer(interaction, prediction)))
     return gold is not None and wikitablequestions.is_right(gold, found)
 

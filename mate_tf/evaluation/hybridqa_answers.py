@@ -120,28 +120,6 @@ def read_reference(path: str | os.PathLike) -> Reference:
         raise InputError(f"{path}: not a reference of HybridQA ({error!r})") from error
 
 
-def read_predictions(path: str | os.PathLike) -> dict[str, str]:
-    """Reads a predictions.json in the official format; returns question id -> answer.
-
-    Raises:
-        InputError: if the file cannot be read, has another form, or has two answers to a question
-            (the script would take the last one).
-    """
-    answers = {}
-    content = read_json(path)
-    if not isinstance(content, list):
-        raise InputError(f"{path}: not a list of predictions")
-    for index, entry in enumerate(content):
-        try:
-            name, answer = _text(entry["question_id"]), _text(entry["pred"])
-        except (KeyError, TypeError) as error:
-            raise InputError(f"{path}: entry {index} is no prediction ({error!r})") from error
-        if name in answers:
-            raise InputError(f"{path}: entry {index}: a second answer to question {name!r}")
-        answers[name] = answer
-    return answers
-
-
 def write_predictions(answers: Mapping[str, str], path: str | os.PathLike) -> None:
     """Writes a predictions.json for the official script, atomically.
 

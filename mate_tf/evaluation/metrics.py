@@ -6,10 +6,8 @@ the conversion dropped it.
 
 import collections
 import dataclasses
-import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
-from mate_tf.answers import wikitablequestions
 from mate_tf.evaluation import denotation
 from mate_tf.evaluation.predictions import AGGREGATIONS, Interactions, Judge, Prediction
 from mate_tf.protos import interaction_pb2
@@ -114,13 +112,9 @@ def sqa_metrics(
 
 
 def denotation_metrics(
-    interactions: Interactions,
-    predicted: Predicted,
-    targets: Mapping[str, Sequence[wikitablequestions.Value]] | None = None,
+    interactions: Interactions, predicted: Predicted
 ) -> dict[str, float | int | tuple[float, int]]:
     """Computes denotation accuracies: shares of right answers, from any cells.
-
-    Without `targets` (of `wikitablequestions.read_targets`) the texts of the answers are parsed.
 
     Returns:
         denotation accuracy: share of right answers by the rules of the official WikiTableQuestions
@@ -131,8 +125,7 @@ def denotation_metrics(
             their number.
         questions, unanswered: numbers of all questions and of questions without a prediction.
     """
-    judge = functools.partial(denotation.is_right, targets=targets)
-    graded = grade(interactions, predicted, judge)
+    graded = grade(interactions, predicted, denotation.is_right)
     as_reference = grade(interactions, predicted, denotation.is_right_for_reference)
     answered = [item for item in graded if item.answered]
     kinds = breakdown(answered, lambda item: predicted[item.question.id].aggregation)
@@ -194,16 +187,6 @@ def confidence_interval(right: int, total: int) -> tuple[float, float]:
     return float(interval.low), float(interval.high)
 
 
-def hits(interactions: Interactions, predicted: Predicted, k: int = 1) -> float:
-    """Computes Hits@k: the share of questions with a gold cell among the k most probable ones."""
-    return _mean(
-        question.id in predicted
-        and bool(gold_cells(question) & set(predicted[question.id].ranked[:k]))
-        for interaction in interactions
-        for question in interaction.questions
-    )
-
-
 def breakdown(
     graded: Iterable[Graded], group_of: Callable[[Graded], Hashable]
 ) -> dict[Hashable, tuple[float, int]]:
@@ -233,6 +216,11 @@ def comparison(columns: Mapping[str, Mapping[Hashable, object]], title: str = ""
     rows = list(dict.fromkeys(key for column in columns.values() for key in column))
     cells = [[title, *columns]]
     cells += [[str(row), *(_shown(column.get(row)) for column in columns.values())] for row in rows]
+    return aligned(cells)
+
+
+def aligned(cells: Sequence[Sequence[str]]) -> str:
+    """Formats lines of texts as a table: the first column to the left, the others to the right."""
     widths = [max(map(len, texts)) for texts in zip(*cells, strict=True)]
     return "\n".join(
         "  ".join(

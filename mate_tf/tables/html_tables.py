@@ -19,20 +19,7 @@ LIMITS = Limits(max_table_mb=32)
 
 _HEADINGS = ("h2", "h3", "h4", "h5", "h6")
 _IGNORED = ("script", "style", "noscript", "template", "math")
-_VOID = (
-    "area",
-    "base",
-    "br",
-    "col",
-    "embed",
-    "hr",
-    "img",
-    "input",
-    "link",
-    "meta",
-    "source",
-    "wbr",
-)
+_VOID = frozenset("area base br col embed hr img input link meta source wbr".split())  # noqa: SIM905
 _BREAKS = ("br", "p", "div", "li")
 _MARKS = {"reference", "mw-editsection"}
 """Classes of Wikipedia's marks of footnotes and links for editing."""

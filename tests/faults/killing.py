@@ -95,9 +95,9 @@ class Killer:
 
 
 def run(arguments: list[str], prepare=None, seconds: float | None = None, said=os.devnull) -> int:
-    """Runs the command line in a fork, which calls `prepare` first and gets SIGKILL after `seconds`.
+    """Runs the command line in a fork that calls `prepare` first; kills it after `seconds`.
 
-    Returns its exit code, or minus the number of a signal. `said` is the file of its standard error.
+    Returns its exit code, or minus the number of a signal. Its standard error goes to `said`.
     """
     child = os.fork()
     if child == 0:
@@ -155,9 +155,8 @@ def commands(folder: pathlib.Path) -> dict[str, list[str]]:
 def stages(modes, folder: pathlib.Path):
     """Runs modes in their order, and those before them.
 
-    Yields mode; its arguments; the folder of its outputs; a copy of that folder as the mode finds it;
-    the seconds that it took; what `contents` gives after it. What the caller leaves in the folder is
-    lost.
+    Yields mode; its arguments; the folder of its outputs, whose contents are lost later; a copy of
+    that folder as the mode finds it; the seconds that it took; what `contents` gives after it.
     """
     work, before, after = folder / "work", folder / "before", folder / "after"
     work.mkdir()
@@ -290,7 +289,7 @@ def limits_of_a_disk(work, before, parts: int):
 
 
 def limits_of_files(work, before, parts: int):
-    """Limits files to parts of the size of the largest one; yields limit and function for the fork."""
+    """Limits files to parts of the largest one; yields limit and function for the fork."""
     largest = max(path.stat().st_size for path in work.rglob("*") if path.is_file())
     for part in range(1, parts + 1):  # not 0: AutoGraph writes small files of its own
         limit = largest * part // (parts + 1)
@@ -305,7 +304,8 @@ def full(modes, folder: pathlib.Path, limit: str, parts: int = 10):
     """Runs the modes with too little room, with so many limits (of a key of LIMITS) each.
 
     Yields dicts: mode; limit; runs; completed: runs for which the room was enough; messages: the
-    lines of the others; untidy: what was not one line and exit code 2; and the last three of `kills`.
+    lines of the others; untidy: what was not one line and exit code 2; refused, different, spoilt:
+    as `kills` has them.
     """
     said = folder / "said"
     for mode, command, work, before, _, expected in stages(modes, folder):

@@ -18,7 +18,7 @@ QUESTION = "--question=who is 30?"
 
 
 class Trials:
-    """Runs the command line; keeps the number of runs, and descriptions of those that went wrong."""
+    """Runs the command line; keeps the number of runs, and descriptions of wrong ones."""
 
     def __init__(self, invoke, capsys):
         self.number, self.wrong = 0, []
