@@ -179,10 +179,7 @@ RANGES = {
     **_each(_POSITIVE, "epsilon* clip* global_clipnorm ratio_clip_norm eeta decay_rate"),
     **_each(_COUNT, "min_dim_size_to_factor *decay_steps warmup_steps"),
     **_each(_COUNT_OR_NONE, "step_offset start_step offset boundaries"),
-    **_each(
-        _SHARE,
-        "average_decay warmup_ratio cosine.alpha linear_decay_fraction",
-    ),
+    **_each(_SHARE, "average_decay warmup_ratio cosine.alpha linear_decay_fraction"),
     "power": _ANY,
     "values": Range(0, 1_000_000),
     # runtime

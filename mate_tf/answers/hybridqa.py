@@ -5,14 +5,7 @@ The types are those of google-research/tapas.
 
 from mate_tf.protos import interaction_pb2
 
-ANSWER_TYPES = (
-    "1_in_table",
-    "1_in_text",
-    "2+_in_table",
-    "2+_in_text",
-    "table_&_text",
-    "no_answer",
-)
+ANSWER_TYPES = ("1_in_table", "1_in_text", "2+_in_table", "2+_in_text", "table_&_text", "no_answer")
 """Number of cells with the answer, and its source: the cells' texts, or passages they link to."""
 
 

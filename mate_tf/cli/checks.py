@@ -21,11 +21,7 @@ POINTR = "POINTR"
 _POINTR_EXPORT = os.path.join("point", "saved_model.pb")
 _OBJECT_GRAPH = b"_CHECKPOINTABLE_OBJECT_GRAPH"
 
-READ_BY = {
-    "input_dir": ("run", "create_data"),
-    "bert_config_file": (),
-    "passages": ("ask",),
-}
+READ_BY = {"input_dir": ("run", "create_data"), "bert_config_file": (), "passages": ("ask",)}
 """Flags with a path that must be there -> modes that read it; empty: all of them."""
 
 OF_CHECKPOINTS = ("eval", "predict", "predict_and_evaluate", "export", "analyze")

@@ -114,10 +114,7 @@ def row_and_column_match(interaction, position, previous=None) -> Cells:
     }
     best_rows = _best(rows, fallback=list(rows))
     headers = {
-        index: (
-            len(question_words & _words(cell.text)),
-            -len(_words(cell.text) - question_words),
-        )
+        index: (len(question_words & _words(cell.text)), -len(_words(cell.text) - question_words))
         for index, cell in enumerate(table.columns)
     }
     best_column = _best(headers, fallback=[0])[0]

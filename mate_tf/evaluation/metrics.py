@@ -61,9 +61,7 @@ def has_right_cells(
 
 
 def grade(
-    interactions: Interactions,
-    predicted: Predicted,
-    is_right: Judge = has_right_cells,
+    interactions: Interactions, predicted: Predicted, is_right: Judge = has_right_cells
 ) -> list[Graded]:
     """Grades every question of the interactions."""
     return [
@@ -233,10 +231,7 @@ def aligned(cells: Sequence[Sequence[str]]) -> str:
 
 def _counts(graded):
     """Returns the numbers of all questions and of questions without a prediction."""
-    return {
-        "questions": len(graded),
-        "unanswered": sum(not item.answered for item in graded),
-    }
+    return {"questions": len(graded), "unanswered": sum(not item.answered for item in graded)}
 
 
 def _shown(value):

@@ -8,12 +8,7 @@ from mate_tf.errors import InputError
 from mate_tf.evaluation import confidence_intervals, metrics
 from mate_tf.evaluation.extractive import sentences
 
-METRICS = {
-    "ROUGE-1": "rouge1",
-    "ROUGE-2": "rouge2",
-    "ROUGE-L": "rougeL",
-    "ROUGE-Lsum": "rougeLsum",
-}
+METRICS = {"ROUGE-1": "rouge1", "ROUGE-2": "rouge2", "ROUGE-L": "rougeL", "ROUGE-Lsum": "rougeLsum"}
 """Name of a metric -> its name in rouge-score. Values are F1 scores of stemmed words."""
 
 _CACHED = 1 << 17  # pairs of texts; a comparison of systems reads all scores again

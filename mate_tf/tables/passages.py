@@ -210,9 +210,7 @@ class AnswerFinder:
     """
 
     def __init__(
-        self,
-        rows: Iterable[Iterable[tuple[str, Collection[str]]]],
-        texts: Mapping[str, str],
+        self, rows: Iterable[Iterable[tuple[str, Collection[str]]]], texts: Mapping[str, str]
     ):
         self._passages = {name: _searchable(text) for name, text in texts.items()}
         self._cells = [

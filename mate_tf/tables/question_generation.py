@@ -102,10 +102,7 @@ def _other_lookup(made: Subject):
     if row is None or not is_name(column.keys[row]):
         return None
     text = made.say(
-        wordings.CONDITION,
-        c=made.noun(column),
-        other=made.noun(other),
-        value=made.name(other, row),
+        wordings.CONDITION, c=made.noun(column), other=made.noun(other), value=made.name(other, row)
     )
     return text, [row], column
 

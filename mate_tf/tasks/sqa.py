@@ -31,10 +31,7 @@ class SqaTask(table.TableTask):
         return configs.fine_tuning(
             table.SplitTaskConfig(
                 name=cls.name,
-                model=ClassifierConfig(
-                    select_one_column=True,
-                    allow_empty_column_selection=False,
-                ),
+                model=ClassifierConfig(select_one_column=True, allow_empty_column_selection=False),
             ),
             train_steps=200_000,
             batch_size=128,

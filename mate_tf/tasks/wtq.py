@@ -116,7 +116,4 @@ def weakly_supervised(**options) -> ClassifierConfig:
         "allow_empty_column_selection": False,
         "use_answer_as_supervision": True,
     } | options
-    return ClassifierConfig(
-        num_aggregation_labels=NUM_AGGREGATIONS,
-        **options,
-    )
+    return ClassifierConfig(num_aggregation_labels=NUM_AGGREGATIONS, **options)

@@ -179,9 +179,7 @@ def _texts(folder):
             lambda: read_json_object(str(folder / "config.json")),
         ),
         "vocabulary": Format(
-            vocabulary.encode(),
-            folder / "vocab.txt",
-            lambda: read_vocabulary(folder / "vocab.txt"),
+            vocabulary.encode(), folder / "vocab.txt", lambda: read_vocabulary(folder / "vocab.txt")
         ),
         "configuration": Format(
             YAML, folder / "config.yaml", lambda: experiments.load(str(folder / "config.yaml"))

@@ -150,10 +150,7 @@ def serve(model_dir, folder) -> dict:
     command = [sys.executable, ROOT / "run_task_main.py", "--mode=demo", f"--port={port}"]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "GRADIO_TEMP_DIR": str(folder)}
     process = subprocess.Popen(
-        [*command, f"--model_dir={model_dir}"],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment,
+        [*command, f"--model_dir={model_dir}"], stdout=subprocess.PIPE, text=True, env=environment
     )
     try:
         next(line for line in process.stdout if line.startswith("demo | "))

@@ -145,10 +145,7 @@ CROSS_ORIGIN = {
     "two origins": (post(JOIN, "Origin: http://127.0.0.1", "Origin: http://evil.example"), {403}),
     "preflight": (
         lambda target: target.request(
-            "OPTIONS",
-            JOIN,
-            "Origin: http://evil.example",
-            "Access-Control-Request-Method: POST",
+            "OPTIONS", JOIN, "Origin: http://evil.example", "Access-Control-Request-Method: POST"
         ),
         {403},
     ),

@@ -133,9 +133,7 @@ def test_keeps_what_the_rules_say(rows, question, max_length, trim, drop_rows, d
 
 
 @given(
-    rows=tables(),
-    question=st.lists(st.integers(1, 5), max_size=30),
-    max_length=st.integers(8, 60),
+    rows=tables(), question=st.lists(st.integers(1, 5), max_size=30), max_length=st.integers(8, 60)
 )
 def test_always_fits_if_everything_may_be_cut(rows, question, max_length):
     sequence = run(
