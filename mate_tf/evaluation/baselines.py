@@ -17,14 +17,14 @@ from mate_tf.evaluation.cell_ranking import rank_cells, rank_expanded_cells
 from mate_tf.evaluation.given_answers import commonest_answer
 from mate_tf.evaluation.lexical import STOP_WORDS, LexicalClassifier
 from mate_tf.evaluation.predictions import Prediction
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Interaction
 
-Interactions = Iterable[interaction_pb2.Interaction]
+Interactions = Iterable[Interaction]
 Predictor = Callable[[Interactions], dict[str, Prediction]]
 """Function from interactions to predictions by question id."""
 
 Cells = list[tuple[int, int]]
-CellBaseline = Callable[[interaction_pb2.Interaction, int, Cells | None], Cells]
+CellBaseline = Callable[[Interaction, int, Cells | None], Cells]
 
 _WORD = re.compile(r"\w+")
 _COUNTING_QUESTION = re.compile(r"\b(?:how many|number of)\b", re.IGNORECASE)

@@ -21,11 +21,11 @@ from mate_tf.answers.execution import AGGREGATIONS, AVERAGE, NONE, SUM, Item, ex
 from mate_tf.data.interactions import cell_values, get_example_id
 from mate_tf.errors import InputError
 from mate_tf.evaluation.predictions import Prediction
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Interaction, Question, Table
 
 
 def answer(
-    interaction: interaction_pb2.Interaction, prediction: Prediction, *, as_reference: bool = False
+    interaction: Interaction, prediction: Prediction, *, as_reference: bool = False
 ) -> tuple[Item, ...]:
     """Computes the values of a predicted answer.
 
@@ -50,18 +50,14 @@ def answer(
     return execute(aggregation, texts, numbers)
 
 
-def numbers_at(
-    table: interaction_pb2.Table, cells: Iterable[tuple[int, int]]
-) -> list[float | None]:
+def numbers_at(table: Table, cells: Iterable[tuple[int, int]]) -> list[float | None]:
     """Returns the number in each of the cells; None for cells without one or with a date."""
     values = cell_values(table)
     found = [values[column][row] for row, column in cells]
     return [number if isinstance(number, float) else None for number in found]
 
 
-def target(
-    interaction: interaction_pb2.Interaction, question: interaction_pb2.Question
-) -> list[wikitablequestions.Value] | None:
+def target(interaction: Interaction, question: Question) -> list[wikitablequestions.Value] | None:
     """Returns the values of the gold answer: its texts, or without texts its number or cells.
 
     Returns None if the gold answer is not valid and has no texts.
@@ -74,11 +70,7 @@ def target(
     return wikitablequestions.values(map(str, _gold(interaction, question, as_reference=False)))
 
 
-def is_right(
-    interaction: interaction_pb2.Interaction,
-    question: interaction_pb2.Question,
-    prediction: Prediction,
-) -> bool:
+def is_right(interaction: Interaction, question: Question, prediction: Prediction) -> bool:
     """Returns True if an answer is right by the official rules."""
     gold = target(interaction, question)
     found = wikitablequestions.values(map(str, answer(interaction, prediction)))
@@ -86,18 +78,14 @@ def is_right(
 
 
 def is_right_for_reference(
-    interaction: interaction_pb2.Interaction,
-    question: interaction_pb2.Question,
-    prediction: Prediction,
+    interaction: Interaction, question: Question, prediction: Prediction
 ) -> bool:
     """Returns True if an answer is right by the rules of google-research/tapas."""
     found = normal_form(answer(interaction, prediction, as_reference=True))
     return found == gold_normal_form(interaction, question)
 
 
-def gold_normal_form(
-    interaction: interaction_pb2.Interaction, question: interaction_pb2.Question
-) -> list[str] | None:
+def gold_normal_form(interaction: Interaction, question: Question) -> list[str] | None:
     """Returns the `normal_form` of a question's gold number or, without one, of its cells.
 
     Returns None, which equals no answer, if the gold answer is not valid.
@@ -108,7 +96,7 @@ def gold_normal_form(
 
 
 def submission_lines(
-    interactions: Iterable[interaction_pb2.Interaction],
+    interactions: Iterable[Interaction],
     predicted: Mapping[str, Prediction],
     *,
     as_reference: bool = False,

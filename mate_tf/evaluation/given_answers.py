@@ -12,13 +12,13 @@ from mate_tf.data.interactions import given
 from mate_tf.errors import InputError
 from mate_tf.evaluation import denotation, metrics
 from mate_tf.evaluation.predictions import Prediction
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Interaction, Question
 
 CELLS, TEXT, NUMBER, CLASS = "cells", "text", "number", "class"
 ALL = "all"
 
 
-def kind(question: interaction_pb2.Question) -> str | None:
+def kind(question: Question) -> str | None:
     """Returns how the gold answer was given; None without a gold answer.
 
     This is CELLS, TEXT, NUMBER or CLASS, or one of them with an operation, such as "cells, SUM". If
@@ -35,11 +35,7 @@ def kind(question: interaction_pb2.Question) -> str | None:
     return given(question) or found[0] if found else None
 
 
-def is_right(
-    interaction: interaction_pb2.Interaction,
-    question: interaction_pb2.Question,
-    prediction: Prediction,
-) -> bool:
+def is_right(interaction: Interaction, question: Question, prediction: Prediction) -> bool:
     """Returns True if the answer is right by the rule for its kind; False without a gold answer."""
     of_kind = kind(question)
     if of_kind is None:
@@ -92,7 +88,7 @@ def warnings(interactions: metrics.Interactions, predicted: metrics.Predicted) -
 
 
 def commonest_answer(
-    train: Iterable[interaction_pb2.Interaction],
+    train: Iterable[Interaction],
 ) -> Callable[[metrics.Interactions], dict[str, Prediction]]:
     """Returns a predictor that always gives the commonest training answer of the question's kind.
 

@@ -12,7 +12,7 @@ from mate_tf.evaluation import seeds
 from mate_tf.evaluation.metrics import Predicted
 from mate_tf.files.atomic import write_text
 from mate_tf.files.json_files import read_json_object
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Interaction
 
 DIAGNOSTICS = "AX"
 """Name of the submission file of the diagnostics, which may be left out."""
@@ -76,7 +76,7 @@ task, but SparseBERT both of MNLI's (its tables 1 and 3; Treeformer's tables 2 a
 
 def write_submission(
     path: str | os.PathLike,
-    interactions: Iterable[interaction_pb2.Interaction],
+    interactions: Iterable[Interaction],
     predicted: Predicted,
     labels: Sequence[str],
 ) -> None:

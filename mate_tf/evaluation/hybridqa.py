@@ -10,14 +10,14 @@ import numpy as np
 from mate_tf.answers.hybridqa import ANSWER_TYPES, answer_type
 from mate_tf.evaluation.metrics import gold_cells
 from mate_tf.evaluation.predictions import Prediction, cell_probabilities
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Interaction
 
 ALL = "all"
 RANKS = (1, 3, 5)
 
 
 def selection_metrics(
-    interactions: Iterable[interaction_pb2.Interaction], predicted: Mapping[str, Prediction]
+    interactions: Iterable[Interaction], predicted: Mapping[str, Prediction]
 ) -> dict[str, dict[str, float | None]]:
     """Computes the metrics of the first stage, over all questions and by type of answer.
 
@@ -48,7 +48,7 @@ def selection_metrics(
 
 
 def hits(
-    interactions: Iterable[interaction_pb2.Interaction], predicted: Mapping[str, Prediction], k: int
+    interactions: Iterable[Interaction], predicted: Mapping[str, Prediction], k: int
 ) -> dict[str, bool]:
     """Returns question id -> True if one of the k best ranked cells is right.
 

@@ -17,7 +17,7 @@ from mate_tf.errors import InputError
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.files.atomic import write_json
 from mate_tf.files.json_files import read_json
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Interaction
 
 TABLE, PASSAGE, TOTAL = "table", "passage", "total"
 
@@ -146,9 +146,7 @@ def _text(value) -> str:
     return value
 
 
-def read_text(
-    interaction: interaction_pb2.Interaction, prediction: Prediction | None, offsets: Offsets
-) -> str:
+def read_text(interaction: Interaction, prediction: Prediction | None, offsets: Offsets) -> str:
     """Returns the text of the best span of a prediction; "" if it has no span."""
     if prediction is None or not prediction.spans:
         return ""

@@ -11,7 +11,7 @@ import numpy as np
 
 from mate_tf.errors import InputError
 from mate_tf.evaluation.predictions import Prediction
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Interaction
 
 _TOKEN = re.compile(r"\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|[^\W\d_]+", re.ASCII)
 
@@ -51,7 +51,7 @@ class LexicalClassifier:
         InputError: if the training questions have fewer than two classes.
     """
 
-    def __init__(self, interactions: Iterable[interaction_pb2.Interaction]):
+    def __init__(self, interactions: Iterable[Interaction]):
         from sklearn.compose import make_column_transformer
         from sklearn.feature_extraction.text import CountVectorizer
         from sklearn.linear_model import LogisticRegression
@@ -71,9 +71,7 @@ class LexicalClassifier:
         )
         self._model.fit(features[known], classes)
 
-    def __call__(
-        self, interactions: Iterable[interaction_pb2.Interaction]
-    ) -> dict[str, Prediction]:
+    def __call__(self, interactions: Iterable[Interaction]) -> dict[str, Prediction]:
         """Returns predictions by question id, with the probabilities of the classes."""
         questions, features = _described(interactions)
         if not questions:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from mate_tf.evaluation import denotation
 from mate_tf.evaluation.predictions import AGGREGATIONS, Interactions, Judge, Prediction
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Interaction, Question
 
 Predicted = Mapping[str, Prediction]
 """Predictions by question id. Predictions for questions outside the interactions are ignored."""
@@ -33,14 +33,14 @@ class Graded:
         answered: True if there is a prediction.
     """
 
-    interaction: interaction_pb2.Interaction
-    question: interaction_pb2.Question
+    interaction: Interaction
+    question: Question
     position: int
     right: bool
     answered: bool
 
 
-def gold_cells(question: interaction_pb2.Question) -> set[tuple[int, int]]:
+def gold_cells(question: Question) -> set[tuple[int, int]]:
     """Returns the gold cells of a question, (row, column) from 0."""
     return {(cell.row_index, cell.column_index) for cell in question.answer.answer_coordinates}
 
@@ -50,11 +50,7 @@ def by_question(predictions: Iterable[Prediction]) -> dict[str, Prediction]:
     return {prediction.question_id: prediction for prediction in predictions}
 
 
-def has_right_cells(
-    interaction: interaction_pb2.Interaction,
-    question: interaction_pb2.Question,
-    prediction: Prediction,
-) -> bool:
+def has_right_cells(interaction: Interaction, question: Question, prediction: Prediction) -> bool:
     """Returns True if the set of selected cells is the gold one."""
     del interaction
     return set(prediction.coordinates) == gold_cells(question)
@@ -164,11 +160,7 @@ def classification_metrics(
     }
 
 
-def has_right_class(
-    interaction: interaction_pb2.Interaction,
-    question: interaction_pb2.Question,
-    prediction: Prediction,
-) -> bool:
+def has_right_class(interaction: Interaction, question: Question, prediction: Prediction) -> bool:
     """Returns True if the predicted class is the gold one."""
     del interaction
     gold = question.answer

@@ -19,7 +19,7 @@ from mate_tf.data.interactions import parse_question_id
 from mate_tf.errors import InputError
 from mate_tf.files import json_files
 from mate_tf.files.atomic import write_text
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Interaction, Question
 
 LABEL_COLUMNS = ("gold_aggr", "pred_aggr", "gold_cls", "pred_cls", "logits_cls")
 NUM_RANKED = 5
@@ -70,8 +70,8 @@ class Prediction:
     labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
-Interactions = Sequence[interaction_pb2.Interaction]
-Judge = Callable[[interaction_pb2.Interaction, interaction_pb2.Question, Prediction], bool]
+Interactions = Sequence[Interaction]
+Judge = Callable[[Interaction, Question, Prediction], bool]
 """Whether a prediction answers a question about a table."""
 
 

@@ -17,7 +17,7 @@ from mate_tf.data.converters.offsets import Offsets
 from mate_tf.data.interactions import parse_question_id
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.files.atomic import write_json
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Interaction, Question
 
 
 class Answer(NamedTuple):
@@ -58,9 +58,7 @@ class Threshold(NamedTuple):
 
 
 def read_answers(
-    interactions: Iterable[interaction_pb2.Interaction],
-    predicted: Mapping[str, Prediction],
-    offsets: Offsets,
+    interactions: Iterable[Interaction], predicted: Mapping[str, Prediction], offsets: Offsets
 ) -> dict[str, Answer]:
     """Finds the best span of each question over all of its windows.
 
@@ -92,12 +90,12 @@ def _answer(read: Sequence[tuple[int, Prediction]], text: str, ranges: np.ndarra
     return Answer(text[ranges[first, 0] : ranges[last, 1]], float(score))
 
 
-def official_id(question: interaction_pb2.Question) -> str:
+def official_id(question: Question) -> str:
     """Returns the data set's id of a question."""
     return parse_question_id(question.id).example
 
 
-def scores(question: interaction_pb2.Question, text: str, *, may_be_empty: bool) -> Scores:
+def scores(question: Question, text: str, *, may_be_empty: bool) -> Scores:
     """Computes exact match and F1 of a text.
 
     Args:
@@ -116,7 +114,7 @@ def scores(question: interaction_pb2.Question, text: str, *, may_be_empty: bool)
 
 
 def evaluate(
-    interactions: Iterable[interaction_pb2.Interaction],
+    interactions: Iterable[Interaction],
     answers: Mapping[str, Answer],
     threshold: float | None = None,
 ) -> dict[str, float | int | str | tuple[float, int]]:
@@ -175,7 +173,7 @@ def evaluate(
     }
 
 
-def has_answer(question: interaction_pb2.Question) -> bool:
+def has_answer(question: Question) -> bool:
     """Returns True if the paragraph has an answer to the question."""
     return bool(question.answer.answer_texts)
 
