@@ -127,10 +127,8 @@ def prediction(output: Mapping, threshold: float = 0.5) -> Prediction:
     in_table = (rows > 0) & (columns > 0)
     spans = ()
     if "input_ids" in output:
-        if "span_logits" in output:
+        if "span_logits" in output or "pred_span" in output:
             found = _best_span(output, in_table)
-        elif "pred_span" in output:
-            found = _predicted_span(output, in_table)
         else:
             found = _runs(in_table & (probs > threshold), probs)
         spans = tuple(_spans(found, rows, columns, np.asarray(output["input_ids"])))
@@ -167,19 +165,15 @@ def _runs(chosen, probs):
 
 
 def _best_span(output, in_table):
-    """Yields (begin, end, logit) of the most probable span, if it is in a data cell."""
-    logits = np.asarray(output["span_logits"])
-    best = int(np.argmax(logits))
-    first, last = np.asarray(output["span_indexes"])[best].tolist()
+    """Yields (begin, end, logit or log-probability) of the best span, if it is in a data cell."""
+    if "span_logits" in output:
+        best = int(np.argmax(output["span_logits"]))
+        span, score = output["span_indexes"][best], output["span_logits"][best]
+    else:
+        span, score = output["pred_span"], output["span_log_prob"]
+    first, last = np.asarray(span).tolist()
     if in_table[first]:
-        yield first, last + 1, float(logits[best])
-
-
-def _predicted_span(output, in_table):
-    """Yields (begin, end, log-probability) of the predicted span, if it is in a data cell."""
-    first, last = np.asarray(output["pred_span"]).tolist()
-    if in_table[first]:
-        yield first, last + 1, float(output["span_log_prob"])
+        yield first, last + 1, float(score)
 
 
 def _spans(found, rows, columns, input_ids):

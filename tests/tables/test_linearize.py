@@ -189,16 +189,6 @@ def test_filled_cells(rows, max_length):
         assert max_length - len(sequence.input_ids) < max(size for *_, size in words)
 
 
-def test_filled_cells_of_a_table():
-    """Of three cells with a second word, the two longest ones keep it."""
-    rows = [[[1], [1]], [[1, 1, 1], [1, 1]], [[1, 1, 1, 1], [1]]]
-    plain = run([1], rows, max_seq_length=11)
-    assert np.bincount(plain.row_ids[3:]).tolist() == [2, 2, 2]
-    sequence = run([1], rows, max_seq_length=11, fill_cells=True)
-    assert np.bincount(sequence.row_ids[3:]).tolist() == [2, 3, 3]
-    assert len(sequence.input_ids) == 11
-
-
 def test_all_fits():
     sequence = run([1, 2], [[[1], [2]], [[1, 1], [1]]])
     assert sequence.input_ids.tolist() == [CLS, 0, 1, 2, SEP, 1000, 1001, 1002, 1003, 1004, 1005]
