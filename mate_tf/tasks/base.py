@@ -178,20 +178,18 @@ class Task(base_task.Task):
         self._check_length()
         model = self.model_type(self.model_config())
         if self.task_config.freeze:
-            model.freeze(self._frozen(model))
+            pattern = _pattern("task.freeze", [self.task_config.freeze])
+            found = checkpoints.matching_variables(model, pattern)
+            if not found:
+                raise InputError(
+                    f"task.freeze: {pattern!r} is in no name of a variable of the model"
+                )
+            model.freeze(found)
         return model
 
     def model_config(self):
         """Returns the config that `build_model` gives to the model."""
         return self.task_config.model
-
-    def _frozen(self, model):
-        """Returns the variables with a name that `freeze` matches."""
-        pattern = _pattern("task.freeze", [self.task_config.freeze])
-        found = checkpoints.matching_variables(model, pattern)
-        if not found:
-            raise InputError(f"task.freeze: {pattern!r} is in no name of a variable of the model")
-        return found
 
     def check_vocabulary(self):
         """Raises InputError if the vocabulary is broken or is larger than the model's."""
