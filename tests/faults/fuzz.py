@@ -78,26 +78,9 @@ YAML = b"""task:
   model: {encoder: {hidden_size: 16, attention: {name: mate_efficient, radius: 8}}}
 trainer: {train_steps: 2, optimizer_config: {optimizer: {bert_adamw: {beta_1: 0.9}}}}
 """
-SQUAD = {
-    "version": "1.1",
-    "data": [
-        {
-            "title": "t",
-            "paragraphs": [
-                {
-                    "context": "Ann is 30 and Bob is 41.",
-                    "qas": [
-                        {
-                            "id": "q1",
-                            "question": "who is 30?",
-                            "answers": [{"text": "Ann", "answer_start": 0}],
-                        }
-                    ],
-                }
-            ],
-        }
-    ],
-}
+ASKED = {"id": "q1", "question": "who is 30?", "answers": [{"text": "Ann", "answer_start": 0}]}
+PARAGRAPH = {"context": "Ann is 30 and Bob is 41.", "qas": [ASKED]}
+SQUAD = {"version": "1.1", "data": [{"title": "t", "paragraphs": [PARAGRAPH]}]}
 LINKED_TABLE = {
     "title": "Peaks",
     "header": [["Name", []], ["Land", ["/wiki/Country"]]],

@@ -79,18 +79,9 @@ def test_flags(trials):
             trials.refused(" ".join(arguments), *arguments)
 
 
-PATHS = (
-    "absent",
-    "absent/absent",
-    "/dev/null",
-    "/",
-    "",
-    "x" * 5000,
-    "a\nb",
-    "\udcff",
-    "gs:/x",
-    "~x",
-)
+PATHS = ("absent", "absent/absent", "/dev/null", "/", "", "x" * 5000, "a\nb", "\udcff", "gs:/x")
+PATHS += ("~x",)
+OVERRIDES = ("a", "a=", "=1", "task", "task=1", "task.name=x", "{", "a: b: c", "x.yaml", "[1]")
 
 
 @pytest.mark.parametrize("mode", ["train", "eval", "predict", "export", "ask", "analyze"])
@@ -147,18 +138,7 @@ def test_configurations(trials, tmp_path, config_file, monkeypatch):
         path.write_bytes(text)
         # Some damage leaves a valid configuration: then there is no checkpoint.
         trials.refused(name, "--mode=eval", f"--config_file={path}")
-    for override in (
-        "a",
-        "a=",
-        "=1",
-        "task",
-        "task=1",
-        "task.name=x",
-        "{",
-        "a: b: c",
-        "x.yaml",
-        "[1]",
-    ):
+    for override in OVERRIDES:
         trials.refused(
             override, "--mode=eval", f"--config_file={config_file}", f"--params_override={override}"
         )
