@@ -69,19 +69,22 @@ _WIDTH = Range(1, 65_536)
 _TOKENS = Range(1, 1_000_000)
 _ANY = Range()
 
+
+def _each(found: Range, names: str) -> dict[str, Range]:
+    return dict.fromkeys(names.split(), found)
+
+
 RANGES = {
     # encoder
     "vocab_size": Range(1, 10_000_000),
     "hidden_size": _WIDTH,
-    "num_hidden_layers": Range(0, 1000),
-    "num_attention_heads": Range(1, 1024),
     "intermediate_size": _WIDTH,
+    **_each(Range(0, 1000), "num_hidden_layers *initializer_range word_embedding_scale"),
+    "num_attention_heads": Range(1, 1024),
     "*_dropout_prob": _BELOW_ONE,
     "max_position_embeddings": _TOKENS,
     "type_vocab_sizes": _TOKENS,
     "layer_norm_epsilon": Range(0, 1, without="low"),
-    "*initializer_range": Range(0, 1000),
-    "word_embedding_scale": Range(0, 1000),
     "*temperature": _POSITIVE,
     # decoder
     "num_decoder_layers": Range(1, 1000),
@@ -90,143 +93,101 @@ RANGES = {
     "start_id": Range(0, 10_000_000),
     "end_id": Range(0, 10_000_000),
     # attention
-    "global_length": Range(0, 1_000_000),
-    "radius": _TOKENS,
-    "row_radius": _TOKENS,
-    "column_radius": _TOKENS,
-    "local_radius": _TOKENS,
+    **_each(Range(0, 1_000_000), "global_length window attention.num_global num_random"),
+    **_each(
+        _TOKENS,
+        "radius row_radius column_radius local_radius attention.length stride "
+        "projected_length block_size random_within",
+    ),
     "row_heads_ratio": _SHARE,
     "pack_share": Range(0, 1, "low"),
     "penalty": _POSITIVE,
     "initial_alpha": _ANY,
     "sparsity_weight": _NOT_NEGATIVE,
+    "balancing_loss": _NOT_NEGATIVE,
     "temperature_steps": _COUNT_OR_NONE,
-    "attention.length": _TOKENS,
-    "stride": _TOKENS,
-    "window": Range(0, 1_000_000),
-    "attention.num_global": Range(0, 1_000_000),
-    "num_random": Range(0, 1_000_000),
+    "disabled_relation": _COUNT_OR_NONE,
     "tree_height": Range(0, 20),
     "branching": Range(2, 1_000_000),
     "num_trees": Range(1, 1024),
-    "balancing_loss": _NOT_NEGATIVE,
     "leaf_capacity": Range(0.01, 1_000_000),
-    "projected_length": _TOKENS,
     "max_distance": Range(1, 65_536),
-    "block_size": _TOKENS,
-    "random_within": _TOKENS,
     "num_random_features": _WIDTH,
-    "disabled_relation": _COUNT_OR_NONE,
     # heads
-    "positive_weight": _NOT_NEGATIVE,
-    "*_loss_importance": _NOT_NEGATIVE,
-    "cell_classification_threshold": _SHARE,
-    "cell_selection_ratio": _SHARE,
-    "cell_select_pref": _SHARE,
+    **_each(_NOT_NEGATIVE, "positive_weight *_loss_importance answer_loss_cutoff"),
+    **_each(_SHARE, "cell_classification_threshold cell_selection_ratio cell_select_pref"),
     "huber_loss_delta": _POSITIVE,
-    "answer_loss_cutoff": _NOT_NEGATIVE,
     "num_aggregation_labels": Range(0, 1000),
     "num_classification_labels": Range(0, 1_000_000),
-    "classification_hidden_sizes": _WIDTH,
+    **_each(_WIDTH, "classification_hidden_sizes span_hidden_size max_num_rows max_num_columns"),
     "max_span_length": _TOKENS,
-    "span_hidden_size": _WIDTH,
-    "max_num_rows": _WIDTH,
-    "max_num_columns": _WIDTH,
     "num_towers": Range(1, 2),
     # examples
     "max_seq_length": Range(8, 1_000_000),
     "max_column_id": _COUNT,
     "max_row_id": _COUNT,
     "cell_trim_length": Range(-1, _INT),
-    "entity_descriptions_sentence_limit": _COUNT_OR_NONE,
-    "doc_stride": _TOKENS,
-    "max_question_length": _TOKENS,
+    **_each(
+        _COUNT_OR_NONE,
+        "entity_descriptions_sentence_limit max_batch_tokens curriculum_* shuffle_buffer_size "
+        "skip_batches *seed",
+    ),
+    **_each(_TOKENS, "doc_stride max_question_length buckets"),
     "global_batch_size": Range(1, 1_000_000),
-    "buckets": _TOKENS,
-    "max_batch_tokens": _COUNT_OR_NONE,
-    "curriculum_*": _COUNT_OR_NONE,
-    "shuffle_buffer_size": _COUNT_OR_NONE,
-    "skip_batches": _COUNT_OR_NONE,
-    "*seed": _COUNT_OR_NONE,
     # tasks
-    "*_prob": _SHARE,
+    **_each(_SHARE, "*_prob cut_share masked_share train_unanswerable"),
     "max_predictions_per_seq": _TOKENS,
-    "dupe_factor": _COUNT,
+    "generation.length": _TOKENS,
+    **_each(
+        _COUNT,
+        "dupe_factor num_predictions_to_keep num_cells generation.num_train* questions_per_table",
+    ),
     "dev_share": Range(0, 1, without="low high"),
     "null_score_diff_threshold": _ANY,
     "random_split": Range(1, 5),
     "max_target_length": Range(3, 1_000_000),
     "decoding.beam_size": Range(1, 1000),
-    "decoding.*": _COUNT_OR_NONE,
-    "cut_share": _SHARE,
-    "masked_share": _SHARE,
     "noise.span_length": Range(1, 1000),
-    "num_predictions_to_keep": _COUNT,
-    "num_cells": _COUNT,
-    "generation.num_train*": _COUNT,
-    "generation.num_*": _COUNT_OR_NONE,
-    "questions_per_table": _COUNT,
-    "statements_per_table": _COUNT_OR_NONE,
-    "train_unanswerable": _SHARE,
-    "min_distance": _COUNT_OR_NONE,
+    **_each(_COUNT_OR_NONE, "decoding.* generation.num_* statements_per_table min_distance"),
     "generation.m??_*": _COUNT,
-    "generation.length": _TOKENS,
     # trainer
-    "train_steps": _COUNT,
-    "steps_per_loop": _COUNT,
-    "summary_interval": _COUNT,
-    "checkpoint_interval": _COUNT,
-    "validation_interval": _COUNT_OR_NONE,
+    **_each(
+        _COUNT,
+        "train_steps steps_per_loop summary_interval checkpoint_interval max_to_keep "
+        "worker_timeout",
+    ),
+    **_each(
+        _COUNT_OR_NONE,
+        "validation_interval continuous_eval_timeout layer_log_interval recovery_begin_steps",
+    ),
     "validation_steps": Range(1, _INT, also=(-1,)),
-    "max_to_keep": _COUNT,
-    "continuous_eval_timeout": _COUNT_OR_NONE,
-    "layer_log_interval": _COUNT_OR_NONE,
-    "worker_timeout": _COUNT,
     "loss_upper_bound": _POSITIVE,
-    "recovery_begin_steps": _COUNT_OR_NONE,
     "recovery_max_trials": Range(-1, _INT),
     "bootstrap.*": _COUNT_OR_NONE,
     # optimizers and learning rates
-    "gradient_accumulation_steps": Range(1, 1_000_000),
-    "pattern_learning_rate_factor": _NOT_NEGATIVE,
-    "beta_2_decay": Range(high=0),
-    "beta*": _BELOW_ONE,
-    "epsilon*": _POSITIVE,
-    "clip*": _POSITIVE,
-    "global_clipnorm": _POSITIVE,
-    "gradient_clip_norm": _NOT_NEGATIVE,
-    "ratio_clip_norm": _POSITIVE,
-    "weight_decay*": _NOT_NEGATIVE,
-    "momentum": _BELOW_ONE,
-    "rho": _BELOW_ONE,
-    "sgd.decay": _NOT_NEGATIVE,
-    "initial_accumulator_value": _NOT_NEGATIVE,
-    "eeta": _POSITIVE,
-    "min_dim_size_to_factor": _COUNT,
-    "step_offset": _COUNT_OR_NONE,
     "adafactor.decay_rate": _SHARE,
-    "average_decay": _SHARE,
-    "start_step": _COUNT_OR_NONE,
-    "*learning_rate": _NOT_NEGATIVE,
     "bert.decay_steps": _COUNT_OR_NONE,
     "bert.warmup_steps": Range(-1, _INT),
-    "*decay_steps": _COUNT,
-    "warmup_steps": _COUNT,
-    "warmup_ratio": _SHARE,
-    "warmup.*.power": _NOT_NEGATIVE,
+    "gradient_accumulation_steps": Range(1, 1_000_000),
+    **_each(
+        _NOT_NEGATIVE,
+        "pattern_learning_rate_factor gradient_clip_norm weight_decay* sgd.decay "
+        "initial_accumulator_value *learning_rate warmup.*.power",
+    ),
+    "beta_2_decay": Range(high=0),
+    **_each(_BELOW_ONE, "beta* momentum rho"),
+    **_each(_POSITIVE, "epsilon* clip* global_clipnorm ratio_clip_norm eeta decay_rate"),
+    **_each(_COUNT, "min_dim_size_to_factor *decay_steps warmup_steps"),
+    **_each(_COUNT_OR_NONE, "step_offset start_step offset boundaries"),
+    **_each(_SHARE, "average_decay warmup_ratio cosine.alpha linear_decay_fraction"),
     "power": _ANY,
-    "decay_rate": _POSITIVE,
-    "cosine.alpha": _SHARE,
-    "linear_decay_fraction": _SHARE,
-    "offset": _COUNT_OR_NONE,
-    "boundaries": _COUNT_OR_NONE,
     "values": Range(0, 1_000_000),
     # runtime
     "num_gpus": Range(0, 1024),
     "per_gpu_thread_count": Range(0, 1024),
     "dataset_num_private_threads": Range(1, 1024),
-    "loss_scale": _POSITIVE,
     "num_packs": Range(1, 1024),
+    "loss_scale": _POSITIVE,
     "task_index": Range(-1, 65_536),
     "num_cores_per_replica": Range(1, 65_536),
     "default_shard_dim": Range(-1, 1024),
@@ -271,12 +232,7 @@ def annotations(config_type: type) -> dict[str, typing.Any]:
 
 
 def check_all(config, prefix: str = "") -> None:
-    """Raises InputError for the first field of a config, or of a config in it, that is refused.
-
-    Args:
-        config: a tf-models Config. An `AttentionConfig` checks its options itself.
-        prefix: path of the config with a point at its end, for messages.
-    """
+    """Raises InputError for the first field of a config, or of a config in it, that is refused."""
     for name, annotation in annotations(type(config)).items():
         value = getattr(config, name)
         if dataclasses.is_dataclass(value):
@@ -291,14 +247,7 @@ def _of_configs(value) -> bool:
 
 
 def refused(key: str, value, allowed: str, source: str = "") -> ValueRefusedError:
-    """Returns the error of a value: its file or flag, its key, itself and what is allowed.
-
-    Args:
-        key: path of the field.
-        value: what was given.
-        allowed: what may be given, in words.
-        source: file or flag; "" if there is none.
-    """
+    """Returns the error of a value: its file or flag, its key, itself and what is allowed."""
     shown = repr(value)
     shown = shown if len(shown) <= 100 else f"{shown[:100]}..."
     return ValueRefusedError(

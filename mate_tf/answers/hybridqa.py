@@ -3,20 +3,13 @@
 The types are those of google-research/tapas.
 """
 
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Question
 
-ANSWER_TYPES = (
-    "1_in_table",
-    "1_in_text",
-    "2+_in_table",
-    "2+_in_text",
-    "table_&_text",
-    "no_answer",
-)
+ANSWER_TYPES = ("1_in_table", "1_in_text", "2+_in_table", "2+_in_text", "table_&_text", "no_answer")
 """Number of cells with the answer, and its source: the cells' texts, or passages they link to."""
 
 
-def answer_type(question: interaction_pb2.Question) -> str:
+def answer_type(question: Question) -> str:
     """Returns one of ANSWER_TYPES.
 
     Args:

@@ -8,13 +8,10 @@ texts have the same normal form (`tables.text.normalize_denotation`), or if they
 
 import calendar
 import math
-import os
-import pathlib
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from mate_tf.errors import InputError
 from mate_tf.tables.text import normalize_denotation
 
 TOLERANCE = 1e-6
@@ -114,8 +111,8 @@ def is_right(target: Sequence[Value], answer: Sequence[Value]) -> bool:
 def canonical_form(text: str) -> str:
     """Returns the canonical form of a target that looks like a number or date; else the text.
 
-    Used if the annotations of the official files are missing. Those were made with a tagger. This
-    function knows a few patterns only ("17 years", "$1.2 billion", "May 9, 2004").
+    The annotations of the official files were made with a tagger. This function knows a few
+    patterns only ("17 years", "$1.2 billion", "May 9, 2004").
     """
     text = " ".join(text.split())
     for form in _DATES:
@@ -130,38 +127,6 @@ def canonical_form(text: str) -> str:
         number = float(re.sub("[, ]", "", match["number"]))
         return repr(number * _SCALES.get(match["scale"], 1))
     return text
-
-
-def read_targets(path: str | os.PathLike) -> dict[str, list[Value]]:
-    """Reads the targets, by example id, from an official file tagged/data/*.tagged.
-
-    Raises:
-        InputError: if the file cannot be read, or a line has other columns.
-    """
-    try:
-        lines = pathlib.Path(path).read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not readable ({error})") from error
-    header = lines[0].split("\t")
-    targets = {}
-    for number, line in enumerate(lines[1:], start=2):
-        if not line:
-            continue
-        try:
-            row = dict(zip(header, line.split("\t"), strict=True))
-            texts, canonical = _items(row["targetValue"]), _items(row["targetCanon"])
-            targets[row["id"]] = values(texts, canonical)
-        except (KeyError, ValueError) as error:
-            raise InputError(f"{path} line {number}: not a line of tagged data") from error
-    return targets
-
-
-def _items(field: str) -> list[str]:
-    """Splits a field into its items at "|" and resolves the escapes in them."""
-    escapes = {r"\n": "\n", r"\p": "|", r"\\": "\\"}
-    return [
-        re.sub(r"\\[np\\]", lambda found: escapes[found.group()], item) for item in field.split("|")
-    ]
 
 
 def _number(text: str) -> float | None:

@@ -22,11 +22,7 @@ POINTR = "POINTR"
 _POINTR_EXPORT = os.path.join("point", "saved_model.pb")
 _OBJECT_GRAPH = b"_CHECKPOINTABLE_OBJECT_GRAPH"
 
-READ_BY = {
-    "input_dir": ("run", "create_data"),
-    "bert_config_file": (),
-    "passages": ("ask",),
-}
+READ_BY = {"input_dir": ("run", "create_data"), "bert_config_file": (), "passages": ("ask",)}
 """Flags with a path that must be there -> modes that read it; empty: all of them."""
 
 OF_CHECKPOINTS = ("eval", "predict", "predict_and_evaluate", "export", "analyze")
@@ -133,7 +129,8 @@ def check(flags) -> None:
     preset that comes with the package, if there is one.
     """
     named = flags.task or flags.config_file
-    takes_preset = flags.mode in OF_PRESET and not _names_a_model(flags)
+    names_model = any(getattr(flags, name) for name in OF_A_MODEL)
+    takes_preset = flags.mode in OF_PRESET and not names_model
     if takes_preset and presets.DEFAULT in presets.names():
         flags.init_checkpoint = presets.find(presets.DEFAULT)
         card = os.path.join(flags.init_checkpoint, "README.md")
@@ -150,7 +147,8 @@ def check(flags) -> None:
         _check_calibrate(flags)
     if flags.seeds is not None:
         _check_seeds(flags)
-    if flags.mixed_precision == "int8" and not _answers_by_weights(flags):
+    answers_by_weights = flags.mode in ("ask", "demo") and flags.init_checkpoint
+    if flags.mixed_precision == "int8" and not answers_by_weights:
         raise InputError("--precision=int8: only for ask and demo with --init_checkpoint")
     if flags.init_checkpoint:
         _check_checkpoint(flags)
@@ -158,11 +156,6 @@ def check(flags) -> None:
         return
     elif flags.mode in OF_CHECKPOINTS and named and not _exists(where.model_dir):
         raise InputError(f"{where.model_dir}: no checkpoint here; train first")
-
-
-def _names_a_model(flags) -> bool:
-    """Returns whether a flag says which model or task is meant."""
-    return any(getattr(flags, name) for name in OF_A_MODEL)
 
 
 def check_export(export_dir: str) -> None:
@@ -230,10 +223,6 @@ def _check_model_dir(model_dir: str) -> None:
         f"as --init_checkpoint={model_dir}, to answer with it or, with another --model_dir, to "
         "train from it"
     )
-
-
-def _answers_by_weights(flags) -> bool:
-    return flags.mode in ("ask", "demo") and bool(flags.init_checkpoint)
 
 
 def _check_calibrate(flags) -> None:

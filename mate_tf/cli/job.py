@@ -216,11 +216,7 @@ class Job:
 
 
 def _trainer(flags) -> Trainer:
-    """Returns the trainer that --trainer names. Both trainers share checkpoints.
-
-    Raises:
-        InputError: if this TensorFlow does not have it.
-    """
+    """Returns the trainer that --trainer names. Raises InputError if this TensorFlow has none."""
     if flags.trainer == "strategy":
         return STRATEGY
     from mate_tf.training import estimator

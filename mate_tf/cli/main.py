@@ -38,9 +38,6 @@ def _help(program: str) -> str:
 def parse(argv: list[str]):
     """Returns the values of the flags, with those that the short form stands for.
 
-    Args:
-        argv: the program and its arguments.
-
     Raises:
         flags.Error: a flag that is not there, or with a value that it does not take.
         InputError: words that are no short form; a flag of google-research/tapas without an
@@ -60,11 +57,7 @@ def parse(argv: list[str]):
 
 
 def _read_words(flags, words: list[str]) -> None:
-    """Sets the flags that the short form `ask TABLE QUESTION…` or `MODE` stands for.
-
-    Raises:
-        InputError: the words are of another form.
-    """
+    """Sets the flags that the short form `ask TABLE QUESTION…` or `MODE` stands for."""
     if not words:
         return
     mode, *words = words

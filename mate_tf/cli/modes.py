@@ -142,10 +142,7 @@ def _analyze(flags) -> None:
 
 
 def _glue(flags) -> None:
-    """Prints the scores and their means, writes glue.json and, with all tasks, submission.zip.
-
-    The models are in folders below --output_dir, one for each task.
-    """
+    """Runs each task in a folder; writes glue.json and, with all tasks, submission.zip."""
     from mate_tf.evaluation import glue, metrics
     from mate_tf.files.atomic import atomic_path, write_json
 

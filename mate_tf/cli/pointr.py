@@ -72,7 +72,8 @@ class Pipeline:
         where = folders(flags, pointr.NAME)
         overrides = [experiments.read_override(text) for text in flags.params_override]
         for values, source in overrides:
-            experiments.override(config, _without_stages(values), source)
+            common = {key: values[key] for key in values if key not in pointr.STAGES}
+            experiments.override(config, common, source)
             config.check(source)
         _check_flags(flags)
         jobs = {
@@ -95,20 +96,16 @@ class Pipeline:
 def main(flags) -> None:
     """Runs --mode for POINTR."""
     if flags.mode == "ask":
-        _check_request(flags)
+        check_request(flags)
+        if not flags.export_dir:
+            raise InputError(
+                f"--task={pointr.NAME} --mode=ask needs --export_dir=FOLDER of the exported models"
+            )
         ask(flags)
     elif flags.mode in MODES:
         MODES[flags.mode](Pipeline.from_flags(flags))
     else:
         raise InputError(f"task {pointr.NAME} has no --mode={flags.mode}")
-
-
-def _check_request(flags) -> None:
-    check_request(flags)
-    if not flags.export_dir:
-        raise InputError(
-            f"--task={pointr.NAME} --mode=ask needs --export_dir=FOLDER of the exported models"
-        )
 
 
 def _read_config(config_file: str | None) -> pointr.PointrExperiment:
@@ -123,10 +120,6 @@ def _read_config(config_file: str | None) -> pointr.PointrExperiment:
         experiments.override(config, given, source)
     config.check(config_file or "the defaults")
     return config
-
-
-def _without_stages(values: dict) -> dict:
-    return {key: value for key, value in values.items() if key not in pointr.STAGES}
 
 
 def _check_flags(flags) -> None:

@@ -32,10 +32,6 @@ def run_seeds(job: Job, seeds: list[int]) -> dict[str, statistics.Spread]:
     A seed is that of initial weights, dropout and the order of batches. Seeds that are done already
     are not run again, and neither is the conversion.
 
-    Args:
-        job: the job without a seed. Its examples are shuffled by the configuration's seed.
-        seeds: the seeds.
-
     Returns:
         metric -> its statistics. A task that answers no questions has the metrics of its training.
 
@@ -97,11 +93,7 @@ def _run(job: Job) -> dict[str, float]:
 
 
 def _done(job: Job, path: str) -> dict[str, dict[str, float]]:
-    """Returns seed -> metrics of the seeds that are done.
-
-    Raises:
-        InputError: if they were run with another configuration, or the file is broken.
-    """
+    """Returns seed -> metrics of the seeds that are done with this configuration."""
     if not os.path.exists(path):
         return {}
     content = read_json_object(path)

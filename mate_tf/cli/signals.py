@@ -21,9 +21,6 @@ _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 class Interruption:
     """The signal that a run has received.
 
-    Args:
-        program: name of the program for the message.
-
     Attributes:
         number: the signal; 0 before there is one.
     """
@@ -76,9 +73,6 @@ def handled(interruption: Interruption) -> Iterator[Interruption]:
 
     If the block does not end soon, ends the process. Signals that the process ignores, as under
     nohup, stay ignored. Does nothing outside the main thread.
-
-    Args:
-        interruption: takes the signal.
     """
     if threading.current_thread() is not threading.main_thread():
         yield interruption

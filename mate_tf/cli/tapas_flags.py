@@ -157,9 +157,6 @@ _ATTENTION_FLAGS = ("restrict_attention_mode", *(name for name in RENAMED if "at
 def translate(arguments: list[str]) -> list[str]:
     """Returns the arguments with flags of this program in place of those of google-research/tapas.
 
-    Args:
-        arguments: the command line, without the program.
-
     Raises:
         InputError: a flag has no equivalent; the message says what to do instead.
     """
@@ -179,11 +176,7 @@ def translate(arguments: list[str]) -> list[str]:
 
 
 def _read(argument: str, rest: Iterator[str]) -> tuple[str | None, str]:
-    """Returns name and value of a flag, which may be the next argument; None for other arguments.
-
-    Raises:
-        InputError: the value is missing.
-    """
+    """Returns name and value of a flag, which may be the next argument; None for others."""
     match = _FLAG.fullmatch(argument)
     if not match:
         return None, ""
@@ -227,11 +220,7 @@ def _answered(flag: str, answer: str) -> InputError:
 
 
 def _attention(given: dict[str, str]) -> list[str]:
-    """Returns the arguments for the flags of restricted attention, which depend on each other.
-
-    Raises:
-        InputError: there is no such mode; the size of a bucket is no number or missing.
-    """
+    """Returns the arguments for the flags of restricted attention, which depend on each other."""
     mode = given.get("restrict_attention_mode")
     if mode is not None and mode not in ATTENTION:
         raise InputError(f"--restrict_attention_mode={mode}: choose one of {', '.join(ATTENTION)}")

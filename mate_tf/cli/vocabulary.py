@@ -20,13 +20,7 @@ MOST_PIECES = 8000
 
 
 def find(task, mode: str, output_dir: str) -> str:
-    """Returns the path of the vocabulary where the configuration names none; "" if there is none.
-
-    Args:
-        task: the task, with its configuration.
-        mode: mode of the command line.
-        output_dir: folder of the examples. A path in it may be of a file that is yet to be made.
-    """
+    """Returns the path of the vocabulary where the configuration names none; "" without one."""
     own = os.path.join(output_dir, VOCABULARY_FILE)
     if task.capabilities.makes_vocabulary:
         return own
@@ -40,11 +34,7 @@ def find(task, mode: str, output_dir: str) -> str:
 
 
 def beside(checkpoint: str) -> str | None:
-    """Returns the path of the vocabulary in the folder of a checkpoint; None if there is none.
-
-    Args:
-        checkpoint: a folder, or the path of a checkpoint in it.
-    """
+    """Returns the path of the vocabulary in the folder of a checkpoint; None if there is none."""
     folder = checkpoint if os.path.isdir(checkpoint) else os.path.dirname(checkpoint)
     names = [VOCABULARY_FILE, "tokenizer.json"]
     if os.path.isfile(os.path.join(folder, "params.yaml")):

@@ -214,11 +214,7 @@ def calibrate(job: Job) -> dict:
     train = interactions_path(job.output_dir, job.task.splits[0])
     counted = associations.count(records.read_interactions(train)) if os.path.exists(train) else {}
     found = confidence.scored(
-        _predictor(job),
-        interactions,
-        job.task.is_right,
-        job.task.sequential,
-        associations=counted,
+        _predictor(job), interactions, job.task.is_right, job.task.sequential, associations=counted
     )
     fitted = confidence.fit(found, confidence.latest_weights(job.model_dir))
     rows = confidence.report(found, fitted)
@@ -238,10 +234,6 @@ def _predictor(job: Job) -> Predictor:
 
 def export(job, reading=None) -> str:
     """Writes the last checkpoint as a SavedModel, with its calibration if it has one.
-
-    Args:
-        job: the job.
-        reading: options of `ConversionConfig.reading`.
 
     Returns:
         the folder of the SavedModel, which is also printed.

@@ -8,7 +8,7 @@ import collections
 from collections.abc import Iterable, Mapping, Set
 
 from mate_tf.evaluation.lexical import STOP_WORDS
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Interaction
 from mate_tf.tables import pruning
 from mate_tf.tables.text import WORD
 
@@ -31,7 +31,7 @@ def content_words(question: str) -> set[str]:
     return set(pruning.words(" ".join(content)))
 
 
-def count(interactions: Iterable[interaction_pb2.Interaction]) -> dict[str, list[str]]:
+def count(interactions: Iterable[Interaction]) -> dict[str, list[str]]:
     """Finds the words of column names that go with a word of questions.
 
     Args:

@@ -17,14 +17,14 @@ from mate_tf.evaluation.cell_ranking import rank_cells, rank_expanded_cells
 from mate_tf.evaluation.given_answers import commonest_answer
 from mate_tf.evaluation.lexical import STOP_WORDS, LexicalClassifier
 from mate_tf.evaluation.predictions import Prediction
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Interaction
 
-Interactions = Iterable[interaction_pb2.Interaction]
+Interactions = Iterable[Interaction]
 Predictor = Callable[[Interactions], dict[str, Prediction]]
 """Function from interactions to predictions by question id."""
 
 Cells = list[tuple[int, int]]
-CellBaseline = Callable[[interaction_pb2.Interaction, int, Cells | None], Cells]
+CellBaseline = Callable[[Interaction, int, Cells | None], Cells]
 
 _WORD = re.compile(r"\w+")
 _COUNTING_QUESTION = re.compile(r"\b(?:how many|number of)\b", re.IGNORECASE)
@@ -39,10 +39,6 @@ def predict(
 
 def fit(name: str, train: Interactions = ()) -> Predictor:
     """Returns a baseline as a function; the ones in LEARNED are trained first.
-
-    Args:
-        name: one of BASELINES.
-        train: training interactions, used by the names in LEARNED only.
 
     Raises:
         InputError: if there is no such baseline, or `train` is not sufficient for it.
@@ -118,10 +114,7 @@ def row_and_column_match(interaction, position, previous=None) -> Cells:
     }
     best_rows = _best(rows, fallback=list(rows))
     headers = {
-        index: (
-            len(question_words & _words(cell.text)),
-            -len(_words(cell.text) - question_words),
-        )
+        index: (len(question_words & _words(cell.text)), -len(_words(cell.text) - question_words))
         for index, cell in enumerate(table.columns)
     }
     best_column = _best(headers, fallback=[0])[0]

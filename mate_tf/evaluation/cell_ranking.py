@@ -7,12 +7,12 @@ import numpy as np
 from mate_tf.data.converters import expansion
 from mate_tf.data.interactions import question_text
 from mate_tf.evaluation.predictions import NUM_RANKED, Prediction
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Interaction
 from mate_tf.tables.conversion import ConversionConfig
 from mate_tf.tables.passages import TextIndex
 
 
-def rank_cells(interactions: Iterable[interaction_pb2.Interaction]) -> dict[str, Prediction]:
+def rank_cells(interactions: Iterable[Interaction]) -> dict[str, Prediction]:
     """Ranks cells by the TF-IDF cosine of the question with the cell and its linked passages.
 
     The cells of a table are the documents (`tables.passages.TextIndex`). Cells with equal scores
@@ -35,9 +35,7 @@ def rank_cells(interactions: Iterable[interaction_pb2.Interaction]) -> dict[str,
     return predicted
 
 
-def rank_expanded_cells(
-    interactions: Iterable[interaction_pb2.Interaction],
-) -> dict[str, Prediction]:
+def rank_expanded_cells(interactions: Iterable[Interaction]) -> dict[str, Prediction]:
     """Ranks cells like `rank_cells`, by the texts that the model reads.
 
     The text of a cell is then its own text with the best sentences of its passages.

@@ -59,10 +59,11 @@ def paired_difference(
     differences = scores - baseline
     random = np.random.default_rng(seed)
     count = len(differences)
+    rows = max(_AT_ONCE // count, 1)
     means = np.concatenate(
         [
-            differences[random.integers(count, size=(rows, count))].mean(axis=1)
-            for rows in _chunks(samples, max(_AT_ONCE // count, 1))
+            differences[random.integers(count, size=(min(rows, left), count))].mean(axis=1)
+            for left in range(samples, 0, -rows)
         ]
     )
     tail = (1 - confidence) / 2
@@ -81,8 +82,3 @@ def mean_interval(scores: Sequence[float], **options) -> Interval:
         InputError: if there are no scores.
     """
     return paired_difference(scores, np.zeros(len(scores)), **options)
-
-
-def _chunks(total: int, size: int) -> list[int]:
-    """Returns chunk sizes of at most `size` that add up to `total`."""
-    return [min(size, total - begin) for begin in range(0, total, size)]

@@ -14,25 +14,22 @@ google-research/tapas, compare with its number or cells. They differ:
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from mate_tf.answers import wikitablequestions
 from mate_tf.answers.execution import AGGREGATIONS, AVERAGE, NONE, SUM, Item, execute, normal_form
 from mate_tf.data.interactions import cell_values, get_example_id
 from mate_tf.errors import InputError
 from mate_tf.evaluation.predictions import Prediction
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Interaction, Question, Table
 
 
 def answer(
-    interaction: interaction_pb2.Interaction, prediction: Prediction, *, as_reference: bool = False
+    interaction: Interaction, prediction: Prediction, *, as_reference: bool = False
 ) -> tuple[Item, ...]:
     """Computes the values of a predicted answer.
 
-    Args:
-        interaction: interaction with the table.
-        prediction: cells of the table and an operation over them, or texts.
-        as_reference: use the reference's rule, which ignores numbers in cells with other text.
+    `as_reference`: by the reference's rule, which ignores numbers in cells with other text.
 
     Raises:
         InputError: if a cell is outside the table.
@@ -53,18 +50,14 @@ def answer(
     return execute(aggregation, texts, numbers)
 
 
-def numbers_at(
-    table: interaction_pb2.Table, cells: Iterable[tuple[int, int]]
-) -> list[float | None]:
+def numbers_at(table: Table, cells: Iterable[tuple[int, int]]) -> list[float | None]:
     """Returns the number in each of the cells; None for cells without one or with a date."""
     values = cell_values(table)
     found = [values[column][row] for row, column in cells]
     return [number if isinstance(number, float) else None for number in found]
 
 
-def target(
-    interaction: interaction_pb2.Interaction, question: interaction_pb2.Question
-) -> list[wikitablequestions.Value] | None:
+def target(interaction: Interaction, question: Question) -> list[wikitablequestions.Value] | None:
     """Returns the values of the gold answer: its texts, or without texts its number or cells.
 
     Returns None if the gold answer is not valid and has no texts.
@@ -77,41 +70,22 @@ def target(
     return wikitablequestions.values(map(str, _gold(interaction, question, as_reference=False)))
 
 
-def is_right(
-    interaction: interaction_pb2.Interaction,
-    question: interaction_pb2.Question,
-    prediction: Prediction,
-    targets: Mapping[str, Sequence[wikitablequestions.Value]] | None = None,
-) -> bool:
-    """Returns True if an answer is right by the official rules.
-
-    Args:
-        interaction: interaction with the table.
-        question: question with the gold answer.
-        prediction: selected cells and operation.
-        targets: official gold answers by example id, from `wikitablequestions.read_targets`. For a
-            question that is not in it, `target` is used.
-    """
-    gold = (targets or {}).get(get_example_id(question.id))
-    if gold is None:
-        gold = target(interaction, question)
+def is_right(interaction: Interaction, question: Question, prediction: Prediction) -> bool:
+    """Returns True if an answer is right by the official rules."""
+    gold = target(interaction, question)
     found = wikitablequestions.values(map(str, answer(interaction, prediction)))
     return gold is not None and wikitablequestions.is_right(gold, found)
 
 
 def is_right_for_reference(
-    interaction: interaction_pb2.Interaction,
-    question: interaction_pb2.Question,
-    prediction: Prediction,
+    interaction: Interaction, question: Question, prediction: Prediction
 ) -> bool:
     """Returns True if an answer is right by the rules of google-research/tapas."""
     found = normal_form(answer(interaction, prediction, as_reference=True))
     return found == gold_normal_form(interaction, question)
 
 
-def gold_normal_form(
-    interaction: interaction_pb2.Interaction, question: interaction_pb2.Question
-) -> list[str] | None:
+def gold_normal_form(interaction: Interaction, question: Question) -> list[str] | None:
     """Returns the `normal_form` of a question's gold number or, without one, of its cells.
 
     Returns None, which equals no answer, if the gold answer is not valid.
@@ -122,18 +96,14 @@ def gold_normal_form(
 
 
 def submission_lines(
-    interactions: Iterable[interaction_pb2.Interaction],
+    interactions: Iterable[Interaction],
     predicted: Mapping[str, Prediction],
     *,
     as_reference: bool = False,
 ) -> list[str]:
     """Returns lines in the format of the official evaluator: id, then a column for each value.
 
-    Args:
-        interactions: interactions with the tables. A question without a prediction gives a line
-            with its id only.
-        predicted: predictions by question id.
-        as_reference: see `answer`.
+    A question without a prediction gives a line with its id only. `as_reference`: see `answer`.
     """
     lines = []
     for interaction in interactions:

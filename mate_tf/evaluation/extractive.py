@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterable
 
 from mate_tf.evaluation.predictions import Prediction
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Interaction
 from mate_tf.tables.passages import split_sentences
 
-Interactions = Iterable[interaction_pb2.Interaction]
+Interactions = Iterable[Interaction]
 
 # Without upper case the beginning of a sentence says nothing, only the mark before it does.
 _END_IN_LOWER_CASE = re.compile(r"(?:(?<=\w\w[.!?])|(?<=\s[.!?]))\s+")

@@ -1,8 +1,7 @@
-"""Scores answers by the way in which the author of the data gave them: cells, text, number, class.
+"""Scores answers by the way in which the data give them: cells, text, number or class.
 
-Cells are right if they are exactly the gold ones, without an operation over them. Texts, numbers
-and results of operations are right by the rules of the official WikiTableQuestions evaluator
-(`denotation.is_right`). Questions without a gold answer do not count.
+Cells are right if they are exactly the gold ones, without an operation over them; other answers by
+`denotation.is_right`. Questions without a gold answer do not count.
 """
 
 import collections
@@ -13,13 +12,13 @@ from mate_tf.data.interactions import given
 from mate_tf.errors import InputError
 from mate_tf.evaluation import denotation, metrics
 from mate_tf.evaluation.predictions import Prediction
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Interaction, Question
 
 CELLS, TEXT, NUMBER, CLASS = "cells", "text", "number", "class"
 ALL = "all"
 
 
-def kind(question: interaction_pb2.Question) -> str | None:
+def kind(question: Question) -> str | None:
     """Returns how the gold answer was given; None without a gold answer.
 
     This is CELLS, TEXT, NUMBER or CLASS, or one of them with an operation, such as "cells, SUM". If
@@ -36,11 +35,7 @@ def kind(question: interaction_pb2.Question) -> str | None:
     return given(question) or found[0] if found else None
 
 
-def is_right(
-    interaction: interaction_pb2.Interaction,
-    question: interaction_pb2.Question,
-    prediction: Prediction,
-) -> bool:
+def is_right(interaction: Interaction, question: Question, prediction: Prediction) -> bool:
     """Returns True if the answer is right by the rule for its kind; False without a gold answer."""
     of_kind = kind(question)
     if of_kind is None:
@@ -57,11 +52,6 @@ def scores(
     interactions: metrics.Interactions, predicted: metrics.Predicted, classes: Sequence[str] = ()
 ) -> dict[str, tuple[float, int]]:
     """Computes the accuracy of each kind of answer.
-
-    Args:
-        interactions: interactions with tables and gold answers.
-        predicted: predictions by question id. A question without one counts as wrong.
-        classes: names of the classes.
 
     Returns:
         ALL, each kind that there is, and "class <name>" of each gold class -> accuracy and number
@@ -80,12 +70,7 @@ def scores(
 
 
 def warnings(interactions: metrics.Interactions, predicted: metrics.Predicted) -> list[str]:
-    """Returns sentences about what makes scores meaningless; there are none for most data.
-
-    Args:
-        interactions: interactions with the gold answers.
-        predicted: predictions of the model by question id.
-    """
+    """Returns sentences about what makes scores meaningless; there are none for most data."""
     questions = [question for interaction in interactions for question in interaction.questions]
     without = sum(kind(question) is None for question in questions)
     empty = sum(_is_empty(predicted.get(question.id)) for question in questions)
@@ -103,15 +88,12 @@ def warnings(interactions: metrics.Interactions, predicted: metrics.Predicted) -
 
 
 def commonest_answer(
-    train: Iterable[interaction_pb2.Interaction],
+    train: Iterable[Interaction],
 ) -> Callable[[metrics.Interactions], dict[str, Prediction]]:
     """Returns a predictor that always gives the commonest training answer of the question's kind.
 
     It is told the kind of the gold answer, so it is a strong baseline of its type. It gives no
     prediction for kinds that training does not have.
-
-    Args:
-        train: training interactions.
 
     Raises:
         InputError: if no question has an answer.

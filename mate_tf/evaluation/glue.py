@@ -12,7 +12,7 @@ from mate_tf.evaluation import seeds
 from mate_tf.evaluation.metrics import Predicted
 from mate_tf.files.atomic import write_text
 from mate_tf.files.json_files import read_json_object
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Interaction
 
 DIAGNOSTICS = "AX"
 """Name of the submission file of the diagnostics, which may be left out."""
@@ -76,7 +76,7 @@ task, but SparseBERT both of MNLI's (its tables 1 and 3; Treeformer's tables 2 a
 
 def write_submission(
     path: str | os.PathLike,
-    interactions: Iterable[interaction_pb2.Interaction],
+    interactions: Iterable[Interaction],
     predicted: Predicted,
     labels: Sequence[str],
 ) -> None:
@@ -85,11 +85,7 @@ def write_submission(
     GLUE refuses files that lack an index. So a question without a prediction, as where a text has
     no tokens, gets the first label, or 0.
 
-    Args:
-        path: the file.
-        interactions: interactions of `data.datasets.glue`, one question each.
-        predicted: predictions by question id.
-        labels: names of the classes; empty for numbers, which are limited to 0 to 5.
+    Without `labels`, predictions are numbers, which are limited to 0 to 5.
     """
     lines = [_HEADER]
     for interaction in interactions:
@@ -144,9 +140,6 @@ def read_scores(folder: str | os.PathLike) -> dict[Score, tuple[float, pathlib.P
 
 def means(scores: Mapping[Score, float]) -> dict[str, float]:
     """Computes the means for which all scores are there.
-
-    Args:
-        scores: scores from 0 to 1.
 
     Returns:
         name of `MEANS` -> mean.

@@ -1,8 +1,6 @@
-"""Metrics of cell selection for HybridQA, the first stage of POINTR.
+"""Metrics of cell selection for HybridQA, the first stage of POINTR, as in google-research/tapas.
 
-All cells with the answer in their text, or in a passage that they link to, are right. One right
-cell is enough, since the answer can be read from it. The metrics are those of
-google-research/tapas.
+All cells with the answer in their text, or in a passage that they link to, are right.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,14 +10,14 @@ import numpy as np
 from mate_tf.answers.hybridqa import ANSWER_TYPES, answer_type
 from mate_tf.evaluation.metrics import gold_cells
 from mate_tf.evaluation.predictions import Prediction, cell_probabilities
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Interaction
 
 ALL = "all"
 RANKS = (1, 3, 5)
 
 
 def selection_metrics(
-    interactions: Iterable[interaction_pb2.Interaction], predicted: Mapping[str, Prediction]
+    interactions: Iterable[Interaction], predicted: Mapping[str, Prediction]
 ) -> dict[str, dict[str, float | None]]:
     """Computes the metrics of the first stage, over all questions and by type of answer.
 
@@ -50,7 +48,7 @@ def selection_metrics(
 
 
 def hits(
-    interactions: Iterable[interaction_pb2.Interaction], predicted: Mapping[str, Prediction], k: int
+    interactions: Iterable[Interaction], predicted: Mapping[str, Prediction], k: int
 ) -> dict[str, bool]:
     """Returns question id -> True if one of the k best ranked cells is right.
 

@@ -17,7 +17,7 @@ from mate_tf.errors import InputError
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.files.atomic import write_json
 from mate_tf.files.json_files import read_json
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Interaction
 
 TABLE, PASSAGE, TOTAL = "table", "passage", "total"
 
@@ -57,10 +57,6 @@ def question_scores(
 ) -> dict[str, tuple[int, float]]:
     """Returns exact match and F1 of every question; both are 0 without a prediction.
 
-    Args:
-        predicted: question id -> answer.
-        reference: the right answers.
-
     Raises:
         InputError: if there is a prediction for a question that is not in the reference.
     """
@@ -80,10 +76,6 @@ def question_scores(
 
 def evaluate(predicted: Mapping[str, str], reference: Reference) -> dict[str, Scores | int]:
     """Computes the scores that the official script prints.
-
-    Args:
-        predicted: question id -> answer.
-        reference: the right answers.
 
     Returns:
         "table", "passage", "total" -> Scores; "questions" -> number of questions; "missing" ->
@@ -128,34 +120,8 @@ def read_reference(path: str | os.PathLike) -> Reference:
         raise InputError(f"{path}: not a reference of HybridQA ({error!r})") from error
 
 
-def read_predictions(path: str | os.PathLike) -> dict[str, str]:
-    """Reads a predictions.json in the official format; returns question id -> answer.
-
-    Raises:
-        InputError: if the file cannot be read, has another form, or has two answers to a question
-            (the script would take the last one).
-    """
-    answers = {}
-    content = read_json(path)
-    if not isinstance(content, list):
-        raise InputError(f"{path}: not a list of predictions")
-    for index, entry in enumerate(content):
-        try:
-            name, answer = _text(entry["question_id"]), _text(entry["pred"])
-        except (KeyError, TypeError) as error:
-            raise InputError(f"{path}: entry {index} is no prediction ({error!r})") from error
-        if name in answers:
-            raise InputError(f"{path}: entry {index}: a second answer to question {name!r}")
-        answers[name] = answer
-    return answers
-
-
 def write_predictions(answers: Mapping[str, str], path: str | os.PathLike) -> None:
     """Writes a predictions.json for the official script, atomically.
-
-    Args:
-        answers: question id -> answer. Ids are written in the form of `official_id`.
-        path: the file.
 
     Raises:
         InputError: if two ids have the same official id.
@@ -180,16 +146,8 @@ def _text(value) -> str:
     return value
 
 
-def read_text(
-    interaction: interaction_pb2.Interaction, prediction: Prediction | None, offsets: Offsets
-) -> str:
-    """Returns the text of the best span of a prediction; "" if it has no span.
-
-    Args:
-        interaction: interaction of the second stage.
-        prediction: prediction for one of its questions.
-        offsets: offsets of the tokenizer that made the example.
-    """
+def read_text(interaction: Interaction, prediction: Prediction | None, offsets: Offsets) -> str:
+    """Returns the text of the best span of a prediction; "" if it has no span."""
     if prediction is None or not prediction.spans:
         return ""
     span = prediction.spans[0]

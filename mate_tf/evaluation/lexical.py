@@ -11,7 +11,7 @@ import numpy as np
 
 from mate_tf.errors import InputError
 from mate_tf.evaluation.predictions import Prediction
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Interaction
 
 _TOKEN = re.compile(r"\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|[^\W\d_]+", re.ASCII)
 
@@ -51,7 +51,7 @@ class LexicalClassifier:
         InputError: if the training questions have fewer than two classes.
     """
 
-    def __init__(self, interactions: Iterable[interaction_pb2.Interaction]):
+    def __init__(self, interactions: Iterable[Interaction]):
         from sklearn.compose import make_column_transformer
         from sklearn.feature_extraction.text import CountVectorizer
         from sklearn.linear_model import LogisticRegression
@@ -71,9 +71,7 @@ class LexicalClassifier:
         )
         self._model.fit(features[known], classes)
 
-    def __call__(
-        self, interactions: Iterable[interaction_pb2.Interaction]
-    ) -> dict[str, Prediction]:
+    def __call__(self, interactions: Iterable[Interaction]) -> dict[str, Prediction]:
         """Returns predictions by question id, with the probabilities of the classes."""
         questions, features = _described(interactions)
         if not questions:
@@ -93,14 +91,7 @@ class LexicalClassifier:
 
 
 class _Words:
-    """Words of a table, computed once for all statements about it.
-
-    Attributes:
-        rows: set of words of each row.
-        cells: words of all cells.
-        around: words of title and caption.
-        header: words of the header.
-    """
+    """Sets of the words of each row, of all cells, around the table, and of its header."""
 
     def __init__(self, table):
         self.rows = [_words(cell.text for cell in row.cells) for row in table.rows]
@@ -123,17 +114,7 @@ def _described(interactions):
 
 
 def _overlap(said, table):
-    """Computes the features of a statement, a list of numbers.
-
-    They are shares of the statement's words and numbers in the cells, in the header, in the caption
-    and in the rows with most of them; a flag for one row with all of the words that the table has;
-    a flag for a number that equals the number of such rows; and flags for words that negate or
-    compare.
-
-    Args:
-        said: words of the statement.
-        table: the `_Words` of the table.
-    """
+    """Computes the features of a statement with the words `said`, a list of numbers."""
     numbers = {word for word in said if word[0].isdigit()}
     names = set(said) - numbers - STOP_WORDS
     anywhere = table.cells | table.header | table.around

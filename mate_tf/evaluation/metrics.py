@@ -6,13 +6,11 @@ the conversion dropped it.
 
 import collections
 import dataclasses
-import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
-from mate_tf.answers import wikitablequestions
 from mate_tf.evaluation import denotation
 from mate_tf.evaluation.predictions import AGGREGATIONS, Interactions, Judge, Prediction
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Interaction, Question
 
 Predicted = Mapping[str, Prediction]
 """Predictions by question id. Predictions for questions outside the interactions are ignored."""
@@ -35,14 +33,14 @@ class Graded:
         answered: True if there is a prediction.
     """
 
-    interaction: interaction_pb2.Interaction
-    question: interaction_pb2.Question
+    interaction: Interaction
+    question: Question
     position: int
     right: bool
     answered: bool
 
 
-def gold_cells(question: interaction_pb2.Question) -> set[tuple[int, int]]:
+def gold_cells(question: Question) -> set[tuple[int, int]]:
     """Returns the gold cells of a question, (row, column) from 0."""
     return {(cell.row_index, cell.column_index) for cell in question.answer.answer_coordinates}
 
@@ -52,28 +50,16 @@ def by_question(predictions: Iterable[Prediction]) -> dict[str, Prediction]:
     return {prediction.question_id: prediction for prediction in predictions}
 
 
-def has_right_cells(
-    interaction: interaction_pb2.Interaction,
-    question: interaction_pb2.Question,
-    prediction: Prediction,
-) -> bool:
+def has_right_cells(interaction: Interaction, question: Question, prediction: Prediction) -> bool:
     """Returns True if the set of selected cells is the gold one."""
     del interaction
     return set(prediction.coordinates) == gold_cells(question)
 
 
 def grade(
-    interactions: Interactions,
-    predicted: Predicted,
-    is_right: Judge = has_right_cells,
+    interactions: Interactions, predicted: Predicted, is_right: Judge = has_right_cells
 ) -> list[Graded]:
-    """Grades every question of the interactions.
-
-    Args:
-        interactions: interactions with the gold answers.
-        predicted: predictions by question id.
-        is_right: function that returns True if the prediction of a question is right.
-    """
+    """Grades every question of the interactions."""
     return [
         Graded(
             interaction,
@@ -98,11 +84,6 @@ def sqa_metrics(
 ) -> dict[str, float]:
     """Computes the metrics of the SQA paper (Iyyer et al., 2017).
 
-    Args:
-        interactions: interactions with the gold answers.
-        predicted: predictions by question id.
-        is_right: see `grade`.
-
     Returns:
         ALL: share of questions answered rightly.
         SEQ: share of sequences with all questions right.
@@ -125,17 +106,9 @@ def sqa_metrics(
 
 
 def denotation_metrics(
-    interactions: Interactions,
-    predicted: Predicted,
-    targets: Mapping[str, Sequence[wikitablequestions.Value]] | None = None,
+    interactions: Interactions, predicted: Predicted
 ) -> dict[str, float | int | tuple[float, int]]:
     """Computes denotation accuracies: shares of right answers, from any cells.
-
-    Args:
-        interactions: interactions with tables and gold answers.
-        predicted: predictions by question id.
-        targets: official gold answers by example id, from `wikitablequestions.read_targets`.
-            Without them, the texts of the answers are parsed.
 
     Returns:
         denotation accuracy: share of right answers by the rules of the official WikiTableQuestions
@@ -146,8 +119,7 @@ def denotation_metrics(
             their number.
         questions, unanswered: numbers of all questions and of questions without a prediction.
     """
-    judge = functools.partial(denotation.is_right, targets=targets)
-    graded = grade(interactions, predicted, judge)
+    graded = grade(interactions, predicted, denotation.is_right)
     as_reference = grade(interactions, predicted, denotation.is_right_for_reference)
     answered = [item for item in graded if item.answered]
     kinds = breakdown(answered, lambda item: predicted[item.question.id].aggregation)
@@ -188,11 +160,7 @@ def classification_metrics(
     }
 
 
-def has_right_class(
-    interaction: interaction_pb2.Interaction,
-    question: interaction_pb2.Question,
-    prediction: Prediction,
-) -> bool:
+def has_right_class(interaction: Interaction, question: Question, prediction: Prediction) -> bool:
     """Returns True if the predicted class is the gold one."""
     del interaction
     gold = question.answer
@@ -209,31 +177,10 @@ def confidence_interval(right: int, total: int) -> tuple[float, float]:
     return float(interval.low), float(interval.high)
 
 
-def hits(interactions: Interactions, predicted: Predicted, k: int = 1) -> float:
-    """Computes Hits@k: the share of questions with a gold cell among the k most probable ones.
-
-    Args:
-        interactions: interactions with the gold answers.
-        predicted: predictions by question id, with at least k ranked cells.
-        k: number of ranked cells that count.
-    """
-    return _mean(
-        question.id in predicted
-        and bool(gold_cells(question) & set(predicted[question.id].ranked[:k]))
-        for interaction in interactions
-        for question in interaction.questions
-    )
-
-
 def breakdown(
     graded: Iterable[Graded], group_of: Callable[[Graded], Hashable]
 ) -> dict[Hashable, tuple[float, int]]:
-    """Computes accuracy and number of questions of each group, with the groups sorted.
-
-    Args:
-        graded: result of `grade`.
-        group_of: function that returns the group of a question, for example `table_size`.
-    """
+    """Computes accuracy and number of questions of each group, with the groups sorted."""
     groups = collections.defaultdict(list)
     for item in graded:
         groups[group_of(item)].append(item)
@@ -259,6 +206,11 @@ def comparison(columns: Mapping[str, Mapping[Hashable, object]], title: str = ""
     rows = list(dict.fromkeys(key for column in columns.values() for key in column))
     cells = [[title, *columns]]
     cells += [[str(row), *(_shown(column.get(row)) for column in columns.values())] for row in rows]
+    return aligned(cells)
+
+
+def aligned(cells: Sequence[Sequence[str]]) -> str:
+    """Formats lines of texts as a table: the first column to the left, the others to the right."""
     widths = [max(map(len, texts)) for texts in zip(*cells, strict=True)]
     return "\n".join(
         "  ".join(
@@ -271,10 +223,7 @@ def comparison(columns: Mapping[str, Mapping[Hashable, object]], title: str = ""
 
 def _counts(graded):
     """Returns the numbers of all questions and of questions without a prediction."""
-    return {
-        "questions": len(graded),
-        "unanswered": sum(not item.answered for item in graded),
-    }
+    return {"questions": len(graded), "unanswered": sum(not item.answered for item in graded)}
 
 
 def _shown(value):

@@ -19,7 +19,7 @@ from mate_tf.data.interactions import parse_question_id
 from mate_tf.errors import InputError
 from mate_tf.files import json_files
 from mate_tf.files.atomic import write_text
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Interaction, Question
 
 LABEL_COLUMNS = ("gold_aggr", "pred_aggr", "gold_cls", "pred_cls", "logits_cls")
 NUM_RANKED = 5
@@ -70,8 +70,8 @@ class Prediction:
     labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
-Interactions = Sequence[interaction_pb2.Interaction]
-Judge = Callable[[interaction_pb2.Interaction, interaction_pb2.Question, Prediction], bool]
+Interactions = Sequence[Interaction]
+Judge = Callable[[Interaction, Question, Prediction], bool]
 """Whether a prediction answers a question about a table."""
 
 
@@ -127,10 +127,8 @@ def prediction(output: Mapping, threshold: float = 0.5) -> Prediction:
     in_table = (rows > 0) & (columns > 0)
     spans = ()
     if "input_ids" in output:
-        if "span_logits" in output:
+        if "span_logits" in output or "pred_span" in output:
             found = _best_span(output, in_table)
-        elif "pred_span" in output:
-            found = _predicted_span(output, in_table)
         else:
             found = _runs(in_table & (probs > threshold), probs)
         spans = tuple(_spans(found, rows, columns, np.asarray(output["input_ids"])))
@@ -157,14 +155,9 @@ def prediction(output: Mapping, threshold: float = 0.5) -> Prediction:
 
 
 def _runs(chosen, probs):
-    """Yields (begin, end, score) of each run of selected tokens.
+    """Yields (begin, end, geometric mean of the probabilities) of each run of selected tokens.
 
-    The score is the geometric mean of the probabilities. As in the reference, a run may continue in
-    the next cell; it belongs to its first cell.
-
-    Args:
-        chosen: <bool>[seq].
-        probs: <float>[seq].
+    As in the reference, a run may continue in the next cell; it belongs to its first cell.
     """
     edges = np.flatnonzero(np.diff(chosen, prepend=False, append=False)).tolist()
     for begin, end in zip(edges[::2], edges[1::2], strict=True):
@@ -172,19 +165,15 @@ def _runs(chosen, probs):
 
 
 def _best_span(output, in_table):
-    """Yields (begin, end, logit) of the most probable span, if it is in a data cell."""
-    logits = np.asarray(output["span_logits"])
-    best = int(np.argmax(logits))
-    first, last = np.asarray(output["span_indexes"])[best].tolist()
+    """Yields (begin, end, logit or log-probability) of the best span, if it is in a data cell."""
+    if "span_logits" in output:
+        best = int(np.argmax(output["span_logits"]))
+        span, score = output["span_indexes"][best], output["span_logits"][best]
+    else:
+        span, score = output["pred_span"], output["span_log_prob"]
+    first, last = np.asarray(span).tolist()
     if in_table[first]:
-        yield first, last + 1, float(logits[best])
-
-
-def _predicted_span(output, in_table):
-    """Yields (begin, end, log-probability) of the predicted span, if it is in a data cell."""
-    first, last = np.asarray(output["pred_span"]).tolist()
-    if in_table[first]:
-        yield first, last + 1, float(output["span_log_prob"])
+        yield first, last + 1, float(score)
 
 
 def _spans(found, rows, columns, input_ids):
@@ -228,11 +217,7 @@ def _labels(output):
 
 
 def _typed(labels):
-    """Returns the fields of a prediction that follow from its labels.
-
-    Raises:
-        ValueError, IndexError: if a label is no number, or no operation has this number.
-    """
+    """Returns the fields that follow from labels. Raises ValueError or IndexError."""
     fields = {}
     if labels.get("pred_aggr"):
         fields["aggregation"] = AGGREGATIONS[int(labels["pred_aggr"])]
@@ -251,13 +236,7 @@ def _typed(labels):
 def write_tsv(
     predictions: Iterable[Prediction], path: str | os.PathLike, *, token_probabilities: bool = False
 ) -> None:
-    """Writes predictions like the reference: cells sorted by column, lines ending with CR LF.
-
-    Args:
-        predictions: predictions in the order of the file.
-        path: the file.
-        token_probabilities: also write the column token_probabilities.
-    """
+    """Writes predictions like the reference: cells sorted by column, lines ending with CR LF."""
     predictions = list(predictions)
     labels = [_label_columns(prediction) for prediction in predictions]
     present = [name for name in LABEL_COLUMNS if any(name in each for each in labels)]

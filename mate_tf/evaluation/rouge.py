@@ -8,12 +8,7 @@ from mate_tf.errors import InputError
 from mate_tf.evaluation import confidence_intervals, metrics
 from mate_tf.evaluation.extractive import sentences
 
-METRICS = {
-    "ROUGE-1": "rouge1",
-    "ROUGE-2": "rouge2",
-    "ROUGE-L": "rougeL",
-    "ROUGE-Lsum": "rougeLsum",
-}
+METRICS = {"ROUGE-1": "rouge1", "ROUGE-2": "rouge2", "ROUGE-L": "rougeL", "ROUGE-Lsum": "rougeLsum"}
 """Name of a metric -> its name in rouge-score. Values are F1 scores of stemmed words."""
 
 _CACHED = 1 << 17  # pairs of texts; a comparison of systems reads all scores again
@@ -29,10 +24,6 @@ def scores(gold: str, written: str) -> dict[str, float]:
 
     Words are stemmed and in lower case, as rouge-score does it. For ROUGE-Lsum a line of a text is
     a sentence; a text of one line is split (`extractive.sentences`).
-
-    Args:
-        gold: the gold text.
-        written: the text to score; "" scores 0.
 
     Raises:
         InputError: if the package rouge-score is not installed.
@@ -81,11 +72,6 @@ def differences(
     interactions: metrics.Interactions, predicted: metrics.Predicted, other: metrics.Predicted
 ) -> dict[str, str]:
     """Compares two systems on the same texts, by the paired bootstrap.
-
-    Args:
-        interactions: see `evaluate`; at least one has a gold text.
-        predicted: predictions of a system by question id.
-        other: those of the other system.
 
     Returns:
         metric -> text with the difference and its 95 % interval, positive if the first is better.

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mate_tf.evaluation.metrics import aligned
+
 FILE = "seeds.json"
 """Name of the file with the statistics of a job, in the model folder."""
 
@@ -89,12 +91,7 @@ def over_seeds(runs: Sequence[Mapping[str, float]], shares: bool) -> dict[str, S
 
 
 def table(spreads: Mapping[str, Spread], shares: bool) -> str:
-    """Formats the statistics as a plain text table with a line for each metric.
-
-    Args:
-        spreads: metric -> its statistics.
-        shares: True for shares, which are printed in per cent.
-    """
+    """Formats the statistics as a plain text table with a line for each metric."""
     cells = [["", "median", "± half IQR", "95 % interval of the mean"]]
     for name, each in spreads.items():
         interval = "-"
@@ -102,14 +99,7 @@ def table(spreads: Mapping[str, Spread], shares: bool) -> str:
             interval = f"{_shown(each.low, shares)} to {_shown(each.high, shares)}"
         errors = f"± {_shown(each.half_iqr, shares)}"
         cells.append([name, _shown(each.median, shares), errors, interval])
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return "\n".join(
-        "  ".join(
-            [line[0].ljust(widths[0])]
-            + [text.rjust(width) for text, width in zip(line[1:], widths[1:], strict=True)]
-        )
-        for line in cells
-    )
+    return aligned(cells)
 
 
 def _shown(value: float, share: bool) -> str:

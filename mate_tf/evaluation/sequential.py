@@ -55,12 +55,7 @@ def predict_in_sequence(
 
 
 def chosen_cells(output: Mapping, threshold: float = 0.5) -> np.ndarray:
-    """Returns <int64>[cells]: numbers of the data cells with a mean above the threshold.
-
-    Args:
-        output: an output of `predict`, see `predict_in_sequence`.
-        threshold: see `predict_in_sequence`.
-    """
+    """Returns <int64>[cells]: numbers of the data cells with a mean above the threshold."""
     cells = _cell_numbers(output)
     in_table = cells >= 0
     weights = np.asarray(output.get("selected_tokens", output.get("probs")), np.float64)

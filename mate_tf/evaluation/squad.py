@@ -17,7 +17,7 @@ from mate_tf.data.converters.offsets import Offsets
 from mate_tf.data.interactions import parse_question_id
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.files.atomic import write_json
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Interaction, Question
 
 
 class Answer(NamedTuple):
@@ -58,16 +58,9 @@ class Threshold(NamedTuple):
 
 
 def read_answers(
-    interactions: Iterable[interaction_pb2.Interaction],
-    predicted: Mapping[str, Prediction],
-    offsets: Offsets,
+    interactions: Iterable[Interaction], predicted: Mapping[str, Prediction], offsets: Offsets
 ) -> dict[str, Answer]:
     """Finds the best span of each question over all of its windows.
-
-    Args:
-        interactions: paragraphs with questions about them (`data.datasets.squad`).
-        predicted: predictions by window id (`data.converters.windows`).
-        offsets: offsets of the tokenizer that made the windows.
 
     Returns:
         official question id -> answer; questions without a window are left out.
@@ -88,13 +81,7 @@ def read_answers(
 
 
 def _answer(read: Sequence[tuple[int, Prediction]], text: str, ranges: np.ndarray) -> Answer:
-    """Returns the answer of the best span.
-
-    Args:
-        read: (first token, prediction) of each window.
-        text: the paragraph.
-        ranges: <int64>[tokens, 2], begin and end of each token in the text.
-    """
+    """Returns the best answer of (first token, prediction) pairs; `ranges` <int64>[tokens, 2]."""
     spans = [(start, span) for start, prediction in read for span in prediction.spans[:1]]
     empty = [each.empty_span_log_prob for _, each in read if each.empty_span_log_prob is not None]
     start, best = max(spans, key=lambda each: each[1]["score"])
@@ -103,12 +90,12 @@ def _answer(read: Sequence[tuple[int, Prediction]], text: str, ranges: np.ndarra
     return Answer(text[ranges[first, 0] : ranges[last, 1]], float(score))
 
 
-def official_id(question: interaction_pb2.Question) -> str:
+def official_id(question: Question) -> str:
     """Returns the data set's id of a question."""
     return parse_question_id(question.id).example
 
 
-def scores(question: interaction_pb2.Question, text: str, *, may_be_empty: bool) -> Scores:
+def scores(question: Question, text: str, *, may_be_empty: bool) -> Scores:
     """Computes exact match and F1 of a text.
 
     Args:
@@ -127,7 +114,7 @@ def scores(question: interaction_pb2.Question, text: str, *, may_be_empty: bool)
 
 
 def evaluate(
-    interactions: Iterable[interaction_pb2.Interaction],
+    interactions: Iterable[Interaction],
     answers: Mapping[str, Answer],
     threshold: float | None = None,
 ) -> dict[str, float | int | str | tuple[float, int]]:
@@ -186,7 +173,7 @@ def evaluate(
     }
 
 
-def has_answer(question: interaction_pb2.Question) -> bool:
+def has_answer(question: Question) -> bool:
     """Returns True if the paragraph has an answer to the question."""
     return bool(question.answer.answer_texts)
 
@@ -228,11 +215,6 @@ def write_predictions(
 
     <target>.predictions.json has the answers by question id. For version 2.0,
     <target>.na_probs.json has the probabilities of no answer.
-
-    Args:
-        answers: result of `read_answers`.
-        target: beginning of the paths.
-        threshold: see `evaluate`.
 
     Returns:
         paths of the files.

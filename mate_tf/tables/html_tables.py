@@ -19,20 +19,7 @@ LIMITS = Limits(max_table_mb=32)
 
 _HEADINGS = ("h2", "h3", "h4", "h5", "h6")
 _IGNORED = ("script", "style", "noscript", "template", "math")
-_VOID = (
-    "area",
-    "base",
-    "br",
-    "col",
-    "embed",
-    "hr",
-    "img",
-    "input",
-    "link",
-    "meta",
-    "source",
-    "wbr",
-)
+_VOID = frozenset("area base br col embed hr img input link meta source wbr".split())  # noqa: SIM905
 _BREAKS = ("br", "p", "div", "li")
 _MARKS = {"reference", "mw-editsection"}
 """Classes of Wikipedia's marks of footnotes and links for editing."""
@@ -65,11 +52,7 @@ class Page(NamedTuple):
 
 
 def read_page(path: str | os.PathLike, name: str | None = None) -> Page:
-    """Reads the tables of a UTF-8 HTML file.
-
-    Args:
-        path: the file.
-        name: start of the tables' ids, to which their numbers are added; by default the path.
+    """Reads the tables of a UTF-8 HTML file. Their ids begin with `name`, by default the path.
 
     Raises:
         InputError: if it cannot be read, is too large or not UTF-8.
@@ -86,12 +69,7 @@ def read_page(path: str | os.PathLike, name: str | None = None) -> Page:
 
 
 class _Reader(HTMLParser):
-    """Collects tables and the texts around them.
-
-    Attributes:
-        tables: the tables so far.
-        num_left_out: number of tables that are left out so far.
-    """
+    """Collects tables with the texts around them, and the number of tables left out."""
 
     def __init__(self, name: str):
         super().__init__(convert_charrefs=True)

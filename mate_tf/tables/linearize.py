@@ -207,14 +207,7 @@ def _question_length(ids, word_starts, fitting: "_Fitting") -> int:
 
 
 class _Fitting:
-    """Selection of the tokens of a table that fit a budget.
-
-    Args:
-        table: the table.
-        config: limits, and permissions to shorten.
-        selected: <bool>[num_tokens] or None, see `linearize`.
-        ranking: for pruning, or None.
-    """
+    """Selects the tokens that fit a budget, of `selected` <bool>[num_tokens] if it is given."""
 
     def __init__(self, table: TokenizedTable, config: ConversionConfig, selected, ranking):
         self.table, self.config = table, config
@@ -229,11 +222,7 @@ class _Fitting:
         self._num_columns = min(table.num_columns, config.max_column_id - 1)
 
     def _costs_of(self, tokens: np.ndarray) -> np.ndarray:
-        """Counts the usable tokens among <bool>[num_tokens] in each cell.
-
-        Returns:
-            <int64>[1 + rows, 1 + columns]; column 0 is unused.
-        """
+        """Counts the usable tokens in each cell, <int64>[1 + rows, 1 + columns]."""
         table, tokens = self.table, tokens & self._usable
         shape = table.num_rows + 1, table.num_columns + 1
         cells = table.rows[tokens].astype(np.int64) * shape[1] + table.columns[tokens]
@@ -304,16 +293,9 @@ class _Fitting:
         return in_columns, in_rows
 
     def _filled(self, inside, budget: int) -> np.ndarray:
-        """Selects words by their position in the cell until the next one does not fit.
+        """Returns the indices of words, by position in the cell, until the next one does not fit.
 
         Of words at the same position, those of the longest cells come first.
-
-        Args:
-            inside: <bool>[num_tokens], tokens that may be selected.
-            budget: tokens that fit.
-
-        Returns:
-            <int64>[kept tokens], indices in ascending order.
         """
         table, tokens = self.table, np.flatnonzero(inside)
         lengths = self._costs_of(self._usable)[table.rows[tokens], table.columns[tokens]]
@@ -372,10 +354,5 @@ def _best(order: np.ndarray, count: int) -> np.ndarray:
 
 
 def _within(order: np.ndarray, inside: np.ndarray) -> np.ndarray:
-    """Returns the members of `order` <int64>[n] that are inside, counted among those inside.
-
-    Args:
-        order: columns or rows, from 0.
-        inside: <bool>[columns or rows].
-    """
+    """Returns the members of `order` <int64>[n] that are inside, counted among those inside."""
     return (np.cumsum(inside) - 1)[order[inside[order]]]

@@ -19,7 +19,6 @@ NUM_SENTENCES = 5
 _MAX_SHARE = 0.9  # terms in a larger share of the documents are ignored
 _DECIMALS = 12  # scores are rounded, so that rounding errors do not change the order
 
-_WIKI_PATH = re.compile(r"^/wiki/")
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION = str.maketrans(dict.fromkeys(string.punctuation, " "))
 
@@ -77,9 +76,6 @@ class TextIndex:
 
     Terms are words and pairs of words. Terms in more than 90 % of the texts are ignored, unless no
     other terms are left, as with a single text.
-
-    Args:
-        texts: the documents.
     """
 
     def __init__(self, texts: Sequence[str]):
@@ -176,7 +172,7 @@ def expand(
 
 def entity_name(identifier: str) -> str:
     """Returns the name in the path of a Wikipedia page: "Alpha Peak" for "/wiki/Alpha_Peak"."""
-    return _WIKI_PATH.sub("", identifier).replace("_", " ")
+    return identifier.removeprefix("/wiki/").replace("_", " ")
 
 
 def normalize_for_search(text: str) -> str:
@@ -213,9 +209,7 @@ class AnswerFinder:
     """
 
     def __init__(
-        self,
-        rows: Iterable[Iterable[tuple[str, Collection[str]]]],
-        texts: Mapping[str, str],
+        self, rows: Iterable[Iterable[tuple[str, Collection[str]]]], texts: Mapping[str, str]
     ):
         self._passages = {name: _searchable(text) for name, text in texts.items()}
         self._cells = [

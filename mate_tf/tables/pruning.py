@@ -71,12 +71,7 @@ class TableWords:
 
 
 class Ranking:
-    """Columns and rows of a table, ordered by relevance for a question.
-
-    Args:
-        table: words of the table.
-        question: text of the question.
-    """
+    """Columns and rows of a table, ordered by relevance for a question."""
 
     def __init__(self, table: TableWords, question: str):
         self._table = table
@@ -151,30 +146,14 @@ class Ranking:
         return self._incidence(self._table.rows[self._matches] - 1, self._table.num_rows, data)
 
     def _incidence(self, lines, count: int, where=slice(None)) -> np.ndarray:
-        """Marks the columns (or rows) that have a word of the question.
-
-        Args:
-            lines: <int64>[matches], column (or row) of each match.
-            count: number of columns (or rows).
-            where: <bool>[matches], the matches to use.
-
-        Returns:
-            <bool>[count, question words].
-        """
+        """Returns <bool>[count, question words]: the words that each column (or row) has."""
         has = np.zeros((count, self._num_words), bool)
         has[lines[where], self._numbers[where]] = True
         return has
 
 
 def _weights(has: np.ndarray) -> np.ndarray:
-    """Computes weights of words from their frequency.
-
-    Args:
-        has: <bool>[columns or rows, words].
-
-    Returns:
-        <int64>[words], larger for rarer words, and above 0 for words that are everywhere.
-    """
+    """Returns <int64>[words], larger for words that fewer of <bool>[lines, words] have, above 0."""
     frequency = np.maximum(has.sum(axis=0), 1)
     return np.rint(WEIGHT_UNIT * np.log1p(len(has) / frequency)).astype(np.int64)
 

@@ -45,10 +45,7 @@ class Made(NamedTuple):
 def questions(table: Table, rng: random.Random, count: int) -> Iterator[Made]:
     """Generates distinct questions about a table.
 
-    Args:
-        table: any table. A very small one may give few questions or none.
-        rng: source of all random choices.
-        count: largest number of questions.
+    A very small table may give few or none.
     """
     subject, seen = Subject(table, rng), set()
     if not subject.sheet.columns or subject.sheet.num_rows < 2:
@@ -105,10 +102,7 @@ def _other_lookup(made: Subject):
     if row is None or not is_name(column.keys[row]):
         return None
     text = made.say(
-        wordings.CONDITION,
-        c=made.noun(column),
-        other=made.noun(other),
-        value=made.name(other, row),
+        wordings.CONDITION, c=made.noun(column), other=made.noun(other), value=made.name(other, row)
     )
     return text, [row], column
 

@@ -186,9 +186,7 @@ _WORDINGS = {
 def wordings(name: str, use: str) -> tuple[str, ...]:
     """Returns the wordings for a column that name it by another word; often none.
 
-    Args:
-        name: name of the column, in lower case.
-        use: "lookup", "highest", "lowest", "more" or "less".
+    `use` is "lookup", "highest", "lowest", "more" or "less".
     """
     found = [_WORDINGS[word][use] for word in reversed(name.split()) if word in _WORDINGS]
     return found[0] if found else ()

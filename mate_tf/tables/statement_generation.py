@@ -38,10 +38,7 @@ def synthetic(table: Table, rng: random.Random, count: int) -> Iterator[Statemen
     without a unique name are not used. Only columns with exactly one number, or exactly one date,
     in each cell are used for comparisons.
 
-    Args:
-        table: any table. A very small one may give few statements or none.
-        rng: source of all random choices.
-        count: largest number of statements.
+    A very small table may give few or none.
     """
     sheet, seen = Sheet(table), set()
     truth = rng.random() < 0.5
@@ -66,11 +63,6 @@ def counterfactual(table: Table, text: str, rng: random.Random) -> str | None:
 
     The two cells differ in more than case and punctuation, and the other cell is not mentioned in
     the text. Of overlapping mentions only the longest is used.
-
-    Args:
-        table: the table.
-        text: a text about the table.
-        rng: source of all random choices.
 
     Returns:
         The new text; None if no mentioned cell can be replaced.
@@ -120,13 +112,7 @@ class _Chosen(NamedTuple):
 
 
 class _Result(NamedTuple):
-    """A number computed from rows.
-
-    Attributes:
-        words: words that describe it.
-        value: the number.
-        of_rows: computes the same of other rows.
-    """
+    """A number, the words that describe it, and the function that computes it for other rows."""
 
     words: str
     value: float

@@ -178,20 +178,18 @@ class Task(base_task.Task):
         self._check_length()
         model = self.model_type(self.model_config())
         if self.task_config.freeze:
-            model.freeze(self._frozen(model))
+            pattern = _pattern("task.freeze", [self.task_config.freeze])
+            found = checkpoints.matching_variables(model, pattern)
+            if not found:
+                raise InputError(
+                    f"task.freeze: {pattern!r} is in no name of a variable of the model"
+                )
+            model.freeze(found)
         return model
 
     def model_config(self):
         """Returns the config that `build_model` gives to the model."""
         return self.task_config.model
-
-    def _frozen(self, model):
-        """Returns the variables with a name that `freeze` matches."""
-        pattern = _pattern("task.freeze", [self.task_config.freeze])
-        found = checkpoints.matching_variables(model, pattern)
-        if not found:
-            raise InputError(f"task.freeze: {pattern!r} is in no name of a variable of the model")
-        return found
 
     def check_vocabulary(self):
         """Raises InputError if the vocabulary is broken or is larger than the model's."""
@@ -242,10 +240,6 @@ class Task(base_task.Task):
         """Returns batches of the model's inputs, with the labels for losses and metrics.
 
         Each replica gets an equal part of a batch. Loss and metrics are those of the whole batch.
-
-        Args:
-            params: a `TableDataConfig`.
-            input_context: a `tf.distribute.InputContext`, or None for one replica.
 
         Returns:
             `tf.data.Dataset` of dicts, name -> tensor[batch, ...].
@@ -348,11 +342,7 @@ class Read:
 
 
 def _pattern(key, parts):
-    """Returns the alternation of regular expressions, or None for no parts.
-
-    Raises:
-        InputError: if it is not a valid regular expression; the message names `key`.
-    """
+    """Returns the alternation of regular expressions, or None for no parts."""
     pattern = "|".join(parts)
     try:
         re.compile(pattern)

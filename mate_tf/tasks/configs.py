@@ -295,14 +295,7 @@ def fine_tuning(
 ) -> TableExperiment:
     """Returns an experiment with BERT's AdamW and learning rate, as google-research/tapas has it.
 
-    Args:
-        task: config of the task.
-        train_steps: number of steps.
-        batch_size: examples per step.
-        learning_rate: peak of the learning rate.
-        warmup_ratio: share of the steps in which the learning rate rises.
-        grad_clipping: bound of each element of a gradient; None: no bound. The global norm of the
-            gradients is clipped to 1 before.
+    `grad_clipping` bounds each element of a gradient; then the global norm is clipped to 1.
     """
     task.train_data.override({"is_training": True, "global_batch_size": batch_size})
     experiment = TableExperiment(task=task)

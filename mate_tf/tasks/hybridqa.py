@@ -24,7 +24,7 @@ from mate_tf.evaluation.metrics import gold_cells
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.heads.spans import MLP
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos.interaction_pb2 import Interaction
 from mate_tf.tasks import base, configs, registry, table
 
 NO_CANDIDATE = "no candidate cell"
@@ -122,9 +122,7 @@ class HybridQaTask(table.TableTask):
         )
 
 
-def _learnable(
-    questions: hybridqa.Questions, discard_ambiguous: bool
-) -> Iterator[interaction_pb2.Interaction]:
+def _learnable(questions: hybridqa.Questions, discard_ambiguous: bool) -> Iterator[Interaction]:
     """Yields training questions. Those that are no use for training are marked, with the reason."""
     for interaction in questions:
         for question in interaction.questions:

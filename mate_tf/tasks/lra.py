@@ -73,21 +73,9 @@ def experiment(
 ) -> configs.TableExperiment:
     """Returns an experiment with Long Range Arena's optimizer and learning rate.
 
-    The learning rate at step t is `learning_rate` * min(1, t / w) / sqrt(max(t, w)). With `cosine`
-    it rises to `learning_rate` in w steps and then follows half a cosine down to 0.
-
-    Args:
-        name: name of the task.
-        length: tokens per example.
-        tokens: kind of tokens, see `SequenceConversionConfig.tokens`.
-        model: config of the model.
-        config: class of the task's config.
-        train_steps: number of steps.
-        warmup_steps: w, steps of the warm-up.
-        batch_size: examples per step.
-        learning_rate: see above.
-        weight_decay: weight decay of all variables.
-        cosine: whether the learning rate follows a cosine.
+    The learning rate at step t is `learning_rate` * min(1, t / w) / sqrt(max(t, w)) with w
+    `warmup_steps`. With `cosine` it rises to `learning_rate` in w steps and then follows half a
+    cosine down to 0. `length` is in tokens, of a kind of `SequenceConversionConfig.tokens`.
     """
     conversion = sequence.SequenceConversionConfig(max_seq_length=length, tokens=tokens)
     task = config(name=name, conversion=conversion, model=model)
@@ -101,17 +89,10 @@ def experiment(
         checkpoint_interval=1000,
         validation_interval=1000,
     )
+    kind, rate = "power", {"power": -0.5}
     if cosine:
-        rate = {
-            "type": "cosine",
-            "cosine": {
-                "initial_learning_rate": learning_rate,
-                "decay_steps": train_steps,
-                "offset": warmup_steps,
-            },
-        }
-    else:
-        rate = {"type": "power", "power": {"initial_learning_rate": learning_rate, "power": -0.5}}
+        kind, rate = "cosine", {"decay_steps": train_steps, "offset": warmup_steps}
+    rate = {"type": kind, kind: {"initial_learning_rate": learning_rate, **rate}}
     found.trainer.optimizer_config.override(
         {
             "optimizer": {

@@ -13,12 +13,7 @@ from mate_tf.models.pretrainer import PretrainerConfig, TablePretrainer
 from mate_tf.tasks import base, configs, registry
 from mate_tf.tasks.head_metrics import CLASS
 
-METRICS = (
-    "masked_lm_accuracy",
-    "masked_lm_loss",
-    "next_sentence_accuracy",
-    "next_sentence_loss",
-)
+METRICS = ("masked_lm_accuracy", "masked_lm_loss", "next_sentence_accuracy", "next_sentence_loss")
 
 
 class PretrainTask(base.Task):

@@ -1,23 +1,10 @@
 """SQA: sequences of questions about a table. A question may refer to the previous answer."""
 
-import dataclasses
-
 from mate_tf.data.datasets import sqa
 from mate_tf.errors import InputError
 from mate_tf.evaluation import metrics
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.tasks import configs, registry, table
-
-
-@dataclasses.dataclass
-class SqaTaskConfig(configs.TableTaskConfig):
-    """Config of SQA, with a dev set split off the training questions.
-
-    Attributes:
-        random_split: number of the official division of train into train and dev, from 1 to 5.
-    """
-
-    random_split: int = 1
 
 
 @registry.register
@@ -42,12 +29,9 @@ class SqaTask(table.TableTask):
     def experiment(cls):
         """Returns TAPAS's hyper-parameters for SQA with MATE's attention (paper, appendix A)."""
         return configs.fine_tuning(
-            SqaTaskConfig(
+            table.SplitTaskConfig(
                 name=cls.name,
-                model=ClassifierConfig(
-                    select_one_column=True,
-                    allow_empty_column_selection=False,
-                ),
+                model=ClassifierConfig(select_one_column=True, allow_empty_column_selection=False),
             ),
             train_steps=200_000,
             batch_size=128,

@@ -63,10 +63,7 @@ class StatementsTask(TabFactTask):
 def truth_classifier() -> ClassifierConfig:
     """Returns the config of a model with a classification head of two classes only."""
     return ClassifierConfig(
-        encoder=EncoderConfig(
-            hidden_dropout_prob=0.07,
-            attention_probs_dropout_prob=0.0,
-        ),
+        encoder=EncoderConfig(hidden_dropout_prob=0.07, attention_probs_dropout_prob=0.0),
         num_classification_labels=2,
         disable_per_token_loss=True,
     )

@@ -1,11 +1,24 @@
 """Base class of tasks over tables."""
 
+import dataclasses
+
 from mate_tf import evaluation
 from mate_tf.data import features
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import write_text
-from mate_tf.tasks import base
+from mate_tf.tasks import base, configs
+
+
+@dataclasses.dataclass
+class SplitTaskConfig(configs.TableTaskConfig):
+    """Config of a task with a dev set split off the training questions.
+
+    Attributes:
+        random_split: number of the official division of train into train and dev, from 1 to 5.
+    """
+
+    random_split: int = 1
 
 
 class TableTask(base.Task):
@@ -44,13 +57,7 @@ class TableTask(base.Task):
         return {"questions": {"accuracy": evaluation.metrics.accuracy(graded)}}
 
     def is_right(self, interaction, question, prediction):
-        """Judges one answer: its class, its value if the model aggregates, otherwise its cells.
-
-        Args:
-            interaction: the table.
-            question: the question with its gold answer.
-            prediction: `evaluation.predictions.Prediction`.
-        """
+        """Judges one answer: its class, its value if the model aggregates, otherwise its cells."""
         model = self.task_config.model
         if model.num_classification_labels:
             return evaluation.metrics.has_right_class(interaction, question, prediction)

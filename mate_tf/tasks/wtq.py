@@ -1,7 +1,7 @@
 """WTQ, WIKISQL and WIKISQL_SUPERVISED: answers are cells or computed from cells."""
 
-import dataclasses
-import functools
+from collections.abc import Mapping
+from typing import ClassVar
 
 from mate_tf import evaluation
 from mate_tf.data import datasets
@@ -14,84 +14,72 @@ NUM_AGGREGATIONS = 4
 COUNTING_BASELINES = ("lexical match, counted", "row and column match, counted")
 """Baselines that answer "how many" with a number."""
 
-_fine_tuning = functools.partial(configs.fine_tuning, train_steps=50_000, batch_size=512)
 
-
-@dataclasses.dataclass
-class WtqTaskConfig(configs.TableTaskConfig):
-    """Config of WikiTableQuestions, with a dev set split off the training questions.
+class DenotationTask(table.TableTask):
+    """Base class. The hyper-parameters are TAPAS's, with MATE's attention.
 
     Attributes:
-        random_split: number of the official division of train into train and dev, from 1 to 5.
+        config_type: class of the task's config.
+        heads: arguments of `weakly_supervised`.
+        learning_rate, warmup_ratio: arguments of `configs.fine_tuning`.
     """
 
-    random_split: int = 1
-
-
-@registry.register
-class WtqTask(table.TableTask):
-    """WikiTableQuestions (Pasupat and Liang, 2015), trained on the answers alone."""
-
-    name = "WTQ"
     baselines = (*table.TableTask.baselines, *COUNTING_BASELINES)
-
-    def interactions(self, input_dir, split):
-        return datasets.wikitq.read(input_dir, split, random_split=self.task_config.random_split)
+    config_type = configs.TableTaskConfig
+    heads: ClassVar[Mapping[str, float]] = {}
+    learning_rate = warmup_ratio = 0.0
 
     def measure(self, interactions, predicted):
-        """Computes denotation accuracy by the official evaluator's rules."""
-        return {"WTQ": evaluation.metrics.denotation_metrics(interactions, predicted)}
-
-    @classmethod
-    def experiment(cls):
-        """Returns TAPAS's hyper-parameters for WikiTableQuestions with MATE's attention."""
-        return _fine_tuning(
-            WtqTaskConfig(
-                name=cls.name,
-                model=weakly_supervised(
-                    temperature=0.0352513,
-                    answer_loss_cutoff=0.664694,
-                    cell_select_pref=0.207951,
-                    huber_loss_delta=0.121194,
-                    init_cell_selection_weights_to_zero=True,
-                ),
-            ),
-            learning_rate=1.93581e-5,
-            warmup_ratio=0.128960,
-        )
-
-
-@registry.register
-class WikiSqlTask(table.TableTask):
-    """WikiSQL (Zhong et al., 2017), trained on the answers of the queries."""
-
-    name = "WIKISQL"
-    baselines = (*table.TableTask.baselines, *COUNTING_BASELINES)
-    supervised = False
-
-    def interactions(self, input_dir, split):
-        return datasets.wikisql.read(input_dir, split, supervised=self.supervised)
-
-    def measure(self, interactions, predicted):
-        """Computes denotation accuracy by the rules of WikiTableQuestions."""
+        """Computes denotation accuracy by the rules of WikiTableQuestions' evaluator."""
         return {self.name: evaluation.metrics.denotation_metrics(interactions, predicted)}
 
     @classmethod
     def experiment(cls):
-        """Returns TAPAS's hyper-parameters for WikiSQL with MATE's attention."""
-        return _fine_tuning(
-            configs.TableTaskConfig(
-                name=cls.name,
-                model=weakly_supervised(
-                    temperature=0.107515,
-                    answer_loss_cutoff=0.185567,
-                    cell_select_pref=0.611754,
-                    huber_loss_delta=1265.74,
-                ),
-            ),
-            learning_rate=6.17164e-5,
-            warmup_ratio=0.1424,
+        """Returns TAPAS's hyper-parameters for the data set."""
+        return configs.fine_tuning(
+            cls.config_type(name=cls.name, model=weakly_supervised(**cls.heads)),
+            train_steps=50_000,
+            batch_size=512,
+            learning_rate=cls.learning_rate,
+            warmup_ratio=cls.warmup_ratio,
         )
+
+
+@registry.register
+class WtqTask(DenotationTask):
+    """WikiTableQuestions (Pasupat and Liang, 2015), trained on the answers alone."""
+
+    name = "WTQ"
+    config_type = table.SplitTaskConfig
+    heads: ClassVar = {
+        "temperature": 0.0352513,
+        "answer_loss_cutoff": 0.664694,
+        "cell_select_pref": 0.207951,
+        "huber_loss_delta": 0.121194,
+        "init_cell_selection_weights_to_zero": True,
+    }
+    learning_rate, warmup_ratio = 1.93581e-5, 0.128960
+
+    def interactions(self, input_dir, split):
+        return datasets.wikitq.read(input_dir, split, random_split=self.task_config.random_split)
+
+
+@registry.register
+class WikiSqlTask(DenotationTask):
+    """WikiSQL (Zhong et al., 2017), trained on the answers of the queries."""
+
+    name = "WIKISQL"
+    supervised = False
+    heads: ClassVar = {
+        "temperature": 0.107515,
+        "answer_loss_cutoff": 0.185567,
+        "cell_select_pref": 0.611754,
+        "huber_loss_delta": 1265.74,
+    }
+    learning_rate, warmup_ratio = 6.17164e-5, 0.1424
+
+    def interactions(self, input_dir, split):
+        return datasets.wikisql.read(input_dir, split, supervised=self.supervised)
 
 
 @registry.register
@@ -100,39 +88,22 @@ class SupervisedWikiSqlTask(WikiSqlTask):
 
     name = "WIKISQL_SUPERVISED"
     supervised = True
-
-    @classmethod
-    def experiment(cls):
-        """Returns TAPAS's hyper-parameters for supervised WikiSQL with MATE's attention."""
-        return _fine_tuning(
-            configs.TableTaskConfig(
-                name=cls.name,
-                model=weakly_supervised(
-                    use_answer_as_supervision=False,
-                    allow_empty_column_selection=True,
-                    temperature=0.763141,
-                    answer_loss_cutoff=36.4519,
-                    cell_select_pref=0.903421,
-                    huber_loss_delta=222.088,
-                ),
-            ),
-            learning_rate=4.12331e-5,
-            warmup_ratio=0.168479,
-        )
+    heads: ClassVar = {
+        "use_answer_as_supervision": False,
+        "allow_empty_column_selection": True,
+        "temperature": 0.763141,
+        "answer_loss_cutoff": 36.4519,
+        "cell_select_pref": 0.903421,
+        "huber_loss_delta": 222.088,
+    }
+    learning_rate, warmup_ratio = 4.12331e-5, 0.168479
 
 
 def weakly_supervised(**options) -> ClassifierConfig:
-    """Returns the config of a model that selects cells of one column and an operation.
-
-    Args:
-        **options: further fields of the `ClassifierConfig`.
-    """
+    """Returns the config of a model that selects cells of one column and an operation."""
     options = {
         "select_one_column": True,
         "allow_empty_column_selection": False,
         "use_answer_as_supervision": True,
     } | options
-    return ClassifierConfig(
-        num_aggregation_labels=NUM_AGGREGATIONS,
-        **options,
-    )
+    return ClassifierConfig(num_aggregation_labels=NUM_AGGREGATIONS, **options)

@@ -47,11 +47,7 @@ def config(attention, segments=3, num_layers=NUM_LAYERS, disabled=features.TOKEN
 
 
 @pytest.mark.parametrize(
-    ("kind", "attention"),
-    [
-        ("BertEncoder", "full"),
-        ("BertEncoderV2", "mate_efficient"),
-    ],
+    ("kind", "attention"), [("BertEncoder", "full"), ("BertEncoderV2", "mate_efficient")]
 )
 def test_same_outputs(tmp_path, kind, attention):
     theirs = bert(kind)

@@ -12,10 +12,7 @@ from mate_tf.models.encoder import EncoderConfig, TableEncoder
 
 from .conftest import SIZES
 
-NODES = {
-    "tree_fine": ("kernel", "bias"),
-    "tree_coarse": ("kernel", "bias", "alpha"),
-}
+NODES = {"tree_fine": ("kernel", "bias"), "tree_coarse": ("kernel", "bias", "alpha")}
 
 
 def encoder(*attention):

@@ -1,6 +1,7 @@
 """Names, files and folders of Hugging Face's weights, and which of them go where."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -120,10 +121,9 @@ def test_segments_of_bert_where_there_are_as_many_or_fewer(tmp_path, rows):
 
 
 def test_old_names_of_layer_normalisation(tmp_path):
+    old = {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}
     tensors = {
-        name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
-            "LayerNorm.bias", "LayerNorm.beta"
-        ): value
+        re.sub(r"LayerNorm\.\w+$", lambda found: old[found.group()], name): value
         for name, value in bert_tensors().items()
     }
     safetensors.write(str(tmp_path / "model.safetensors"), tensors)

@@ -66,8 +66,7 @@ class Runs:
 
 @pytest.mark.parametrize("place", ["alone", "beside", "inside"])
 @pytest.mark.parametrize(
-    ("function", "name"),
-    [(os.system, "posix.system"), (eval, "eval"), (getattr, "getattr")],
+    ("function", "name"), [(os.system, "posix.system"), (eval, "eval"), (getattr, "getattr")]
 )
 def test_nothing_is_run(torch, tmp_path, place, function, name):
     witness = tmp_path / "was_here"

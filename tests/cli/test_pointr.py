@@ -157,6 +157,11 @@ def load():
     return load
 
 
+def read_answers(path):
+    """Question id -> answer of a file for HybridQA's official evaluator."""
+    return {each["question_id"]: each["pred"] for each in json.loads(path.read_text())}
+
+
 @pytest.fixture
 def predictor(finished, load):
     """The exported models of the run."""
@@ -166,7 +171,7 @@ def predictor(finished, load):
 def test_what_a_run_leaves(finished, data):
     """Answers that the official evaluator can read, each written in the table or a passage."""
     folder, _ = finished
-    answers = hybridqa_answers.read_predictions(folder / "model" / "dev.predictions.json")
+    answers = read_answers(folder / "model" / "dev.predictions.json")
     asked = {each["question_id"]: each["table_id"] for each in questions([4, 5])}
     assert answers.keys() == asked.keys()
     for name, text in answers.items():
@@ -211,7 +216,7 @@ def test_baselines_of_the_first_stage(finished, data, invoked, tmp_path):
         assert invoked(f"--mode={mode}", f"--input_dir={data}", *arguments, *own) == 0
     assert (tmp_path / "model" / "point" / "ckpt-2.index").exists()
     assert trainer.global_step(str(tmp_path / "model" / "read")) == 2
-    answers = hybridqa_answers.read_predictions(tmp_path / "model" / "dev.predictions.json")
+    answers = read_answers(tmp_path / "model" / "dev.predictions.json")
     assert answers.keys() == {each["question_id"] for each in questions([4, 5])}
     asked = {each["question_id"]: each["table_id"] for each in questions([4, 5])}
     for name, text in answers.items():
@@ -227,7 +232,7 @@ def test_baselines_of_the_first_stage(finished, data, invoked, tmp_path):
 
 def test_the_exported_models_answer_as_predicted(finished, predictor, data):
     folder, _ = finished
-    predicted = hybridqa_answers.read_predictions(folder / "model" / "dev.predictions.json")
+    predicted = read_answers(folder / "model" / "dev.predictions.json")
     for interaction in hybridqa.read(data, "dev"):
         answer = predictor.ask_interaction(interaction)
         name = hybridqa_answers.official_id(interaction.questions[0].id)

@@ -2,7 +2,6 @@
 
 import pytest
 
-from mate_tf.answers import wikitablequestions
 from mate_tf.answers.execution import normal_form
 from mate_tf.data.interactions import Question, interaction_from_table
 from mate_tf.errors import InputError
@@ -96,14 +95,6 @@ def test_right_answers(interaction, position, cells, aggregation, right, for_ref
     found = Prediction(question.id, tuple(cells), aggregation=aggregation)
     assert denotation.is_right(interaction, question, found) is right
     assert denotation.is_right_for_reference(interaction, question, found) is for_reference
-
-
-def test_targets_of_the_official_files_come_first(interaction):
-    question = interaction.questions[2]
-    found = Prediction(question.id, ((1, 0),))
-    targets = {"nt-3": wikitablequestions.values(["ZURICH"])}
-    assert denotation.is_right(interaction, question, found, targets)
-    assert not denotation.is_right(interaction, question, found, {"nt-1": targets["nt-3"]})
 
 
 def test_submission(interaction):

@@ -2,7 +2,6 @@
 
 import pytest
 
-from mate_tf.answers import wikitablequestions
 from mate_tf.data.interactions import Question, interaction_from_table
 from mate_tf.evaluation import metrics
 from mate_tf.evaluation.predictions import Prediction
@@ -74,18 +73,6 @@ def test_table_sizes(rows, size):
     assert metrics.table_size(item) == size
 
 
-def test_hits(interactions):
-    ranked = {
-        "a-0_0": ((2, 0), (0, 0)),
-        "a-0_1": ((1, 0), (0, 1)),
-        "b-0_0": ((0, 0), (0, 1), (1, 1)),
-    }
-    ranked = {name: Prediction(name, (), ranked=cells) for name, cells in ranked.items()}
-    assert metrics.hits(interactions, ranked) == pytest.approx(1 / 6)
-    assert metrics.hits(interactions, ranked, k=2) == pytest.approx(2 / 6)
-    assert metrics.hits(interactions, ranked, k=3) == pytest.approx(3 / 6)
-
-
 def test_denotation_accuracy(reference):
     interactions, predicted, recorded = reference
     found = metrics.denotation_metrics(interactions, predicted)
@@ -99,13 +86,6 @@ def test_denotation_accuracy(reference):
         "questions": 54,
         "unanswered": 0,
     }
-
-
-def test_denotation_accuracy_with_official_targets(reference):
-    interactions, predicted, _ = reference
-    targets = {"ex-5": wikitablequestions.values(["something else"])}
-    found = metrics.denotation_metrics(interactions, predicted, targets)
-    assert found["denotation accuracy"] == pytest.approx(26 / 54)
 
 
 def test_no_answer_is_no_right_answer(reference):

@@ -39,13 +39,9 @@ LENGTH = 64
 
 
 class Format(NamedTuple):
-    """A format of outside bytes.
+    """A format: a valid content, its path, and how it is read.
 
-    Attributes:
-        sample: a valid content.
-        path: where the bytes are written.
-        read: reads what was written, as a whole.
-        pack: makes the file's bytes of those that are damaged, such as a zip archive of a member.
+    `pack` makes the file's bytes of those that are damaged, such as a zip archive of a member.
     """
 
     sample: bytes
@@ -82,26 +78,9 @@ YAML = b"""task:
   model: {encoder: {hidden_size: 16, attention: {name: mate_efficient, radius: 8}}}
 trainer: {train_steps: 2, optimizer_config: {optimizer: {bert_adamw: {beta_1: 0.9}}}}
 """
-SQUAD = {
-    "version": "1.1",
-    "data": [
-        {
-            "title": "t",
-            "paragraphs": [
-                {
-                    "context": "Ann is 30 and Bob is 41.",
-                    "qas": [
-                        {
-                            "id": "q1",
-                            "question": "who is 30?",
-                            "answers": [{"text": "Ann", "answer_start": 0}],
-                        }
-                    ],
-                }
-            ],
-        }
-    ],
-}
+ASKED = {"id": "q1", "question": "who is 30?", "answers": [{"text": "Ann", "answer_start": 0}]}
+PARAGRAPH = {"context": "Ann is 30 and Bob is 41.", "qas": [ASKED]}
+SQUAD = {"version": "1.1", "data": [{"title": "t", "paragraphs": [PARAGRAPH]}]}
 LINKED_TABLE = {
     "title": "Peaks",
     "header": [["Name", []], ["Land", ["/wiki/Country"]]],
@@ -121,14 +100,7 @@ PREDICTIONS = b'{"id": "q1", "cells": [[0, 1]], "score": 0.5}\n{"id": "q2", "cel
 
 
 def formats(folder: pathlib.Path) -> dict[str, Format]:
-    """Makes a valid file of each format.
-
-    Args:
-        folder: an empty folder for all files.
-
-    Returns:
-        name -> format.
-    """
+    """Makes a valid file of each format in an empty folder; returns name -> format."""
     found = dict(_tables(folder))
     found |= _texts(folder)
     found |= _records(folder)
@@ -190,9 +162,7 @@ def _texts(folder):
             lambda: read_json_object(str(folder / "config.json")),
         ),
         "vocabulary": Format(
-            vocabulary.encode(),
-            folder / "vocab.txt",
-            lambda: read_vocabulary(folder / "vocab.txt"),
+            vocabulary.encode(), folder / "vocab.txt", lambda: read_vocabulary(folder / "vocab.txt")
         ),
         "configuration": Format(
             YAML, folder / "config.yaml", lambda: experiments.load(str(folder / "config.yaml"))
@@ -395,11 +365,7 @@ def tables(number: int, seed: int) -> Iterator[tuple[Table, str]]:
 
 
 class TableReader:
-    """Takes tables through all that reads them: files, conversion, and cutting to a length.
-
-    Args:
-        folder: a folder for files.
-    """
+    """Takes tables through all that reads them: files, conversion, and cutting to a length."""
 
     def __init__(self, folder: pathlib.Path):
         synthetic.make_vocabulary(folder / "words.txt")

@@ -95,16 +95,9 @@ class Killer:
 
 
 def run(arguments: list[str], prepare=None, seconds: float | None = None, said=os.devnull) -> int:
-    """Runs the command line in a fork.
+    """Runs the command line in a fork that calls `prepare` first; kills it after `seconds`.
 
-    Args:
-        arguments: its arguments.
-        prepare: function that the fork calls first.
-        seconds: time after which the fork gets SIGKILL.
-        said: file for what it writes to the standard error.
-
-    Returns:
-        its exit code, or minus the number of a signal.
+    Returns its exit code, or minus the number of a signal. Its standard error goes to `said`.
     """
     child = os.fork()
     if child == 0:
@@ -162,14 +155,8 @@ def commands(folder: pathlib.Path) -> dict[str, list[str]]:
 def stages(modes, folder: pathlib.Path):
     """Runs modes in their order, and those before them.
 
-    Args:
-        modes: which of MODES.
-        folder: a folder for all files.
-
-    Yields:
-        mode; its arguments; the folder of its outputs; a copy of that folder as the mode finds it;
-        the seconds that it took; what `contents` gives after it. What the caller leaves in the
-        folder is lost.
+    Yields mode; its arguments; the folder of its outputs, whose contents are lost later; a copy of
+    that folder as the mode finds it; the seconds that it took; what `contents` gives after it.
     """
     work, before, after = folder / "work", folder / "before", folder / "after"
     work.mkdir()
@@ -212,18 +199,10 @@ def spoilt(work: pathlib.Path, before: pathlib.Path, expected: dict[str, str]) -
 
 
 def kills(modes, folder: pathlib.Path, every: int = 1, number: int = 0, seed: int = 0):
-    """Kills the modes at their changes to files.
+    """Kills the modes at each `every`-th change to files, or `number` times at random times.
 
-    Args:
-        modes: which of MODES.
-        folder: a folder for all files.
-        every: kill at each so many-th change.
-        number: number of kills of each mode at random times instead.
-        seed: seed of these times.
-
-    Yields:
-        dicts: mode; kills; refused: reruns that did not end with 0; different: reruns with other
-        files; spoilt: kills that left an earlier file neither old nor new.
+    Yields dicts: mode; kills; refused: reruns that did not end with 0; different: reruns with other
+    files; spoilt: kills that left an earlier file neither old nor new.
     """
     times = random.Random(seed)
     for mode, command, work, before, seconds, expected in stages(modes, folder):
@@ -293,8 +272,7 @@ def size_of_newer(work: pathlib.Path, before: pathlib.Path) -> int:
 def limits_of_a_disk(work, before, parts: int):
     """Fills up the disk of the folder `work`, with room for a part of what the mode wrote there.
 
-    Yields:
-        the room, and the function for the fork, which is None here.
+    Yields the room, and the function for the fork, which is None here.
     """
     with tempfile.TemporaryDirectory() as outside:
         after = pathlib.Path(outside) / "after"
@@ -311,11 +289,7 @@ def limits_of_a_disk(work, before, parts: int):
 
 
 def limits_of_files(work, before, parts: int):
-    """Limits the size of files to parts of the largest one.
-
-    Yields:
-        the limit, and the function for the fork, which sets it.
-    """
+    """Limits files to parts of the largest one; yields limit and function for the fork."""
     largest = max(path.stat().st_size for path in work.rglob("*") if path.is_file())
     for part in range(1, parts + 1):  # not 0: AutoGraph writes small files of its own
         limit = largest * part // (parts + 1)
@@ -327,18 +301,11 @@ LIMITS = {"disk": limits_of_a_disk, "file": limits_of_files}
 
 
 def full(modes, folder: pathlib.Path, limit: str, parts: int = 10):
-    """Runs the modes with too little room.
+    """Runs the modes with too little room, with so many limits (of a key of LIMITS) each.
 
-    Args:
-        modes: which of MODES.
-        folder: a folder for all files.
-        limit: a key of LIMITS.
-        parts: number of limits of each mode.
-
-    Yields:
-        dicts: mode; limit; runs; completed: runs for which the room was enough; messages: the lines
-        of the others; untidy: what was not one line and exit code 2; spoilt, refused, different: as
-        `kills` has them.
+    Yields dicts: mode; limit; runs; completed: runs for which the room was enough; messages: the
+    lines of the others; untidy: what was not one line and exit code 2; refused, different, spoilt:
+    as `kills` has them.
     """
     said = folder / "said"
     for mode, command, work, before, _, expected in stages(modes, folder):

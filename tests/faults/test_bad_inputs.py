@@ -18,25 +18,16 @@ QUESTION = "--question=who is 30?"
 
 
 class Trials:
-    """Runs the command line, and keeps what went wrong.
-
-    Attributes:
-        number: runs so far.
-        wrong: descriptions of runs that did not end as they must.
-    """
+    """Runs the command line; keeps the number of runs, and descriptions of wrong ones."""
 
     def __init__(self, invoke, capsys):
         self.number, self.wrong = 0, []
         self._invoke, self._capsys = invoke, capsys
 
     def refused(self, name: str, *arguments, words=(), accepted: bool = False) -> None:
-        """Runs a command that must end with exit code 2 and one line; if `accepted`, also with 0.
+        """Runs a command that must end with exit code 2 and one line with all `words`.
 
-        Args:
-            name: name of the case.
-            *arguments: the arguments of the command line.
-            words: parts of the line, such as the name of the file.
-            accepted: the program may also do it.
+        If `accepted`, it may also end with 0.
         """
         self.number += 1
         self._capsys.readouterr()
@@ -88,18 +79,9 @@ def test_flags(trials):
             trials.refused(" ".join(arguments), *arguments)
 
 
-PATHS = (
-    "absent",
-    "absent/absent",
-    "/dev/null",
-    "/",
-    "",
-    "x" * 5000,
-    "a\nb",
-    "\udcff",
-    "gs:/x",
-    "~x",
-)
+PATHS = ("absent", "absent/absent", "/dev/null", "/", "", "x" * 5000, "a\nb", "\udcff", "gs:/x")
+PATHS += ("~x",)
+OVERRIDES = ("a", "a=", "=1", "task", "task=1", "task.name=x", "{", "a: b: c", "x.yaml", "[1]")
 
 
 @pytest.mark.parametrize("mode", ["train", "eval", "predict", "export", "ask", "analyze"])
@@ -156,18 +138,7 @@ def test_configurations(trials, tmp_path, config_file, monkeypatch):
         path.write_bytes(text)
         # Some damage leaves a valid configuration: then there is no checkpoint.
         trials.refused(name, "--mode=eval", f"--config_file={path}")
-    for override in (
-        "a",
-        "a=",
-        "=1",
-        "task",
-        "task=1",
-        "task.name=x",
-        "{",
-        "a: b: c",
-        "x.yaml",
-        "[1]",
-    ):
+    for override in OVERRIDES:
         trials.refused(
             override, "--mode=eval", f"--config_file={config_file}", f"--params_override={override}"
         )

@@ -112,12 +112,7 @@ def resident(pid: int) -> float:
 
 
 class Client(threading.Thread):
-    """Sends events; each is two requests.
-
-    Attributes:
-        answered, astray: numbers of events.
-        failed: descriptions of those that failed.
-    """
+    """Sends events, of two requests each; counts those answered, astray and failed."""
 
     def __init__(self, number: int, port: int, events: int):
         super().__init__()
@@ -155,10 +150,7 @@ def serve(model_dir, folder) -> dict:
     command = [sys.executable, ROOT / "run_task_main.py", "--mode=demo", f"--port={port}"]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "GRADIO_TEMP_DIR": str(folder)}
     process = subprocess.Popen(
-        [*command, f"--model_dir={model_dir}"],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment,
+        [*command, f"--model_dir={model_dir}"], stdout=subprocess.PIPE, text=True, env=environment
     )
     try:
         next(line for line in process.stdout if line.startswith("demo | "))

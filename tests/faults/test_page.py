@@ -29,13 +29,7 @@ HOSTILE = "<script>window.hacked=1</script><img src=x onerror=window.hacked=2>"
 
 
 class Target:
-    """The page that is attacked.
-
-    Attributes:
-        port: its port.
-        folder: its uploads.
-        secret: a file that must not be read.
-    """
+    """The page that is attacked: its port, its uploads, and a file that must not be read."""
 
     def __init__(self, port, folder, secret):
         self.port, self.folder, self.secret = port, pathlib.Path(folder), secret
@@ -151,10 +145,7 @@ CROSS_ORIGIN = {
     "two origins": (post(JOIN, "Origin: http://127.0.0.1", "Origin: http://evil.example"), {403}),
     "preflight": (
         lambda target: target.request(
-            "OPTIONS",
-            JOIN,
-            "Origin: http://evil.example",
-            "Access-Control-Request-Method: POST",
+            "OPTIONS", JOIN, "Origin: http://evil.example", "Access-Control-Request-Method: POST"
         ),
         {403},
     ),

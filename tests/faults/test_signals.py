@@ -60,17 +60,11 @@ def command(project, tmp_path):
 
 
 def interrupt(command: list[str], name: str, after: float) -> dict:
-    """Starts a command, sends it a signal, and waits for its end.
+    """Starts a command, sends it a signal (a key of EXIT_CODES) after some seconds, awaits its end.
 
-    Args:
-        command: program and arguments.
-        name: a key of EXIT_CODES.
-        after: seconds from the start to the signal.
-
-    Returns:
-        seconds: from the signal to the end; 0 if it had ended before; exit_code: as a shell gives
-        it; lines: what it said on standard error from its own program or as a stack trace;
-        children: number of child processes that are left.
+    Returns seconds: from the signal to the end; 0 if it had ended before; exit_code: as a shell
+    gives it; lines: what it said on standard error from its own program or as a stack trace;
+    children: number of child processes that are left.
     """
     process = psutil.Popen(
         command,

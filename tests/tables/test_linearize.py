@@ -133,9 +133,7 @@ def test_keeps_what_the_rules_say(rows, question, max_length, trim, drop_rows, d
 
 
 @given(
-    rows=tables(),
-    question=st.lists(st.integers(1, 5), max_size=30),
-    max_length=st.integers(8, 60),
+    rows=tables(), question=st.lists(st.integers(1, 5), max_size=30), max_length=st.integers(8, 60)
 )
 def test_always_fits_if_everything_may_be_cut(rows, question, max_length):
     sequence = run(
@@ -189,16 +187,6 @@ def test_filled_cells(rows, max_length):
     # What is left of the budget holds less than one more word.
     if sum(kept.values()) < sum(size for *_, size in words):
         assert max_length - len(sequence.input_ids) < max(size for *_, size in words)
-
-
-def test_filled_cells_of_a_table():
-    """Of three cells with a second word, the two longest ones keep it."""
-    rows = [[[1], [1]], [[1, 1, 1], [1, 1]], [[1, 1, 1, 1], [1]]]
-    plain = run([1], rows, max_seq_length=11)
-    assert np.bincount(plain.row_ids[3:]).tolist() == [2, 2, 2]
-    sequence = run([1], rows, max_seq_length=11, fill_cells=True)
-    assert np.bincount(sequence.row_ids[3:]).tolist() == [2, 3, 3]
-    assert len(sequence.input_ids) == 11
 
 
 def test_all_fits():

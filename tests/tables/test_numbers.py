@@ -14,6 +14,7 @@ from mate_tf.tables.table import Table
 from mate_tf.tables.text import normalize_for_match
 
 FILES = ("wtq", "sequences", "reference_testdata")
+FEATURES = ("column_ids", "row_ids", "column_ranks", "inv_column_ranks", "numeric_relations")
 
 floats = st.floats(-1e6, 1e6).map(numbers.to_float32)
 dates = st.builds(
@@ -79,19 +80,8 @@ def test_ranks_and_relations_equal_the_recorded(goldens, name):
                 recorded = conversions[index]
                 if "error" in recorded:
                     continue
-                for column, row, *features in zip(
-                    *(
-                        recorded[feature]
-                        for feature in (
-                            "column_ids",
-                            "row_ids",
-                            "column_ranks",
-                            "inv_column_ranks",
-                            "numeric_relations",
-                        )
-                    ),
-                    strict=True,
-                ):
+                of_tokens = zip(*(recorded[feature] for feature in FEATURES), strict=True)
+                for column, row, *features in of_tokens:
                     of_cells = (*ranks[column - 1], related[column - 1])
                     expected = [f[row - 1] for f in of_cells] if column and row else [0, 0, 0]
                     assert features == expected, (question["id"], row, column)
