@@ -9,6 +9,7 @@ from mate_tf.errors import InputError
 from mate_tf.tables.given import read_table
 from mate_tf.tables.limits import Limits
 from mate_tf.tables.table import Table
+from mate_tf.tables.text_table import Asked
 
 PASTED = "pasted table"
 
@@ -48,11 +49,13 @@ def pasted(text: str, limits: Limits | None = None) -> Table:
         path = pathlib.Path(folder, PASTED + ending)
         # Lone surrogates are written as invalid UTF-8, and the reader raises for them.
         path.write_bytes(text.encode("utf-8", "surrogatepass"))
-        return _read(path, PASTED, limits)
+        return _read(path, PASTED, limits, Asked(encoding="utf-8"))
 
 
-def _read(path: pathlib.Path, name: str, limits: Limits | None) -> Table:
+def _read(
+    path: pathlib.Path, name: str, limits: Limits | None, asked: Asked | None = None
+) -> Table:
     try:
-        return read_table(path, limits)
+        return read_table(path, limits, asked)
     except InputError as error:
         raise InputError(str(error).replace(str(path), name)) from error

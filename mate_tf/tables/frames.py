@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from mate_tf.errors import InputError
 
 # Integers up to this number are exact as floats. pandas stores integers with gaps as floats.
@@ -54,6 +52,8 @@ def _of_pandas(frame) -> tuple[list[Any], list[list[Any]]]:
 def _written(values: Sequence[Any], is_float32: bool) -> list[Any]:
     """Returns the values of a column as they would be written."""
     if is_float32:  # 18.3 and not 18.299999237060547
+        import numpy as np
+
         return [None if is_gap(each) else str(np.float32(each)) for each in values]
     present = [value for value in values if not is_gap(value)]
     if len(present) < len(values) and all(

@@ -56,6 +56,8 @@ def read_workbook(
         chosen, rows, remarks = _sheet(path, book, sheet)
         merged = (chosen.merged_cell_ranges or []) if rows else []
         shown, formulas = _formats(path, book, chosen.name)
+    except InputError:
+        raise
     except (python_calamine.CalamineError, zipfile.BadZipFile, ValueError, KeyError) as error:
         raise InputError(f"{path}: not a readable workbook: {error}") from error
     if formulas:

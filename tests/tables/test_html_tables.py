@@ -52,7 +52,7 @@ def test_spans_across_rows_and_columns(read):
         "<table><tr><td rowspan=3>a<td>b<td rowspan=0>c<tr><td colspan=2>d<tr><td>e</table>"
     ).tables
     assert found.table.columns == ("a", "b", "c")
-    assert found.table.rows == (("a", "d", "d"), ("a", "e", ""))
+    assert found.table.rows == (("a", "d", "d"), ("a", "e", "c"))
 
 
 def test_the_title_of_the_document_without_a_first_heading(read):

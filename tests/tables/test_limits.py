@@ -83,9 +83,7 @@ def test_tables_that_are_refused(path, limits, message):
     assert str(said.value).endswith(message)
 
 
-@pytest.mark.parametrize(
-    "content", ["a,b\n" + "x" * 10**6, 'a,b\n"1","2"\n1,"' + "x\n" * 10**6 + '"\n']
-)
+@pytest.mark.parametrize("content", ["a,b\n" + "x" * 10**6, 'a,b\n1,"' + "x\n" * 10**6 + '"\n'])
 def test_a_record_without_an_end(tmp_path, content):
     """No line break and no quotation mark: what is read of it is bounded, not the whole file."""
     path = tmp_path / "t.csv"
@@ -93,12 +91,11 @@ def test_a_record_without_an_end(tmp_path, content):
     tracemalloc.start()
     try:
         with pytest.raises(InputError) as said:
-            read_table(path, Limits(max_table_characters=1000))
+            Table.from_csv(path, delimiter=",", limits=Limits(max_table_characters=1000))
         assert tracemalloc.get_traced_memory()[1] < 2**20
     finally:
         tracemalloc.stop()
-    line = 1 + content.count("\n", 0, 20)
-    record = f"{path}: the record that begins in line {min(line, 3)} has more than 1,000 characters"
+    record = f"{path}: the record that begins in line 2 has more than 1,000 characters"
     assert str(said.value).startswith(record)
 
 

@@ -55,7 +55,7 @@ def test_ragged_rows_and_bad_unicode_name_their_place():
 def test_csv_round_trip(tmp_path_factory, table):
     path = tmp_path_factory.getbasetemp() / "round_trip.csv"
     table.to_csv(path)
-    again = Table.from_csv(path)
+    again = Table.from_csv(path, delimiter=",")
     assert (again.columns, again.rows) == (table.columns, table.rows)
     assert again.table_id == "round_trip.csv"
 
@@ -64,7 +64,7 @@ def test_sqa_tables_equal_the_csv_module(sqa_dir):
     paths = sorted((sqa_dir / "table_csv").glob("*.csv"))
     assert len(paths) == 982
     for path in paths:
-        table = Table.from_csv(path)
+        table = Table.from_csv(path, delimiter=",")
         with open(path, encoding="utf-8", newline="") as file:
             assert [list(table.columns), *map(list, table.rows)] == list(csv.reader(file)), path
 
