@@ -85,6 +85,7 @@ setuptools.setup(
         "mate_tf.data.synthetic": ["*.csv", "*.yaml"],
         "mate_tf.demo": ["*.css"],
         "mate_tf.presets": ["*/*"],
+        "mate_tf.serving": ["usual_words.txt"],
         "mate_tf.tables": ["*.css"],
     },
     install_requires=REQUIRED,

@@ -213,10 +213,13 @@ def calibrate(job: Job) -> dict:
     interactions = list(records.read_interactions(path))
     train = interactions_path(job.output_dir, job.task.splits[0])
     counted = associations.count(records.read_interactions(train)) if os.path.exists(train) else {}
+    predictor = _predictor(job)
     found = confidence.scored(
-        _predictor(job), interactions, job.task.is_right, job.task.sequential, associations=counted
+        predictor, interactions, job.task.is_right, job.task.sequential, associations=counted
     )
     fitted = confidence.fit(found, confidence.latest_weights(job.model_dir))
+    if not job.task.class_names:
+        fitted = confidence.with_unknown_names(predictor, fitted, interactions)
     rows = confidence.report(found, fitted)
     print(f"\n{split}\n{metrics.comparison({'model': rows}, CONFIDENCE)}")
     print(f"\ncalibrated | {confidence.write(job.model_dir, fitted, rows)}")

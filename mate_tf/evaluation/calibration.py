@@ -51,6 +51,8 @@ class Calibration:
         weights: name of the checkpoint that it was fitted for; "" if unknown.
         table_temperature, table_bias, table_overlap: the same for the probability that the table
             has an answer; None: those of the confidence.
+        unknown_names: subtracted from the log odds, of both, for each name in the question that the
+            table does not have (`serving.names`).
         associations: words of column names that go with a word of a question, see
             `associations.count`; a table with one of them has the word, too.
     """
@@ -63,10 +65,13 @@ class Calibration:
     table_temperature: float | None = None
     table_bias: float | None = None
     table_overlap: float | None = None
+    unknown_names: float = 0.0
     associations: dict[str, list[str]] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self):
-        numbers = (self.temperature, self.bias, self.overlap, self.threshold)
+        numbers = (
+            *(self.temperature, self.bias, self.overlap, self.threshold, self.unknown_names),
+        )
         of_table = (self.table_temperature, self.table_bias, self.table_overlap)
         if of_table != (None, None, None):
             numbers += of_table
@@ -83,27 +88,29 @@ class Calibration:
             if each is not None and each <= 0:
                 raise InputError(f"temperature {each} is not above 0")
 
-    def confidence(self, probability, shared=0.0):
+    def confidence(self, probability, shared=0.0, unknown=0):
         """Computes the confidence of answers.
 
         Args:
             probability: <float>[...], of the answers.
             shared: <float>[...], shares of the questions' words that their tables have.
+            unknown: <int>[...], numbers of names in the questions that their tables do not have.
 
         Returns:
             <float64>[...].
         """
-        odds = log_odds(probability) / self.temperature
+        odds = log_odds(probability) / self.temperature - self.unknown_names * np.asarray(unknown)
         return _sigmoid(odds + self.overlap * np.asarray(shared) + self.bias)
 
-    def has_answer(self, probability, shared=0.0):
+    def has_answer(self, probability, shared=0.0, unknown=0):
         """Computes the probability that a table has an answer to a question.
 
         Arguments and result as for `confidence`.
         """
         if self.table_temperature is None:
-            return self.confidence(probability, shared)
+            return self.confidence(probability, shared, unknown)
         odds = log_odds(probability) / self.table_temperature
+        odds = odds - self.unknown_names * np.asarray(unknown)
         return _sigmoid(odds + self.table_overlap * np.asarray(shared) + self.table_bias)
 
     def with_table(self, fitted: "Calibration", threshold: float) -> "Calibration":
@@ -187,6 +194,26 @@ def fit(
     found = optimize.minimize(loss, [1.0, 0.0, 0.0], jac=True, bounds=bounds)
     slope, overlap, shift = map(float, found.x)
     return Calibration(temperature=1 / slope, bias=shift, overlap=overlap)
+
+
+def fit_unknown_names(odds: Sequence[float], unknown: Sequence[int], answerable) -> float:
+    """Fits `Calibration.unknown_names`: the value from 0 to 20 with the largest likelihood.
+
+    Args:
+        odds: <float>[questions], log odds that the table has an answer, without names.
+        unknown: <int>[questions], numbers of names that the table does not have.
+        answerable: <bool>[questions].
+    """
+    from scipy import optimize
+
+    odds, unknown = np.asarray(odds, np.float64), np.asarray(unknown, np.float64)
+    sign = np.where(answerable, 1.0, -1.0)
+    found = optimize.minimize_scalar(
+        lambda weight: np.mean(np.logaddexp(0.0, -sign * (odds - weight * unknown))),
+        bounds=_OVERLAPS,
+        method="bounded",
+    )
+    return float(found.x)
 
 
 @dataclasses.dataclass(frozen=True)

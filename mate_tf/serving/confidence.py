@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import random
 import types
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,10 +16,11 @@ from mate_tf.data import interactions as data
 from mate_tf.errors import InputError
 from mate_tf.evaluation import calibration as calibrations
 from mate_tf.evaluation import unanswerable
-from mate_tf.evaluation.associations import Associations
+from mate_tf.evaluation.associations import Associations, share_of_words
 from mate_tf.evaluation.calibration import Calibration
 from mate_tf.evaluation.predictions import Interactions, Judge, Prediction
 from mate_tf.files.atomic import write_json
+from mate_tf.serving import names
 from mate_tf.serving.source import Kind, Source
 
 NUM_UNANSWERABLE = 500
@@ -169,6 +171,58 @@ def fit(found: Scored, weights: str = "") -> Calibration:
     threshold = calibrations.choose_threshold(*(group.confidences(of_table) for group in both))
     fitted = fitted.with_table(of_table, threshold)
     return dataclasses.replace(fitted, weights=weights, associations=dict(found.associations))
+
+
+def with_unknown_names(
+    predictor,
+    fitted: Calibration,
+    interactions: Interactions,
+    count: int = NUM_UNANSWERABLE,
+    seed: int = 0,
+) -> Calibration:
+    """Fits `Calibration.unknown_names` to questions with a name that is exchanged.
+
+    A word of the question that is in its table is replaced by one of another table, so that the
+    table has no answer any more.
+
+    Args:
+        predictor: a `Predictor`.
+        fitted: the calibration without names.
+        interactions: tables and questions.
+        count: number of questions.
+        seed: seed of the draws.
+
+    Returns:
+        the calibration with names; as it is if no question has a name.
+    """
+    draw = random.Random(seed)
+    questions = [(each, each.questions[0].original_text) for each in interactions if each.questions]
+    draw.shuffle(questions)
+    pairs = []
+    for interaction, text in questions:
+        if len(pairs) == 2 * count:
+            break
+        table = data.table_of(interaction)
+        words = unanswerable.table_words(table)
+        others = unanswerable.table_words(data.table_of(draw.choice(interactions))) - words
+        changed = names.exchanged(text, words, sorted(others), draw)
+        if changed is not None:
+            pairs += [(table, text, None), (table, changed, None)]
+    plain = dataclasses.replace(fitted, unknown_names=0.0)
+    answers = _answers(predictor.with_calibration(Calibration()), pairs)
+    odds, unknown, answerable = [], [], []
+    for number, ((table, text, _), answer) in enumerate(zip(pairs, answers, strict=True)):
+        if answer is not None:
+            words = unanswerable.table_words(table)
+            shared = share_of_words(text, words, fitted.associations)
+            odds.append(calibrations.log_odds(plain.has_answer(answer.confidence, shared)))
+            found = names.unknown(text, words, fitted.associations)
+            unknown.append(min(len(found), names.MOST))
+            answerable.append(number % 2 == 0)
+    if not odds:
+        return fitted
+    weight = calibrations.fit_unknown_names(odds, unknown, answerable)
+    return dataclasses.replace(fitted, unknown_names=weight)
 
 
 def report(found: Scored, fitted: Calibration) -> dict[str, float | int | str]:

@@ -12,7 +12,7 @@ from mate_tf.attention import AttentionConfig
 from mate_tf.errors import InputError
 from mate_tf.evaluation import associations
 from mate_tf.evaluation.calibration import Calibration
-from mate_tf.serving import confidence, notes, prepared, presets, pretrained, source
+from mate_tf.serving import confidence, names, notes, prepared, presets, pretrained, source
 from mate_tf.serving.answer import Answer, AnswerCell, of_cells, of_class
 from mate_tf.serving.prepared import PreparedTable
 from mate_tf.serving.read_part import ReadPart
@@ -330,14 +330,19 @@ class Predictor:
             answer = of_cells(prepared, outputs, cuts)
         aggregates = "aggregation_probabilities" in outputs
         remarks = notes.of_question(question, table.columns, aggregates, classes)
+        known = self.calibration.associations if self.calibration is not None else None
+        unknown = [] if classes else names.unknown(question, prepared.words, known)
+        if unknown:
+            remarks.append(f"not found in the table: {', '.join(map(repr, unknown))}")
         sure, answerable = None, answer.answerable and bool(answer.text)
         if self.calibration is not None:
             shared = associations.share_of_words(
                 question, prepared.words, self.calibration.associations
             )
             raw = confidence.score(answer.probability, outputs)
-            sure = float(self.calibration.confidence(raw, shared))
-            has_answer = float(self.calibration.has_answer(raw, shared))
+            lacking = min(len(unknown), names.MOST)
+            sure = float(self.calibration.confidence(raw, shared, lacking))
+            has_answer = float(self.calibration.has_answer(raw, shared, lacking))
             answerable &= has_answer >= self.calibration.threshold
         return dataclasses.replace(
             answer,

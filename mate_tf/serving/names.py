@@ -1,0 +1,90 @@
+"""Names in a question that its table does not have, as "rent" in "total cost of rent".
+
+A name is a word behind a preposition, or with a capital letter within the question. Words that
+questions often use although tables do not have them, such as "total", are not names.
+"""
+
+import functools
+import itertools
+import random
+import re
+from collections.abc import Sequence, Set
+from importlib import resources
+
+from mate_tf.evaluation.associations import Associations
+from mate_tf.evaluation.lexical import STOP_WORDS
+from mate_tf.tables import amounts, moments, pruning
+
+MOST = 2
+"""Names that count; more of them say no more."""
+
+_BEFORE = frozenset(("of", "on", "for", "from", "in", "by", "with", "at", "to", "about", "without"))
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_ALIKE = 5
+"""Letters at the beginning that two forms of a word share: "earnings", "earned"."""
+
+
+@functools.cache
+def _usual() -> frozenset[str]:
+    text = (resources.files("mate_tf.serving") / "usual_words.txt").read_text("utf-8")
+    return frozenset(pruning.words(" ".join(text.splitlines()[1:])))
+
+
+def unknown(question: str, table: Set[str], associations: Associations | None = None) -> list[str]:
+    """Returns the names in a question that are not in its table, in order, without repetition.
+
+    Args:
+        question: its text.
+        table: words of the table, see `unanswerable.table_words`.
+        associations: see `associations.count`.
+    """
+    begins = {word[:_ALIKE] for word in table if len(word) >= _ALIKE}
+    found, is_name = [], False
+    for number, match in enumerate(_WORD.finditer(question)):
+        text = match.group()
+        low = text.lower()
+        if low in _BEFORE or low in STOP_WORDS:
+            is_name = low in _BEFORE or (is_name and low in ("the", "all", "a", "an"))
+            continue
+        if (is_name or (number and text[0].isupper())) and not _is_value(low):
+            words = pruning.words(low)
+            known = all(
+                word in table
+                or word in _usual()
+                or word[:_ALIKE] in begins
+                or any(name in table for name in (associations or {}).get(word, ()))
+                for word in words
+            )
+            if not known and low not in found:
+                found.append(low)
+        is_name = is_name and low in _usual()
+    return found
+
+
+def exchanged(
+    question: str, table: Set[str], others: Sequence[str], draw: random.Random
+) -> str | None:
+    """Returns a question with one of its names replaced by another word; None if it has none.
+
+    Args:
+        question: its text, all of whose names are in the table.
+        table: words of the table.
+        others: words that it does not have.
+        draw: source of the choices.
+    """
+    behind = [
+        second
+        for first, second in itertools.pairwise(_WORD.finditer(question))
+        if first.group().lower() in _BEFORE
+        and not _is_value(second.group().lower())
+        and set(pruning.words(second.group())) <= table
+    ]
+    others = [word for word in others if word.isalpha() and len(word) > 3 and word not in _usual()]
+    if not behind or not others or unknown(question, table):
+        return None
+    match = draw.choice(behind)
+    return f"{question[: match.start()]}{draw.choice(others)}{question[match.end() :]}"
+
+
+def _is_value(word: str) -> bool:
+    return amounts.read(word) is not None or moments.read(word) is not None or word[0].isdigit()
