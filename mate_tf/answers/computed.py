@@ -143,6 +143,9 @@ def _duration(seconds: float) -> str:
 
 def _named(cells: Sequence[tuple[int, int, str]]) -> str:
     """Returns texts and rows of cells, of many the first ones: "n/a" (row 3)."""
-    shown = [f'"{text}" (row {row + 1})' for row, _, text in cells[:_MOST_NAMED]]
+    shown = [
+        f'"{text}" (row {row + 1})' if text.strip() else f"empty (row {row + 1})"
+        for row, _, text in cells[:_MOST_NAMED]
+    ]
     more = len(cells) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")

@@ -182,8 +182,7 @@ def with_unknown_names(
 ) -> Calibration:
     """Fits `Calibration.unknown_names` to questions with a name that is exchanged.
 
-    A word of the question that is in its table is replaced by one of another table, so that the
-    table has no answer any more.
+    A word that is in the table is replaced by one of another table, so that it has no answer.
 
     Args:
         predictor: a `Predictor`.
@@ -193,33 +192,30 @@ def with_unknown_names(
         seed: seed of the draws.
 
     Returns:
-        the calibration with names; as it is if no question has a name.
+        the calibration with names; as it is if no question has one.
     """
     draw = random.Random(seed)
     questions = [(each, each.questions[0].original_text) for each in interactions if each.questions]
     draw.shuffle(questions)
-    pairs = []
-    for interaction, text in questions:
-        if len(pairs) == 2 * count:
-            break
+    pairs, answerable = [], []
+    for interaction, text in questions[:count]:
         table = data.table_of(interaction)
         words = unanswerable.table_words(table)
         others = unanswerable.table_words(data.table_of(draw.choice(interactions))) - words
         changed = names.exchanged(text, words, sorted(others), draw)
-        if changed is not None:
-            pairs += [(table, text, None), (table, changed, None)]
+        for asked in (text, changed) if changed else (text,):
+            pairs.append((table, asked, None))
+            answerable.append(asked is text)
     plain = dataclasses.replace(fitted, unknown_names=0.0)
     answers = _answers(predictor.with_calibration(Calibration()), pairs)
-    odds, unknown, answerable = [], [], []
-    for number, ((table, text, _), answer) in enumerate(zip(pairs, answers, strict=True)):
-        if answer is not None:
-            words = unanswerable.table_words(table)
-            shared = share_of_words(text, words, fitted.associations)
-            odds.append(calibrations.log_odds(plain.has_answer(answer.confidence, shared)))
-            found = names.unknown(text, words, fitted.associations)
-            unknown.append(min(len(found), names.MOST))
-            answerable.append(number % 2 == 0)
-    if not odds:
+    odds, unknown = [], []
+    for (table, text, _), answer in zip(pairs, answers, strict=True):
+        words = unanswerable.table_words(table)
+        shared = share_of_words(text, words, fitted.associations)
+        raw = 0.0 if answer is None else answer.confidence
+        odds.append(calibrations.log_odds(plain.has_answer(raw, shared)))
+        unknown.append(min(len(names.unknown(text, words, fitted.associations)), names.MOST))
+    if all(answerable):
         return fitted
     weight = calibrations.fit_unknown_names(odds, unknown, answerable)
     return dataclasses.replace(fitted, unknown_names=weight)
