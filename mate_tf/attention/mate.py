@@ -28,7 +28,7 @@ from mate_tf.attention.mate_heads import (
 from mate_tf.layers import step_seeds
 from mate_tf.layers.recomputation import recomputed
 from mate_tf.layers.shapes import shape_list
-from mate_tf.layers.shared_functions import SharedFunctions
+from mate_tf.layers.shared_functions import shared_function
 
 __all__ = [
     "BUCKETS_PER_BLOCK",
@@ -169,7 +169,7 @@ class MateEfficientPattern(MatePattern):
         if packed:
             dense = tf.logical_or(dense, buckets.overflow)
             buckets = buckets._replace(overflow=None)
-        found = MateTensors(self._real(context), buckets=buckets, shared=SharedFunctions())
+        found = MateTensors(self._real(context), buckets=buckets)
         if dense is False:
             return found
         nothing = tf.zeros([shape_list(context.row_ids)[0], 1, 0, 0], self.compute_dtype)
@@ -215,9 +215,10 @@ class MateEfficient(MateExact):
             return super().attend(query, key, value, pattern, training)
         drops = bool(training and self.dropout_rate)
         seed = step_seeds.draw() if drops else None  # not in the function, which layers share
-        settings = (self.dropout_rate, self.softmax_temperature, drops)
-        attend = pattern.shared.get(settings, functools.partial(self._attend, training=drops))
-        return attend(query, key, value, pattern._replace(shared=None), seed)
+        settings = (self.dropout_rate, self.softmax_temperature, drops, self._exporting)
+        own = (type(self), self.config, self.num_heads, self.compute_dtype)
+        attend = shared_function((*own, *settings), functools.partial(self._attend, training=drops))
+        return attend(query, key, value, pattern, seed)
 
     def _attend(self, query, key, value, pattern, seed, training):
         by_buckets = functools.partial(

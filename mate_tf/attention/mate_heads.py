@@ -6,7 +6,6 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from mate_tf.attention import masks
-from mate_tf.layers.shared_functions import SharedFunctions
 
 
 @dataclasses.dataclass(frozen=True)
@@ -160,14 +159,12 @@ class MateTensors(NamedTuple):
             with both, they have no queries and keys unless `dense`.
         buckets: BucketTensors; None if computed by masks.
         dense: <bool>[], whether to compute by masks; None unless there are both.
-        shared: SharedFunctions of the layers with this pattern; None without buckets.
     """
 
     real: tf.Tensor
     biases: tuple[tf.Tensor, ...] | None = None
     buckets: BucketTensors | None = None
     dense: tf.Tensor | None = None
-    shared: SharedFunctions | None = None
 
 
 def compared_pairs(length: int, global_length: int, radius: int) -> int:

@@ -136,6 +136,12 @@ def check(flags) -> None:
         card = os.path.join(flags.init_checkpoint, "README.md")
         print(f"model | {presets.DEFAULT}; its scores and limits: {card}", file=sys.stderr)
     where = folders(flags)  # looks for --config_file
+    for name, path in where._asdict().items():
+        if set(path) & set("[]*?"):
+            raise InputError(
+                f"--{name}={path}: TensorFlow takes [ ] * ? in the name of a folder for a pattern; "
+                "choose another name"
+            )
     for name, modes in READ_BY.items():
         path = getattr(flags, name)
         if path and (not modes or flags.mode in modes) and not _exists(path):

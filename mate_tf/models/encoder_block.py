@@ -12,9 +12,20 @@ from mate_tf.layers.shapes import build_child, shape_list
 from mate_tf.layers.step_seeds import Dropout
 from mate_tf.models.encoder_config import EncoderConfig
 
+
+def gelu(x):
+    """Computes the tanh approximation of GELU of a <float> tensor."""
+    return tf.nn.gelu(x, approximate=True)
+
+
+def gelu_exact(x):
+    """Computes GELU of a <float> tensor."""
+    return tf.nn.gelu(x, approximate=False)
+
+
 ACTIVATIONS = {
-    "gelu": lambda x: tf.nn.gelu(x, approximate=True),
-    "gelu_exact": lambda x: tf.nn.gelu(x, approximate=False),
+    "gelu": gelu,
+    "gelu_exact": gelu_exact,
     "relu": tf.nn.relu,
     "tanh": tf.tanh,
     "linear": tf.identity,

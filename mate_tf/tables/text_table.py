@@ -124,11 +124,9 @@ def _encoding(path, sample: bytes, asked: str | None) -> tuple[str, list[str]]:
     except UnicodeDecodeError:
         import charset_normalizer
 
-    found = charset_normalizer.from_bytes(sample, cp_isolation=_ENCODINGS)
-    best = found.best()
+    best = charset_normalizer.from_bytes(sample, cp_isolation=_ENCODINGS).best()
     name = best.encoding if best else "cp1252"
-    # A short text fits many. Of those that fit as well, the most frequent encoding is taken.
-    if any(each.encoding == "cp1252" and each.chaos <= best.chaos for each in found):
+    if best and "cp1252" in best.could_be_from_charset:  # the same text in the commonest encoding
         name = "cp1252"
     return name, [f"read as {name}, since it is not UTF-8 (else give --encoding)"]
 

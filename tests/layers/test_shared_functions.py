@@ -3,25 +3,24 @@
 import numpy as np
 import tensorflow as tf
 
-from mate_tf.layers.shared_functions import SharedFunctions
+from mate_tf.layers.shared_functions import shared_function
 
 
 def test_is_traced_once_a_graph_for_each_key():
     traced = []
 
-    def layer(shared, x, factor):
+    def layer(x, factor):
         def product(x, power):
             traced.append(factor)
             return factor * x**power
 
-        return shared.get(factor, product)(x, 2.0)
+        return shared_function(factor, product)(x, 2.0)
 
     @tf.function
     def gradient(x):
-        shared = SharedFunctions()
         with tf.GradientTape() as tape:
             tape.watch(x)
-            y = layer(shared, layer(shared, layer(shared, x, 2.0), 3.0), 2.0)
+            y = layer(layer(layer(x, 2.0), 3.0), 2.0)
         return y, tape.gradient(y, x)
 
     y, dy = gradient(tf.constant(1.5))
@@ -31,4 +30,4 @@ def test_is_traced_once_a_graph_for_each_key():
 
 
 def test_is_the_function_itself_in_eager_mode():
-    assert SharedFunctions().get("name", abs) is abs
+    assert shared_function("name", abs) is abs

@@ -1,6 +1,7 @@
 """The encoder against recorded outputs of the reference, on real tokens, all layers."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -276,3 +277,27 @@ def test_keras_save_and_load(tmp_path):
         tmp_path / "model", custom_objects={"TableEncoder": TableEncoder}
     )
     np.testing.assert_array_equal(loaded(features)["sequence_output"], expected)
+
+
+@pytest.mark.parametrize("name", ["mate_efficient", "tree_fine"])
+def test_saved_by_keras(tmp_path, name):
+    """As a folder, where all layers of MATE must give tensors, and as a .keras file."""
+    length = 400
+    encoder = TableEncoder(
+        tiny(
+            attention=AttentionConfig(name=name),
+            num_hidden_layers=1,
+            reset_position_index_per_cell=True,
+        )
+    )
+    features = {
+        feature: tf.ones([1, length], tf.int32)
+        for feature in feature_names.names(feature_names.MODEL_INPUTS)
+    }
+    expected = encoder(features)["sequence_output"]
+    for path, form in ((tmp_path / "folder", "tf"), (tmp_path / "model.keras", "keras")):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message=".*lambda.*")
+            encoder.save(path, save_format=form)
+        again = keras.models.load_model(path)
+        np.testing.assert_allclose(again(features)["sequence_output"], expected, atol=1e-5)
