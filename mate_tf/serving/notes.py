@@ -6,6 +6,8 @@ Imports no TensorFlow.
 import re
 from collections.abc import Sequence
 
+from mate_tf.tables.columns import Column, Kind
+
 NO_ANSWER = "no answer found"
 """Shown in place of an answer that is not `answerable`."""
 
@@ -16,6 +18,12 @@ _ASKED = {
     _AVERAGE: re.compile(r"\b(?P<what>average|mean (?=of|value)|median)"),
     _SUBTRACT: re.compile(r"\b(?P<what>difference|how (?:many|much) (?:more|fewer|less))\b"),
 }
+
+_ORDER = re.compile(
+    r"\b(?:[a-z]{3,}est|most|least|first|last|top|best|worst|highest|more than|less than|fewer|"
+    r"over|under|above|below|before|after|since|until|between|[a-z]{3,}er than)\b",
+    re.IGNORECASE,
+)
 
 
 def in_words(answer) -> str:
@@ -57,6 +65,35 @@ def of_question(
         return []
     does = "it picks cells, and can count, add up and average them" if able else "it picks cells"
     return [f"this model cannot {' or '.join(lacking)}: {does}"]
+
+
+def of_order(question: str, names: Sequence[str], columns: Sequence[Column]) -> list[str]:
+    """Says what an order of a column's cells is without, if the question asks for an order.
+
+    That are cells without a value, cells of other units, and what their spelling does not tell. Of
+    the columns with values those count that the question names, or else all.
+
+    Args:
+        question: the question.
+        names: names of the columns.
+        columns: the columns.
+    """
+    if not _ORDER.search(question):
+        return []
+    said = {_stem(word) for word in _words(question)}
+    ordered = [each for each in zip(names, columns, strict=True) if each[1].kind is not Kind.TEXT]
+    named = [each for each in ordered if said & {_stem(word) for word in _words(each[0])}]
+    found = []
+    for name, column in named or ordered:
+        found += [f"{name}: {note}" for note in column.notes]
+        units = sorted(set(column.other_units.values()))
+        if units:
+            found.append(f"{name}: cells in {', '.join(units)} are not compared with {column.unit}")
+        without = column.values.count(None) - len(column.other_units)
+        if without:
+            count = f"{without} of {len(column.values)} cells"
+            found.append(f"{name}: {count} have no {column.kind} and no place in an order")
+    return found
 
 
 def _asked(question: str, columns: Sequence[str]) -> list[str]:

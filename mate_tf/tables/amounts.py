@@ -81,6 +81,7 @@ _CARDINALS = (
 )
 # fmt: on
 _WORDS = {word: float(number) for number, word in enumerate(_CARDINALS)}
+_LONGEST_PREFIX = 12
 _LONGEST = 200
 """Longer texts are not numbers, whatever they have in them."""
 
@@ -145,6 +146,8 @@ def read(text: str) -> Amount | None:
         if match is None:
             return None
         prefix = text[: match.start()].strip()
+        if len(prefix) > _LONGEST_PREFIX or text[match.start() - 1].isalpha():
+            return None  # a name, as A4
     parts = begin.groupdict() if begin else {}
     number = _number(parts.get("body") or match.group())
     if number is None:

@@ -5,6 +5,7 @@ import dataclasses
 from mate_tf.data.datasets import custom
 from mate_tf.evaluation import given_answers, metrics
 from mate_tf.models.heads import cell_selection
+from mate_tf.tables.conversion import MODERN
 from mate_tf.tasks import base, configs, registry, table
 from mate_tf.tasks.wtq import NUM_AGGREGATIONS, weakly_supervised
 
@@ -102,7 +103,7 @@ class CustomTask(table.TableTask):
             CustomTaskConfig(
                 name=cls.name,
                 conversion=configs.ConversionConfig(
-                    drop_rows_to_fit=True, prune_columns=True, prune_rows=True
+                    number_parser=MODERN, drop_rows_to_fit=True, prune_columns=True, prune_rows=True
                 ),
                 model=weakly_supervised(
                     cell_cross_entropy_target=cell_selection.UNIFORM,

@@ -6,6 +6,7 @@ from mate_tf.data.datasets import questions
 from mate_tf.data.interactions import given
 from mate_tf.errors import InputError
 from mate_tf.evaluation import denotation, metrics
+from mate_tf.tables.conversion import MODERN
 from mate_tf.tasks import configs, registry, table
 from mate_tf.tasks.tabfact import TabFactTask
 from mate_tf.tasks.wtq import COUNTING_BASELINES, weakly_supervised
@@ -106,7 +107,7 @@ class QuestionsTask(table.TableTask):
             QuestionsTaskConfig(
                 name=cls.name,
                 conversion=configs.ConversionConfig(
-                    drop_rows_to_fit=True, prune_columns=True, prune_rows=True
+                    number_parser=MODERN, drop_rows_to_fit=True, prune_columns=True, prune_rows=True
                 ),
                 model=weakly_supervised(use_answer_as_supervision=False),
             ),

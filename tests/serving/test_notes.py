@@ -1,10 +1,12 @@
 """What is said of questions that a model cannot answer, and of cells that are no numbers."""
 
+import functools
 from types import SimpleNamespace
 
 import pytest
 
 from mate_tf.serving import notes
+from mate_tf.tables import columns
 
 COLUMNS = ("Employee", "Salary", "Goals", "Points")
 
@@ -78,3 +80,17 @@ def test_in_words():
     assert words() == "no answer found; best guess: Ann"
     assert words(confidence=0.123) == "no answer found; best guess: Ann, confidence 12 %"
     assert words(text="") == "no answer found"
+
+
+def test_what_an_order_is_without():
+    texts = [["a", "b", "c"], ["$5", "€3", "$7"], ["2", "n/a", "4"]]
+    found = columns.read(["Name", "Price", "Count"], texts)
+    say = functools.partial(notes.of_order, names=["Name", "Price", "Count"], columns=found)
+    assert say("which has the highest price?") == ["Price: cells in € are not compared with $"]
+    count = "Count: 1 of 3 cells have no number and no place in an order"
+    assert say("which has the largest count?") == [count]
+    assert len(say("which is the largest?")) == 2
+    assert say("what is the price of a?") == []
+    (dates,) = columns.read(["Date"], [["03/04/2021", "05/06/2021"]])
+    (note,) = notes.of_order("what was first?", ["Date"], [dates])
+    assert note.startswith("Date: day and month cannot be told apart")

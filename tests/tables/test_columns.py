@@ -115,6 +115,7 @@ def test_prefixes():
     assert read("Week 1", "Week 2", "Week 10").values == (1.0, 2.0, 10.0)
     assert read("No. 5", "No. 12").values == (5.0, 12.0)
     assert read("Route 66", "Highway 5").kind is Kind.TEXT
+    assert read("Gate4", "Gate12").kind is Kind.TEXT
 
 
 @pytest.mark.parametrize("text", ["9" * 400, "1e400", "1" * 10_000, "9,9," * 50, "- - -", "("])
