@@ -31,53 +31,54 @@ PARTS = [["Part", "Colour", "Stock"], ["bolt", "grey", "12"], ["nut", "brass", "
 HEIGHTS = [["Ort", "Höhe"], ["Zürich", "408"]]
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("01-sep-line/two.csv", TOWNS),
-        ("01-sep-line/upper.csv", TOWNS[:2]),
-        ("01-sep-line/comma.csv", TOWNS[:2]),
-        (
-            "01-sep-line/three.csv",
-            [["Town", "Founded", "Canton"], ["Bern", "1191", "BE"], ["Chur", "15", "GR"]],
-        ),
-        ("02-pipe-delimiter/parts.csv", PARTS),
-        ("02-pipe-delimiter/parts.txt", PARTS),
-        ("02-pipe-delimiter/markdown.txt", [row[:2] for row in PARTS]),
-        ("02-pipe-delimiter/caret.csv", [row[:2] for row in PARTS]),
-        (
-            "04-space-before-quote/ragged.csv",
-            [["name", "place"], ["Ada", "Bern, BE"], ["Tom", "Chur"]],
-        ),
-        ("04-space-before-quote/simple.csv", [["name", "place"], ["Ada", "Bern"], ["Tom", "Chur"]]),
-        (
-            "05-quotes-inside-cells/shows.tsv",
-            [
-                ["Id", "Title", "Kind"],
-                ["1", '"Big Show" Tour (1998)', "musical"],
-                ["2", "Plain", "play"],
-            ],
-        ),
-        (
-            "05-quotes-inside-cells/inch_start.tsv",
-            [["Size", "Pipe"], ['"3 inch', "A"], ['4 inch"', "B"], ["5", "C"]],
-        ),
-        ("05-quotes-inside-cells/inch_end.csv", [["Pipe", "Size"], ["A", '3"'], ["B", '4"']]),
-        ("07-lines-above-the-header/padded.csv", STAFF),
-        ("07-lines-above-the-header/unpadded.csv", STAFF),
-        ("07-lines-above-the-header/comment.csv", STAFF[:2]),
-        ("08-other-encodings/cp1252.csv", HEIGHTS),
-        ("08-other-encodings/bom.csv", HEIGHTS),
-        ("08-other-encodings/mac.csv", [*HEIGHTS, ["Bern", "540"]]),
-        ("08-other-encodings/utf16.txt", HEIGHTS),
-        ("08-other-encodings/utf16_no_mark.csv", HEIGHTS),
-        ("25-json-lines/one.jsonl", [["text"], ["a"], ["b"]]),
-        ("25-json-lines/people.json", [["name", "age"], ["Ada", "31"], ["Tom", "40"]]),
-        ("25-json-lines/people.ndjson", [["name", "age"], ["Ada", "31"], ["Tom", "40"]]),
-        ("40-html-spans/zero.html", [["G", "N"], ["x", "1"], ["x", "2"]]),
-        ("40-html-spans/unclosed.html", [["A", "B"], ["1", "2"], ["3", "4"]]),
-    ],
-)
+FILES = [
+    ("01-sep-line/two.csv", TOWNS),
+    ("01-sep-line/upper.csv", TOWNS[:2]),
+    ("01-sep-line/comma.csv", TOWNS[:2]),
+    (
+        "01-sep-line/three.csv",
+        [["Town", "Founded", "Canton"], ["Bern", "1191", "BE"], ["Chur", "15", "GR"]],
+    ),
+    ("02-pipe-delimiter/parts.csv", PARTS),
+    ("02-pipe-delimiter/parts.txt", PARTS),
+    ("02-pipe-delimiter/markdown.txt", [row[:2] for row in PARTS]),
+    ("02-pipe-delimiter/caret.csv", [row[:2] for row in PARTS]),
+    (
+        "04-space-before-quote/ragged.csv",
+        [["name", "place"], ["Ada", "Bern, BE"], ["Tom", "Chur"]],
+    ),
+    ("04-space-before-quote/simple.csv", [["name", "place"], ["Ada", "Bern"], ["Tom", "Chur"]]),
+    (
+        "05-quotes-inside-cells/shows.tsv",
+        [
+            ["Id", "Title", "Kind"],
+            ["1", '"Big Show" Tour (1998)', "musical"],
+            ["2", "Plain", "play"],
+        ],
+    ),
+    (
+        "05-quotes-inside-cells/inch_start.tsv",
+        [["Size", "Pipe"], ['"3 inch', "A"], ['4 inch"', "B"], ["5", "C"]],
+    ),
+    ("05-quotes-inside-cells/inch_end.csv", [["Pipe", "Size"], ["A", '3"'], ["B", '4"']]),
+    ("07-lines-above-the-header/padded.csv", STAFF),
+    ("07-lines-above-the-header/unpadded.csv", STAFF),
+    ("07-lines-above-the-header/comment.csv", STAFF[:2]),
+    ("08-other-encodings/cp1252.csv", HEIGHTS),
+    ("08-other-encodings/bom.csv", HEIGHTS),
+    ("08-other-encodings/mac.csv", [*HEIGHTS, ["Bern", "540"]]),
+    ("08-other-encodings/utf16.txt", HEIGHTS),
+    ("08-other-encodings/utf16_no_mark.csv", HEIGHTS),
+    ("25-json-lines/one.jsonl", [["text"], ["a"], ["b"]]),
+    ("25-json-lines/people.json", [["name", "age"], ["Ada", "31"], ["Tom", "40"]]),
+    ("25-json-lines/people.ndjson", [["name", "age"], ["Ada", "31"], ["Tom", "40"]]),
+    ("40-html-spans/zero.html", [["G", "N"], ["x", "1"], ["x", "2"]]),
+    ("40-html-spans/unclosed.html", [["A", "B"], ["1", "2"], ["3", "4"]]),
+]
+"""File of `cases` -> its header and rows."""
+
+
+@pytest.mark.parametrize(("name", "expected"), FILES)
 def test_files(cases, name, expected):
     assert content(cases / name) == expected
 

@@ -6,11 +6,11 @@ from html import escape
 
 import numpy as np
 
+from mate_tf import tables
 from mate_tf.answers import computed, execution
 from mate_tf.answers.execution import AGGREGATIONS
 from mate_tf.serving import notes
 from mate_tf.serving.prepared import PreparedTable
-from mate_tf.tables.html import standalone
 from mate_tf.tables.table import Table
 
 
@@ -82,7 +82,7 @@ class Answer:
         """Returns the answer and the table with its cells marked, as HTML for notebooks."""
         lines = [f"<b>{escape(notes.in_words(self))}</b>"]
         lines += [escape(note) for note in (*self.notes, *self.cuts)]
-        shown = "" if self.table is None else standalone(self.table, self.coordinates)
+        shown = "" if self.table is None else tables.html.standalone(self.table, self.coordinates)
         return f"<p>{'<br>'.join(lines)}</p>{shown}"
 
 

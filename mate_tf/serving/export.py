@@ -10,11 +10,12 @@ from collections.abc import Iterator
 import tensorflow as tf
 from absl import logging
 
+from mate_tf import serving
 from mate_tf.errors import InputError
 from mate_tf.evaluation import calibration as calibrations
 from mate_tf.files import folder
 from mate_tf.files.atomic import write_json
-from mate_tf.serving import signatures, table_reader
+from mate_tf.serving import signatures
 from mate_tf.tables.conversion import ConversionConfig
 
 SETTINGS_FILE = "mate_tf.json"
@@ -113,9 +114,9 @@ def write(module, encoder, path: str, vocab_file: str, settings: dict) -> None:
     write_json(os.path.join(extras_dir(path), SETTINGS_FILE), settings, sort_keys=True)
 
 
-def _reader(vocab_file, config: ConversionConfig) -> table_reader.TableReader | None:
+def _reader(vocab_file, config: ConversionConfig) -> "serving.table_reader.TableReader | None":
     """Returns the reader of the signature on strings; None if the graph lacks a set option."""
-    missing = table_reader.not_in_graph(config)
+    missing = serving.table_reader.not_in_graph(config)
     if missing:
         logging.warning(
             "no signature %s: the graph does not support %s; use mate_tf.Predictor instead",
@@ -123,7 +124,7 @@ def _reader(vocab_file, config: ConversionConfig) -> table_reader.TableReader | 
             ", ".join(missing),
         )
         return None
-    return table_reader.TableReader(vocab_file, config)
+    return serving.table_reader.TableReader(vocab_file, config)
 
 
 def fingerprint(vocab_file: str) -> str:

@@ -4,13 +4,11 @@ import functools
 
 import tensorflow as tf
 
-from mate_tf import attention
+from mate_tf import attention, serving
 from mate_tf.answers.execution import AGGREGATIONS
 from mate_tf.attention import mate_buckets
 from mate_tf.data import features as feature_names
 from mate_tf.layers.cells import Cells
-from mate_tf.serving import graph_answers
-from mate_tf.serving.table_reader import TableReader, checked
 
 SERVING_DEFAULT = "serving_default"
 SERVING_EXAMPLES = "serving_examples"
@@ -56,7 +54,9 @@ class ServingModule(tf.Module):
         class_names: names of the classes, for models that classify.
     """
 
-    def __init__(self, model, reader: TableReader | None = None, class_names=()):
+    def __init__(
+        self, model, reader: "serving.table_reader.TableReader | None" = None, class_names=()
+    ):
         super().__init__(name="mate_tf")
         # A partial, not the model: for a model as attribute Keras would also trace every layer
         # several times, for functions that nobody calls.
@@ -152,7 +152,7 @@ class ServingModule(tf.Module):
         """
         question, header, cells = (
             tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="ignore")
-            for texts in checked(question, header, cells)
+            for texts in serving.table_reader.checked(question, header, cells)
         )
         features, values, read = self._reader(question, header, cells)
         outputs = self._answers(features)
@@ -163,7 +163,7 @@ class ServingModule(tf.Module):
             )
         else:
             aggregation = tf.zeros_like(question, tf.int32)
-        value, text = graph_answers.result(cells, selected > 0, aggregation, values)
+        value, text = serving.graph_answers.result(cells, selected > 0, aggregation, values)
         answer = {
             "cells": selected,
             "probabilities": read.of_table(outputs["cell_probabilities"]),

@@ -96,7 +96,7 @@ def _reader(path: str, begin: bytes, sheet: str | None, asked: Asked | None) -> 
         if begin.startswith(mark):
             raise InputError(f"{path}: is {what}, not a table")
     text = begin.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if asked and (asked.delimiter or asked.header_row is not None):
+    if asked and asked.delimiter:
         return _text
     low = text[:1024].lower()
     if low.startswith((b"<!doctype html", b"<html", b"<table")) or b"<table" in low[:512]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from mate_tf import tables
 from mate_tf.errors import InputError
-from mate_tf.tables import delimited, frames, text_table
+from mate_tf.tables import frames
 from mate_tf.tables.files import Path
 from mate_tf.tables.limits import UNLIMITED, Limits
 from mate_tf.tables.rendering import render
@@ -143,7 +143,7 @@ class Table:
         """
         if delimiter is None:
             return cls.from_text(path, title, limits=limits, **about)
-        header, rows, unread = delimited.read(path, delimiter, None, limits)
+        header, rows, unread = tables.delimited.read(path, delimiter, None, limits)
         about = {"table_id": pathlib.Path(path).name, "unread": unread, **about}
         return cls.from_rows(header, rows, title, **about)
 
@@ -154,7 +154,7 @@ class Table:
         title: str | None = None,
         *,
         limits: Limits = UNLIMITED,
-        asked: text_table.Asked | None = None,
+        asked: "tables.text_table.Asked | None" = None,
         **about: str,
     ) -> "Table":
         """Reads a text file of unknown form: CSV, TSV, Markdown and the like, in any encoding.
@@ -171,7 +171,7 @@ class Table:
         Raises:
           InputError: as `from_csv`.
         """
-        found = text_table.read(path, limits, asked)
+        found = tables.text_table.read(path, limits, asked)
         about = {"table_id": pathlib.Path(path).name, "unread": found.unread, **about}
         table = cls.from_rows(found.header, found.rows, title or found.title, **about)
         return table.with_remarks(found.remarks)
@@ -252,9 +252,7 @@ class Table:
 
     def _repr_html_(self) -> str:
         """Returns HTML for notebooks."""
-        from mate_tf.tables import html
-
-        return html.standalone(self)
+        return tables.html.standalone(self)
 
     def __str__(self) -> str:
         """Returns the table rendered for a terminal."""

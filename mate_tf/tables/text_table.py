@@ -153,7 +153,9 @@ def _read(path, file: IO[str], sample: str, limits: Limits, asked: Asked) -> Tex
     if not begin:
         raise InputError(f"{path}: the file is empty")
     above, begin, remarks = _from_header(path, begin, asked.header_row)
-    everything = itertools.chain(begin, _without_blank(found))
+    # A header that is given goes with rows whose numbers count, so that blank ones stay.
+    rest = found if asked.header_row else _without_blank(found)
+    everything = itertools.chain(begin, rest)
     header, kept = delimited.keep(path, everything, form.delimiter, limits)
     title = " ".join(filter(None, (cell.strip() for cells in above for cell in cells)))
     return TextTable(header, kept.rows, kept.unread(opened.share_read(file)), title, remarks)
@@ -175,9 +177,14 @@ def _form(lines: Sequence[str], delimiter: str | None) -> Form:
         counts = {each: lines[0].count(each) if lines else 0 for each in _DELIMITERS}
         delimiter = delimiter or max(counts, key=counts.get)
     skips_space = f'{delimiter} "' in text
-    # Without any quotation mark at the edge of a cell it does not matter.
-    has_quotes = '"' in text and (skips_space or found is None or bool(found.quotechar))
-    return Form(delimiter, has_quotes=has_quotes or '"' not in text, skips_space=skips_space)
+    has_quotes = (
+        text.startswith('"')  # the first name is enclosed, so all cells may be
+        or '"' not in text
+        or skips_space
+        or found is None
+        or bool(found.quotechar)
+    )
+    return Form(delimiter, has_quotes=has_quotes, skips_space=skips_space)
 
 
 def _is_one_column(lines: Sequence[str], records, delimiter: str | None) -> bool:
@@ -201,9 +208,9 @@ def _from_header(path, records, header_row: int | None):
         rest = [record for record in records if record[0] >= header_row]
         if not rest:
             raise InputError(f"{path}: --header_row={header_row}: there is no such line")
-        return [], _without_blank(rest), ()
+        return [], rest, ()
     lengths = collections.Counter(len(cells) for _, cells in records if any(map(str.strip, cells)))
-    width = max(lengths, key=lambda each: (lengths[each], each))
+    width = max(lengths, key=lambda each: (lengths[each], each), default=0)
     start = 0
     while start < len(records) - 1 and _is_above(records[start][1], width):
         start += 1

@@ -109,6 +109,7 @@ SIZES = {
         "--data {out} --params_override {summaries}",
         "loss with another passage",
     ),
+    "table_readers": ("", "mate-tf, by column"),
     "treeformer_learning": (
         "--tasks recall --seeds 0 --steps 2 --tree_height 1 --data {out} "
         "--params_override task.generation.num_train=64,task.generation.num_dev=8 "

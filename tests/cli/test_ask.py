@@ -6,6 +6,7 @@ import pytest
 
 from mate_tf.cli import ask
 from mate_tf.serving import presets
+from mate_tf.tables.given import read_table
 
 pytestmark = pytest.mark.usefixtures("loaded_once")
 
@@ -48,7 +49,7 @@ def test_by_the_ending_of_the_name(tmp_path):
         ("t", "a;b\n1,5;2\n"),
     ):
         (tmp_path / name).write_text(content)
-        table = ask.read_table(str(tmp_path / name))
+        table = read_table(str(tmp_path / name))
         assert (table.columns, table.rows) == (("a", "b"), (("1,5", "2"),))
 
 

@@ -156,6 +156,8 @@ TABLES = {
     "mark only": b"\xef\xbb\xbf",
     "xlsx in name only": b"PK\x03\x04",
 }
+READ_ALL_THE_SAME = ("open quotation mark", "UTF-16", "UTF-16 without a mark", "Latin-1", "JSON")
+"""Tables that are read by what they look like: a mark at the edge of a cell, other encodings."""
 JSON_TABLES = {
     "no rows": b'{"columns": ["a"], "rows": []}',
     "no columns": b'{"rows": [["a"]]}',
@@ -180,7 +182,8 @@ def test_tables(trials, trained_model, tmp_path):
     for name, content in files.items():
         path = tmp_path / name
         path.write_bytes(content)
-        trials.refused(name, "ask", path, "who?", export, words=[name])
+        accepted = path.stem in READ_ALL_THE_SAME
+        trials.refused(name, "ask", path, "who?", export, words=[name], accepted=accepted)
     path = tmp_path / "good.csv"
     path.write_text("name,age\nann,30\n")
     for question in ("", " ", "\n", "\t "):

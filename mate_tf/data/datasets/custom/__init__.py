@@ -34,6 +34,7 @@ from mate_tf.protos import interaction_pb2
 from mate_tf.tables.given import read_table
 from mate_tf.tables.numbers import column_values, to_float32
 from mate_tf.tables.table import Table
+from mate_tf.tables.text_table import Asked
 
 __all__ = ["SPLITS", "Size", "Summary", "describe", "read"]
 
@@ -95,8 +96,12 @@ def _group_key(line: Line):
     return line.table, line.title, line.number // _LINES_TOGETHER
 
 
+_FORM = Asked(header_row=1)
+"""A header that is not there would move all cells that answers name."""
+
+
 def _read_table(input_dir: pathlib.Path, name: str) -> Table:
-    return dataclasses.replace(read_table(input_dir / name), table_id=name)
+    return dataclasses.replace(read_table(input_dir / name, asked=_FORM), table_id=name)
 
 
 class _Answers:

@@ -1,15 +1,17 @@
-"""Reads numbers and dates of tests/tables/spellings.txt with libraries, beside our own columns.
+"""Reads tables as people have them with libraries, beside our own readers.
 
-    pip install babel dateparser python-dateutil quantulum3 price-parser
-    python benchmarks/spellings.py
+    pip install babel dateparser python-dateutil quantulum3 price-parser duckdb clevercsv polars
+    python benchmarks/table_readers.py --cases ../shared/cases
 
-Prints for each reader the share of cells with a number (or a date) that it reads right, and the
-time of a cell. Libraries that are not installed are left out. `any` choice of decimal sign and
-order of day and month is given to the libraries as the column needs it; ours finds it out.
+Prints for each reader of numbers and dates the share of the cells of tests/tables/spellings.txt
+that it reads right, and for each reader of text files how many of the files of `tests/test_cases`
+it reads right. Libraries get every decimal sign and order of day and month, and any right one
+counts; ours finds them out. Those that are not installed are left out.
 """
 
 import contextlib
 import math
+import pathlib
 import sys
 import time
 
@@ -17,8 +19,10 @@ import common
 
 sys.path.insert(0, str(common.ROOT))
 
-from mate_tf.tables import columns  # noqa: E402
-from tests.tables.test_columns import blocks, written  # noqa: E402
+from mate_tf.tables import columns
+from mate_tf.tables.given import read_table
+from tests.tables.test_columns import blocks, written
+from tests.test_cases import FILES
 
 
 def babel_number(text):
@@ -78,9 +82,62 @@ def is_right(kind, expected: str, found) -> bool:
     return any(math.isclose(float(expected), each, rel_tol=1e-6) for each in found)
 
 
+def duckdb(path):
+    import duckdb
+
+    found = duckdb.sql(f"select * from read_csv('{path}', all_varchar=true, nullstr='')")
+    return [found.columns, *found.fetchall()]
+
+
+def clevercsv(path):
+    import clevercsv
+
+    return clevercsv.read_table(path)
+
+
+def pandas(path):
+    import pandas
+
+    found = pandas.read_csv(path, sep=None, engine="python", dtype=str, keep_default_na=False)
+    return [found.columns, *found.to_numpy().tolist()]
+
+
+def polars(path):
+    import polars
+
+    found = polars.read_csv(path, infer_schema=False)
+    return [found.columns, *found.rows()]
+
+
+def ours(path):
+    found = read_table(path)
+    return [found.columns, *found.rows]
+
+
+def files(folder: pathlib.Path) -> None:
+    """Prints how many files each reader reads right, spaces around cells aside."""
+    paths = [(folder / name, rows) for name, rows in FILES if name.endswith(("csv", "tsv", "txt"))]
+    print("\n| reader | files read right | seconds |\n|---|---|---|")
+    for name, read in (
+        *(("duckdb", duckdb), ("clevercsv", clevercsv), ("pandas", pandas), ("polars", polars)),
+        ("mate-tf, on clevercsv", ours),
+    ):
+        right, start = 0, time.perf_counter()
+        for path, rows in paths:
+            with contextlib.suppress(Exception):
+                found = [[str(cell or "").strip() for cell in row] for row in read(str(path))]
+                right += found == rows
+        print(f"| {name} | {right} of {len(paths)} | {time.perf_counter() - start:.2f} |")
+
+
+def arguments():
+    parser = common.parser(__doc__)
+    parser.add_argument("--cases", type=pathlib.Path, help="folder of tests/test_cases.py")
+    return parser.parse_args()
+
+
 def main() -> None:
-    options = common.parser(__doc__).parse_args()
-    del options
+    options = arguments()
     rows = []
     for kind, readers in (("number", NUMBERS), ("date", DATES)):
         cells = [
@@ -109,7 +166,10 @@ def main() -> None:
         rows.append(("mate-tf, by column", kind, right, len(cells), time.perf_counter() - start))
     print("| reader | values | right, % | cells | microseconds a cell |\n|---|---|---|---|---|")
     for name, kind, right, count, seconds in rows:
-        print(f"| {name} | {kind}s | {100 * right / count:.1f} | {count} | {1e6 * seconds / count:.0f} |")
+        share, each = 100 * right / count, 1e6 * seconds / count
+        print(f"| {name} | {kind}s | {share:.1f} | {count} | {each:.0f} |")
+    if options.cases:
+        files(options.cases)
 
 
 if __name__ == "__main__":
