@@ -114,9 +114,10 @@ def ours(path):
     return [found.columns, *found.rows]
 
 
-def files(folder: pathlib.Path) -> None:
-    """Prints how many files each reader reads right, spaces around cells aside."""
+def files(folder: pathlib.Path) -> list:
+    """Prints and returns how many files each reader reads right, spaces around cells aside."""
     paths = [(folder / name, rows) for name, rows in FILES if name.endswith(("csv", "tsv", "txt"))]
+    results = []
     print("\n| reader | files read right | seconds |\n|---|---|---|")
     for name, read in (
         *(("duckdb", duckdb), ("clevercsv", clevercsv), ("pandas", pandas), ("polars", polars)),
@@ -127,7 +128,10 @@ def files(folder: pathlib.Path) -> None:
             with contextlib.suppress(Exception):
                 found = [[str(cell or "").strip() for cell in row] for row in read(str(path))]
                 right += found == rows
-        print(f"| {name} | {right} of {len(paths)} | {time.perf_counter() - start:.2f} |")
+        seconds = time.perf_counter() - start
+        results.append((name, "file", right, len(paths), seconds))
+        print(f"| {name} | {right} of {len(paths)} | {seconds:.2f} |")
+    return results
 
 
 def arguments():
@@ -169,7 +173,10 @@ def main() -> None:
         share, each = 100 * right / count, 1e6 * seconds / count
         print(f"| {name} | {kind}s | {share:.1f} | {count} | {each:.0f} |")
     if options.cases:
-        files(options.cases)
+        rows += files(options.cases)
+    keys = ("reader", "values", "right", "count", "seconds")
+    results = [dict(zip(keys, row, strict=True)) for row in rows]
+    common.write(options, "table_readers", results)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """Reads Hugging Face's weights of TAPAS and BERT and converts their names."""
 
-import json
 import pathlib
 import re
 
@@ -9,6 +8,7 @@ import tensorflow as tf
 from mate_tf.checkpoints import safetensors
 from mate_tf.checkpoints.stored import StoredTensor
 from mate_tf.errors import InputError
+from mate_tf.files.json_files import parse_json
 
 FILES = (
     "model.safetensors",
@@ -62,10 +62,11 @@ def tensors(path: str) -> dict[str, StoredTensor]:
         from mate_tf.checkpoints import torch_file
 
         return torch_file.read(path)
+    with tf.io.gfile.GFile(path, "rb") as file:
+        index = parse_json(file.read(), path)
     try:
-        with tf.io.gfile.GFile(path) as file:
-            shards = {name: str(shard) for name, shard in json.load(file)["weight_map"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        shards = {name: str(shard) for name, shard in index["weight_map"].items()}
+    except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: no index of weights with a weight_map") from error
     found = {}
     for shard in sorted(set(shards.values())):

@@ -1,11 +1,11 @@
 """Vocabularies of Hugging Face's fast tokenizers as text files."""
 
 import functools
-import json
 import os
 import tempfile
 
 from mate_tf.errors import InputError
+from mate_tf.files.json_files import read_json_object
 
 
 def text_file(path: str) -> str:
@@ -26,16 +26,16 @@ def text_file(path: str) -> str:
 @functools.cache
 def _written(path: str, modified: int) -> tempfile.TemporaryDirectory:
     del modified  # a file that has changed is read again
+    content = read_json_object(path)
     try:
-        with open(path, encoding="utf-8") as file:
-            content = json.load(file)["model"]
+        content = content["model"]
         ids = content["vocab"]
         pieces = sorted(ids, key=ids.get)
         usable = content["type"] == "WordPiece" and sorted(ids.values()) == [*range(len(ids))]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: has no vocabulary that can be read ({error!r})") from error
     if not usable:
-        raise InputError(f"{path}: its vocabulary is no WordPiece vocabulary with ids from 0 on")
+        raise InputError(f"{path}: its vocabulary is not a WordPiece vocabulary with ids from 0 on")
     folder = tempfile.TemporaryDirectory(prefix="mate_tf_")
     with open(os.path.join(folder.name, "vocab.txt"), "w", encoding="utf-8") as file:
         file.writelines(f"{piece}\n" for piece in pieces)

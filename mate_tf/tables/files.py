@@ -1,9 +1,7 @@
-"""Reads header and rows of tables from CSV and JSON files, with detailed errors."""
+"""Reads whole CSV files and texts, with detailed errors."""
 
 import os
-from typing import Any
 
-from mate_tf import tables
 from mate_tf.errors import InputError
 from mate_tf.tables import delimited, opened
 from mate_tf.tables.limits import UNLIMITED
@@ -28,21 +26,6 @@ def read_csv(
     """
     header, rows, _ = delimited.read(path, delimiter, escape, UNLIMITED)
     return header, rows
-
-
-def read_json(path: Path) -> tuple[list[Any], list[list[Any]], dict[str, str]]:
-    """Reads header, all rows and further fields of a table ("title", "table_id", …) from JSON.
-
-    The file has either an object with "columns" (or "header") and "rows" (or "data"), or a list of
-    objects with the column names as keys. A missing key gives None. Numbers are returned as text,
-    in the spelling of the file.
-
-    Raises:
-      InputError: if the file cannot be read, is empty, has no rows, is not UTF-8, is not JSON or
-        has another form.
-    """
-    header, rows, about, _ = tables.json_table.read(path, UNLIMITED)
-    return header, rows, about
 
 
 def read_text(path: Path) -> str:

@@ -22,8 +22,12 @@ def read(
 ) -> tuple[list[Any], list[list[Any]], dict[str, str], str]:
     """Reads header, rows and further fields up to the limits, and describes what is not read.
 
+    The file has an object with "columns" (or "header") and "rows" (or "data"), a list of objects
+    with the column names as keys, or one such object on each line. A missing key gives None.
+    Numbers are returned as text, in the spelling of the file.
+
     Args:
-        path: the file, in a form of `files.read_json`.
+        path: the file.
         limits: limits of the table.
 
     Returns:
@@ -31,7 +35,8 @@ def read(
         that is not read to its end, fields behind the rows are missing.
 
     Raises:
-        InputError: as `files.read_json`; if the file is beyond a limit.
+        InputError: if the file cannot be read, is empty, has no rows, is not UTF-8, is not JSON,
+            has another form, or is beyond a limit.
     """
     kept = Kept(path, limits)
     with opened.opened(path, limits) as file, opened.invalid_named(path):
@@ -88,7 +93,7 @@ def _lines(file: IO[str], path: Any) -> Iterator[Any]:
             try:
                 yield decoder.decode(line)
             except (ValueError, RecursionError) as error:
-                raise InputError(f"{path}: line {number}: not valid JSON: {error}") from None
+                raise InputError(f"{path} line {number}: not valid JSON: {error}") from None
 
 
 def _of_content(content: Any, kept: Kept, path: Any) -> tuple[list[Any], dict[str, str]]:

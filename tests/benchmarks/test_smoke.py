@@ -67,6 +67,7 @@ SIZES = {
         "--input_dir {hybridqa} {vocab} --limits 0 5 --processes 1",
         "fit 2048 tokens, k=5",
     ),
+    "latest_dates": ("", "tables in the right order  20 of 20"),
     "least_mass": (
         "--steps 2 --seeds 0 --tree_height 1 --bounds 1e-9 0.5 --config {small} --data {out}",
         "LEAST_MASS",
