@@ -40,8 +40,12 @@ def tables(count: int = 20):
         yield rows, days
 
 
+def arguments():
+    return common.parser(__doc__).parse_args()
+
+
 def main() -> None:
-    options = common.parser(__doc__).parse_args()
+    options = arguments()
     predictor = Predictor.from_preset("mini")
     ordered = 0
     right = dict.fromkeys(WORDINGS, 0)
