@@ -15,7 +15,7 @@ REQUIRED = [
     "tf_keras~=2.20.0",  # tf-models' layers are Keras 2
     "tensorflow-datasets~=4.9",
     "absl-py",
-    "charset-normalizer",  # the encoding of text files
+    "chardet>=7",  # the encoding of text files
     "clevercsv",  # their delimiters and quotation marks
     "ml_dtypes",
     "narwhals",  # frames of all libraries

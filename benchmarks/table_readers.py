@@ -1,12 +1,14 @@
 """Reads tables as people have them with libraries, beside our own readers.
 
-    pip install babel dateparser python-dateutil quantulum3 price-parser duckdb clevercsv polars
+    pip install babel dateparser python-dateutil quantulum3 price-parser duckdb polars
+    pip install charset-normalizer
     python benchmarks/table_readers.py --cases ../shared/cases
 
 Prints for each reader of numbers and dates the share of the cells of tests/tables/spellings.txt
-that it reads right, and for each reader of text files how many of the files of `tests/test_cases`
-it reads right. Libraries get every decimal sign and order of day and month, and any right one
-counts; ours finds them out. Those that are not installed are left out.
+that it reads right, for each detector of encodings how many of the small tables of
+tests/tables/test_encodings.py, and for each reader of text files how many of the files of
+tests/test_cases.py it reads right. Libraries get every decimal sign and order of day and month,
+and any right one counts; ours finds them out. Those that are not installed are left out.
 """
 
 import contextlib
@@ -20,8 +22,10 @@ import common
 sys.path.insert(0, str(common.ROOT))
 
 from mate_tf.tables import columns
+from mate_tf.tables import encodings as own
 from mate_tf.tables.given import read_table
 from tests.tables.test_columns import blocks, written
+from tests.tables.test_encodings import TEXTS
 from tests.test_cases import FILES
 
 
@@ -114,6 +118,45 @@ def ours(path):
     return [found.columns, *found.rows]
 
 
+def charset_normalizer(content):
+    import charset_normalizer as library
+
+    return str(library.from_bytes(content, cp_isolation=sorted(TEXTS)).best())
+
+
+def chardet(content):
+    import chardet as library
+
+    return content.decode(library.detect(content)["encoding"])
+
+
+def ours_on_chardet(content):
+    return content.decode(own.find("table", content, None)[0])
+
+
+def encodings() -> list:
+    """Prints and returns how many texts each detector of encodings reads right."""
+    texts = [(text, text.encode(name)) for name, found in TEXTS.items() for text in found]
+    results = []
+    print("\n| detector | texts read right | ms a text |\n|---|---|---|")
+    for name, read in (
+        ("charset-normalizer", charset_normalizer),
+        ("chardet", chardet),
+        ("mate-tf, on chardet", ours_on_chardet),
+    ):
+        right = 0
+        with contextlib.suppress(ImportError):
+            read("é".encode("cp1252"))  # imports it
+        start = time.perf_counter()
+        for text, content in texts:
+            with contextlib.suppress(Exception):
+                right += read(content) == text
+        seconds = time.perf_counter() - start
+        results.append((name, "encoding", right, len(texts), seconds))
+        print(f"| {name} | {right} of {len(texts)} | {1000 * seconds / len(texts):.1f} |")
+    return results
+
+
 def files(folder: pathlib.Path) -> list:
     """Prints and returns how many files each reader reads right, spaces around cells aside."""
     paths = [(folder / name, rows) for name, rows in FILES if name.endswith(("csv", "tsv", "txt"))]
@@ -172,6 +215,7 @@ def main() -> None:
     for name, kind, right, count, seconds in rows:
         share, each = 100 * right / count, 1e6 * seconds / count
         print(f"| {name} | {kind}s | {share:.1f} | {count} | {each:.0f} |")
+    rows += encodings()
     if options.cases:
         rows += files(options.cases)
     keys = ("reader", "values", "right", "count", "seconds")

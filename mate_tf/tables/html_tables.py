@@ -1,10 +1,11 @@
 """Reads the tables of an HTML page with the texts around them, as pages of Wikipedia have them.
 
-The first row of a table is its header. Cells that span rows or columns are repeated. Hidden
-elements, scripts, Wikipedia's marks of footnotes and links for editing, and tables within tables
-are left out.
+The first row of a table is its header; further rows of names are joined to it. Cells that span
+rows or columns are repeated. Hidden elements, scripts, Wikipedia's marks of footnotes and links for
+editing, and tables within tables are left out.
 """
 
+import itertools
 import os
 from html.parser import HTMLParser
 from typing import NamedTuple
@@ -104,7 +105,7 @@ class _Reader(HTMLParser):
                 self._grid.begin_row()
             elif tag in ("td", "th"):
                 self._end_capture()
-                self._grid.begin_cell(attributes)
+                self._grid.begin_cell(tag, attributes)
                 self._capture = tag, []
             elif tag == "caption":
                 self._capture = tag, []
@@ -175,6 +176,7 @@ class _Grid:
     def __init__(self):
         self._rows: list[list[str]] = []
         self._below: dict[int, tuple[str, int]] = {}  # column -> text and rows that it still spans
+        self._are_names: list[bool] = []  # rows of which all cells are names of columns
         self._span = 1, 1
         self._num_cells = self._width = 0
 
@@ -183,11 +185,13 @@ class _Grid:
         if self._rows:
             self._fill()
         self._rows.append([])
+        self._are_names.append(True)
 
-    def begin_cell(self, attributes: dict[str, str]) -> None:
+    def begin_cell(self, tag: str, attributes: dict[str, str]) -> None:
         """Begins a cell; one without a row begins a row."""
         if not self._rows:
             self.begin_row()
+        self._are_names[-1] &= tag == "th"
         rows = attributes.get("rowspan", "").strip()
         # 0: to the end of the table
         down = _MOST_SPANNED if rows and not rows.strip("0") else _number(rows)
@@ -201,12 +205,25 @@ class _Grid:
             self._add(text, rows)
 
     def rows(self) -> list[list[str]] | None:
-        """Returns the rows, all as long as the longest one; None if they are beyond `LIMITS`."""
+        """Returns the rows, all as long as the longest one; None if they are beyond `LIMITS`.
+
+        Rows of names at the beginning become one, with the names of a column joined: "2020 Sales".
+        """
         if self._rows:
             self._fill()
         if not self._fits():
             return None
-        return [row + [""] * (self._width - len(row)) for row in self._rows if row]
+        kept = [
+            (row + [""] * (self._width - len(row)), are_names)
+            for row, are_names in zip(self._rows, self._are_names, strict=True)
+            if row
+        ]
+        names = list(itertools.takewhile(lambda each: each[1] and len(set(each[0])) > 1, kept[1:]))
+        if not kept or not kept[0][1] or len(names) + 1 >= len(kept):
+            return [row for row, _ in kept]
+        columns = zip(kept[0][0], *(row for row, _ in names), strict=True)
+        header = [" ".join(filter(None, dict.fromkeys(column))) for column in columns]
+        return [header, *(row for row, _ in kept[1 + len(names) :])]
 
     def _fill(self) -> None:
         """Repeats the cells above that span the current position of the last row."""

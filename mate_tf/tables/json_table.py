@@ -1,5 +1,6 @@
 """Reads a table from JSON, a long file row by row, in memory that does not grow with it."""
 
+import itertools
 import os
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
@@ -23,8 +24,9 @@ def read(
     """Reads header, rows and further fields up to the limits, and describes what is not read.
 
     The file has an object with "columns" (or "header") and "rows" (or "data"), a list of objects
-    with the column names as keys, or one such object on each line. A missing key gives None.
-    Numbers are returned as text, in the spelling of the file.
+    with the column names as keys, in "data" or alone, one such object on each line, or an object
+    from each column's name to its values, in a list or by the rows' labels. A missing key gives
+    None. Numbers are returned as text, in the spelling of the file.
 
     Args:
         path: the file.
@@ -83,7 +85,9 @@ def _is_lines(file: IO[str], limits: Limits) -> bool:
     except (ValueError, RecursionError):
         return False
     is_table = isinstance(found, dict) and any(name in found for name in (*_HEADERS, *_ROWS))
-    return isinstance(found, dict) and bool(found) and not is_table
+    if not isinstance(found, dict) or not found or is_table:
+        return False
+    return not all(isinstance(value, (dict, list)) for value in found.values())
 
 
 def _lines(file: IO[str], path: Any) -> Iterator[Any]:
@@ -100,8 +104,33 @@ def _of_content(content: Any, kept: Kept, path: Any) -> tuple[list[Any], dict[st
     """Keeps the rows of JSON that is parsed; returns header and further fields."""
     if isinstance(content, list) and content:
         return _of_objects(content, kept, path), {}
-    pairs = content.items() if isinstance(content, dict) else ()
-    return _of_object(pairs, kept, path)
+    content = content if isinstance(content, dict) else {}
+    if (rows := _of_columns(content)) is not None:
+        return _of_objects(rows, kept, path), {}
+    return _of_object(content.items(), kept, path)
+
+
+def _of_columns(content: dict[str, Any]) -> list[dict[str, Any]] | None:
+    """Returns the rows of a frame as pandas writes it; None if it is not one.
+
+    Columns are lists, or objects with the labels of the rows as keys. Labels that only number the
+    rows are left out.
+    """
+    columns = list(content.values())
+    if all(isinstance(values, dict) for values in columns):
+        labels = list(dict.fromkeys(label for values in columns for label in values))
+        is_numbered = labels == [str(number) for number in range(len(labels))]
+        return [
+            ({} if is_numbered else {"": label})
+            | {name: values.get(label) for name, values in content.items()}
+            for label in labels
+        ] or None
+    is_table = any(name in content for name in (*_HEADERS, *_ROWS))
+    if is_table or not all(isinstance(values, list) for values in columns):
+        return None
+    if len({len(values) for values in columns}) != 1 or isinstance(next(iter(columns[0]), 0), dict):
+        return None
+    return [dict(zip(content, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _of_stream(stream: JsonStream, kept: Kept, path: Any) -> tuple[list[Any], dict[str, str]]:
@@ -156,6 +185,12 @@ def _of_object(
                 continue
             kept.rows.clear()
             has_rows = True
+            rows = iter(value)
+            first = next(rows, None)
+            value = itertools.chain([] if first is None else [first], rows)
+            if isinstance(first, dict):
+                header = _of_objects(value, kept, path)
+                continue
             for number, row in enumerate(value, start=1):
                 where = f"{path}: row {number}"
                 if not isinstance(row, list):

@@ -1,10 +1,9 @@
 """Reads tables from text files of unknown form: CSV, TSV and the like, Markdown, any encoding.
 
-clevercsv finds the delimiter and whether quotation marks enclose cells, charset-normalizer the
-encoding. Both read the beginning of the file. What a reader would not expect is said in remarks.
+clevercsv finds the delimiter and whether quotation marks enclose cells, by the beginning of the
+file. What a reader would not expect is said in remarks.
 """
 
-import codecs
 import collections
 import io
 import itertools
@@ -14,17 +13,15 @@ from collections.abc import Iterator, Sequence
 from typing import IO, NamedTuple
 
 from mate_tf.errors import InputError
-from mate_tf.tables import amounts, delimited, moments, opened
+from mate_tf.tables import amounts, delimited, encodings, moments, opened
 from mate_tf.tables.delimited import Form
+from mate_tf.tables.encodings import SAMPLE
 from mate_tf.tables.limits import Limits
 
-_SAMPLE = 2**16
-"""Bytes that are looked at."""
 _DELIMITERS = [",", ";", "\t", "|", "^"]
-_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
-_ENCODINGS = ["cp1252", "mac_roman", "cp1250", "cp1251", "shift_jis", "gb18030", "euc_kr"]
 _HINT = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
-_RULE = re.compile(r"\|?[ :|-]*-[ :|-]*\|?")
+_RULE = re.compile(r"(?=.*[|+])[ :|+-]*-[ :|+-]*")
+_SPACES = re.compile(r"\s{2,}")
 _BAR = re.compile(r"(?<!\\)\|")
 _LOOKED_AT = 100
 """Records that decide which one is the header."""
@@ -78,17 +75,17 @@ def read(path: str | os.PathLike, limits: Limits, asked: Asked | None = None) ->
     """
     asked = asked or Asked()
     with opened.opened_bytes(path, limits) as raw:
-        sample, begin = raw.read(_SAMPLE), 0
+        sample, begin = raw.read(SAMPLE), 0
         while sample and not sample.strip():
             begin += len(sample)
-            sample = raw.read(_SAMPLE)
+            sample = raw.read(SAMPLE)
         if not sample:
             raise InputError(f"{path}: the file is empty")
-        encoding, remarks = _encoding(path, sample, asked.encoding)
+        encoding, remarks = encodings.find(path, sample, asked.encoding)
         raw.seek(begin)
         with io.TextIOWrapper(raw, encoding, newline="") as file:
             try:
-                text = file.read(_SAMPLE)
+                text = file.read(SAMPLE)
                 file.seek(begin)
                 found = _read(path, file, text, limits, asked)
             except UnicodeDecodeError as error:
@@ -101,43 +98,12 @@ def read(path: str | os.PathLike, limits: Limits, asked: Asked | None = None) ->
             return found._replace(remarks=(*remarks, *found.remarks))
 
 
-def _encoding(path, sample: bytes, asked: str | None) -> tuple[str, list[str]]:
-    """Returns the encoding of a file that begins with `sample`, and a remark unless it is UTF-8."""
-    if asked:
-        try:
-            "".encode(asked)
-        except LookupError:
-            raise InputError(f"--encoding={asked}: no such encoding") from None
-        return asked, []
-    for mark, name in _MARKS:
-        if sample.startswith(mark):
-            return name, []
-    if len(sample) > 3 and not any(sample[1:400:2]):
-        return "utf-16-le", ["read as UTF-16"]
-    if len(sample) > 3 and not any(sample[:400:2]):
-        return "utf-16-be", ["read as UTF-16"]
-    if b"\0" in sample:
-        raise InputError(f"{path}: is not a text file")
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(sample)  # its end may cut a character
-        return "utf-8", []
-    except UnicodeDecodeError:
-        import charset_normalizer
-
-    best = charset_normalizer.from_bytes(sample, cp_isolation=_ENCODINGS).best()
-    name = best.encoding if best else "cp1252"
-    if best and "cp1252" in best.could_be_from_charset:  # the same text in the commonest encoding
-        name = "cp1252"
-    return name, [f"read as {name}, since it is not UTF-8 (else give --encoding)"]
-
-
 def _read(path, file: IO[str], sample: str, limits: Limits, asked: Asked) -> TextTable:
     lines = sample.splitlines()
-    if (rows := _markdown(lines)) is not None and asked.delimiter is None:
-        found = _markdown_records(file)
-        header, kept = delimited.keep(path, found, "|", limits)
-        return TextTable(header, kept.rows, kept.unread(), "", ())
-    del rows
+    if asked.delimiter is None and (above := _above_markdown(lines)) is not None:
+        header, kept = delimited.keep(path, _markdown_records(file, above), "|", limits)
+        title = " ".join(text for line in lines[:above] if (text := _text(line)))
+        return TextTable(header, kept.rows, kept.unread(), title, ())
     delimiter, first_line, start = asked.delimiter, 1, file.tell()
     if lines and (hint := _HINT.fullmatch(lines[0].strip())) and asked.header_row is None:
         file.readline()  # Excel's hint
@@ -145,6 +111,11 @@ def _read(path, file: IO[str], sample: str, limits: Limits, asked: Asked) -> Tex
     form = _form(lines, delimiter)
     found = delimited.records(path, file, form, limits, first_line)
     begin = list(itertools.islice(found, _LOOKED_AT))
+    if not delimiter and begin and len(begin[0][1]) == 1 and (counts := _aligned(lines)):
+        file.seek(start)
+        header, kept = delimited.keep(path, _aligned_records(file, *counts), "  ", limits)
+        remarks = ("cells are separated by two or more spaces",)
+        return TextTable(header, kept.rows, kept.unread(), "", remarks)
     if _is_one_column(lines, begin, delimiter):
         file.seek(start)
         form = Form("\0", has_quotes=False)
@@ -166,7 +137,7 @@ def _form(lines: Sequence[str], delimiter: str | None) -> Form:
     import clevercsv
 
     # The last line of a sample may be cut.
-    text = "\n".join(lines[:-1] if len(lines) > 1 and len("".join(lines)) > _SAMPLE // 2 else lines)
+    text = "\n".join(lines[:-1] if len(lines) > 1 and len("".join(lines)) > SAMPLE // 2 else lines)
     choices = [delimiter] if delimiter else _DELIMITERS
     try:
         found = clevercsv.Sniffer().sniff(text, delimiters=choices)
@@ -264,18 +235,50 @@ def _without_blank(records) -> Iterator[tuple[int, list[str]]]:
     return (record for record in records if any(map(str.strip, record[1])))
 
 
-def _markdown(lines: Sequence[str]) -> list[str] | None:
-    """Returns the lines of a table in Markdown; None if it is none."""
-    lines = [line.strip() for line in lines if line.strip()]
-    is_one = len(lines) > 1 and "|" in lines[0] and _RULE.fullmatch(lines[1]) and "-" in lines[1]
-    return lines if is_one and "|" in lines[1] else None
+def _above_markdown(lines: Sequence[str]) -> int | None:
+    """Returns the number of lines above the header of a table in Markdown; None without one."""
+    for number, (line, below) in enumerate(itertools.pairwise(lines[:_LOOKED_AT])):
+        if "|" in line and _text(line) and _RULE.fullmatch(below.strip()):
+            return number
+    return None
 
 
-def _markdown_records(file: IO[str]) -> Iterator[tuple[int, list[str]]]:
-    for number, line in enumerate(file, start=1):
+def _text(line: str) -> str:
+    """Returns a line without spaces around it; "" if it is drawn."""
+    return "" if _RULE.fullmatch(line.strip()) else line.strip()
+
+
+def _markdown_records(file: IO[str], above: int) -> Iterator[tuple[int, list[str]]]:
+    """Yields the rows up to the first line without a bar."""
+    for number, line in enumerate(itertools.islice(file, above, None), start=above + 1):
         text = line.strip()
-        if "|" not in text or _RULE.fullmatch(text):
+        is_drawn = _RULE.fullmatch(text) and ("---" in text or number == above + 2)
+        if is_drawn:
             continue
+        if "|" not in text:
+            return
         cells = _BAR.split(text)
         cells = cells[bool(text.startswith("|")) : len(cells) - bool(text.endswith("|"))]
         yield number, [cell.strip().replace("\\|", "|") for cell in cells]
+
+
+def _aligned(lines: Sequence[str]) -> list[int] | None:
+    """Returns the numbers of cells of lines with cells in columns, two or more spaces apart.
+
+    A header without a name for the first column, as pandas prints frames, has one less.
+
+    Returns:
+        cells of the header and of the rows; None if it is not such a table.
+    """
+    counts = [len(_SPACES.split(line.strip())) for line in lines[:_LOOKED_AT] if line.strip()]
+    if len(counts) < 2 or len({*counts[1:]}) > 1 or counts[1] < 2:
+        return None
+    return counts[:2] if counts[0] in (counts[1], counts[1] - 1) else None
+
+
+def _aligned_records(file: IO[str], names: int, cells: int) -> Iterator[tuple[int, list[str]]]:
+    missing = [""] * (cells - names)  # of the header
+    for number, line in enumerate(file, start=1):
+        if line.strip():
+            yield number, [*missing, *_SPACES.split(line.strip())]
+            missing = []

@@ -6,7 +6,7 @@ import pandas
 import pytest
 
 from mate_tf.errors import InputError
-from mate_tf.tables.given import as_table
+from mate_tf.tables.given import as_table, read_table
 from mate_tf.tables.table import Table
 
 EXPECTED = Table.from_rows(["a", "b"], [["1", "x"], ["", "y"]])
@@ -64,3 +64,42 @@ def test_files(tmp_path):
 def test_what_is_no_table(given, message):
     with pytest.raises(InputError, match=message):
         as_table(given)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A title\n\n| id | name |\n|:--|---:|\n| 1 | ann |\n| - | b \\| c |\n\nBelow.\n",
+        " id | name\n----+------\n  1 | ann\n  - | b \\| c\n(2 rows)\n",
+        "+---+---+\n| id | name |\n+---+---+\n| 1 | ann |\n| - | b \\| c |\n+---+---+\n",
+        "id  name\n 1  ann\n -  b | c\n",
+        "id,name\n1,ann\n-,b | c\n",
+        '{"id": ["1", "-"], "name": ["ann", "b | c"]}',
+        '{"id": {"0": "1", "1": "-"}, "name": {"0": "ann", "1": "b | c"}}',
+        '{"schema": {}, "data": [{"id": "1", "name": "ann"}, {"id": "-", "name": "b | c"}]}',
+        '{"id": "1", "name": "ann"}\n{"id": "-", "name": "b | c"}\n',
+        "<table><tr><th>id<th>name<tr><td>1<td>ann<tr><td>-<td>b | c</table>",
+    ],
+)
+def test_texts_of_many_forms(tmp_path, text):
+    path = tmp_path / "table"
+    path.write_text(text, encoding="utf-8")
+    table = read_table(path)
+    assert (table.columns, table.rows) == (("id", "name"), (("1", "ann"), ("-", "b | c")))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "     id  name\nr1    1   ann\nr2    -     b\n",  # as pandas prints a frame
+        '{"id": {"r1": 1, "r2": "-"}, "name": {"r1": "ann", "r2": "b"}}',  # as it writes it
+    ],
+)
+def test_labels_of_rows_are_a_column(tmp_path, text):
+    path = tmp_path / "frame"
+    path.write_text(text, encoding="utf-8")
+    table = read_table(path)
+    assert (table.columns, table.rows) == (
+        ("", "id", "name"),
+        (("r1", "1", "ann"), ("r2", "-", "b")),
+    )

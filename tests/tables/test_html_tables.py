@@ -80,3 +80,15 @@ def test_pages_without_a_table(read, text):
 def test_bytes_that_are_no_text(read):
     with pytest.raises(InputError, match=r"page\.html: not valid UTF-8: byte 7"):
         read(b"<table>\xff</table>")
+
+
+def test_rows_of_names_are_joined(read):
+    names = "<tr><th rowspan=2>Name<th colspan=2>2020</tr><tr><th>Sales<th>Costs</tr>"
+    (found,) = read(f"<table>{names}<tr><th>ann<td>1<td>2</tr></table>").tables
+    assert found.table.columns == ("Name", "2020 Sales", "2020 Costs")
+    assert found.table.rows == (("ann", "1", "2"),)
+    section = "<tr><th colspan=3>North</tr>"  # names the rows below it
+    (found,) = read(f"<table>{names}{section}<tr><td>ann<td>1<td>2</tr></table>").tables
+    assert (found.table.columns[1], found.table.num_rows) == ("2020 Sales", 2)
+    (found,) = read("<table><tr><th>a<th>b</tr><tr><th>1<th>2</tr></table>").tables
+    assert (found.table.columns, found.table.rows) == (("a", "b"), (("1", "2"),))
