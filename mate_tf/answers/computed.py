@@ -55,13 +55,16 @@ def compute(
     if aggregation not in AGGREGATIONS:
         raise ValueError(f"aggregation {aggregation!r} is none of {', '.join(AGGREGATIONS)}")
     texts = ", ".join(text for *_, text in cells)
+    mixed = [cell for cell in cells if cell[0] in totals]
+    if aggregation == NONE and 0 < len(mixed) < len(cells) and _are_numbers(cells, columns):
+        notes = (f"totals are among the cells that they add up: {_named(mixed)}",)
+        return Computed(None, texts, notes, is_answer=False)
     if aggregation == NONE or not cells:
         return Computed(None, texts, is_answer=aggregation == NONE or not cells)
     notes = []
     kept = [cell for cell in cells if cell[0] not in totals]
-    if kept and len(kept) < len(cells):
-        left_out = [cell for cell in cells if cell[0] in totals]
-        notes.append(f"totals are left out: {_named(left_out)}")
+    if kept and mixed:
+        notes.append(f"totals are left out: {_named(mixed)}")
     kept = kept or list(cells)
     if aggregation == COUNT:
         return Computed(float(len(kept)), str(len(kept)), tuple(notes))
@@ -86,6 +89,10 @@ def compute(
     notes += [f"{names[index]}: {note}" for index in used for note in columns[index].notes]
     values = [value for value in added.values() if value is not None]
     return _shown(aggregation, values, [columns[index] for index in used], notes)
+
+
+def _are_numbers(cells, columns: Sequence[Column]) -> bool:
+    return all(columns[column].kind is Kind.NUMBER for _, column, _ in cells)
 
 
 def _problem(cells, columns: Sequence[Column], names: Sequence[str]) -> str:

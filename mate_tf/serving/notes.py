@@ -4,7 +4,7 @@ Imports no TensorFlow.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from mate_tf.tables.columns import Column, Kind
 
@@ -67,23 +67,27 @@ def of_question(
     return [f"this model cannot {' or '.join(lacking)}: {does}"]
 
 
-def of_order(question: str, names: Sequence[str], columns: Sequence[Column]) -> list[str]:
+def of_order(
+    question: str, names: Sequence[str], columns: Sequence[Column], totals: Collection[int] = ()
+) -> list[str]:
     """Says what an order of a column's cells is without, if the question asks for an order.
 
-    That are cells without a value, cells of other units, and what their spelling does not tell. Of
-    the columns with values those count that the question names, or else all.
+    That are rows that are totals, cells without a value, cells of other units, and what their
+    spelling does not tell. Of the columns with values those count that the question names, or else
+    all.
 
     Args:
         question: the question.
         names: names of the columns.
         columns: the columns.
+        totals: rows that are totals of the others.
     """
     if not _ORDER.search(question):
         return []
     said = {_stem(word) for word in _words(question)}
     ordered = [each for each in zip(names, columns, strict=True) if each[1].kind is not Kind.TEXT]
     named = [each for each in ordered if said & {_stem(word) for word in _words(each[0])}]
-    found = []
+    found = [f"row {row + 1} is taken for a total of the others" for row in sorted(totals)]
     for name, column in named or ordered:
         found += [f"{name}: {note}" for note in column.notes]
         units = sorted(set(column.other_units.values()))

@@ -333,7 +333,7 @@ class Predictor:
         known = self.calibration.associations if self.calibration is not None else None
         unknown = [] if classes else names.unknown(question, prepared.words, known)
         if answer.aggregation == "NONE" and classes is None:
-            remarks += notes.of_order(question, table.columns, prepared.columns)
+            remarks += notes.of_order(question, table.columns, prepared.columns, prepared.totals)
         if unknown:
             remarks.append(f"not found in the table: {', '.join(map(repr, unknown))}")
         sure, answerable = None, answer.answerable and bool(answer.text)

@@ -79,6 +79,9 @@ def test_totals_are_left_out():
     alone = answer("SUM", "3", "4", "5", "12", labels=labels, rows=[3])
     assert (alone.value, alone.notes) == (12, ())
     assert answer("NONE", "3", "4", "5", "12", labels=labels, rows=[3]).text == "12"
+    listed = answer("NONE", "3", "4", "5", "12", labels=labels)
+    assert not listed.is_answer
+    assert listed.notes == ('totals are among the cells that they add up: "12" (row 4)',)
 
 
 def test_what_the_column_does_not_tell():
