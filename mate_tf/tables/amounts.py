@@ -115,6 +115,7 @@ _UNIT = re.compile(
     |[%‰°″′$€£¥₹₩₽₺₴₫฿₱₪₦₿]+[CF]?)""",
     re.VERBOSE,
 )
+_FEET = re.compile(r"(\d+) ?' ?(\d+(?:\.\d+)?) ?(?:\"|''|″)")
 _SMALLER_UNIT = re.compile(r"(\d+(?:\.\d+)?) ?([^\W\d_]+\.?|[″′\"'])")
 # What makes the digits before it something else than a number: 3-4, 1/2, 16:9, 2x4, 5 to 10.
 _JOINED = re.compile(r" ?(?:[-/:×x⁄] ?[+]?\d|(?:to|bis|and|or|vs\.?|of) \d|-[^\W\d_])")
@@ -139,6 +140,9 @@ def read(text: str) -> Amount | None:
     if not any(map(str.isdigit, text)):
         word = _WORDS.get(text.lower())
         return None if word is None else Amount(word, word)
+    if feet := _FEET.fullmatch(text):
+        value = float(feet[1]) + float(feet[2]) / 12
+        return Amount(value, value, units.find("ft"), decimals=2)
     begin = _BEGIN.match(text)
     match, prefix = begin, ""
     if begin is None:

@@ -40,7 +40,7 @@ class Column:
         unit: unit of the numbers, as it is shown; "" for none.
         is_converted: numbers were converted from other units to this one.
         decimals: most places behind the decimal sign of a cell.
-        partial: rows of the cells that have more digits than the value: "4,634 m (15,203 ft)".
+        partial: rows of cells that say more than the value: "4,634 m (15,203 ft)", "<5", "100+".
         other_units: unit of each row whose unit cannot be converted; its value is None.
         has_day_first: 03/04 in this column is the 3rd of April.
         notes: what the cells do not tell, in words.
@@ -104,6 +104,7 @@ _NAMES_OF_TIMES = _words(
 # fmt: on
 # Two years, 1999-2004 or 2010-11: the first one orders them.
 _YEARS = re.compile(r"\d\d(?P<first>\d\d) ?[-/] ?(?:\d{4}|(?P<second>\d\d)|present|now)", re.I)
+_BOUND = re.compile(r"(?:[<>≤≥~≈±]|about|ca\.|circa|over|under|up to).*|.*\d ?\+", re.IGNORECASE)
 _LEADING_ZERO = re.compile(r"0\d+")
 
 
@@ -282,7 +283,11 @@ def numbers(cells: Cells, own: Writing, table: Writing) -> Column | None:
         decimals=max(
             0 if _is_grouped(each, values[row]) else each.decimals for row, each in found.items()
         ),
-        partial=frozenset(row for row, each in found.items() if not each.is_whole),
+        partial=frozenset(
+            row
+            for row, each in found.items()
+            if not each.is_whole or _BOUND.fullmatch(cells.texts[row].strip())
+        ),
         other_units=others,
         notes=tuple(notes),
     )

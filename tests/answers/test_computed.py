@@ -51,6 +51,10 @@ def test_cells_that_are_left_out_are_named():
     found = answer("SUM", "4,634 m (15,203 ft)", "4,545 m")
     assert found.value == 9179
     assert found.notes == ('only the first number is read of "4,634 m (15,203 ft)" (row 1)',)
+    for text in ("<5", "≥ 5", "about 5", "5+"):
+        assert answer("SUM", "3", text).notes == (
+            f'only the first number is read of "{text}" (row 2)',
+        )
 
 
 @pytest.mark.parametrize(
