@@ -1,6 +1,6 @@
 """Reads tables as people have them with libraries, beside our own readers.
 
-    pip install babel dateparser python-dateutil quantulum3 price-parser duckdb polars
+    pip install babel dateparser python-dateutil quantulum3 price-parser pint duckdb polars
     pip install charset-normalizer
     python benchmarks/table_readers.py --cases ../shared/cases
 
@@ -12,6 +12,7 @@ and any right one counts; ours finds them out. Those that are not installed are 
 """
 
 import contextlib
+import functools
 import math
 import pathlib
 import sys
@@ -76,7 +77,24 @@ def dateparser(text):
     return dates(text, parse)
 
 
-NUMBERS = {"babel": babel_number, "price-parser": price, "quantulum3": quantity}
+@functools.cache
+def units():
+    import pint
+
+    return pint.UnitRegistry()
+
+
+def pint_quantity(text):
+    with contextlib.suppress(Exception):
+        yield float(units().Quantity(text).magnitude)
+
+
+NUMBERS = {
+    "babel": babel_number,
+    "price-parser": price,
+    "quantulum3": quantity,
+    "pint": pint_quantity,
+}
 DATES = {"dateutil": dateutil, "dateparser": dateparser}
 
 
