@@ -1,124 +1,288 @@
-"""Time and memory to make an example of a very long table, whose rows are pruned by the question.
+"""Questions about long tables: how many answers are right, how many wrong ones are shown, how long.
 
-    python benchmarks/long_tables.py --bert_vocab_file vocab.txt
-    python benchmarks/long_tables.py --bert_vocab_file vocab.txt --rows 1000 300000
+    python benchmarks/long_tables.py
+    python benchmarks/long_tables.py --interactions out/tables/wtq/interactions/dev.tfrecord
+    python benchmarks/long_tables.py --rows 1000 10000 100000
 
-A table of people, by their numbers, with six columns is written as CSV, read with its numbers and
-dates, and converted for two questions about one in the middle. Each length has a process of its
-own. Memory is what the process needs more at its peak than before it read the file. Prints a table,
-writes JSON and a plot.
+Without options it asks the 50 questions of benchmarks/long_files.py, about files of 400 to 5,000
+rows. With `--interactions`, whose tables create_data wrote, it lengthens these tables to each of
+`--lengths` rows, generates a question about each one, which the generator answers by executing it,
+and prints the right answers by kind of question. New rows are mixed from the cells of the others
+and have names of their own. With `--rows` it measures the time and memory of one question about a
+file of that many rows and six columns, each in a process of its own. Beside the whole reading
+stands the part of the table that fits the model, and lexical baselines.
 """
 
 import argparse
+import collections
 import multiprocessing
-import os
 import random
 import resource
-import tempfile
 import time
 
 import common
+import long_files
+import numpy as np
 
-from mate_tf.data.converters.examples import ExampleConverter
-from mate_tf.data.interactions import Question, interaction_from_table
+from mate_tf.data import records
+from mate_tf.data.interactions import Question, interaction_from_table, table_of
+from mate_tf.evaluation import baselines, calibration, metrics
+from mate_tf.evaluation.predictions import Prediction
+from mate_tf.serving.predictor import Predictor
+from mate_tf.tables.mentioned import is_name
+from mate_tf.tables.question_generation import questions
 from mate_tf.tables.table import Table
 
-COLUMNS = ("Number", "City", "Job", "Salary", "Born", "Start")
-CITIES = ("Oslo", "Bern", "Porto", "Leeds", "Turin", "Ghent")
-JOBS = ("chemist", "pilot", "teacher", "nurse", "cook", "clerk")
+BASELINES = ("lexical match, counted", "row and column match, counted")
+READINGS = {"whole": "whole", "a part": {}}
 MEBIBYTE = 2**20
+SHORT = 0
+"""Length that stands for tables as they are."""
+
+
+def ask_files(predictors: dict[str, Predictor]) -> list[dict]:
+    """Asks the questions of the files; returns a row for each."""
+    found = []
+    for make in long_files.FILES:
+        file = make()
+        prepared = Predictor.prepare(file.table)
+        for each in file.questions:
+            row = {"file": file.name, "rows": len(file.table), "kind": each.kind}
+            row |= {"question": each.question, "expected": str(each.answer)}
+            for name, predictor in predictors.items():
+                begin = time.perf_counter()
+                answer = predictor.ask(prepared, each.question)
+                row[name] = {
+                    "right": long_files.is_right(each, answer, prepared),
+                    "shown": answer.answerable,
+                    "confidence": answer.confidence,
+                    "text": answer.text[:80],
+                    "seconds": time.perf_counter() - begin,
+                }
+            found.append(row)
+    return found
+
+
+def print_files(found: list[dict]) -> None:
+    """Prints the answers to the files' questions by kind, and those that are wrong."""
+    by_kind = collections.defaultdict(list)
+    for row in found:
+        by_kind[row["kind"]].append(row)
+    print(
+        "| kind | questions |", " | ".join(f"{name}: right, wrong and shown" for name in READINGS)
+    )
+    print("|---|---|" + "---|" * len(READINGS))
+    for kind, rows in [*by_kind.items(), ("all", found)]:
+        counts = [
+            f"{sum(row[name]['right'] for row in rows)}, "
+            f"{sum(row[name]['shown'] and not row[name]['right'] for row in rows)}"
+            for name in READINGS
+        ]
+        print(f"| {kind} | {len(rows)} | {' | '.join(counts)} |")
+    for row in found:
+        if not row["whole"]["right"]:
+            print(f"wrong | {row['question']} | {row['whole']['text']} | not {row['expected']}")
+    seconds = [row["whole"]["seconds"] for row in found]
+    print(f"median {np.median(seconds):.2f} s a question, at most {max(seconds):.2f} s")
+
+
+def lengthened(table: Table, rows: int, draw: random.Random) -> Table:
+    """Returns a table with rows that are mixed from the cells of the others, up to a number.
+
+    The first column of names, all of them different, gets names that are mixed from its words.
+    """
+    columns = [table.column(index) for index in range(table.num_columns)]
+    names = {
+        index
+        for index, cells in enumerate(columns)
+        if len(set(cells)) == len(cells) and any(map(is_name, cells))
+    }
+    found = [list(row) for row in table.rows]
+    seen = {index: set(columns[index]) for index in names}
+    while len(found) < rows:
+        row = [draw.choice(cells) for cells in columns]
+        for index in names:
+            first, second = draw.choice(columns[index]), draw.choice(columns[index])
+            name = " ".join([*first.split()[:2], *second.split()[-1:], str(len(found))])
+            row[index] = name
+            seen[index].add(name)
+        found.append(row)
+    draw.shuffle(found)
+    return Table.from_rows(table.columns, found, table_id=table.table_id)
+
+
+def asked_of(tables: list[Table], rows: int, seed: int = 0):
+    """Generates a question about each table, lengthened to `rows` rows or as it is.
+
+    Returns interactions of one question each, and question id -> kind.
+    """
+    draw, found, kinds = random.Random(seed), [], {}
+    for number, table in enumerate(tables):
+        if rows != SHORT:
+            table = lengthened(table, rows, draw)
+        for made in questions(table, draw, 1):
+            name = f"long-{number}/{rows}-0"
+            texts = [table.rows[row][column] for row, column in made.coordinates]
+            question = Question(f"{name}_0", made.text, made.coordinates, texts, made.aggregation)
+            found.append(interaction_from_table(table, name, [question]))
+            kinds[question.id] = made.kind
+    return found, kinds
+
+
+def is_right(interaction, prediction: Prediction) -> bool:
+    """Returns whether an answer is the generated one: its operation and the texts of its cells."""
+    answer, table = interaction.questions[0].answer, interaction.table
+    gold = [(each.row_index, each.column_index) for each in answer.answer_coordinates]
+    operation = answer.AggregationFunction.Name(answer.aggregation_function)
+    if prediction.aggregation != operation:
+        return False
+    if operation == "COUNT":
+        return len(prediction.coordinates) == len(gold)
+    texts = [
+        sorted(table.rows[row].cells[column].text for row, column in cells)
+        for cells in (prediction.coordinates, gold)
+    ]
+    return texts[0] == texts[1]
+
+
+def ask_generated(predictors, tables: list[Table], lengths) -> list[dict]:
+    """Asks generated questions about tables of each length; returns a row for each question."""
+    found = []
+    for length in lengths:
+        interactions, kinds = asked_of(tables, length)
+        predicted = {name: baselines.predict(interactions, name) for name in BASELINES}
+        for number, interaction in enumerate(interactions):
+            question = interaction.questions[0]
+            row = {"rows": length, "kind": kinds[question.id], "question": question.original_text}
+            for name, predictor in predictors.items():
+                answer = predictor.ask(table_of(interaction), question.original_text)
+                prediction = Prediction(
+                    question.id, tuple(answer.coordinates), aggregation=answer.aggregation
+                )
+                row[name] = {
+                    "right": is_right(interaction, prediction),
+                    "shown": answer.answerable,
+                    "confidence": answer.confidence,
+                }
+            for name, made in predicted.items():
+                row[name] = {"right": is_right(interaction, made[question.id])}
+            found.append(row)
+            if not number % 50:
+                print(f"{length} rows | {number} of {len(interactions)}", flush=True)
+    return found
+
+
+def print_generated(found: list[dict], lengths) -> None:
+    """Prints the shares of right answers by kind and length, and the calibration error."""
+    systems = [*READINGS, *BASELINES]
+    columns = [(length, name) for length in lengths for name in systems]
+    shown = [f"{'short' if length == SHORT else f'{length:,}'}: {name}" for length, name in columns]
+    print(f"| kind | questions | {' | '.join(shown)} |\n|---|---|" + "---|" * len(columns))
+    kinds = collections.Counter(row["kind"] for row in found)
+    for kind in [*kinds, "all"]:
+        cells = []
+        for length, name in columns:
+            rows = [r for r in found if r["rows"] == length and kind in (r["kind"], "all")]
+            right = sum(row[name]["right"] for row in rows)
+            cells.append(f"{100 * right / len(rows):.1f}" if rows else "")
+        number = len(rows)
+        print(f"| {kind} | {number} | {' | '.join(cells)} |")
+    for length in lengths:
+        rows = [row["whole"] for row in found if row["rows"] == length]
+        right = np.array([row["right"] for row in rows])
+        error = calibration.expected_calibration_error(
+            np.array([row["confidence"] for row in rows]), right
+        )
+        low, high = metrics.confidence_interval(int(right.sum()), len(right))
+        wrong = sum(row["shown"] and not row["right"] for row in rows)
+        print(
+            f"{'short' if length == SHORT else f'{length:,} rows'}: {100 * right.mean():.1f} % "
+            f"({100 * low:.1f} to {100 * high:.1f}), {wrong} of {len(rows)} wrong and shown, "
+            f"calibration error {100 * error:.1f} %"
+        )
+
+
+def times(rows: int) -> dict[str, float]:
+    """Measures one question about a file of `rows` rows, from reading to the answer."""
+    file = long_files.stock(count=rows)
+    predictor = Predictor.from_preset()
+    predictor.ask(file.table.head(300), "How many articles are by Makita?")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    begin = time.perf_counter()
+    prepared = Predictor.prepare(file.table)
+    answer = predictor.ask(prepared, "How many articles are by Makita?")
+    first = time.perf_counter() - begin
+    begin = time.perf_counter()
+    predictor.ask(prepared, "What is the average price of a saw?")
+    second = time.perf_counter() - begin
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    expected = (file.table.Brand == "Makita").sum()
+    return {
+        "rows": rows,
+        "right": answer.value == expected,
+        "seconds": first,
+        "next question, seconds": second,
+        "MiB more": (after - before) * 1024 / MEBIBYTE,
+    }
+
+
+def print_times(found: list[dict]) -> None:
+    """Prints times and memory, and the exponent of their growth."""
+    print("| rows | first question, s | next question, s | memory, MiB more | right |")
+    print("|---|---|---|---|---|")
+    for row in found:
+        print(
+            f"| {row['rows']:,} | {row['seconds']:.1f} | {row['next question, seconds']:.1f} | "
+            f"{row['MiB more']:.0f} | {'yes' if row['right'] else 'no'} |"
+        )
+    if len(found) > 1:
+        rows, seconds = (np.log([row[name] for row in found]) for name in ("rows", "seconds"))
+        print(f"growth: rows to the power of {np.polyfit(rows, seconds, 1)[0]:.2f}")
 
 
 def arguments() -> argparse.Namespace:
     parser = common.parser(__doc__)
-    parser.add_argument("--bert_vocab_file", required=True)
-    parser.add_argument("--rows", type=int, nargs="+", default=(1000, 10_000, 100_000))
-    parser.add_argument("--max_seq_length", type=int, default=512)
+    parser.add_argument("--model", help="folder of a trained model; by default the preset")
+    parser.add_argument("--interactions", help="lengthen the tables of this file of create_data")
+    parser.add_argument("--tables", type=int, default=200, help="at most so many of them")
+    parser.add_argument("--lengths", type=int, nargs="+", default=[SHORT, 100, 1000])
+    parser.add_argument("--rows", type=int, nargs="+", help="measure times of so many rows")
     return parser.parse_args()
 
 
-def write_table(path, num_rows: int) -> None:
-    """Writes a table with a different number in each row."""
-    draw = random.Random(0)
-    with open(path, "w", encoding="utf-8") as file:
-        print(*COLUMNS, sep=",", file=file)
-        for row in range(num_rows):
-            start = f"{draw.randint(1990, 2020)}-{draw.randint(1, 12):02}-{draw.randint(1, 28):02}"
-            values = draw.choice(CITIES), draw.choice(JOBS), draw.randint(20, 90) * 1000
-            print(number_of(row), *values, draw.randint(1950, 2000), start, sep=",", file=file)
-
-
-def number_of(row: int) -> str:
-    return f"R{row:06}"
-
-
-def measure(path: str, num_rows: int, vocab_file: str, max_seq_length: int) -> dict:
-    """Reads and converts a table in this process; seconds, bytes, whether the row was kept."""
-    fit = ("prune_rows", "drop_rows_to_fit", "drop_columns_to_fit", "renumber_to_fit")
-    converter = ExampleConverter(vocab_file, max_seq_length, **dict.fromkeys(fit, True))
-    before = peak()
-    start = time.perf_counter()
-    table = Table.from_csv(path)
-    # The gold answers tell whether the examples have the row.
-    row = num_rows // 2
-    asked = [
-        Question(
-            f"long-0_{number}", f"what is the {name} of {number_of(row)}?", [(row, number + 1)]
-        )
-        for number, name in enumerate(("city", "job"))
-    ]
-    interaction = interaction_from_table(table, "long-0", asked)
-    seconds = {"read": time.perf_counter() - start}
-    kept = True
-    for number, name in enumerate(("first question", "second question")):
-        start = time.perf_counter()
-        example = converter.convert(interaction, number)
-        seconds[name] = time.perf_counter() - start
-        kept &= any(example.features.feature["label_ids"].int64_list.value)
-    return {"rows": num_rows, "seconds": seconds, "bytes": peak() - before, "row_kept": kept}
-
-
-def peak() -> int:
-    """Returns the largest memory that this process has had, in bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
-def print_results(results: list[dict]) -> None:
-    steps = list(results[0]["seconds"])
-    header = " ".join(f"{step}, s".rjust(18) for step in steps)
-    print(f"\n{'rows':>8} {header} {'MiB':>8}  row kept")
-    for each in results:
-        times = " ".join(f"{each['seconds'][step]:18.2f}" for step in steps)
-        memory = each["bytes"] / MEBIBYTE
-        kept = "yes" if each["row_kept"] else "no"
-        print(f"{each['rows']:8,} {times} {memory:8.0f}  {kept}")
-
-
-def plot(results: list[dict]):
-    """Draws seconds and memory over the number of rows."""
-    figure, (times, memory) = common.new_axes(10, 4, 2)
-    rows = [each["rows"] for each in results]
-    for step in results[0]["seconds"]:
-        times.loglog(rows, [each["seconds"][step] for each in results], "o-", label=step)
-    memory.loglog(rows, [each["bytes"] / MEBIBYTE for each in results], "o-")
-    times.set(xlabel="rows", ylabel="seconds", title="time")
-    memory.set(xlabel="rows", ylabel="MiB", title="peak memory above that of the empty process")
-    times.legend()
-    return figure
+def distinct_tables(path: str, most: int) -> list[Table]:
+    """Reads the tables of a file of interactions, each once."""
+    found = {}
+    for each in records.read_interactions(path):
+        if each.table.table_id not in found and len(found) < most:
+            found[each.table.table_id] = table_of(each)
+    return list(found.values())
 
 
 def main() -> None:
+    """Prints tables, and writes them as JSON."""
     options = arguments()
-    results = []
-    with tempfile.TemporaryDirectory() as folder:
-        for num_rows in options.rows:
-            path = os.path.join(folder, f"{num_rows}.csv")
-            write_table(path, num_rows)
-            given = (path, num_rows, options.bert_vocab_file, options.max_seq_length)
-            with multiprocessing.get_context("spawn").Pool(1) as process:
-                results.append(process.apply(measure, given))
-    print_results(results)
-    common.write(options, "long_tables", results, plot(results))
+    if options.rows:
+        with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+            found = pool.map(times, options.rows, chunksize=1)
+        print_times(found)
+        common.write(options, "long_tables_times", {"found": found})
+        return
+    predictors = {
+        name: Predictor.from_pretrained(options.model, reading=reading)
+        if options.model
+        else Predictor.from_preset(reading=reading)
+        for name, reading in READINGS.items()
+    }
+    if options.interactions:
+        tables = distinct_tables(options.interactions, options.tables)
+        found = ask_generated(predictors, tables, options.lengths)
+        print_generated(found, options.lengths)
+        common.write(options, "long_tables_generated", {"found": found})
+    else:
+        found = ask_files(predictors)
+        print_files(found)
+        common.write(options, "long_tables", {"found": found})
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ def ask(flags) -> None:
             from mate_tf.cli.job import Job
 
             Job.from_flags(flags)  # raises for tasks that cannot answer questions
-        predictor = Predictor(export_dir, reading(flags))
+        predictor = Predictor(export_dir, reading(flags) or "whole")
     answer_all(predictor, table, flags.question, form=flags.format)
 
 
@@ -151,7 +151,7 @@ def _exported(flags):
         model_dir = flags.model_dir or os.path.dirname(os.path.abspath(export_dir))
     if not flags.model_dir and not session.has_checkpoint(model_dir):
         model_dir = None
-    return session.Demo.load(export_dir, model_dir, reading(flags))
+    return session.Demo.load(export_dir, model_dir, reading(flags) or "whole")
 
 
 def _check_port(host: str, port: int) -> None:

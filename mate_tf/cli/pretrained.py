@@ -31,7 +31,7 @@ def load_predictor(flags):
         max_seq_length=flags.max_seq_length,
         precision=precision_of(flags),
         task=flags.task,
-        reading=reading(flags),
+        reading=reading(flags) or "whole",
     )
 
 

@@ -53,6 +53,8 @@ class Calibration:
             has an answer; None: those of the confidence.
         unknown_names: subtracted from the log odds, of both, for each name in the question that the
             table does not have (`serving.names`).
+        computes: answers about tables that fit the model are computed by `answers.programs` too,
+            not only those about longer tables: found to be right more often with this model.
         associations: words of column names that go with a word of a question, see
             `associations.count`; a table with one of them has the word, too.
     """
@@ -66,6 +68,7 @@ class Calibration:
     table_bias: float | None = None
     table_overlap: float | None = None
     unknown_names: float = 0.0
+    computes: bool = False
     associations: dict[str, list[str]] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self):
@@ -82,6 +85,8 @@ class Calibration:
             )
         if not isinstance(self.weights, str):
             raise InputError(f"weights {self.weights!r} is no name of a checkpoint")
+        if not isinstance(self.computes, bool):
+            raise InputError(f"computes {self.computes!r} is neither true nor false")
         if not _are_associations(self.associations):
             raise InputError("associations must be an object with a list of words for each word")
         for each in (self.temperature, self.table_temperature):
@@ -112,6 +117,15 @@ class Calibration:
         odds = log_odds(probability) / self.table_temperature
         odds = odds - self.unknown_names * np.asarray(unknown)
         return _sigmoid(odds + self.table_overlap * np.asarray(shared) + self.table_bias)
+
+    def of_computed(self, probability, unknown=0):
+        """Computes the confidence of answers that are computed over whole tables.
+
+        Args:
+            probability: <float>[...], that they are right, for questions that the table answers.
+            unknown: as for `confidence`.
+        """
+        return _sigmoid(log_odds(probability) - self.unknown_names * np.asarray(unknown))
 
     def with_table(self, fitted: "Calibration", threshold: float) -> "Calibration":
         """Returns this calibration with another one for the probability that a table has an answer.

@@ -1,7 +1,7 @@
 """Questions that a table does not answer: how to make them, and a sign of them."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from mate_tf.errors import InputError
@@ -93,8 +93,12 @@ def shared_words(question: str, table: Table, associations: Associations | None 
 
 def table_words(table: Table) -> frozenset[str]:
     """Returns the words in the cells and column names of a table, as they are compared."""
-    texts = (text for row in (table.columns, *table.rows) for text in row)
-    return frozenset(pruning.words(" ".join(texts)))
+    return words_of([table.columns, *table.rows])
+
+
+def words_of(rows: Iterable[Sequence[str]]) -> frozenset[str]:
+    """Returns the words in rows of texts, as they are compared."""
+    return frozenset(pruning.words(" ".join(text for row in rows for text in row)))
 
 
 def _column_names(interaction) -> frozenset[str]:

@@ -35,7 +35,8 @@ class Answer:
             "NONE" and for cells that cannot be computed.
         probability: probability of the answer. For a class: its probability. For cells that share
             one distribution (`cell_cross_entropy`): the sum of the cells' probabilities. For cells
-            with independent probabilities: their mean. 0 without cells.
+            with independent probabilities: their mean. 0 without cells. Of cells that are
+            computed over a whole table: the estimated probability that they are right.
         text: the answer as text: the value, the texts of the cells, separated by commas, or the
             name of the class.
         cuts: descriptions of the parts of table, question and previous answer that the model did

@@ -4,12 +4,10 @@ A name is a word behind a preposition, or with a capital letter within the quest
 questions often use although tables do not have them, such as "total", are not names.
 """
 
-import functools
 import itertools
 import random
 import re
 from collections.abc import Sequence, Set
-from importlib import resources
 
 from mate_tf.evaluation.associations import Associations
 from mate_tf.evaluation.lexical import STOP_WORDS
@@ -22,12 +20,6 @@ _BEFORE = frozenset(("of", "on", "for", "from", "in", "by", "with", "at", "to", 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _ALIKE = 5
 """Letters at the beginning that two forms of a word share: "earnings", "earned"."""
-
-
-@functools.cache
-def _usual() -> frozenset[str]:
-    text = (resources.files("mate_tf.serving") / "usual_words.txt").read_text("utf-8")
-    return frozenset(pruning.words(" ".join(text.splitlines()[1:])))
 
 
 def unknown(question: str, table: Set[str], associations: Associations | None = None) -> list[str]:
@@ -46,18 +38,19 @@ def unknown(question: str, table: Set[str], associations: Associations | None = 
         if low in _BEFORE or low in STOP_WORDS:
             is_name = low in _BEFORE or (is_name and low in ("the", "all", "a", "an"))
             continue
-        if (is_name or (number and text[0].isupper())) and not _is_value(low):
+        is_proper = number > 0 and text[0].isupper() and text != "I"
+        if (is_name or is_proper) and not _is_value(low):
             words = pruning.words(low)
             known = all(
                 word in table
-                or word in _usual()
+                or word in pruning.usual_words()
                 or word[:_ALIKE] in begins
                 or any(name in table for name in (associations or {}).get(word, ()))
                 for word in words
             )
             if not known and low not in found:
                 found.append(low)
-        is_name = is_name and low in _usual()
+        is_name = is_name and low in pruning.usual_words()
     return found
 
 
@@ -79,7 +72,11 @@ def exchanged(
         and not _is_value(second.group().lower())
         and set(pruning.words(second.group())) <= table
     ]
-    others = [word for word in others if word.isalpha() and len(word) > 3 and word not in _usual()]
+    others = [
+        word
+        for word in others
+        if word.isalpha() and len(word) > 3 and word not in pruning.usual_words()
+    ]
     if not behind or not others or unknown(question, table):
         return None
     match = draw.choice(behind)

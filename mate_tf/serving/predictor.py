@@ -10,10 +10,10 @@ import tensorflow as tf
 from mate_tf import checkpoints, serving
 from mate_tf.attention import AttentionConfig
 from mate_tf.errors import InputError
-from mate_tf.evaluation import associations
 from mate_tf.evaluation.calibration import Calibration
-from mate_tf.serving import confidence, names, notes, prepared, presets, pretrained, source
-from mate_tf.serving.answer import Answer, AnswerCell, of_cells, of_class
+from mate_tf.serving import confidence, prepared, presets, pretrained, source
+from mate_tf.serving.answer import Answer, AnswerCell
+from mate_tf.serving.asking import WHOLE, Asking, options_of
 from mate_tf.serving.prepared import PreparedTable
 from mate_tf.serving.read_part import ReadPart
 from mate_tf.serving.served import ServedModel
@@ -37,7 +37,8 @@ class Predictor:
 
     Args:
         saved_model_dir: folder of a SavedModel that `mate_tf.serving.export` wrote.
-        reading: how to read tables that do not fit, in place of the defaults: a dict from
+        reading: how to read tables that do not fit: "whole", in windows of rows, with answers that
+            are computed over all of them; or a dict of options for reading a part: from
             "prune_rows", "prune_columns" (rank them by the question; otherwise the last ones are
             dropped) and "fill_cells" (use all tokens where cells are shortened) to True or False.
 
@@ -49,13 +50,20 @@ class Predictor:
         InputError: if the folder has no SavedModel of mate-tf, or its model reads no tables.
     """
 
-    def __init__(self, saved_model_dir: str, reading: dict[str, bool] | None = None):
+    def __init__(self, saved_model_dir: str, reading: str | dict[str, bool] = WHOLE):
         fitted = confidence.find(serving.export.extras_dir(saved_model_dir))
-        model = serving.served.ExportedModel(saved_model_dir, reading)
-        self._set(model, saved_model_dir, fitted)
+        model = serving.served.ExportedModel(saved_model_dir, options_of(reading))
+        self._set(model, saved_model_dir, fitted, reading)
 
-    def _set(self, model: ServedModel, name: str, calibration: Calibration | None = None) -> None:
+    def _set(
+        self,
+        model: ServedModel,
+        name: str,
+        calibration: Calibration | None = None,
+        reading: str | dict[str, bool] = WHOLE,
+    ) -> None:
         self._model, self._name, self.calibration = model, str(name), calibration
+        self._reads_whole = reading == WHOLE
 
     @classmethod
     def from_pretrained(
@@ -65,7 +73,7 @@ class Predictor:
         precision: str | None = None,
         max_seq_length: int | None = None,
         task: str | None = None,
-        reading: dict[str, bool] | None = None,
+        reading: str | dict[str, bool] = WHOLE,
         float32_margin: float = 0.0,
     ) -> "Predictor":
         """Loads a trained model as it is.
@@ -105,9 +113,10 @@ class Predictor:
         found = source.find(folder_or_name)
         predictor = cls.__new__(cls)
         model = pretrained.load(
-            found, attention, precision, max_seq_length, task, reading, float32_margin
+            found, attention, precision, max_seq_length, task, options_of(reading), float32_margin
         )
-        predictor._set(model, found.name, None if attention else confidence.of_source(found))
+        fitted = None if attention else confidence.of_source(found)
+        predictor._set(model, found.name, fitted, reading)
         return predictor
 
     @classmethod
@@ -300,88 +309,10 @@ class Predictor:
         Raises:
             InputError: as `ask`.
         """
-        return self._convert(self.prepare(table), prepared.question(question), previous)[0]
+        asking = Asking(self._model, self.calibration)
+        return asking.convert(self.prepare(table), prepared.question(question), previous)[0]
 
     def _ask(self, pairs, previous, batch_size: int = 16) -> list[Answer]:
         """Answers (table, question) pairs in batches, each with the answer before it or None."""
-        converted = [
-            self._convert(table, question, before)
-            for (table, question), before in zip(pairs, previous, strict=True)
-        ]
-        order = sorted(range(len(pairs)), key=lambda index: converted[index][0].num_tokens)
-        outputs = {}
-        for start in range(0, len(order), batch_size):
-            batch = order[start : start + batch_size]
-            found = self._model(*(converted[index][0].example for index in batch))
-            outputs.update(zip(batch, found, strict=True))
-        return [
-            self._answer(pair, part.outputs(outputs[index]), cuts)
-            for index, (pair, (part, cuts)) in enumerate(zip(pairs, converted, strict=True))
-        ]
-
-    def _answer(self, pair, outputs, cuts) -> Answer:
-        """Returns the answer to a (table, question) pair, with its confidence and notes."""
-        prepared, question = pair
-        table, classes = prepared.table, None
-        if "class_probabilities" in outputs:
-            classes = self._model.class_names
-            answer = of_class(outputs["class_probabilities"], classes, cuts)
-        else:
-            answer = of_cells(prepared, outputs, cuts)
-        aggregates = "aggregation_probabilities" in outputs
-        remarks = notes.of_question(question, table.columns, aggregates, classes)
-        known = self.calibration.associations if self.calibration is not None else None
-        unknown = [] if classes else names.unknown(question, prepared.words, known)
-        if answer.aggregation == "NONE" and classes is None:
-            remarks += notes.of_order(question, table.columns, prepared.columns, prepared.totals)
-        if unknown:
-            remarks.append(f"not found in the table: {', '.join(map(repr, unknown))}")
-        sure, answerable = None, answer.answerable and bool(answer.text)
-        if self.calibration is not None:
-            shared = associations.share_of_words(
-                question, prepared.words, self.calibration.associations
-            )
-            raw = confidence.score(answer.probability, outputs)
-            lacking = min(len(unknown), names.MOST)
-            sure = float(self.calibration.confidence(raw, shared, lacking))
-            has_answer = float(self.calibration.has_answer(raw, shared, lacking))
-            answerable &= has_answer >= self.calibration.threshold
-        return dataclasses.replace(
-            answer,
-            confidence=sure,
-            answerable=answerable,
-            notes=(*remarks, *answer.notes, *table.remarks),
-            table=table,
-        )
-
-    def _convert(self, prepared, question, previous):
-        """Returns what is read of a table for a question, and descriptions of what is not."""
-        interaction = prepared.interaction(question)
-        conversion = self._model.converter.conversion(interaction, 0)
-        part = ReadPart(conversion, (prepared.table.num_rows, prepared.table.num_columns))
-        cuts = [*filter(None, [prepared.table.unread]), *part.notes(), *prepared.unknown_words]
-        config = self._model.converter.config
-        # With `mark_matches` alone the same feature has the marks of shared words: such a model was
-        # never told previous answers.
-        if previous is not None and (config.mark_previous or not config.mark_matches):
-            cuts += _refer_to(previous, part, config.mark_previous)
-        return part, cuts
-
-
-def _refer_to(previous: Answer, part: ReadPart, marked: bool) -> list[str]:
-    """Marks the tokens of the previous answer; describes cells of it that are not read.
-
-    `marked` is `mark_previous` of the ConversionConfig: shared words keep their marks.
-    """
-    features = part.example.features.feature
-    ids = (features[name].int64_list.value for name in ("row_ids", "column_ids"))
-    rows, columns = (cells.tolist() for cells in part.cells(*ids))
-    tokens = list(zip(rows, columns, strict=True))
-    cells = set(previous.coordinates)
-    labels = features["prev_label_ids"].int64_list.value
-    if marked:
-        labels[:] = [mark + 2 * (cell in cells) for mark, cell in zip(labels, tokens, strict=True)]
-    else:
-        labels[:] = [int(cell in cells) for cell in tokens]
-    forgotten = len(cells - set(tokens))
-    return [f"{forgotten} cells of the previous answer forgotten"] if forgotten else []
+        asking = Asking(self._model, self.calibration, batch_size, self._reads_whole)
+        return asking.answers(pairs, previous)

@@ -116,8 +116,7 @@ class Cells:
         texts: texts of its cells.
 
     Attributes:
-        name: the name.
-        texts: normalized texts.
+        name, texts: the name, and the texts, normalized.
         present: rows whose cell is neither empty nor a mark for a missing value.
         moments: row -> `Moment`, `Numeric`, `Clock` or `Length`, for cells that are one.
         amounts: row -> `Amount`, for cells that have a number.
@@ -126,12 +125,9 @@ class Cells:
     def __init__(self, name: str, texts: Sequence[str]):
         self.name = name
         self.texts = [amounts.normalize(text) for text in texts]
-        self.present = [
-            row
-            for row, text in enumerate(self.texts)
-            if text and text.lower() not in amounts.MISSING
-        ]
-        read = [(row, self.texts[row]) for row in self.present]
+        texts = {row: text for row, text in enumerate(self.texts) if text}
+        read = [(row, text) for row, text in texts.items() if text.lower() not in amounts.MISSING]
+        self.present = [row for row, _ in read]
         self.moments = {row: found for row, text in read if (found := moments.read(text))}
         self.amounts = {row: found for row, text in read if (found := amounts.read(text))}
 
@@ -152,7 +148,7 @@ class Cells:
         whole = [each for each in self.numbers().values() if each.is_whole and not each.prefix]
         point = any(each.comma is None for each in whole)
         comma = any(each.point is None for each in whole)
-        dates = [found for found in self.moments.values() if isinstance(found, Numeric)]
+        dates = [self.moments[row] for row in self.rows(Numeric)]
         day = any(each.first > 12 or each.has_points for each in dates)
         month = any(each.second > 12 for each in dates)
         return Writing(None if point == comma else comma, None if day == month else day)
@@ -165,8 +161,7 @@ def dates(cells: Cells, own: Writing, table: Writing) -> Column | None:
 
     Args:
         cells: the cells.
-        own: how they are written.
-        table: how all columns of the table are written.
+        own, table: how they, and how all columns of the table are written.
     """
     pairs = [row for row in cells.present if _YEARS.fullmatch(cells.texts[row])]
     are_years = _are_pairs_of_years([cells.texts[row] for row in pairs])

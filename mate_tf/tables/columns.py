@@ -7,13 +7,14 @@ columns.ranks(price)  # ([2, 3, 1], [2, 1, 3])
 
 from collections.abc import Collection, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from mate_tf.tables import amounts, column_kinds, moments, numbers, units
 from mate_tf.tables.amounts import Amount
 from mate_tf.tables.column_kinds import Cells, Column, Kind, Writing
 from mate_tf.tables.moments import Clock, Length, Moment, Numeric
 
-__all__ = ["Column", "Kind", "Moment", "in_question", "ranks", "read", "relations"]
+__all__ = ["Column", "Kind", "Moment", "ranks", "read", "relation", "relations", "said"]
 
 _MOST_WORDS = 7
 """Words of the longest date: "Sunday, the 30th of June 2019 14:30"."""
@@ -75,25 +76,59 @@ def relations(question: str, column: Column) -> list[int]:
     """
     if column.kind is Kind.TEXT:
         return [0] * len(column.values)
-    found = [_in_column(each, column) for each in in_question(question)]
+    found = [_in_column(each.value, column) for each in said(question)]
     return numbers.relations([each for each in found if each is not None], column.values)
 
 
+def relation(value: "SaidValue", column: Column) -> list[int] | None:
+    """Computes how one value of a question compares to each cell, as `relations` does.
+
+    Returns:
+        one of the bits for each cell, 0 for those without a value; None if it does not compare.
+    """
+    found = None if column.kind is Kind.TEXT else _in_column(value.value, column)
+    return None if found is None else numbers.relations([found], column.values)
+
+
+class SaidValue(NamedTuple):
+    """A number, date, time or duration in a question.
+
+    Attributes:
+        value: the value.
+        text: its words.
+        before, behind: the other words of the question, normalized.
+    """
+
+    value: Amount | Moment | Numeric | Clock | Length
+    text: str
+    before: str
+    behind: str
+
+
 @lru_cache(maxsize=1024)
-def in_question(question: str) -> tuple[Amount | Moment | Numeric | Clock | Length, ...]:
+def said(question: str) -> tuple[SaidValue, ...]:
     """Finds the numbers, dates, times and durations in a question, the longest ones, in order."""
     words, found, begin = amounts.normalize(question).split(" "), [], 0
     while begin < len(words):
         for end in range(min(begin + _MOST_WORDS, len(words)), begin, -1):
-            text = " ".join(words[begin:end]).strip(_PUNCTUATION)
-            value = _read(text) or _read(text.rstrip("."))
+            value = _without(words[begin:end])
             if value is not None:
-                found.append(value)
+                while begin + 1 < end and _without(words[begin + 1 : end]) == value:
+                    begin += 1  # the first word of "before 29 February 2012" says nothing
+                text = " ".join(words[begin:end]).strip(_PUNCTUATION)
+                around = " ".join(words[:begin]), " ".join(words[end:])
+                found.append(SaidValue(value, text, *around))
                 begin = end
                 break
         else:
             begin += 1
     return tuple(found)
+
+
+def _without(words: Sequence[str]):
+    """Reads words as one value, without the punctuation around it."""
+    text = " ".join(words).strip(_PUNCTUATION)
+    return _read(text) or _read(text.rstrip("."))
 
 
 def _read(text: str):

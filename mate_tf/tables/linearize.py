@@ -17,13 +17,13 @@ TOO_LONG = "Sequence too long"
 TOO_MANY_ROWS = "Too many rows"
 TOO_MANY_COLUMNS = "Too many columns"
 
-ROWS, COLUMNS = "rows", "columns"
-"""Kinds of `Cut` for rows and columns that are dropped."""
+ROWS, COLUMNS, CELLS = "rows", "columns", "cells"
+"""Kinds of `Cut` for rows and columns that are dropped, and for cells that are shortened."""
 
 SHARE_OF_BEST_ROWS = 4
 """Rows that match the question best are read whole up to a quarter of the table's tokens."""
 
-_SPECIAL_TOKENS = 2  # [CLS] and [SEP]
+SPECIAL_TOKENS = 2  # [CLS] and [SEP]
 
 
 class ConversionError(InputError):
@@ -64,7 +64,7 @@ class Cut(NamedTuple):
 
     def __str__(self):
         """Returns a text such as "3 rows dropped"."""
-        return f"{self.count} {self.kind} {'shortened' if self.kind == 'cells' else 'dropped'}"
+        return f"{self.count} {self.kind} {'shortened' if self.kind == CELLS else 'dropped'}"
 
 
 class TokenizedTable:
@@ -96,6 +96,26 @@ class TokenizedTable:
         self.positions = tokens - begins
         first_pieces = np.asarray(word_starts) | (self.positions == 0)
         self.word_begins = np.maximum.accumulate(np.where(first_pieces, tokens, 0)) - begins
+        self._row_splits, self._word_starts = np.asarray(row_splits), np.asarray(word_starts)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Number of tokens of each cell, <int64>[1 + rows, columns], the header first."""
+        return np.diff(self._row_splits).reshape(-1, max(self.num_columns, 1))
+
+    def part(self, rows: np.ndarray, columns: np.ndarray) -> "TokenizedTable":
+        """Returns the tokens of the header and some data rows, in some columns.
+
+        Args:
+            rows: <int64>[n], data rows from 0.
+            columns: <int64>[n], columns from 0.
+        """
+        lines = np.append(0, np.asarray(rows) + 1)
+        cells = (lines[:, np.newaxis] * self.num_columns + columns).ravel()
+        begins, lengths = self._row_splits[cells], np.diff(self._row_splits)[cells]
+        splits = np.append(0, np.cumsum(lengths))
+        tokens = np.arange(splits[-1]) + np.repeat(begins - splits[:-1], lengths)
+        return TokenizedTable(self.ids[tokens], splits, self._word_starts[tokens], len(columns))
 
 
 class TokenSequence(NamedTuple):
@@ -170,13 +190,13 @@ def linearize(
     fitting = _Fitting(table, config, selected, ranking)
     question_length = _question_length(question_ids, question_word_starts, fitting)
     kept, in_columns, in_rows = fitting.kept(config.max_seq_length - question_length)
-    first = np.concatenate([[cls_id], question_ids[: question_length - _SPECIAL_TOKENS], [sep_id]])
+    first = np.concatenate([[cls_id], question_ids[: question_length - SPECIAL_TOKENS], [sep_id]])
     before = np.zeros(len(first), np.int32)
     cuts = (
-        Cut("question tokens", len(question_ids) + _SPECIAL_TOKENS - question_length),
+        Cut("question tokens", len(question_ids) + SPECIAL_TOKENS - question_length),
         Cut(COLUMNS, int(np.sum(~in_columns[1:]))),
         Cut(ROWS, int(np.sum(~in_rows[1:]))),
-        Cut("cells", fitting.num_shortened(kept, in_columns, in_rows)),
+        Cut(CELLS, fitting.num_shortened(kept, in_columns, in_rows)),
     )
     return TokenSequence(
         input_ids=np.concatenate([first, table.ids[kept]]).astype(np.int32),
@@ -192,14 +212,14 @@ def linearize(
 
 def _question_length(ids, word_starts, fitting: "_Fitting") -> int:
     """Returns the number of tokens of [CLS] question [SEP] after shortening."""
-    config, length = fitting.config, len(ids) + _SPECIAL_TOKENS
+    config, length = fitting.config, len(ids) + SPECIAL_TOKENS
     if config.trim_question_to_fit:
         room = max(config.max_seq_length - fitting.smallest_cost(), config.max_seq_length // 2)
         if length > room:
             # The question is cut where a word begins.
             begins = np.append(np.flatnonzero(word_starts), len(ids))
-            length = int(begins[begins <= max(room - _SPECIAL_TOKENS, 0)].max(initial=0))
-            length += _SPECIAL_TOKENS
+            length = int(begins[begins <= max(room - SPECIAL_TOKENS, 0)].max(initial=0))
+            length += SPECIAL_TOKENS
     if length > config.max_seq_length:
         detail = f"the question alone has {length} tokens, at most {config.max_seq_length} fit"
         raise ConversionError(TOO_LONG, detail)

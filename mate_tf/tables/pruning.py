@@ -10,6 +10,7 @@ singulars, so that "which cities" matches the column "City".
 
 import functools
 from collections.abc import Sequence
+from importlib import resources
 
 import numpy as np
 
@@ -34,6 +35,13 @@ QUESTION_WORDS = 256
 def words(text: str) -> list[str]:
     """Splits a text into lower-case words in the singular, the form in which they are compared."""
     return [_singular(word) for word in WORD.findall(text.lower())]
+
+
+@functools.cache
+def usual_words() -> frozenset[str]:
+    """Returns words that questions often have although their tables do not, such as "total"."""
+    text = (resources.files("mate_tf.tables") / "usual_words.txt").read_text("utf-8")
+    return frozenset(words(" ".join(text.splitlines()[1:])))
 
 
 def _singular(word: str) -> str:

@@ -4,6 +4,10 @@
 `question_wordings`.
 """
 
+import re
+
+from mate_tf.tables import pruning
+
 _USES = ("lookup", "highest", "lowest", "more", "less")
 
 # Words of a column's name -> wordings of a look-up, for the highest and the lowest value, and for
@@ -42,7 +46,7 @@ _NOUNS = (
         ("{all} are shorter than {value}?", "{all} are lower than {value}?"),
     ),
     (
-        "length distance duration runtime km miles minutes span",
+        "length distance duration runtime km miles minutes min hours span",
         ("how long is {name}?", "how long was {name}?"),
         ("{one} is the longest{when}?", "{one} was the longest{when}?"),
         ("{one} is the shortest{when}?", "{one} was the shortest{when}?"),
@@ -190,3 +194,27 @@ def wordings(name: str, use: str) -> tuple[str, ...]:
     """
     found = [_WORDINGS[word][use] for word in reversed(name.split()) if word in _WORDINGS]
     return found[0] if found else ()
+
+
+_GENERAL = frozenset(
+    word
+    for line in (
+        "is are was were be the a an in of by at and who what which when where how did does do has",
+        "have had most least more less than many much people money highest lowest fewer fewest",
+        "over under before after first last times time",
+    )
+    for word in line.split()
+)
+
+
+def words(name: str, use: str | None = None) -> frozenset[str]:
+    """Returns words that name a column in questions, such as "cheapest" for a price.
+
+    Args:
+        name: name of the column.
+        use: as for `wordings`; None: all uses.
+    """
+    noun = " ".join(re.findall(r"[a-z]+", name.lower()))
+    texts = [text for each in ([use] if use else _USES) for text in wordings(noun, each)]
+    said = re.findall(r"[a-z]+", re.sub(r"\{\w+\}", " ", " ".join(texts)))
+    return frozenset(pruning.words(" ".join(said))) - _GENERAL

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from mate_tf.data import features, interactions
 from mate_tf.data.converters.tokenizer import CONTINUATION, Encoding, Tokenizer
-from mate_tf.protos import interaction_pb2
+from mate_tf.protos import interaction_pb2, table_selection_pb2
 from mate_tf.tables import columns, linearize, numbers, pruning, totals
 from mate_tf.tables.conversion import MODERN, TAPAS
 
@@ -19,6 +19,7 @@ QUESTION_ID_TOO_LONG = "Question id too long"
 ROW_LENGTH = "Row of another length than the header"
 
 _HASH_MODULUS = 2**32 - 1
+_SELECTION = table_selection_pb2.TableSelection.table_selection_ext
 
 
 class Rebuilt:
@@ -158,22 +159,21 @@ class TableFeatures:
         self.tokens = linearize.TokenizedTable(*encoding, num_columns)
         self.shape = (len(proto.rows) + 1, num_columns + 1)
         self._columns: list[columns.Column] | None = None
-        left_out: frozenset[int] = frozenset()
+        self._left_out: frozenset[int] = frozenset()
         if number_parser == MODERN:
             rows = [[cell.text for cell in row.cells] for row in proto.rows]
             names = [cell.text for cell in proto.columns]
             self._columns = columns.read(names, list(zip(*rows, strict=True)) or [()] * len(names))
             self._values = [column.values for column in self._columns]
-            left_out = totals.rows(rows, self._columns)
+            self._left_out = totals.rows(rows, self._columns)
         else:
             self._values = interactions.cell_values(proto)
         self.ranks = np.zeros(self.shape, np.int32)
         self.inverse_ranks = np.zeros(self.shape, np.int32)
         self.numeric_values = np.full(self.shape, np.nan, np.float32)
+        every_row = np.arange(len(proto.rows))
         for column, values in enumerate(self._values, start=1):
-            ranks = numbers.column_ranks(
-                [None if row in left_out else value for row, value in enumerate(values)]
-            )
+            ranks = self.ranks_of(every_row, column - 1)
             self.ranks[1:, column], self.inverse_ranks[1:, column] = ranks
             self.numeric_values[1:, column] = [
                 value if isinstance(value, float) and math.isfinite(value) else np.nan
@@ -200,6 +200,22 @@ class TableFeatures:
                 result[1:, index] = numbers.relations(question_values, values)
         return result
 
+    def part(self, rows: np.ndarray, columns: np.ndarray, relations: np.ndarray) -> "TablePart":
+        """Returns some rows and columns, <int64>[n], as a table of their own; see `TablePart`."""
+        return TablePart(self, rows, columns, relations)
+
+    def ranks_of(self, rows: np.ndarray, column: int) -> tuple[list[int], list[int]]:
+        """Computes the ranks of some cells of a column among each other.
+
+        Args:
+            rows: <int64>[n], data rows from 0.
+            column: column from 0.
+        """
+        values = self._values[column]
+        return numbers.column_ranks(
+            [None if row in self._left_out else values[row] for row in rows.tolist()]
+        )
+
     def find(self, ids: np.ndarray) -> Iterator[int]:
         """Finds ids <int32>[n] in the data cells.
 
@@ -221,6 +237,33 @@ class TableFeatures:
         cells = np.stack([tokens.rows[found], tokens.columns[found]])
         _, first = np.unique(cells, axis=1, return_index=True)
         yield from found[np.sort(first)]
+
+
+class TablePart:
+    """Some rows and columns of a table, with what an example needs of `TableFeatures`.
+
+    Numbers and dates are those that the whole table was read with. Ranks are those among the rows.
+
+    Args:
+        whole: the table.
+        rows, columns: <int64>[n], data rows and columns from 0.
+        relations: those of the whole table to the question, <int32>[rows + 1, columns + 1].
+    """
+
+    def __init__(self, whole: TableFeatures, rows, columns, relations: np.ndarray):
+        place = np.ix_(np.append(0, rows + 1), np.append(0, columns + 1))
+        self._relations = relations[place]
+        self.tokens = whole.tokens.part(rows, columns)
+        self.shape = len(rows) + 1, len(columns) + 1
+        self.numeric_values = whole.numeric_values[place]
+        self.ranks, self.inverse_ranks = np.zeros((2, *self.shape), np.int32)
+        for number, column in enumerate(columns.tolist(), start=1):
+            ranks = whole.ranks_of(rows, column)
+            self.ranks[1:, number], self.inverse_ranks[1:, number] = ranks
+
+    def relations(self, question: interaction_pb2.Question) -> np.ndarray:
+        """Returns the relations of its cells to the question, <int32>[rows + 1, columns + 1]."""
+        return self._relations
 
 
 def shared_words(
@@ -258,3 +301,17 @@ def special_words(tokenizer: Tokenizer) -> set[str]:
     """Returns the special pieces in the form in which words are compared."""
     ids = (tokenizer.unk_id, tokenizer.cls_id, tokenizer.sep_id, tokenizer.empty_id)
     return {"".join(pruning.words(tokenizer.pieces[index])) for index in ids}
+
+
+def selected_tokens(question, tokens: linearize.TokenizedTable) -> np.ndarray | None:
+    """Returns <bool>[num_tokens], the question's `TableSelection`; None if it has none."""
+    if not question.HasExtension(_SELECTION):
+        return None
+    selected = {
+        (token.row_index, token.column_index + 1, token.token_index)
+        for token in question.Extensions[_SELECTION].selected_tokens
+    }
+    if not selected:
+        return None
+    triples = zip(tokens.rows, tokens.columns, tokens.positions, strict=True)
+    return np.array([triple in selected for triple in triples], bool)

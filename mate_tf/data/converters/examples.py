@@ -11,15 +11,18 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.data import interactions
+from mate_tf.data.converters import table_windows
 from mate_tf.data.converters.example_features import (
     TableFeatures,
     example_features,
+    selected_tokens,
     shared_words,
     to_example,
 )
 from mate_tf.data.converters.expansion import Shown
+from mate_tf.data.converters.table_windows import Windows
 from mate_tf.data.converters.tokenizer import Tokenizer
-from mate_tf.protos import interaction_pb2, table_selection_pb2
+from mate_tf.protos import interaction_pb2
 from mate_tf.tables import linearize, pruning
 from mate_tf.tables.conversion import ConversionConfig
 from mate_tf.tables.linearize import ConversionError, Cut
@@ -28,7 +31,6 @@ INVALID_ANSWER = "Invalid answer"
 ANSWER_NOT_FOUND = "Couldn't find all answers"
 
 _CACHED_TABLES = 64
-_SELECTION = table_selection_pb2.TableSelection.table_selection_ext
 
 
 @dataclasses.dataclass(frozen=True)
@@ -153,6 +155,46 @@ class ExampleConverter:
             except ConversionError as error:
                 yield error
 
+    def windows(
+        self,
+        interaction: interaction_pb2.Interaction,
+        question_index: int,
+        needed: np.ndarray | None = None,
+    ) -> Windows:
+        """Divides the table of a question into windows of rows that fit.
+
+        Args:
+            interaction, question_index: the question.
+            needed: <bool>[columns], columns that are kept before all others; None: none are.
+        """
+        question = interaction.questions[question_index]
+        (text,) = self._encode_questions([(question, interaction.table)])
+        table = self._table(interaction, question_index)
+        words = pruning.Ranking(table.words, interactions.question_text(question))
+        config = dataclasses.replace(
+            self.config, prune_columns=False, prune_rows=False, fill_cells=True
+        )
+        budget = config.max_seq_length - len(text.ids) - linearize.SPECIAL_TOKENS
+        columns, rows = table_windows.divide(
+            table.tokens.lengths, words.columns, needed, budget, config
+        )
+        relations = table.relations(question)
+
+        def convert(rows: np.ndarray) -> Conversion:
+            part = table.part(rows, columns, relations)
+            sequence = self._linearized(text, part.tokens, config)
+            values = self._table_features(question, part, sequence)
+            self._mark_matches(values, sequence)
+            values.update(example_features(question, trim_id=True))
+            return Conversion(
+                to_example(values, self.max_seq_length),
+                sequence.cuts,
+                tuple(rows[sequence.rows].tolist()),
+                tuple(columns[sequence.columns].tolist()),
+            )
+
+        return Windows(rows, columns, convert)
+
     def empty_example(self) -> tf.train.Example:
         """Returns an example without a table, to fill up batches."""
         interaction = interaction_pb2.Interaction()
@@ -175,14 +217,11 @@ class ExampleConverter:
         if not question.answer.is_valid:
             raise _invalid_answer(question)
         table = self._table(interaction, index)
-        sequence = linearize.linearize(
-            text.ids,
-            text.word_starts,
+        sequence = self._linearized(
+            text,
             table.tokens,
             self.config,
-            cls_id=self.tokenizer.cls_id,
-            sep_id=self.tokenizer.sep_id,
-            selected=_selected_tokens(question, table.tokens),
+            selected=selected_tokens(question, table.tokens),
             ranking=self._ranking(question, table),
         )
         # The histogram, a row behind those of the table, belongs to the header.
@@ -195,11 +234,7 @@ class ExampleConverter:
         if index > 0:
             previous = interaction.questions[index - 1]
             values["prev_label_ids"] = self._labels(previous, table, sequence)
-        if self.config.mark_matches:
-            marks = shared_words(sequence.input_ids, sequence.segment_ids, self.tokenizer)
-            if self.config.mark_previous:
-                marks = marks + 2 * values.get("prev_label_ids", 0)
-            values["prev_label_ids"] = marks
+        self._mark_matches(values, sequence)
         trim = self.config.trim_question_ids
         values.update(example_features(question, table_proto.table_id, trim_id=trim))
         rows, columns = sequence.rows[sequence.rows < len(table_proto.rows)], sequence.columns
@@ -212,6 +247,18 @@ class ExampleConverter:
             tuple(rows.tolist()),
             tuple(columns.tolist()),
         )
+
+    def _linearized(self, text: "_Text", tokens, config, **options) -> linearize.TokenSequence:
+        ids = {"cls_id": self.tokenizer.cls_id, "sep_id": self.tokenizer.sep_id}
+        return linearize.linearize(text.ids, text.word_starts, tokens, config, **ids, **options)
+
+    def _mark_matches(self, values: dict[str, np.ndarray], sequence) -> None:
+        """Sets the marks of words that question and table share, if the config has them."""
+        if self.config.mark_matches:
+            marks = shared_words(sequence.input_ids, sequence.segment_ids, self.tokenizer)
+            if self.config.mark_previous:
+                marks = marks + 2 * values.get("prev_label_ids", 0)
+            values["prev_label_ids"] = marks
 
     def _table(self, interaction, index: int) -> TableFeatures:
         """Returns tokens and numbers of a question's table, from the cache if possible."""
@@ -351,17 +398,3 @@ def _invalid_answer(question) -> ConversionError:
     problem = interactions.problem(question)
     reason = f"{INVALID_ANSWER}: {problem}" if problem else INVALID_ANSWER
     return ConversionError(reason, " | ".join(question.answer.answer_texts))
-
-
-def _selected_tokens(question, tokens: linearize.TokenizedTable) -> np.ndarray | None:
-    """Returns <bool>[num_tokens], the question's `TableSelection`; None if it has none."""
-    if not question.HasExtension(_SELECTION):
-        return None
-    selected = {
-        (token.row_index, token.column_index + 1, token.token_index)
-        for token in question.Extensions[_SELECTION].selected_tokens
-    }
-    if not selected:
-        return None
-    triples = zip(tokens.rows, tokens.columns, tokens.positions, strict=True)
-    return np.array([triple in selected for triple in triples], bool)

@@ -1,0 +1,90 @@
+"""Finds out which operation the words of a question ask for."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from mate_tf.answers.execution import AVERAGE, COUNT, NONE, SUM
+from mate_tf.tables import pruning
+from mate_tf.tables.columns import Column, Kind
+
+MEDIAN, DIFFERENCE = "MEDIAN", "DIFFERENCE"
+"""Operations that no model has."""
+
+AMOUNT = "AMOUNT"
+"""The values of a column with numbers: one of them, or their sum."""
+
+_ASKED = (
+    (DIFFERENCE, r"difference|how (?:many|much) (?:more|fewer|less)|percentage of|ratio of"),
+    (MEDIAN, r"median"),
+    (AVERAGE, r"(?:on )?average|avg|mean (?=of|value|[a-z]+ (?:of|in|for))"),
+    (
+        COUNT,
+        r"(?:total )?(?:how many|number of|count(?: of)?|amount of)(?P<what>(?: [\w#%]+){0,3})",
+    ),
+    (AMOUNT, r"how much(?P<what>(?: [\w#%]+){0,3})"),
+    (SUM, r"total|sum|altogether|combined|add up|in all"),
+)
+_ORDERED = re.compile(
+    r"\b(?:highest|lowest|most|least|largest|smallest|greatest|fewest|top|higher|lower|larger|"
+    r"smaller|greater|bigger|biggest|same) (?:total |overall )?"
+    r"(?:number|amount|count|total|average|sum)\b"
+)
+_PATTERNS = tuple((name, re.compile(rf"\b(?:{words})\b")) for name, words in _ASKED)
+DISTINCT = re.compile(r"\b(?:different|distinct|unique)\b")
+
+
+class Asked(NamedTuple):
+    """An operation that a question asks for.
+
+    Attributes:
+        operation: "SUM", "AVERAGE", "COUNT", AMOUNT, MEDIAN or DIFFERENCE.
+        words: the words that ask for it, with those behind "how many".
+    """
+
+    operation: str
+    words: str
+
+
+def operations(question: str) -> Iterator[Asked]:
+    """Yields the operations that the words of a question ask for, the most certain one first."""
+    text = _ORDERED.sub(" ", " ".join(question.lower().split()))
+    for operation, pattern in _PATTERNS:
+        for match in pattern.finditer(text):
+            yield Asked(operation, match.group())
+
+
+def operation(question: str, names: Sequence[str], columns: Sequence[Column]) -> str | None:
+    """Returns the operation that a question asks for, as in `Asked`; None if no word does.
+
+    "How many units" asks for an AMOUNT if the table has a column of numbers with this name, and
+    "the total price" for the cells of the column "Total price".
+
+    Args:
+        question: the question.
+        names: names of the columns.
+        columns: the columns.
+    """
+    numbers, said = set(), set(pruning.words(question))
+    in_names = set()  # words of columns that are named in full
+    for name, column in zip(names, columns, strict=True):
+        words = set(pruning.words(name))
+        numbers |= words if column.kind in (Kind.NUMBER, Kind.DURATION) else set()
+        in_names |= words if words <= said else set()
+    found = []
+    for asked in operations(question):
+        words = set(pruning.words(asked.words))
+        if asked.operation == COUNT and words & numbers:
+            found.append(AMOUNT)
+        elif asked.operation not in (SUM, AVERAGE) or not words & in_names:
+            found.append(asked.operation)
+    if found[:1] == [AMOUNT] and SUM in found:
+        return SUM
+    return found[0] if found else None
+
+
+def of_rows(asked: str | None, num_rows: int) -> str | None:
+    """Returns "NONE", "SUM", "AVERAGE" or "COUNT" for an `operation` over some rows, or None."""
+    if asked == AMOUNT:
+        return SUM if num_rows > 1 else NONE
+    return asked

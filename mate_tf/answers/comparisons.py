@@ -1,0 +1,122 @@
+"""Words of questions that compare values, and words that ask for the largest or smallest one."""
+
+import re
+from typing import NamedTuple
+
+from mate_tf.tables import numbers, pruning
+from mate_tf.tables.columns import SaidValue
+
+EQUAL, LEAST, MOST = (numbers.EQ,), (numbers.LT, numbers.EQ), (numbers.GT, numbers.EQ)
+ABOVE, BELOW = (numbers.LT,), (numbers.GT,)
+"""How the value of a question compares to the cells that it means: "above 5" is LT of 7."""
+
+SIGNS = {EQUAL: "is", LEAST: "≥", MOST: "≤", ABOVE: ">", BELOW: "<"}
+
+_BEFORE = tuple(
+    (bits, re.compile(rf"\b(?P<said>{words})(?: the)?(?: year)?$"))
+    for bits, words in (
+        (LEAST, "at least|(?:no|not) less than|(?:no|not) fewer than|from|since|minimum of"),
+        (MOST, "at most|(?:no|not) more than|(?:no|not) higher than|up to|until|maximum of"),
+        (
+            ABOVE,
+            "(?:more|greater|higher|larger|longer|later|older|bigger|better|heavier|taller) than|"
+            "over|above|after|exceed(?:s|ing)?|beyond|>",
+        ),
+        (
+            BELOW,
+            "(?:less|fewer|lower|smaller|shorter|earlier|younger|cheaper|lighter) than|under|"
+            "below|before|<",
+        ),
+    )
+)
+_UNIT = r"^(?:[a-z€$£%]+ )?(?P<said>(?:or|and) "
+_BEHIND = (
+    (LEAST, re.compile(_UNIT + "(?:more|later|above|higher|over|newer))")),
+    (MOST, re.compile(_UNIT + "(?:less|fewer|earlier|below|lower|under|older))")),
+)
+_BETWEEN = re.compile(r"\b(?:between|from)(?: the)?(?: years?)?$")
+_TO = re.compile(r"(?:and|to|-|–|until)(?: the)?")
+NEGATED = re.compile(r"\b(?:not|except|excluding|other than|without|n't|never)\b")
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+_HIGH = _words(
+    "highest most largest biggest greatest maximum max longest tallest heaviest latest newest last "
+    "richest deepest farthest strongest peak leading best top recent"
+)
+_LOW = _words(
+    "lowest least fewest smallest minimum min shortest cheapest earliest first lightest poorest "
+    "slowest bottom nearest closest worst"
+)
+# The oldest one has the largest age or the earliest date.
+_BOTH = _words("fastest youngest oldest worst best top first last")
+# In "who is taller, A or B" they ask for the largest of two.
+_HIGHER = _words("more higher larger bigger greater longer taller heavier later better older")
+_LOWER = _words("less fewer lower smaller shorter lighter earlier worse younger first")
+_OF_DATES = _words("latest newest recent earliest first last oldest")
+_NEXT = _words("next after following follows followed below")
+_PREVIOUS = _words("previous before prior preceding precedes preceded above")
+
+
+class Superlative(NamedTuple):
+    """A word that asks for the largest or smallest value.
+
+    Attributes:
+        word: the word, as `pruning.words` writes it.
+        is_largest: it asks for the largest value.
+        is_certain: it is not used for the other one too.
+        is_of_dates: it is said of dates.
+    """
+
+    word: str
+    is_largest: bool
+    is_certain: bool
+    is_of_dates: bool
+
+
+def superlatives(question: str) -> list[Superlative]:
+    """Finds the words of a question, in lower case, that ask for the largest or smallest value."""
+    words, found = re.findall(r"[a-z]+", question), []
+    both = [(word, False) for word in _BOTH]
+    compared = " or " in question and not any(word in _HIGH + _LOW for word in words)
+    for is_largest, known, of_two in ((True, _HIGH, _HIGHER), (False, _LOW, _LOWER)):
+        certain = [(word, word not in _BOTH) for word in known]
+        for word, is_certain in [*certain, *both] + [(word, True) for word in of_two if compared]:
+            if word in words:
+                (said,) = pruning.words(word)
+                made = Superlative(said, is_largest, is_certain, word in _OF_DATES)
+                if made not in found:
+                    found.append(made)
+    return found
+
+
+def steps(question: str) -> list[tuple[int, str]]:
+    """Finds the words that ask for the next row, 1, or the previous one, -1, and the step."""
+    words = re.findall(r"[a-z]+", question.lower())
+    return [
+        (step, word) for step, known in ((1, _NEXT), (-1, _PREVIOUS)) for word in known
+        if word in words
+    ]  # fmt: skip
+
+
+def comparison(value: SaidValue) -> tuple[tuple[int, ...], frozenset[str]]:
+    """Returns which relations to a value the words around it ask for, and these words."""
+    for text, patterns in ((value.behind, _BEHIND), (value.before, _BEFORE)):
+        for bits, pattern in patterns:
+            if match := pattern.search(text):
+                return bits, frozenset(pruning.words(match["said"]))
+    return EQUAL, frozenset()
+
+
+def is_of_dates(words: frozenset[str]) -> bool:
+    """Returns whether the words of a `comparison` are said of dates."""
+    return bool(words & {"after", "before", "since", "later", "earlier", "until"})
+
+
+def is_range(first: SaidValue, second: SaidValue) -> bool:
+    """Returns whether a question asks for what is between two of its values."""
+    between = second.before.removeprefix(f"{first.before} {first.text}").strip()
+    return bool(_BETWEEN.search(first.before) and _TO.fullmatch(between))

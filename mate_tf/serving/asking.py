@@ -1,0 +1,272 @@
+"""Asks a model questions about prepared tables, as a whole or in windows."""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from mate_tf.answers import asked
+from mate_tf.answers.execution import NONE
+from mate_tf.errors import InputError
+from mate_tf.evaluation import associations, unanswerable
+from mate_tf.evaluation.calibration import Calibration
+from mate_tf.serving import confidence, names, notes, whole
+from mate_tf.serving.answer import Answer, of_cells, of_class
+from mate_tf.serving.prepared import PreparedTable
+from mate_tf.serving.read_part import ReadPart
+from mate_tf.serving.served import ServedModel
+from mate_tf.tables import linearize
+
+_LACKING = {
+    asked.MEDIAN: "medians are not computed",
+    asked.DIFFERENCE: "differences and ratios are not computed",
+}
+
+WHOLE = "whole"
+"""Value of `Predictor(reading=...)` that reads every table as a whole."""
+
+
+def options_of(reading: str | dict[str, bool] | None) -> dict[str, bool] | None:
+    """Returns the options of `ConversionConfig.reading` for a value of `Predictor(reading=...)`.
+
+    Raises:
+        InputError: if it is neither "whole" nor a dict.
+    """
+    if reading is None or isinstance(reading, dict):
+        return reading
+    if reading != WHOLE:
+        raise InputError(f"reading={reading!r} is neither {WHOLE!r} nor a dict of options")
+    return None
+
+
+class Asking:
+    """Asks one model.
+
+    Args:
+        model: the model.
+        calibration: of its answers; None: without.
+        batch_size: examples that it computes at a time.
+        reads_whole: tables that do not fit are read in windows. Otherwise a part of them is read.
+    """
+
+    def __init__(
+        self,
+        model: ServedModel,
+        calibration: Calibration | None,
+        batch_size: int = 16,
+        reads_whole: bool = False,
+    ):
+        self._model, self._calibration = model, calibration
+        self._batch_size, self._reads_whole = batch_size, reads_whole
+        self._marks_previous = model.converter.config.mark_previous
+
+    def answers(
+        self, pairs: Sequence[tuple[PreparedTable, str]], previous: Sequence[Answer | None]
+    ) -> list[Answer]:
+        """Answers (table, question) pairs, each with the answer before it or None."""
+        found, short = [None] * len(pairs), []
+        for index, (pair, before) in enumerate(zip(pairs, previous, strict=True)):
+            if self._reads_whole:
+                found[index] = self._whole(*pair, before)
+            if found[index] is None:
+                short.append((index, *self.convert(*pair, before)))
+        outputs = self._outputs([part for _, part, _ in short])
+        for (index, part, cuts), output in zip(short, outputs, strict=True):
+            found[index] = self._answer(pairs[index], part.outputs(output), cuts, part)
+        return found
+
+    def convert(
+        self, prepared: PreparedTable, question: str, previous: Answer | None
+    ) -> tuple[ReadPart, list[str]]:
+        """Returns what is read of a table for a question, and descriptions of what is not."""
+        conversion = self._model.converter.conversion(prepared.interaction(question), 0)
+        part = ReadPart(conversion, (prepared.table.num_rows, prepared.table.num_columns))
+        cuts = [*filter(None, [prepared.table.unread]), *part.notes(), *prepared.unknown_words]
+        if self._refers(previous):
+            cuts += _refer_to(previous, part, self._marks_previous)
+        return part, cuts
+
+    def _refers(self, previous: Answer | None) -> bool:
+        # With `mark_matches` alone the same feature has the marks of shared words: such a model was
+        # never told previous answers.
+        config = self._model.converter.config
+        return previous is not None and (config.mark_previous or not config.mark_matches)
+
+    def _outputs(self, parts: Sequence[ReadPart]) -> list[dict[str, np.ndarray]]:
+        """Computes the outputs for each example, those of similar lengths together."""
+        order = sorted(range(len(parts)), key=lambda index: parts[index].num_tokens)
+        outputs = {}
+        for start in range(0, len(order), self._batch_size):
+            batch = order[start : start + self._batch_size]
+            found = self._model(*(parts[index].example for index in batch))
+            outputs.update(zip(batch, found, strict=True))
+        return [outputs[index] for index in range(len(parts))]
+
+    def _whole(
+        self, prepared: PreparedTable, question: str, previous: Answer | None
+    ) -> Answer | None:
+        """Answers a question about a table that is too long by cells; None if it is not."""
+        table, sheet = prepared.table, prepared.sheet
+        meaning = sheet.meaning(question)
+        interaction = prepared.interaction(question)
+        needed = np.zeros(table.num_columns, bool)
+        needed[sorted(meaning.columns)] = True
+        windows = self._model.converter.windows(interaction, 0, needed)
+        computes = self._calibration is not None and self._calibration.computes
+        if len(windows.rows) < (1 if computes else 2):
+            return None
+        shape = table.num_rows, table.num_columns
+
+        def ask(conversions):
+            parts = [ReadPart(each, shape) for each in conversions]
+            if self._refers(previous):
+                for part in parts:
+                    _refer_to(previous, part, self._marks_previous)
+            return [
+                (output, self._has_answer(output, question, table, part.rows))
+                for part, output in zip(parts, self._outputs(parts), strict=True)
+            ]
+
+        part, _ = self.convert(prepared, question, previous)
+        (outputs,) = self._outputs([part])
+        if "class_probabilities" in outputs:
+            return None
+        direct = self._direct(prepared, question, meaning, part, outputs)
+        order = whole.order_of_windows(windows.rows, prepared.ranking(question))
+        read = whole.read(windows, order[: whole.MOST_WINDOWS], ask, shape)
+        found, *_ = whole.Joining(sheet, meaning, read, direct).answers()
+        cuts = [*filter(None, [table.unread]), *prepared.unknown_words]
+        if len(windows.columns) < table.num_columns:
+            lacking = np.setdiff1d(np.arange(table.num_columns), windows.columns)
+            dropped = ", ".join(table.columns[index] for index in lacking)
+            cuts.append(f"{linearize.Cut(linearize.COLUMNS, len(lacking))}: {dropped}")
+        cuts += map(str, read.cuts)
+        answer = of_cells(prepared, found.outputs(shape), cuts)
+        lacking = asked.operation(question, table.columns, prepared.columns)
+        problem = _LACKING.get(lacking)
+        return self._judged(
+            prepared,
+            question,
+            dataclasses.replace(
+                answer,
+                notes=(*filter(None, [problem]), whole.note(found, direct, sheet), *answer.notes),
+                answerable=answer.answerable and not problem,
+            ),
+            found.probability,
+            read.operations is not None,
+            is_computed=True,
+        )
+
+    def _direct(self, prepared, question, meaning, part, outputs) -> whole.Direct | None:
+        """Returns what the model selects in the part of a table that fits.
+
+        None for what a part does not tell: operations, and orders.
+        """
+        found = part.outputs(outputs)
+        rows, columns = np.nonzero(found["selected"])
+        answer = of_cells(prepared, found)
+        is_part = len(part.rows) < prepared.table.num_rows
+        if not len(rows) or (is_part and (answer.aggregation != NONE or meaning.orders)):
+            return None
+        raw, sure = confidence.score(answer.probability, found), 0.5
+        if self._calibration is not None:
+            known = self._calibration.associations
+            shared = associations.share_of_words(question, prepared.words, known)
+            sure = float(self._calibration.confidence(raw, shared))
+        return whole.Direct(rows, int(columns[0]), answer.aggregation, sure, len(part.rows))
+
+    def _has_answer(self, outputs, question: str, table, rows: np.ndarray) -> float:
+        """Returns the probability that some rows of a table have a part of the answer."""
+        if self._calibration is None:
+            return 1.0
+        words = unanswerable.words_of([table.columns, *(table.rows[row] for row in rows)])
+        shared = associations.share_of_words(question, words, self._calibration.associations)
+        raw = confidence.score(float(outputs["probability"]), outputs)
+        return float(self._calibration.has_answer(raw, shared))
+
+    def _answer(self, pair, outputs, cuts, part: ReadPart) -> Answer:
+        """Returns the answer to a (table, question) pair, with its confidence and notes."""
+        prepared, question = pair
+        if "class_probabilities" in outputs:
+            answer = of_class(outputs["class_probabilities"], self._model.class_names, cuts)
+        else:
+            answer = of_cells(prepared, outputs, cuts)
+        raw = confidence.score(answer.probability, outputs)
+        classes = self._model.class_names if "class_probabilities" in outputs else None
+        if _needs_all(prepared, question, answer, part):
+            read = f"{len(part.rows):,} of {prepared.table.num_rows:,} rows"
+            if len(part.columns) < prepared.table.num_columns:
+                read += f" and {len(part.columns)} of {prepared.table.num_columns} columns"
+            note = f"computed over {read} only"
+            answer = dataclasses.replace(answer, answerable=False, notes=(note, *answer.notes))
+        aggregates = "aggregation_probabilities" in outputs
+        return self._judged(prepared, question, answer, raw, aggregates, classes)
+
+    def _judged(
+        self,
+        prepared: PreparedTable,
+        question: str,
+        answer: Answer,
+        raw: float,
+        aggregates: bool,
+        classes: Sequence[str] | None = None,
+        is_computed: bool = False,
+    ) -> Answer:
+        """Returns an answer with its confidence, whether it is one, and notes."""
+        table, calibration = prepared.table, self._calibration
+        remarks = notes.of_question(question, table.columns, aggregates, classes)
+        known = calibration.associations if calibration is not None else None
+        unknown = [] if classes is not None else names.unknown(question, prepared.words, known)
+        if answer.aggregation == NONE and classes is None:
+            remarks += notes.of_order(question, table.columns, prepared.columns, prepared.totals)
+        if unknown:
+            remarks.append(f"not found in the table: {', '.join(map(repr, unknown))}")
+        sure, answerable = None, answer.answerable and bool(answer.text)
+        if calibration is not None:
+            shared = associations.share_of_words(question, prepared.words, calibration.associations)
+            lacking = min(len(unknown), names.MOST)
+            if is_computed:
+                sure = float(calibration.of_computed(raw, lacking))
+            else:
+                sure = float(calibration.confidence(raw, shared, lacking))
+            has_answer = float(calibration.has_answer(raw, shared, lacking))
+            answerable &= has_answer >= calibration.threshold
+        return dataclasses.replace(
+            answer,
+            confidence=sure,
+            answerable=answerable,
+            notes=(*remarks, *answer.notes, *table.remarks),
+            table=table,
+        )
+
+
+def _needs_all(prepared: PreparedTable, question: str, answer: Answer, part: ReadPart) -> bool:
+    """Returns whether rows or columns are lacking that an operation or an order needs."""
+    table = prepared.table
+    meaning = prepared.sheet.meaning(question)
+    lacks_rows = len(part.rows) < table.num_rows
+    if not lacks_rows and not meaning.columns - set(part.columns.tolist()):
+        return False
+    computes = answer.aggregation != NONE or bool(meaning.orders)
+    return computes or (
+        not answer.cells and asked.operation(question, table.columns, prepared.columns) is not None
+    )
+
+
+def _refer_to(previous: Answer, part: ReadPart, marked: bool) -> list[str]:
+    """Marks the tokens of the previous answer; describes cells of it that are not read.
+
+    `marked` is `mark_previous` of the ConversionConfig: shared words keep their marks.
+    """
+    features = part.example.features.feature
+    ids = (features[name].int64_list.value for name in ("row_ids", "column_ids"))
+    rows, columns = (cells.tolist() for cells in part.cells(*ids))
+    tokens = list(zip(rows, columns, strict=True))
+    cells = set(previous.coordinates)
+    labels = features["prev_label_ids"].int64_list.value
+    if marked:
+        labels[:] = [mark + 2 * (cell in cells) for mark, cell in zip(labels, tokens, strict=True)]
+    else:
+        labels[:] = [int(cell in cells) for cell in tokens]
+    forgotten = len(cells - set(tokens))
+    return [f"{forgotten} cells of the previous answer forgotten"] if forgotten else []

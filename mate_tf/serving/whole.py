@@ -1,0 +1,325 @@
+"""Answers over all rows of a table, of which a model reads windows.
+
+What the model selects in the windows tells which of the `answers.programs` the question means. The
+answer of each likely program is computed over all rows, and the most probable one is taken. The
+weights of the features of an answer are fitted by benchmarks/programs.py.
+"""
+
+import dataclasses
+import functools
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from importlib import resources
+from typing import NamedTuple
+
+import numpy as np
+
+from mate_tf.answers import asked, programs
+from mate_tf.answers.execution import AGGREGATIONS, AVERAGE, COUNT, NONE, SUM
+from mate_tf.answers.programs import Explanation
+from mate_tf.answers.sheet import Meaning, Sheet
+from mate_tf.evaluation import calibration
+from mate_tf.tables import linearize, pruning
+from mate_tf.tables.columns import Kind
+
+MOST_WINDOWS = 48
+"""Windows that are read. What they agree on is computed over the rows of the others too."""
+
+_NEAR = 0.5
+"""Share of `MOST_WINDOWS` for those with words of the question; the others are drawn."""
+
+_MOST_COMPUTED, _COLUMNS = 20, 2
+"""Programs whose answers are compared, and columns of the answer of each."""
+
+_CELLS = linearize.CELLS
+_OF_WINDOW = (linearize.ROWS, linearize.COLUMNS, _CELLS)
+_WHAT = re.compile(r"\b(?:which|what|whose|how many|how much|name the|list the)((?: [\w'-]+){1,3})")
+
+
+@functools.cache
+def _fitted() -> dict:
+    """Reads the weights that benchmarks/programs.py has fitted."""
+    return json.loads((resources.files("mate_tf.serving") / "programs.json").read_text("utf-8"))
+
+
+class Read(NamedTuple):
+    """Selections of a model in some windows of a table.
+
+    Attributes:
+        windows: <int64>[rows], number of the window of each row; -1: the row was not read.
+        selected: <bool>[rows], rows with a selected cell.
+        cells: <float>[columns], share of the selected cells of each column.
+        operations: <float>[operations], their mean probabilities; None: the model has none.
+        certain: <float>[windows], probability that each window has a part of the answer.
+        cuts: the parts of question and cells that were not read.
+    """
+
+    windows: np.ndarray
+    selected: np.ndarray
+    cells: np.ndarray
+    operations: np.ndarray | None
+    certain: np.ndarray
+    cuts: tuple[linearize.Cut, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Direct:
+    """The cells that a model selected in the part of a table that fits.
+
+    Attributes:
+        rows: <int64>[n], rows of the cells.
+        column: their column.
+        operation: "NONE", "SUM", "AVERAGE" or "COUNT".
+        confidence: probability that this is right.
+        num_read: rows that were read.
+    """
+
+    rows: np.ndarray
+    column: int
+    operation: str
+    confidence: float
+    num_read: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """An answer over a whole table.
+
+    Attributes:
+        rows: <int64>[n], rows of the answer's cells.
+        column: their column.
+        operation: "NONE", "SUM", "AVERAGE" or "COUNT".
+        explanation: the program that they follow from; None if they were selected directly.
+        features: of the answer, by their names in programs.json.
+    """
+
+    rows: np.ndarray
+    column: int
+    operation: str
+    explanation: Explanation | None
+    features: dict[str, float]
+
+    @property
+    def score(self) -> float:
+        """Log odds that it is right, as one of several answers."""
+        weights = _fitted()["weights"]
+        return sum(weights.get(name, 0.0) * value for name, value in self.features.items())
+
+    @property
+    def probability(self) -> float:
+        """Probability that it is right, as the best one of several."""
+        fitted = _fitted()
+        return 1 / (1 + math.exp(-(fitted["scale"] * self.score + fitted["bias"])))
+
+    def outputs(self, shape: tuple[int, int]) -> dict[str, np.ndarray]:
+        """Returns it as outputs of `ServingModule.serving_examples` for the whole table."""
+        selected = np.zeros(shape, np.int32)
+        selected[self.rows, self.column] = 1
+        operations = np.zeros(len(AGGREGATIONS), np.float32)
+        operations[AGGREGATIONS.index(self.operation)] = 1
+        return {
+            "selected": selected,
+            "cell_probabilities": selected * np.float32(self.probability),
+            "probability": np.float32(self.probability),
+            "aggregation_probabilities": operations,
+        }
+
+
+def order_of_windows(rows: Sequence[np.ndarray], ranking: pruning.Ranking) -> np.ndarray:
+    """Returns the order in which windows are read: first some with words of the question.
+
+    Args:
+        rows: data rows of each window, in order.
+        ranking: order of the rows by their words.
+
+    Returns:
+        <int64>[windows]. The others come in an order that is random and always the same.
+    """
+    begins = np.array([each[0] for each in rows])
+    with_words = np.searchsorted(begins, ranking.matching_rows, side="right") - 1
+    first = list(dict.fromkeys(with_words.tolist()))[: int(_NEAR * MOST_WINDOWS)]
+    drawn = np.random.default_rng(0).permutation(len(rows))
+    return np.array([*first, *drawn[~np.isin(drawn, first)]], int)
+
+
+def read(
+    windows,
+    order: np.ndarray,
+    ask: Callable[[Sequence], list[tuple[dict[str, np.ndarray], float]]],
+    shape: tuple[int, int],
+) -> Read:
+    """Asks a model about some windows of a table.
+
+    Args:
+        windows: `data.converters.table_windows.Windows`.
+        order: <int64>[n], numbers of the windows that are read.
+        ask: function from conversions to the outputs for each of them, see
+            `ServingModule.serving_examples`, and the probability that it has a part of the answer.
+        shape: rows and columns of the table.
+    """
+    numbers, selected = np.full(shape[0], -1), np.zeros(shape[0], bool)
+    cells, operations, certain = np.zeros(shape[1]), 0.0, []
+    conversions = [windows.convert(windows.rows[index]) for index in order]
+    for number, (conversion, (outputs, sure)) in enumerate(
+        zip(conversions, ask(conversions), strict=True)
+    ):
+        rows, columns = list(conversion.rows), list(conversion.columns)
+        found = outputs["selected"][: len(rows), : len(columns)] > 0
+        numbers[rows], selected[rows] = number, found.any(axis=1)
+        cells[columns] += sure * found.sum(axis=0) / max(found.sum(), 1)
+        operations = operations + sure * outputs.get("aggregation_probabilities", 0.0)
+        certain.append(sure)
+    total = max(sum(certain), 1e-9)
+    mean = operations / total if np.ndim(operations) else None
+    cuts = [cut for cut in conversions[0].cuts if cut.kind not in _OF_WINDOW]
+    shortened = [cut.count for each in conversions for cut in each.cuts if cut.kind == _CELLS]
+    cuts += [linearize.Cut(_CELLS, sum(shortened))] * bool(shortened)
+    return Read(numbers, selected, cells / total, mean, np.array(certain), tuple(cuts))
+
+
+def note(found: Found, direct: Direct | None, sheet: Sheet) -> str:
+    """Says in words what an answer was computed from."""
+    if found.explanation is None:
+        return f"selected in {direct.num_read:,} of {sheet.num_rows:,} rows"
+    rows = f"{len(found.rows):,} of {sheet.num_rows:,} rows"
+    return f"computed over all rows: {found.explanation.program} ({rows})"
+
+
+class Joining:
+    """Computes what a question means by what a model selected.
+
+    Args:
+        sheet: the table.
+        meaning: what the question may mean.
+        read: what was selected.
+        direct: the cells that the model selected in a part of the table; None: they do not count.
+    """
+
+    def __init__(self, sheet: Sheet, meaning: Meaning, read: Read, direct: Direct | None):
+        self._sheet, self._meaning, self._read, self._direct = sheet, meaning, read, direct
+        self._wanted = asked.operation(meaning.question, sheet.names, sheet.columns)
+        text = " ".join(meaning.question.lower().split())
+        self._asked_words = {
+            word for match in _WHAT.finditer(text) for word in pruning.words(match[1])
+        }
+        self._is_person = "who" in text.split()
+        self._is_number = np.array(
+            [each.kind in (Kind.NUMBER, Kind.DURATION) for each in sheet.columns], bool
+        )
+        self._named = np.array(
+            [bool(meaning.named(index)) for index in range(len(sheet.names))], bool
+        )
+
+    def answers(self) -> list[Found]:
+        """Returns the answers of the likely programs, the most probable one first."""
+        sheet, read, seen, found = self._sheet, self._read, set(), []
+        explained = programs.explain(
+            self._meaning.programs, sheet.rows, read.selected, read.windows, read.certain
+        )
+        for each in explained:
+            rows = each.program.rows(sheet.rows)
+            if len(seen) < _MOST_COMPUTED and rows.tobytes() not in seen:
+                seen.add(rows.tobytes())
+                found += self._computed(each, np.flatnonzero(rows))
+        if self._direct is not None:
+            rows, column = self._direct.rows, self._direct.column
+            found.append(self._found(rows, column, self._direct.operation, None))
+        return sorted(found, key=lambda each: -each.score)
+
+    def _computed(self, explanation: Explanation, rows: np.ndarray) -> Iterator[Found]:
+        """Yields the answers of one program, in the likely columns."""
+        used = [each.column for each in explanation.program.conditions]
+        numbers = self._is_number & self._named
+        numbers[used] = False
+        wanted = self._wanted
+        if wanted == COUNT and len(rows) == 1 and numbers.any():
+            wanted = asked.AMOUNT  # "how many lamps are in stock"
+        elif wanted == asked.AMOUNT and not numbers.any() and "how much" not in self._text:
+            wanted = COUNT  # "how many second places"
+        operation = asked.of_rows(wanted, len(rows))
+        if operation not in AGGREGATIONS:
+            operation = NONE
+            if self._read.operations is not None and wanted is None:
+                operation = AGGREGATIONS[int(np.argmax(self._read.operations))]
+        weights = self._read.cells + 0.0
+        if operation in (SUM, AVERAGE) or (wanted == asked.AMOUNT and numbers.any()):
+            weights = np.where(self._is_number, weights + numbers, weights - 2)
+        count = 1 if operation == COUNT else _COLUMNS
+        for column in np.argsort(-weights, kind="stable")[:count].tolist():
+            if weights[column] < 0 < weights.max():
+                continue
+            kept = rows
+            if operation == COUNT and asked.DISTINCT.search(self._text):
+                kept = self._sheet.first_of_each(rows, column)
+            yield self._found(kept, column, operation, explanation)
+
+    @functools.cached_property
+    def _text(self) -> str:
+        return self._meaning.question.lower()
+
+    def _found(self, rows, column: int, operation: str, explanation: Explanation | None) -> Found:
+        features = self._features_of_cells(rows, column, operation)
+        if explanation is None:
+            features |= {"direct": 1.0, "odds": calibration.log_odds(self._direct.confidence)}
+        else:
+            features |= self._features_of_program(explanation, column, operation)
+        return Found(rows, column, operation, explanation, features)
+
+    def _features_of_cells(self, rows, column: int, operation: str) -> dict[str, float]:
+        read, direct = self._read, self._direct
+        index, name = AGGREGATIONS.index(operation), pruning.words(self._sheet.names[column])
+        is_text = self._sheet.columns[column].kind is Kind.TEXT
+        features = {
+            "operation": 1.0 if read.operations is None else float(read.operations[index]),
+            "column": float(read.cells[column]),
+            "asked column": bool(self._asked_words & set(name)),
+            "person": self._is_person and is_text,
+            "no person": self._is_person and not is_text and operation == NONE,
+            "empty": len(rows) == 0,
+            "several": operation == NONE and len(rows) > 1,
+            "selects": operation == NONE,
+            "counts": operation == COUNT,
+            "wanted": self._wanted is not None,
+        }
+        if direct is not None:
+            features["rows of direct"] = np.array_equal(rows, direct.rows)
+            features["column of direct"] = column == direct.column
+            features["operation of direct"] = operation == direct.operation
+        return {name: float(value) for name, value in features.items()}
+
+    def _features_of_program(
+        self, explanation: Explanation, column: int, operation: str
+    ) -> dict[str, float]:
+        program, agreement = explanation.program, explanation.agreement
+        order, coverage = program.order, explanation.coverage
+        is_all = not program.conditions and order is None
+        features = {
+            "agreement": agreement,
+            "coverage": coverage,
+            "conditions": len(program.conditions),
+            "named": sum(each.is_named for each in program.conditions),
+            "fit": sum(each.fit for each in program.conditions),
+            "partial": sum(" has " in each.text for each in program.conditions),
+            "negated": sum(each.text.startswith("not ") for each in program.conditions),
+            "step": program.step != 0,
+            "step, coverage": (program.step != 0) * coverage,
+            "all": is_all,
+            "all, agreement": is_all * agreement,
+            "selects, agreement": (operation == NONE) * agreement,
+            "counts, agreement": (operation == COUNT) * agreement,
+            "own condition": column in {each.column for each in program.conditions},
+        }
+        if order is not None:
+            use = "highest" if order.is_largest else "lowest"
+            features |= {
+                "order": 1,
+                "order, computed": operation != NONE,
+                "order, fit": order.fit,
+                "order, place": order.column is None,
+                "order, named": order.column is not None
+                and bool(self._meaning.named(order.column, use)),
+                "order, own": order.column == column,
+            }
+        return {name: float(value) for name, value in features.items()}

@@ -1,0 +1,100 @@
+"""What a question may mean: conditions, orders, programs."""
+
+import pytest
+
+from mate_tf.answers.sheet import Sheet
+from mate_tf.tables import columns
+
+NAMES = ["Name", "City", "Age", "Start date"]
+ROWS = [
+    ("Anna Moser", "New York", "31", "2021-03-01"),
+    ("Ben Weber", "York", "45", "2019-07-12"),
+    ("Carla Novak", "Bern", "28", "2023-01-30"),
+    ("David Lang", "Bern", "52", "2019-11-02"),
+    ("Total", "", "156", ""),
+]
+
+
+@pytest.fixture(scope="module")
+def sheet():
+    texts = list(zip(*ROWS, strict=True))
+    return Sheet(NAMES, texts, columns.read(NAMES, texts), totals={4})
+
+
+def meant(sheet, question):
+    """Texts of the conditions -> their rows."""
+    found = [each for made in sheet.meaning(question).conditions.values() for each in made]
+    return {each.text: each.rows.nonzero()[0].tolist() for each in found}
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "rows"),
+    [
+        ("who lives in Bern?", "City is Bern", [2, 3]),
+        ("who lives in New York?", "City is New York", [0]),
+        ("how old is Anna?", "Name has anna", [0]),
+        ("who is from York or Bern?", "City is York or City is Bern", [1, 2, 3]),
+        ("who is older than 40?", "Age > 40", [1, 3, 4]),
+        ("who is at most 31 years old?", "Age ≤ 31", [0, 2]),
+        ("who started in 2019?", "Start date is 2019", [1, 3]),
+        ("who started after 2019?", "Start date > 2019", [0, 2]),
+        ("who started between 2020 and 2022?", "Start date from 2020 to 2022", [0]),
+        ("who is not from Bern?", "not City is Bern", [0, 1, 4]),
+    ],
+)
+def test_conditions(sheet, question, text, rows):
+    found = meant(sheet, question)
+    matching = [
+        own for own, _ in found.items() if set(own.split(" or ")) == set(text.split(" or "))
+    ]
+    assert matching
+    assert found[matching[0]] == rows
+
+
+def test_a_longer_text_hides_the_shorter_one_in_it(sheet):
+    assert "City is York" not in meant(sheet, "who lives in New York?")
+
+
+def test_orders(sheet):
+    found = sheet.meaning("who has the latest start date?").orders
+    assert {(each.column, each.is_largest) for each in found} == {(2, True), (3, True)}
+    best = max(found, key=lambda each: (len(each.said), each.fit))
+    assert best.text == "largest Start date"
+    assert sheet.meaning("who is from Bern?").orders == []
+
+
+def test_names_are_not_orders():
+    names = ["Article", "Last sold"]
+    texts = [["A", "B"], ["2020-01-01", "2021-01-01"]]
+    sheet = Sheet(names, texts, columns.read(names, texts))
+    assert sheet.meaning("how many articles were last sold before 2021?").orders == []
+
+
+def test_programs_do_not_use_a_value_twice():
+    names, texts = ["A", "B"], [["50", "60"], ["40", "50"]]
+    sheet = Sheet(names, texts, columns.read(names, texts))
+    programs = sheet.meaning("which is below 60?").programs
+    assert {str(each) for each in programs if each.conditions and not each.step} == {
+        "A < 60",
+        "B < 60",
+    }
+
+
+def test_totals_are_in_no_program(sheet):
+    (everything,) = (each for each in sheet.meaning("how many are there?").programs)
+    assert everything.rows(sheet.rows).tolist() == [True, True, True, True, False]
+
+
+def test_columns_that_are_needed(sheet):
+    assert sheet.meaning("what is the age of Anna?").columns == {0, 2}
+    assert sheet.meaning("who started first?").columns >= {2, 3}
+
+
+def test_first_of_each(sheet):
+    assert sheet.first_of_each(sheet.rows.nonzero()[0], 1).tolist() == [0, 1, 2]
+
+
+def test_after_a_date_is_not_the_next_row(sheet):
+    found = {str(each) for each in sheet.meaning("who started before 13 July 2019?").programs}
+    assert "Start date < 13 July 2019" in found
+    assert not any("row before" in each for each in found)
