@@ -1,6 +1,9 @@
 """Trains `configs/custom.yaml` on 30 generated tables, as a user trains on tables of their own.
 
     python benchmarks/custom.py
+    python benchmarks/custom.py --config_file configs/custom_mini.yaml --data out/custom_mini \
+        --tables 12 6 --questions 9 --data_sets answers \
+        --flags bert_vocab_file=models/mini/vocab.txt init_checkpoint=models/mini
 
 Two data sets in the format of the task CUSTOM are written: questions with cells and numbers, and
 statements with classes. Counts and sums are given as numbers only, so the model has to find out
@@ -189,8 +192,11 @@ DATA: dict[str, Callable[[random.Random, Sheet], Iterator[Asked]]] = {
 """Data set -> function that makes its questions. Classes need a data set of their own."""
 
 
-def write(folder: pathlib.Path, make, seed: int, tables) -> None:
-    """Writes a data set in the format of CUSTOM; equal seeds write equal files."""
+def write(folder: pathlib.Path, make, seed: int, tables, most: int | None = None) -> None:
+    """Writes a data set in the format of CUSTOM; equal seeds write equal files.
+
+    `most` is the number of questions that are drawn for each training table; None: all are taken.
+    """
     generator = random.Random(seed)
     (folder / "tables").mkdir(parents=True, exist_ok=True)
     domains = itertools.cycle(DOMAINS)
@@ -201,7 +207,10 @@ def write(folder: pathlib.Path, make, seed: int, tables) -> None:
             path = f"tables/{split}_{index:02}.csv"
             with open(folder / path, "w", encoding="utf-8", newline="") as file:
                 csv.writer(file).writerows([sheet.columns, *sheet.rows])
-            for kind, question, answer in make(generator, sheet):
+            asked = list(make(generator, sheet))
+            if most and split == "train":
+                asked = generator.sample(asked, min(most, len(asked)))
+            for kind, question, answer in asked:
                 name = f"{kind}-{len(lines)}"
                 lines.append({"id": name, "table": path, "question": question, **answer})
         text = "".join(f"{json.dumps(line)}\n" for line in lines)
@@ -217,7 +226,7 @@ def train(data: pathlib.Path, output: pathlib.Path, *flags: str) -> dict[str, li
     output.mkdir(parents=True, exist_ok=True)
     path = output / "spent.json"
     spent = json.loads(path.read_text()) if path.exists() else {}
-    given = (f"--config_file={CONFIG}", f"--input_dir={data}", f"--output_dir={output}")
+    given = (f"--input_dir={data}", f"--output_dir={output}")
     for mode in MODES:
         if mode not in spent:
             start, before = time.monotonic(), cpu_seconds()
@@ -285,6 +294,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--tables", type=int, nargs=2, default=[24, 6], help="to train on, and for evaluation"
     )
+    parser.add_argument("--config_file", default=str(CONFIG))
+    parser.add_argument("--questions", type=int, help="drawn for each training table, if not all")
+    parser.add_argument("--data_sets", nargs="+", default=list(DATA), choices=list(DATA))
+    parser.add_argument("--flags", nargs="+", default=[], help="further flags, without --")
     parser.add_argument("--params_override", action="append", default=[])
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("out/custom_tables"))
     return parser.parse_args()
@@ -295,10 +308,12 @@ def main() -> None:
     of_seeds, times = [], {}
     for seed in options.seeds:
         of_seeds.append({})
-        for name, make in DATA.items():
+        for name in options.data_sets:
             data = options.data / f"{name}_{seed}"
-            write(data, make, seed, options.tables)
-            flags = [f"--tf_random_seed={seed}", f"--params_override=task.train_data.seed={seed}"]
+            write(data, DATA[name], seed, options.tables, options.questions)
+            flags = [f"--config_file={options.config_file}", f"--tf_random_seed={seed}"]
+            flags += [f"--params_override=task.train_data.seed={seed}"]
+            flags += [f"--{flag}" for flag in options.flags]
             flags += common.overrides(options.params_override)
             times[f"{name}, seed {seed}"] = train(data, data / "out", *flags)
             of_seeds[-1] |= scores(data / "out")

@@ -29,6 +29,7 @@ from mate_tf.serving.predictor import Predictor
 from mate_tf.tables.question_generation import NONE, questions
 
 FILE = common.ROOT / "mate_tf" / "serving" / "programs.json"
+_CONFIDENCE = ("unexplained", "words")  # features that the confidence has beside the score
 _GENERATED = 3  # questions a table
 _L2, _STEPS, _RATE = 0.02, 600, 0.05
 
@@ -115,50 +116,56 @@ def matrix(features: list[dict], names: list[str]) -> np.ndarray:
 
 
 def best(found, names: list[str], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns scores <float>[questions] of the best answers, and <bool>[questions], if right."""
-    scores, right = [], []
+    """Returns inputs of the confidence <float>[questions, inputs] and <bool>[questions], if right.
+
+    They are those of the best answer to each question.
+    """
+    inputs, right = [], []
     for features, judged in found:
-        own = matrix(features, names) @ weights
-        scores.append(own.max())
-        right.append(judged[own.argmax()])
-    return np.array(scores), np.array(right)
+        scores = matrix(features, names) @ weights
+        index = int(scores.argmax())
+        inputs.append([scores[index], *(features[index].get(name, 0.0) for name in _CONFIDENCE)])
+        right.append(judged[index])
+    return np.array(inputs), np.array(right)
 
 
-def platt(scores: np.ndarray, right: np.ndarray) -> tuple[float, float]:
-    """Fits scale and bias of the confidence of the best answer."""
+def fitted_confidence(inputs: np.ndarray, right: np.ndarray):
+    """Fits a logistic regression of whether the best answer is right."""
     from sklearn.linear_model import LogisticRegression
 
-    model = LogisticRegression(C=100.0).fit(scores[:, np.newaxis], right)
-    return float(model.coef_[0, 0]), float(model.intercept_[0])
+    return LogisticRegression(C=100.0, max_iter=1000).fit(inputs, right)
 
 
 def fit(predictor: Predictor, interactions) -> dict:
     """Fits everything and prints what it gives on halves that it was not fitted to."""
     groups = [candidates(predictor, part) for part in (interactions, generated(interactions))]
-    names = sorted({name for group in groups for each, _ in group for name in each[0]} | {
-        name for group in groups for each, _ in group for one in each for name in one
-    })  # fmt: skip
+    everything = [each for group in groups for each in group]
+    names = sorted({name for features, _ in everything for each in features for name in each})
     for own, other in ((0, 1), (1, 0)):
         train = [each for group in groups for each in group[own::2]]
         weights = fitted(train, names)
-        slope, bias = platt(*best(train, names, weights))
+        confidence = fitted_confidence(*best(train, names, weights))
         for title, group in zip(("questions", "generated"), groups, strict=True):
-            scores, right = best(group[other::2], names, weights)
-            sure = 1 / (1 + np.exp(-(slope * scores + bias)))
+            inputs, right = best(group[other::2], names, weights)
+            sure = confidence.predict_proba(inputs)[:, 1]
             error = calibration.expected_calibration_error(sure, right)
             possible = np.mean([judged.any() for _, judged in group[other::2]])
             print(
                 f"half {other + 1} of {title}: {100 * right.mean():.1f} % of {len(right)} right, "
                 f"{100 * possible:.1f} % have a right answer; calibration error {100 * error:.1f} %"
             )
-    everything = [each for group in groups for each in group]
     weights = fitted(everything, names)
-    slope, bias = platt(*best(everything, names, weights))
+    confidence = fitted_confidence(*best(everything, names, weights))
+    of_confidence = [*confidence.coef_[0], confidence.intercept_[0]]
     return {
-        "scale": slope,
-        "bias": bias,
-        "weights": {name: round(float(each), 4) for name, each in zip(names, weights, strict=True)},
+        "confidence": rounded(("score", *_CONFIDENCE, "bias"), of_confidence),
+        "weights": rounded(names, weights),
     }
+
+
+def rounded(names, values) -> dict[str, float]:
+    """Returns values by name, with four decimals."""
+    return {name: round(float(each), 4) for name, each in zip(names, values, strict=True)}
 
 
 def compare(predictors: dict[str, Predictor], interactions) -> dict:

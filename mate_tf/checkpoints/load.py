@@ -116,9 +116,11 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
     mismatched = {name for name, v in found.items() if tuple(v.shape) != tensors[name].shape}
     loaded = found.keys() - mismatched
     if mismatched and not (skip_mismatched and loaded):
-        name = min(mismatched)
         known = {id(variable): name for name, variable in by_reference.items()}
-        cause = _cause(known.get(id(found[name]), ""), tensors[name].shape, found[name].shape)
+        reference = {name: known.get(id(found[name]), "") for name in mismatched}
+        # The width of the word embeddings says more than the shapes that follow from it.
+        name = min(mismatched, key=lambda name: ("word_embeddings" not in reference[name], name))
+        cause = _cause(reference[name], tensors[name].shape, found[name].shape)
         raise InputError(
             f"{path}: {name} has the shape {list(tensors[name].shape)}, "
             f"but the model's has {list(found[name].shape)}{cause}"
@@ -155,7 +157,12 @@ def _read(path: str) -> tuple[str, dict[str, StoredTensor], bool]:
 
 
 def _cause(reference_name: str, stored, ours) -> str:
-    """Returns the cause of a different number of rows, as the end of a message, or ""."""
+    """Returns the cause of a different width or number of rows, as the end of a message, or ""."""
+    if reference_name.endswith("word_embeddings") and stored[-1] != ours[-1]:
+        return (
+            f": set task.model.encoder.hidden_size={stored[-1]} and the other sizes of its model; "
+            "configs/*_mini.yaml have those of models/mini"
+        )
     if len(stored) != len(ours) or list(stored[1:]) != list(ours[1:]):
         return ""
     if reference_name.endswith("word_embeddings"):

@@ -118,20 +118,15 @@ def scored(
     Raises:
         InputError: if no question can be asked, or none can be paired with another table.
     """
-    uncalibrated = predictor.with_calibration(Calibration())
+    uncalibrated = predictor.with_calibration(Calibration(), reading={})
     answered, right = _asked(uncalibrated, _sample(interactions), is_right, sequential)
-    pairs = unanswerable.mismatches(interactions, count, seed, first_questions=sequential)
-    tables = {id(each): data.table_of(each) for pair in pairs for each in (pair.own, pair.other)}
-    questions = [pair.question.original_text for pair in pairs]
-    own, other = (
-        [(tables[id(table)], text, None) for table, text in zip(each, questions, strict=True)]
-        for each in ([pair.own for pair in pairs], [pair.other for pair in pairs])
-    )
+    pairs = names.without_answer(interactions, count, seed, sequential)
+    ids = [name for name, _, _ in pairs]
+    own, other = [each for _, each, _ in pairs], [each for _, _, each in pairs]
     known = {name: answer for name, (_, _, before), answer in answered if before is None}
-    names = [pair.question.id for pair in pairs]
-    unknown = [each for each, name in zip(own, names, strict=True) if name not in known]
+    unknown = [each for each, name in zip(own, ids, strict=True) if name not in known]
     found = iter(_answers(uncalibrated, unknown))
-    of_own = [known[name] if name in known else next(found) for name in names]
+    of_own = [known[name] if name in known else next(found) for name in ids]
     answers = zip(own, of_own, other, _answers(uncalibrated, other), strict=True)
     both = [each for each in answers if None not in each]
     associations = associations or {}
@@ -207,7 +202,7 @@ def with_unknown_names(
             pairs.append((table, asked, None))
             answerable.append(asked is text)
     plain = dataclasses.replace(fitted, unknown_names=0.0)
-    answers = _answers(predictor.with_calibration(Calibration()), pairs)
+    answers = _answers(predictor.with_calibration(Calibration(), reading={}), pairs)
     odds, unknown = [], []
     for (table, text, _), answer in zip(pairs, answers, strict=True):
         words = unanswerable.table_words(table)

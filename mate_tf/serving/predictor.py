@@ -146,10 +146,20 @@ class Predictor:
         predictor._set(model, name)
         return predictor
 
-    def with_calibration(self, calibration: Calibration | None) -> "Predictor":
-        """Returns a predictor of the same model with another calibration."""
+    def with_calibration(
+        self, calibration: Calibration | None, reading: str | dict[str, bool] | None = None
+    ) -> "Predictor":
+        """Returns a predictor of the same model with another calibration.
+
+        Args:
+            calibration: the calibration.
+            reading: {} to read a part of each table, as the confidence of cells is fitted; None:
+                as this one.
+        """
         other = copy.copy(self)
         other.calibration = calibration
+        if reading is not None:
+            other._reads_whole = reading == WHOLE
         return other
 
     @property

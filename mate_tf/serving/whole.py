@@ -21,6 +21,7 @@ from mate_tf.answers.execution import AGGREGATIONS, AVERAGE, COUNT, NONE, SUM
 from mate_tf.answers.programs import Explanation
 from mate_tf.answers.sheet import Meaning, Sheet
 from mate_tf.evaluation import calibration
+from mate_tf.evaluation.lexical import STOP_WORDS
 from mate_tf.tables import linearize, pruning
 from mate_tf.tables.columns import Kind
 
@@ -110,8 +111,9 @@ class Found:
     @property
     def probability(self) -> float:
         """Probability that it is right, as the best one of several."""
-        fitted = _fitted()
-        return 1 / (1 + math.exp(-(fitted["scale"] * self.score + fitted["bias"])))
+        weights = _fitted()["confidence"]
+        inputs = self.features | {"score": self.score, "bias": 1.0}
+        return 1 / (1 + math.exp(-sum(weights[name] * inputs[name] for name in weights)))
 
     def outputs(self, shape: tuple[int, int]) -> dict[str, np.ndarray]:
         """Returns it as outputs of `ServingModule.serving_examples` for the whole table."""
@@ -262,10 +264,17 @@ class Joining:
     def _found(self, rows, column: int, operation: str, explanation: Explanation | None) -> Found:
         features = self._features_of_cells(rows, column, operation)
         if explanation is None:
-            features |= {"direct": 1.0, "odds": calibration.log_odds(self._direct.confidence)}
+            odds = calibration.log_odds(self._direct.confidence)
+            features |= {"direct": 1.0, "odds": odds, "unexplained": float(len(self._content))}
         else:
             features |= self._features_of_program(explanation, column, operation)
         return Found(rows, column, operation, explanation, features)
+
+    @functools.cached_property
+    def _content(self) -> set[str]:
+        """Words of the question that mean something, without those that name columns."""
+        words = set(pruning.words(self._text)) - STOP_WORDS - pruning.usual_words()
+        return words - {word for name in self._sheet.names for word in pruning.words(name)}
 
     def _features_of_cells(self, rows, column: int, operation: str) -> dict[str, float]:
         read, direct = self._read, self._direct
@@ -282,6 +291,7 @@ class Joining:
             "selects": operation == NONE,
             "counts": operation == COUNT,
             "wanted": self._wanted is not None,
+            "words": len(self._text.split()) / 10,
         }
         if direct is not None:
             features["rows of direct"] = np.array_equal(rows, direct.rows)
@@ -296,6 +306,7 @@ class Joining:
         order, coverage = program.order, explanation.coverage
         is_all = not program.conditions and order is None
         features = {
+            "unexplained": len(self._content - program.said),
             "agreement": agreement,
             "coverage": coverage,
             "conditions": len(program.conditions),
