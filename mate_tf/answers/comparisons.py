@@ -52,7 +52,9 @@ _LOW = _words(
     "slowest bottom nearest closest worst"
 )
 # The oldest one has the largest age or the earliest date.
-_BOTH = _words("fastest youngest oldest worst best top first last")
+_BOTH = _words("fastest youngest oldest worst best top")
+_ENDING = re.compile(r"[a-z]{3,}est")
+_NO_SUPERLATIVES = _words("interest forest contest request harvest guest honest modest protest")
 # In "who is taller, A or B" they ask for the largest of two.
 _HIGHER = _words("more higher larger bigger greater longer taller heavier later better older")
 _LOWER = _words("less fewer lower smaller shorter lighter earlier worse younger first")
@@ -80,8 +82,10 @@ class Superlative(NamedTuple):
 def superlatives(question: str) -> list[Superlative]:
     """Finds the words of a question, in lower case, that ask for the largest or smallest value."""
     words, found = re.findall(r"[a-z]+", question), []
-    both = [(word, False) for word in _BOTH]
-    compared = " or " in question and not any(word in _HIGH + _LOW for word in words)
+    others = {word for word in words if _ENDING.fullmatch(word)}
+    others -= {*_HIGH, *_LOW, *_NO_SUPERLATIVES}
+    both = [(word, False) for word in sorted({*_BOTH, *others})]
+    compared = " or " in question and not others and not any(w in _HIGH + _LOW for w in words)
     for is_largest, known, of_two in ((True, _HIGH, _HIGHER), (False, _LOW, _LOWER)):
         certain = [(word, word not in _BOTH) for word in known]
         for word, is_certain in [*certain, *both] + [(word, True) for word in of_two if compared]:

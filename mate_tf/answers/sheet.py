@@ -213,17 +213,18 @@ class Meaning:
         """The orders that it may mean; none if it has no word for one."""
         sheet, found = self._sheet, []
         for word in comparisons.superlatives(self._without_names()):
+            use = "highest" if word.is_largest else "lowest"
+            own = [word.word in question_nouns.words(name, use) for name in sheet.names]
+            others = [word.word in question_nouns.words(name) for name in sheet.names]
             for column, read in enumerate(sheet.columns):
                 if read.kind is Kind.TEXT:
                     continue
-                said = self.named(column, "highest" if word.is_largest else "lowest")
+                said, ranks = self.named(column, use), sheet.ranks(column)
+                if own[column] or not any(own + others):
+                    said |= {word.word}  # "cheapest" is said of the price only, if there is one
                 fit = 0.5 * (word.is_of_dates == (read.kind is Kind.DATE)) + 0.5 * word.is_certain
                 text = f"{'largest' if word.is_largest else 'smallest'} {sheet.names[column]}"
-                found.append(
-                    Order(
-                        column, word.is_largest, sheet.ranks(column), said | {word.word}, text, fit
-                    )
-                )
+                found.append(Order(column, word.is_largest, ranks, said, text, fit))
             if word.word in ("last", "first", "top", "bottom"):
                 places, is_last = np.arange(1, sheet.num_rows + 1), word.word in ("last", "bottom")
                 text = f"{'last' if is_last else 'first'} row"

@@ -118,7 +118,8 @@ def without_answer(interactions, count: int, seed: int, sequential: bool) -> lis
     words = {id(each): unanswerable.table_words(tables[id(each)]) for each in interactions}
     for each in interactions:
         table, own = tables[id(each)], words[id(each)]
-        others = sorted(words[id(draw.choice(interactions))] - own) or _INVENTED
+        others = sorted(words[id(draw.choice(interactions))] - own)
+        others = [word for word in others if word.isalpha() and len(word) > 3] or _INVENTED
         for question in each.questions[: 1 if sequential else None]:
             text = question.original_text
             changed = exchanged(text, own, others, draw)

@@ -22,7 +22,7 @@ from mate_tf.answers.programs import Explanation
 from mate_tf.answers.sheet import Meaning, Sheet
 from mate_tf.evaluation import calibration
 from mate_tf.evaluation.lexical import STOP_WORDS
-from mate_tf.tables import linearize, pruning
+from mate_tf.tables import linearize, pruning, question_nouns
 from mate_tf.tables.columns import Kind
 
 MOST_WINDOWS = 48
@@ -207,6 +207,7 @@ class Joining:
             word for match in _WHAT.finditer(text) for word in pruning.words(match[1])
         }
         self._is_person = "who" in text.split()
+        self._asked_words |= {"who"} if self._is_person else set()
         self._is_number = np.array(
             [each.kind in (Kind.NUMBER, Kind.DURATION) for each in sheet.columns], bool
         )
@@ -225,7 +226,12 @@ class Joining:
             if len(seen) < _MOST_COMPUTED and rows.tobytes() not in seen:
                 seen.add(rows.tobytes())
                 found += self._computed(each, np.flatnonzero(rows))
-        if self._direct is not None:
+        contradicts = (
+            self._direct is not None
+            and self._wanted in (SUM, AVERAGE)
+            and self._direct.operation != self._wanted
+        )
+        if self._direct is not None and not contradicts:
             rows, column = self._direct.rows, self._direct.column
             found.append(self._found(rows, column, self._direct.operation, None))
         return sorted(found, key=lambda each: -each.score)
@@ -278,12 +284,13 @@ class Joining:
 
     def _features_of_cells(self, rows, column: int, operation: str) -> dict[str, float]:
         read, direct = self._read, self._direct
-        index, name = AGGREGATIONS.index(operation), pruning.words(self._sheet.names[column])
+        index, name = AGGREGATIONS.index(operation), self._sheet.names[column]
         is_text = self._sheet.columns[column].kind is Kind.TEXT
         features = {
             "operation": 1.0 if read.operations is None else float(read.operations[index]),
             "column": float(read.cells[column]),
-            "asked column": bool(self._asked_words & set(name)),
+            "asked column": question_nouns.answers(name, self._asked_words)
+            or (self._wanted == asked.AMOUNT and self._is_number[column] and self._named[column]),
             "person": self._is_person and is_text,
             "no person": self._is_person and not is_text and operation == NONE,
             "empty": len(rows) == 0,

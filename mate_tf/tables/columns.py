@@ -31,10 +31,15 @@ def read(names: Sequence[str], texts: Sequence[Sequence[str]]) -> list[Column]:
         names: names of the columns.
         texts: texts of the cells of each column.
     """
+    return list(_read_table(tuple(names), tuple(map(tuple, texts))))
+
+
+@lru_cache(maxsize=8)  # the table that is asked about is read for the model and for the answer
+def _read_table(names: tuple[str, ...], texts: tuple[tuple[str, ...], ...]) -> tuple[Column, ...]:
     cells = [Cells(*each) for each in zip(names, texts, strict=True)]
     written = [each.writing() for each in cells]
     table = Writing.of_table(written)
-    return [_column(each, own, table) for each, own in zip(cells, written, strict=True)]
+    return tuple(_column(each, own, table) for each, own in zip(cells, written, strict=True))
 
 
 def _column(cells: Cells, own: Writing, table: Writing) -> Column:

@@ -5,6 +5,7 @@
 """
 
 import re
+from collections.abc import Collection
 
 from mate_tf.tables import pruning
 
@@ -77,6 +78,14 @@ _NOUNS = (
         ("{one} is the lightest{when}?", "{one} weighs the least{when}?"),
         ("{all} are heavier than {value}?", "{all} weigh more than {value}?"),
         ("{all} are lighter than {value}?", "{all} weigh less than {value}?"),
+    ),
+    (
+        "temperature temp",
+        ("how hot is {name}?", "how cold was {name}?"),
+        ("{one} is the warmest{when}?", "{one} is the hottest{when}?"),
+        ("{one} is the coldest{when}?", "{one} is the coolest{when}?"),
+        ("{all} are warmer than {value}?",),
+        ("{all} are colder than {value}?",),
     ),
     (
         "speed mph",
@@ -205,6 +214,27 @@ _GENERAL = frozenset(
     )
     for word in line.split()
 )
+
+
+_KINDS = {
+    "title": "book film movie song track album single episode game show story poem play",
+    "name": "who person player member employee student",
+    "track": "song",
+    "song": "track",
+}
+
+
+def answers(name: str, asked: Collection[str]) -> bool:
+    """Returns whether a column has what a question asks for, as "Title" has a book.
+
+    Args:
+        name: name of the column.
+        asked: words behind "which" and the like, in the singular, and "who".
+    """
+    own = set(pruning.words(name))
+    return bool(own & set(asked)) or any(
+        word in own and set(kinds.split()) & set(asked) for word, kinds in _KINDS.items()
+    )
 
 
 def words(name: str, use: str | None = None) -> frozenset[str]:

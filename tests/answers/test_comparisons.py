@@ -46,7 +46,8 @@ def test_superlatives():
     assert found("which is the highest?") == {("highest", True)}
     assert found("which is the cheapest?") == {("cheapest", False)}
     assert found("who is the oldest?") == {("oldest", True), ("oldest", False)}
-    assert found("which city is it?") == set()
+    assert found("which month was the warmest?") == {("warmest", True), ("warmest", False)}
+    assert found("which forest is it?") == set()
     # Of two, a comparative is enough.
     assert found("who is taller, anna or ben?") == {("taller", True)}
     assert found("who is taller than ben?") == set()

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER, CONFIGS = PROJECT / "benchmarks", PROJECT / "configs"
-HELPERS = {"common", "table_questions_worker", "variables_as_arguments"}
+HELPERS = {"long_files", "common", "table_questions_worker", "variables_as_arguments"}
 ELSEWHERE = {"tpu_lowering": "tests/tpu/test_lowering.py"}
 """Benchmark -> what runs it instead."""
 
@@ -72,7 +72,10 @@ SIZES = {
         "--steps 2 --seeds 0 --tree_height 1 --bounds 1e-9 0.5 --config {small} --data {out}",
         "LEAST_MASS",
     ),
-    "long_tables": ("{vocab} --rows 60 --max_seq_length 96", "row kept"),
+    "long_tables": (
+        "--interactions {wtq}/interactions/dev.tfrecord --lengths 0 30 --tables 2",
+        "calibration error",
+    ),
     "mate_choices": ("--lengths 512 --num_hidden_layers 1 --repeats 1", "fused projections"),
     "mini": ("--model {model}", "row and column match, counted"),
     "mini_examples": ("--wtq {wtq} --sqa {sqa_data} --questions {wtq}", "train.tfrecord"),
@@ -86,6 +89,7 @@ SIZES = {
         "--variants Passage-Only",
         "TF-IDF of cells",
     ),
+    "programs": ("--interactions {wtq}/interactions/dev.tfrecord --every 4", "programs: "),
     "pretrained_parity": (
         "--input_dir {wikitq} {vocab} --peers_python {peers} --questions 4 --layers 1",
         "same cells",

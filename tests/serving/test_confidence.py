@@ -120,8 +120,8 @@ class Guesser:
     def __init__(self, says=None):
         self.heard, self.says = [], says
 
-    def with_calibration(self, calibration):
-        assert calibration == Calibration()
+    def with_calibration(self, calibration, reading):
+        assert (calibration, reading) == (Calibration(), {})
         return self
 
     def ask_batch(self, pairs, previous):
