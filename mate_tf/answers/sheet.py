@@ -137,7 +137,8 @@ class Meaning:
             is_text = read.kind is Kind.TEXT
             made = [*(self._of_texts(column) if is_text else self._of_values(column))]
             if is_negated:
-                made += [~each for each in made]
+                word = frozenset(pruning.words(is_negated.group()))
+                made += [dataclasses.replace(~each, said=each.said | word) for each in made]
             named = self.named(column)
             if made:
                 found[column] = [

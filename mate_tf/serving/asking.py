@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mate_tf.answers import asked
+from mate_tf.answers import asked, beyond
 from mate_tf.answers.execution import NONE
 from mate_tf.errors import InputError
 from mate_tf.evaluation import associations, unanswerable
@@ -16,11 +16,6 @@ from mate_tf.serving.prepared import PreparedTable
 from mate_tf.serving.read_part import ReadPart
 from mate_tf.serving.served import ServedModel
 from mate_tf.tables import linearize
-
-_LACKING = {
-    asked.MEDIAN: "medians are not computed",
-    asked.DIFFERENCE: "differences and ratios are not computed",
-}
 
 WHOLE = "whole"
 """Value of `Predictor(reading=...)` that reads every table as a whole."""
@@ -142,8 +137,7 @@ class Asking:
             cuts.append(f"{linearize.Cut(linearize.COLUMNS, len(lacking))}: {dropped}")
         cuts += map(str, read.cuts)
         answer = of_cells(prepared, found.outputs(shape), cuts)
-        lacking = asked.operation(question, table.columns, prepared.columns)
-        problem = _LACKING.get(lacking)
+        problem = beyond.problem(sheet, meaning)
         return self._judged(
             prepared,
             question,
@@ -160,13 +154,14 @@ class Asking:
     def _direct(self, prepared, question, meaning, part, outputs) -> whole.Direct | None:
         """Returns what the model selects in the part of a table that fits.
 
-        None for what a part does not tell: operations, and orders.
+        None for what a part does not tell: operations, orders, and lists.
         """
         found = part.outputs(outputs)
         rows, columns = np.nonzero(found["selected"])
         answer = of_cells(prepared, found)
         is_part = len(part.rows) < prepared.table.num_rows
-        if not len(rows) or (is_part and (answer.aggregation != NONE or meaning.orders)):
+        is_look_up = answer.aggregation == NONE and not meaning.orders and len(rows) == 1
+        if not len(rows) or (is_part and not is_look_up):
             return None
         raw, sure = confidence.score(answer.probability, found), 0.5
         if self._calibration is not None:

@@ -1,0 +1,70 @@
+"""Finds out whether a question asks for what no program computes, and says so."""
+
+import re
+
+from mate_tf.answers import asked
+from mate_tf.answers.sheet import Meaning, Sheet
+from mate_tf.evaluation.lexical import STOP_WORDS
+from mate_tf.tables import pruning
+from mate_tf.tables.columns import Kind
+
+_OPERATIONS = {
+    asked.MEDIAN: "medians are not computed",
+    asked.DIFFERENCE: "differences and ratios are not computed",
+}
+_SUPERLATIVE = r"(?:[a-z]+est|most|least|top|fewest)"
+_PLACE = re.compile(
+    rf"\b(?:second|third|fourth|fifth|\d+(?:nd|rd|th))[- ](?:{_SUPERLATIVE}|last|to last)\b|"
+    r"\b(?:top|first|last|bottom) (?:\d+|two|three|four|five|ten)\b"
+)
+_OFTEN = re.compile(r"\b(?:most|least) (?:often|frequent(?:ly)?|common(?:ly)?|popular)\b")
+_OF_GROUPS = re.compile(rf"\b{_SUPERLATIVE} (?:total|average|overall|combined|summed|mean)\b")
+_EACH = re.compile(r"\b(?:per|(?:for|by|of|in) each|each|for every|grouped by)(?: of the)? (\w+)")
+_MOST_OF = re.compile(r"\b(?:most|fewest|least|highest number of|lowest number of) (\w+)")
+_YES_NO = re.compile(r"(?:is|are|was|were|does|do|did|has|have|had|can|could)\b")
+_CHOICE = re.compile(r"\b(?:or|who|which|what|when|where|how)\b")
+
+
+def problem(sheet: Sheet, meaning: Meaning) -> str:
+    """Says in words what a question asks for that no program computes; "" if it is nothing.
+
+    Args:
+        sheet: the table.
+        meaning: what the question may mean.
+    """
+    text = " ".join(meaning.question.lower().split())
+    operation = asked.operation(text, sheet.names, sheet.columns)
+    if operation in _OPERATIONS:
+        return _OPERATIONS[operation]
+    if _PLACE.search(text):
+        return "of an order only the first or last value is found"
+    if _YES_NO.match(text) and not _CHOICE.search(text):
+        return "yes and no are not answered"
+    groups = [*_EACH.findall(text), *_repeated(sheet, text)]
+    is_group = any(_names_groups(sheet, word) for word in groups)
+    if _OFTEN.search(text) or _OF_GROUPS.search(text) or is_group:
+        return "groups of rows are not compared"
+    return ""
+
+
+def _repeated(sheet: Sheet, text: str) -> list[str]:
+    """Returns the words that name groups in "which city has the most orders", where rows count."""
+    for word in _MOST_OF.findall(text):
+        columns = _named(sheet, word)
+        if columns and all(sheet.columns[column].kind is Kind.TEXT for column in columns):
+            before = text.partition(" most ")[0]
+            return [each for each in before.split() if each not in STOP_WORDS]
+    return []
+
+
+def _names_groups(sheet: Sheet, word: str) -> bool:
+    """Returns whether a word names a column of texts of which several rows have the same one."""
+    return any(
+        sheet.columns[column].kind is Kind.TEXT and len(sheet.distinct[column]) < sheet.num_rows
+        for column in _named(sheet, word)
+    )
+
+
+def _named(sheet: Sheet, word: str) -> list[int]:
+    said = set(pruning.words(word))
+    return [index for index, name in enumerate(sheet.names) if said & set(pruning.words(name))]

@@ -1,0 +1,38 @@
+"""Questions that ask for what no program computes."""
+
+import pytest
+
+from mate_tf.answers import beyond
+from mate_tf.answers.sheet import Sheet
+from mate_tf.tables import columns
+
+NAMES = ["Order", "City", "Units"]
+TEXTS = [["A1", "A2", "A3"], ["Bern", "Oslo", "Bern"], ["3", "5", "8"]]
+SHEET = Sheet(NAMES, TEXTS, columns.read(NAMES, TEXTS))
+GROUPS = "groups of rows are not compared"
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("what is the median of the units?", "medians are not computed"),
+        ("what is the difference between A1 and A2?", "differences and ratios are not computed"),
+        ("what percentage of orders are from Bern?", "differences and ratios are not computed"),
+        ("which order has the second highest units?", "of an order only the first or last"),
+        ("the top 3 orders by units", "of an order only the first or last"),
+        ("is A1 from Bern?", "yes and no are not answered"),
+        ("how many orders per city?", GROUPS),
+        ("which city has the most orders?", GROUPS),
+        ("which city has the highest total units?", GROUPS),
+        ("what is the most common city?", GROUPS),
+        ("which order has the most units?", ""),
+        ("how many units per order on average?", ""),
+        ("is A1 or A2 from Bern?", ""),
+        ("how many orders are from Bern?", ""),
+        ("which is the second order?", ""),
+    ],
+)
+def test_problem(question, expected):
+    found = beyond.problem(SHEET, SHEET.meaning(question))
+    assert found.startswith(expected)
+    assert bool(found) == bool(expected)
