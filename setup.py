@@ -83,7 +83,7 @@ setuptools.setup(
         "mate_tf.analysis.plots": ["*.js"],
         "mate_tf.configs": ["*.yaml", "*/*.yaml"],
         "mate_tf.data.synthetic": ["*.csv", "*.yaml"],
-        "mate_tf.demo": ["*.css"],
+        "mate_tf.demo": ["*.css", "*.csv"],
         "mate_tf.presets": ["*/*"],
         "mate_tf.serving": ["programs.json"],
         "mate_tf.tables": ["*.css", "usual_words.txt"],

@@ -61,7 +61,8 @@ def answer_all(
         questions: questions about it.
         conversation: whether a question may refer to the answer of the previous question.
         form: JSON, TABLE or BOTH. JSON is one JSON value: an object, or a list of them for several
-            questions. TABLE is the answer in words and the table with the selected cells marked.
+            questions. TABLE is the answer in words, with its confidence, and the table with the
+            selected cells marked.
 
     Returns:
         list of answers.
@@ -87,8 +88,7 @@ def print_answer(table: Table, question: str, answer, form: str) -> None:
     print(f"\n{question}")
     if form == BOTH:
         print(json.dumps(answer.to_json(), ensure_ascii=False))
-    if form == TABLE or not answer.answerable:
-        print(notes.in_words(answer))
+    print(notes.in_words(answer))
     print(table.render(answer.coordinates))
     for note in answer.notes:
         print(f"note: {note}")
@@ -131,9 +131,12 @@ def _pretrained(flags):
 
     predictor = load_predictor(flags)
     from mate_tf.demo import session
+    from mate_tf.serving import configurations
 
-    conversational = source.find(flags.init_checkpoint).task == "SQA"
-    return session.Demo(predictor, predictor.model, conversational, flags.init_checkpoint)
+    found = source.find(flags.init_checkpoint)
+    is_export = found.kind is source.Kind.EXPORT
+    task = "" if is_export else configurations.read(found, flags.task).task
+    return session.Demo(predictor, predictor.model, task, flags.init_checkpoint)
 
 
 def _exported(flags):

@@ -71,7 +71,7 @@ def _read_words(flags, words: list[str]) -> None:
     if mode == "ask":
         if words and not flags.table:
             flags.table, *words = words
-        flags.question = [*flags.question, *words]
+        flags.question = [*words, *flags.question]
     elif words:
         raise errors.InputError(f"arguments without a flag: {' '.join(words)}")
 

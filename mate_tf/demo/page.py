@@ -17,7 +17,7 @@ import gradio as gr
 from fastapi import FastAPI
 
 from mate_tf.analysis.attention import flow as attention_flow
-from mate_tf.demo import guard, reading, rendering, server, session, speed, uploads
+from mate_tf.demo import examples, guard, reading, rendering, server, session, speed, uploads
 from mate_tf.errors import InputError
 from mate_tf.tables import html
 from mate_tf.tables.limits import MIB, Limits
@@ -118,12 +118,12 @@ def page(demo: session.Demo, limits: Limits | None = None) -> gr.Blocks:
 
 def _inputs(demo) -> dict:
     """Adds the inputs for table and question. Returns name -> component."""
-    examples = session.examples()
-    inputs = {"examples": examples}
+    shown = examples.of_task(demo.task)
+    inputs = {"examples": shown}
     with gr.Tabs():
         with gr.Tab("Paste"):
             inputs["text"] = gr.Textbox(
-                examples[0].text,
+                shown[0].text,
                 lines=8,
                 max_lines=14,
                 label="CSV or TSV, header first",
@@ -139,7 +139,7 @@ def _inputs(demo) -> dict:
                 elem_id="file",
             )
     inputs["question"] = gr.Textbox(
-        label="Question", placeholder=examples[0].question, max_lines=4, elem_id="question"
+        label="Question", placeholder="about the table", max_lines=4, elem_id="question"
     )
     inputs["follow_up"] = gr.Checkbox(
         demo.conversational, label="refers to the previous answer", elem_id="follow-up"
@@ -149,7 +149,7 @@ def _inputs(demo) -> dict:
         inputs["reset"] = gr.Button("Reset", elem_id="reset")
     inputs["choice"] = gr.Dataset(
         components=[gr.Textbox(visible=False)],
-        samples=[[f"{example.name}: {example.question}"] for example in examples],
+        samples=[[f"{example.name}: {example.question}"] for example in shown],
         headers=["Examples"],
         label="Examples: click to ask",
         type="index",
@@ -262,9 +262,19 @@ def _connect(demo, limits, talk, inputs, view, outputs) -> None:
         (inputs["ask"].click, ask, question),
         (inputs["question"].submit, ask, question),
         (inputs["reset"].click, reset, []),
-        *((control.input, lambda talk: talk, []) for control in view),
     ):
-        listen(event(change), [talk, *values, *view], outputs, **_EVENT)
+        listen(event(change), [talk, *values, *view], outputs, **_EVENT).then(**_SCROLL)
+    for control in view:
+        control.input(event(lambda talk: talk), [talk, *view], outputs, **_EVENT)
+    # The old question is not about the new table. It goes at once, before a new one is typed.
+    gr.on(
+        [inputs["read"].click, inputs["file"].change],
+        lambda: "",
+        None,
+        inputs["question"],
+        queue=False,
+        api_visibility="private",
+    )
 
     def choose(number):
         example = inputs["examples"][number]
@@ -272,7 +282,8 @@ def _connect(demo, limits, talk, inputs, view, outputs) -> None:
 
     # A new table: its question does not refer to the answer before.
     chosen = inputs["choice"].click(choose, [inputs["choice"]], question, **_EVENT)
-    chosen.then(event(ask_example), [talk, *question, *view], outputs, **_EVENT)
+    answered = chosen.then(event(ask_example), [talk, *question, *view], outputs, **_EVENT)
+    answered.then(**_SCROLL)
 
 
 def _shown(demo, talk, heat=False, *switches) -> tuple[session.Conversation, str]:
@@ -314,3 +325,12 @@ class _Caught:
 
 _EVENT = {"api_visibility": "private", "concurrency_id": "model", "concurrency_limit": 1}
 """Options of every event: no public API, and one event at a time, for correct timings."""
+
+_SCROLL = {
+    "fn": None,
+    "js": """() => document.querySelector("#message .mate-error, #answer .mate-answer")
+        ?.scrollIntoView({block: "nearest"})""",
+    "api_visibility": "private",
+}
+"""Options of an event that brings the error or the answer into view: a narrow window has it below
+the inputs."""

@@ -8,7 +8,7 @@ from html import escape
 
 import numpy as np
 
-from mate_tf.serving.notes import NO_ANSWER
+from mate_tf.serving.notes import NO_ANSWER, how_sure, is_unsure
 from mate_tf.tables import html
 from mate_tf.tables.table import Table
 
@@ -30,15 +30,11 @@ def answer_html(turns: Sequence[tuple[str, object]]) -> str:
     if not turns:
         return ""
     *before, (question, answer) = turns
-    earlier = "".join(
-        f"<li>{escape(text)} <b>{escape(_in_words(old))}</b> {html.percent(old.probability)}</li>"
-        for text, old in before
-    )
+    earlier = "".join(f"<li>{escape(text)} {_in_words(old)}</li>" for text, old in before)
     facts = [f"probability {html.percent(answer.probability)}"]
-    if answer.confidence is not None:
-        facts.insert(0, f"confidence {html.percent(answer.confidence)}")
-    if not answer.answerable and answer.text:
-        facts.insert(0, f"best guess: {_shortened(answer.text)}")
+    if not answer.answerable:
+        guess = answer.text and f"best guess: {_shortened(answer.text)}"
+        facts = [each for each in (guess, how_sure(answer), *facts) if each]
     if answer.cells:
         facts.append(html.counted(len(answer.cells), "cell"))
     if answer.aggregation != "NONE":
@@ -47,16 +43,21 @@ def answer_html(turns: Sequence[tuple[str, object]]) -> str:
         facts.append(f"value {answer.value:.15g}")
     remarks = "".join(f"<p class=note>{escape(note)}</p>" for note in answer.notes)
     remarks += "".join(f"<p class=cut>cut: {escape(cut)}</p>" for cut in answer.cuts)
-    kind = "" if answer.answerable else " unanswered"
+    kind = " unsure" if is_unsure(answer) else "" if answer.answerable else " unanswered"
     return (
         f"{f'<ol class=earlier>{earlier}</ol>' if earlier else ''}<div class='mate-answer{kind}'>"
-        f"<p class=question>{escape(question)}</p><p class=text>{escape(_in_words(answer))}</p>"
+        f"<p class=question>{escape(question)}</p><p class=text>{_in_words(answer)}</p>"
         f"<p class=facts>{escape(' · '.join(facts))}</p>{remarks}</div>"
     )
 
 
 def _in_words(answer) -> str:
-    return _shortened(answer.text) if answer.answerable else NO_ANSWER
+    """Returns the HTML of an answer's text and, if there is one, its confidence."""
+    if not answer.answerable:
+        return f"<b>{NO_ANSWER}</b>"
+    sure = how_sure(answer)
+    sure = f" <span class=sure>({escape(sure)})</span>" if sure else ""
+    return f"<b>{escape(_shortened(answer.text))}</b>{sure}"
 
 
 def _shortened(text: str) -> str:

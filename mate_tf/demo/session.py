@@ -1,8 +1,6 @@
 """State and actions of the page, without gradio: questions, attention and timings of a model."""
 
-import csv
 import dataclasses
-import io
 import os
 from collections.abc import Iterator
 
@@ -69,16 +67,14 @@ class Demo:
     Args:
         predictor: predictor with the exported model.
         model: the model from the folder of its training, or None.
-        conversational: whether it was trained on questions that refer to previous ones.
+        task: name of the task that it was trained on; "" if it is not known.
         name: name of the model on the page: the folder or name that it was loaded from.
     """
 
-    def __init__(
-        self, predictor: Predictor, model=None, conversational: bool = False, name: str = ""
-    ):
+    def __init__(self, predictor: Predictor, model=None, task: str = "", name: str = ""):
         self._predictor = predictor
         self._model = model
-        self.conversational = conversational
+        self.task = task
         self.name = name
 
     @classmethod
@@ -98,8 +94,12 @@ class Demo:
             return cls(predictor, name=str(export_dir))
         experiment = experiments.load_saved(model_dir)
         model = trainer.load_model(experiment, model_dir)
-        conversational = experiment.task.name.upper() == "SQA"
-        return cls(predictor, model, conversational, str(export_dir))
+        return cls(predictor, model, experiment.task.name.upper(), str(export_dir))
+
+    @property
+    def conversational(self) -> bool:
+        """True if it was trained on questions that refer to previous ones."""
+        return self.task == "SQA"
 
     @property
     def has_model(self) -> bool:
@@ -258,41 +258,6 @@ class Demo:
     def variants(self) -> list[str]:
         """Variants to compare: those without weights of their own, and the model's."""
         return list(dict.fromkeys([*speed.VARIANTS, *self.attention.split(", ")]))
-
-
-@dataclasses.dataclass(frozen=True)
-class Example:
-    """A table and a question about it, to try a model with.
-
-    Attributes:
-        name: what the table is about.
-        text: the table as CSV.
-        question: the question.
-    """
-
-    name: str
-    text: str
-    question: str
-
-
-def examples() -> list[Example]:
-    """Returns the example table with its questions, and generated tables of the other domains."""
-    from mate_tf.data import synthetic
-
-    text = synthetic.EXAMPLE_TABLE.read_text("utf-8")
-    found = [Example("employees", text, question) for question, _ in synthetic.EXAMPLE_QUESTIONS]
-    others = {}
-    for generated in synthetic.generate_tables(0, 40, split="test", rows=(6, 8), columns=(4, 5)):
-        domain = generated.table.table_id.partition("-")[0]
-        if domain != "people":
-            others.setdefault(domain, generated)
-    for domain, generated in sorted(others.items()):
-        text = io.StringIO(newline="")
-        csv.writer(text, lineterminator="\n").writerows(
-            [generated.table.columns, *generated.table.rows]
-        )
-        found.append(Example(domain, text.getvalue(), generated.questions[0].text))
-    return found
 
 
 def has_checkpoint(model_dir: str) -> bool:

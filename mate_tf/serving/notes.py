@@ -6,10 +6,14 @@ Imports no TensorFlow.
 import re
 from collections.abc import Collection, Sequence
 
+from mate_tf.tables import html
 from mate_tf.tables.columns import Column, Kind
 
 NO_ANSWER = "no answer found"
 """Shown in place of an answer that is not `answerable`."""
+
+UNSURE = 0.5
+"""Confidence below which an answer is called unsure: of such answers more are wrong than right."""
 
 _COUNT, _ADD, _AVERAGE, _SUBTRACT = "count", "add up", "average", "subtract"
 _ASKED = {
@@ -27,17 +31,41 @@ _ORDER = re.compile(
 
 
 def in_words(answer) -> str:
-    """Returns the text of an `Answer`, or that none was found, with the best guess.
+    """Returns the text of an `Answer` with its confidence, or that none was found.
+
+    "60 (confidence 90 %)", "60 (unsure, confidence 20 %)", "no answer found; best guess: 60,
+    confidence 5 %". Without a calibration there is no confidence: "60".
 
     Args:
         answer: an `Answer`.
     """
-    if answer.answerable:
-        return answer.text
-    if not answer.text:
+    if not answer.answerable and not answer.text:
         return NO_ANSWER
-    sure = "" if answer.confidence is None else f", confidence {100 * answer.confidence:.0f} %"
-    return f"{NO_ANSWER}; best guess: {answer.text}{sure}"
+    sure = how_sure(answer)
+    if answer.answerable:
+        return f"{answer.text} ({sure})" if sure else answer.text
+    return ", ".join(filter(None, [f"{NO_ANSWER}; best guess: {answer.text}", sure]))
+
+
+def how_sure(answer) -> str:
+    """Returns the confidence of an `Answer` in words, "" without a calibration.
+
+    Args:
+        answer: an `Answer`.
+    """
+    if answer.confidence is None:
+        return ""
+    confidence = f"confidence {html.percent(answer.confidence)}"
+    return f"unsure, {confidence}" if is_unsure(answer) else confidence
+
+
+def is_unsure(answer) -> bool:
+    """Returns whether an `Answer` that is shown has a confidence below `UNSURE`.
+
+    Args:
+        answer: an `Answer`.
+    """
+    return answer.answerable and answer.confidence is not None and answer.confidence < UNSURE
 
 
 def of_question(

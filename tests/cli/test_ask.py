@@ -88,8 +88,8 @@ def test_says_what_was_cut(command, exported, tmp_path):
     assert "cut: 15 rows dropped: 16 to 30" in cuts
 
 
-def test_questions_are_a_conversation():
-    """Each sees the answer before it, unless they are independent."""
+def test_questions_are_a_conversation(capsys):
+    """Each sees the answer before it, unless they are independent; each answer has a confidence."""
     asked = []
 
     class Table:
@@ -97,7 +97,8 @@ def test_questions_are_a_conversation():
             return "table"
 
     class Answer:
-        coordinates, cuts, notes, answerable = (), (), (), True
+        coordinates, cuts, notes, answerable, text = (), (), (), True, "60"
+        confidence = 0.2
 
         def to_json(self):
             return {}
@@ -109,8 +110,10 @@ def test_questions_are_a_conversation():
 
     answers = ask.answer_all(Predictor(), Table(), ["a", "b", "c"])
     assert asked == [None, *answers[:2]]
-    ask.answer_all(Predictor(), Table(), ["a", "b"], conversation=False)
+    assert capsys.readouterr().out.count("}\n60 (unsure, confidence 20 %)\ntable\n") == 3
+    ask.answer_all(Predictor(), Table(), ["a", "b"], conversation=False, form=ask.TABLE)
     assert asked[3:] == [None, None]
+    assert "\nb\n60 (unsure, confidence 20 %)\ntable\n" in capsys.readouterr().out
 
 
 def test_without_a_model_it_is_the_preset(

@@ -193,6 +193,8 @@ def test_bad_input_is_told_on_the_page(page):
     page.ask("how old is Ann?")
     page.until(lambda: page.text("#answer .question") == "how old is Ann?")
     assert not page.text("#message")
+    page.paste("name,age\nBo,31\n")
+    page.until(lambda: not page.one("#question textarea").get_attribute("value"))
 
 
 def test_a_conversation_and_its_end(page):
@@ -204,6 +206,7 @@ def test_a_conversation_and_its_end(page):
     page.ask("and how old?")
     page.until(lambda: page.text("#answer .question") == "and how old?")
     assert page.text("#answer ol.earlier").startswith("who is 41?")
+    assert " %" not in page.text("#answer ol.earlier")  # there is no calibration
     page.click("#reset")
     page.until(lambda: not page.text("#answer"))
     assert "Bob" in page.text("#table")
@@ -221,24 +224,40 @@ def test_an_example_is_asked_by_a_click(page):
     assert len(page.all("#table tbody tr")) >= 6
 
 
-def test_a_narrow_window_does_not_scroll_sideways(page):
-    size = {"width": 420, "height": 2000, "deviceScaleFactor": 1, "mobile": True}
+def test_a_narrow_window(page):
+    """It does not scroll sideways, and shows the answer or the error after a question."""
+    size = {"width": 420, "height": 800, "deviceScaleFactor": 1, "mobile": True}
     page.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     try:
         width = "return document.documentElement.scrollWidth"
         page.until(lambda: page.browser.execute_script("return window.innerWidth") == 420)
         page.until(lambda: page.browser.execute_script(width) <= 420)
+        page.paste("name,age\nDora,52\n")
+        page.until(lambda: not page.text("#answer"))
+        page.ask("who is 52?")
+        page.until(lambda: page.text("#answer .question") == "who is 52?")
+        page.until(lambda: _is_in_view(page, "#answer .mate-answer"))
+        page.ask(" ")
+        page.until(lambda: _is_in_view(page, "#message .mate-error"))
     finally:
         page.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def _is_in_view(page, selector):
+    box = "const box = document.querySelector(arguments[0]).getBoundingClientRect();"
+    seen = "return box.height > 0 && box.top >= 0 && box.bottom <= window.innerHeight"
+    return page.browser.execute_script(box + seen, selector)
+
+
 def test_an_uploaded_table(page, tmp_path):
+    page.write("#question textarea", "an old question?")
     path = tmp_path / "mine.tsv"
     path.write_text("town\tyear\nBern\t1191\n")
     tabs = page.until(lambda: page.all("button[role=tab]"))
     next(tab for tab in tabs if tab.text.strip() == "Upload").click()
     page.one("#file input[type=file]").send_keys(str(path))
     page.until(lambda: "Bern" in page.text("#table"))
+    page.until(lambda: not page.one("#question textarea").get_attribute("value"))
     page.ask("which year?")
     page.until(lambda: page.text("#answer .question") == "which year?")
     assert "Bern" in page.text("#table")

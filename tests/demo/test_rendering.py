@@ -73,8 +73,8 @@ def test_answers():
     )
     first = answer(text="", probability=0.0, answerable=False)
     text = rendering.answer_html([("who?", first), ("how much?", given)])
-    assert "who? <b>no answer found</b> 0.0 %" in text
-    assert "<p class=text>7</p>" in text
+    assert "<li>who? <b>no answer found</b></li>" in text
+    assert "<p class=text><b>7</b></p>" in text
     assert "probability 25 % · 2 cells · operation SUM · value 7<" in text
     assert "cut: 40 rows dropped" in text
     Parsed(text)
@@ -87,15 +87,28 @@ def test_answers_that_are_not_found():
     unsure = {"confidence": 0.12, "answerable": False, "notes": ("this model cannot count",)}
     given = answer(cell(0, 0, 1.0), text="Rome", probability=0.9, **unsure)
     text = rendering.answer_html([("who?", given)])
-    assert "<p class=text>no answer found</p>" in text
+    assert "<p class=text><b>no answer found</b></p>" in text
     assert ">best guess: Rome · confidence 12 % · probability 90 % · 1 cell<" in text
     assert "<p class=note>this model cannot count</p>" in text
     assert Parsed(text).with_class("unanswered")
     sure = rendering.answer_html([("who?", answer(cell(0, 0, 1.0), confidence=0.8))])
-    assert "<p class=text>Rome</p>" in sure
-    assert ">confidence 80 % · probability 50 % · 1 cell<" in sure
+    assert "<p class=text><b>Rome</b> <span class=sure>(confidence 80 %)</span></p>" in sure
+    assert ">probability 50 % · 1 cell<" in sure
     assert "no answer found" not in sure
-    assert not Parsed(sure).with_class("unanswered")
+    assert not Parsed(sure).with_class("unanswered") + Parsed(sure).with_class("unsure")
+
+
+def test_answers_have_their_calibrated_confidence():
+    """The earlier ones too; none without a calibration."""
+    unsure = answer(cell(0, 0, 1.0), text="60", confidence=0.2, probability=0.9)
+    text = rendering.answer_html([("how much?", unsure), ("who?", unsure)])
+    words = "<b>60</b> <span class=sure>(unsure, confidence 20 %)</span>"
+    assert f"<li>how much? {words}</li>" in text
+    assert f"<p class=text>{words}</p>" in text
+    assert Parsed(text).with_class("unsure")
+    text = rendering.answer_html([("how much?", answer(text="60")), ("who?", answer())])
+    assert "<li>how much? <b>60</b></li>" in text
+    assert "confidence" not in text
 
 
 def test_timings():

@@ -34,7 +34,7 @@ def asked(demo, table):
 
 def test_what_can_be_chosen(demo):
     assert demo.has_model
-    assert not demo.conversational
+    assert (demo.task, demo.conversational) == ("SYNTHETIC", False)
     assert demo.description == f"{demo.name} (mate_efficient, 1 layer of width 16)"
     assert demo.attention == "mate_efficient"
     assert demo.layers == ["all layers", "1"]
@@ -168,14 +168,3 @@ def test_timings(demo, asked):
 def test_variants_with_other_weights(demo, asked):
     with pytest.raises(InputError, match="'tree_fine' has weights that this model lacks"):
         list(demo.compare(asked, ["tree_fine"]))
-
-
-def test_examples_are_tables_with_questions_about_them():
-    examples = session.examples()
-    assert [example.name for example in examples].count("employees") == 3
-    assert {"matches", "places", "players", "products"} < {example.name for example in examples}
-    for example in examples:
-        table = reading.pasted(example.text)
-        assert table.num_rows >= 6
-        assert example.question
-    assert examples == session.examples()

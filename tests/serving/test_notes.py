@@ -77,6 +77,9 @@ def test_in_words():
         return notes.in_words(SimpleNamespace(**given))
 
     assert words(answerable=True) == "Ann"
+    assert words(answerable=True, confidence=0.9) == "Ann (confidence 90 %)"
+    assert words(answerable=True, confidence=notes.UNSURE) == "Ann (confidence 50 %)"
+    assert words(answerable=True, confidence=0.2) == "Ann (unsure, confidence 20 %)"
     assert words() == "no answer found; best guess: Ann"
     assert words(confidence=0.123) == "no answer found; best guess: Ann, confidence 12 %"
     assert words(text="") == "no answer found"
