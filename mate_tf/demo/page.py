@@ -298,8 +298,7 @@ def _shown(demo, talk, heat=False, *switches) -> tuple[session.Conversation, str
     else:
         shading = rendering.answer_shading(talk.table, talk.turns[-1].answer)
     turn = talk.turns[-1]
-    read = turn.part.rows.tolist(), turn.part.columns.tolist()
-    return talk, html.table_html(talk.table, turn.answer.coordinates, shading, read=read)
+    return talk, html.table_html(talk.table, turn.answer.coordinates, shading, read=turn.read)
 
 
 class _Caught:

@@ -45,6 +45,13 @@ class Turn:
     features: dict[str, np.ndarray]
     flow: dict[str, attention_flow.CellAttention] | None = None
 
+    @property
+    def read(self) -> tuple[list[int], list[int]] | None:
+        """Rows and columns that the answer is from; None: from all of them."""
+        if any("rows dropped" in cut or "columns dropped" in cut for cut in self.answer.cuts):
+            return self.part.rows.tolist(), self.part.columns.tolist()
+        return None
+
 
 @dataclasses.dataclass(frozen=True)
 class Conversation:
@@ -78,7 +85,7 @@ class Demo:
         self.name = name
 
     @classmethod
-    def load(cls, export_dir: str, model_dir: str | None = None, reading=None) -> "Demo":
+    def load(cls, export_dir: str, model_dir: str | None = None, reading="whole") -> "Demo":
         """Reads a SavedModel and, if given, the last checkpoint of its training.
 
         Args:

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from mate_tf import tasks
-from mate_tf.demo import reading, session, speed
+from mate_tf.demo import session, speed
 from mate_tf.errors import InputError
 from mate_tf.tables.table import Table
 from mate_tf.training import experiments
