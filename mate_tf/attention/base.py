@@ -235,13 +235,11 @@ class TableAttention(keras.layers.Layer):
         Returns:
             None if the variant has no formula.
         """
-        del config, num_heads, hidden_size, length
         return None
 
     @classmethod
     def tree_height(cls, config: AttentionConfig) -> int | None:
         """Returns the levels of decisions in the trees of a layer; None: it has no trees."""
-        del config
         return None
 
     @classmethod
@@ -280,7 +278,6 @@ class TableAttention(keras.layers.Layer):
         Returns:
             numbers and vectors.
         """
-        del x, real
         return {}
 
     def softmax_attention(self, query, key, value, bias, training=None, seed=None) -> tf.Tensor:

@@ -73,7 +73,6 @@ class AttentionPattern(keras.layers.Layer):
     @classmethod
     def num_added_tokens(cls, config: AttentionConfig) -> int:
         """Returns how many tokens `add_tokens` puts before the others."""
-        del config
         return 0
 
     @classmethod
@@ -83,7 +82,6 @@ class AttentionPattern(keras.layers.Layer):
         Such a class has `restored(config, variables)`, which makes a pattern with the variables of
         a checkpoint, and `save_mask(path)`.
         """
-        del config
         return False
 
     @contextlib.contextmanager

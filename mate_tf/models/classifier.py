@@ -74,9 +74,6 @@ class TableClassifier(ConfiguredModel):
 
     Variables exist from construction on.
 
-    Args:
-        config: a ClassifierConfig.
-
     Raises:
         InputError: if options of the config contradict each other.
     """

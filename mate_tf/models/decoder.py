@@ -156,11 +156,7 @@ def _swap_heads(x):
 
 
 class Decoder(keras.layers.Layer):
-    """Embeddings, `DecoderBlock`s and output logits. Each token attends to itself and those before.
-
-    Args:
-        config: the EncoderDecoderConfig.
-    """
+    """Embeddings, `DecoderBlock`s and output logits. Each token attends to itself and those before."""
 
     def __init__(self, config, **kwargs):
         super().__init__(**kwargs)

@@ -52,9 +52,6 @@ class TableEmbeddings(keras.layers.Layer):
     """Sum of word, position and token type embeddings, normalized, with dropout.
 
     A token type id outside its table adds zero, as in TAPAS (ranks may exceed their table).
-
-    Args:
-        config: the EncoderConfig.
     """
 
     def __init__(self, config, **kwargs):

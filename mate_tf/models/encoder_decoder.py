@@ -32,9 +32,6 @@ class EncoderDecoder(ConfiguredModel):
 
     Variables exist from construction on.
 
-    Args:
-        config: an EncoderDecoderConfig.
-
     Raises:
         InputError: if values of the config are out of range or contradict each other.
     """
@@ -185,7 +182,6 @@ class EncoderDecoder(ConfiguredModel):
 
     def _next_logits_again(self, memories, ids, index, cache):
         """Returns the logits of `_next_logits`, without a cache."""
-        del index
         x = self.decoder(ids, memories, self.word_embeddings, training=False)
         return self.decoder.logits(x[:, -1], self.word_embeddings), cache
 

@@ -53,9 +53,6 @@ class TablePretrainer(ConfiguredModel):
         []
 
     Variables exist from construction on.
-
-    Args:
-        config: a PretrainerConfig.
     """
 
     config_type = PretrainerConfig

@@ -174,7 +174,6 @@ class _Given(NamedTuple):
 
     def where(self, kind: str, table_id: str) -> str:
         """Returns the name of a file for messages."""
-        del table_id
         return str(self.table if kind == _TABLES else self.passages)
 
 

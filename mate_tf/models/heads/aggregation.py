@@ -34,9 +34,6 @@ def aggregation_head(config):
 class AggregationHead(PooledHead):
     """Predicts an operation. The loss is the cross entropy of the label.
 
-    Args:
-        config: a ClassifierConfig.
-
     Raises:
         InputError: for fewer than two operations.
     """
@@ -51,13 +48,10 @@ class AggregationHead(PooledHead):
 
         Args:
             x: <float>[batch, hidden], the encoder's pooled output.
-            cells: unused.
-            features: unused.
 
         Returns:
             logits_aggregation <float32>[batch, operations]; pred_aggr <int32>[batch].
         """
-        del cells, features
         logits = self._logits(x)
         return {
             "logits_aggregation": logits,
@@ -69,13 +63,11 @@ class AggregationHead(PooledHead):
 
         Args:
             outputs: reads logits_aggregation <float32>[batch, operations].
-            cells: unused.
             features: reads aggregation_function_id <int32>[batch, 1].
 
         Returns:
             <float32>[batch], and a dict with it.
         """
-        del cells
         per_example = self._config.aggregation_loss_importance * (
             tf.nn.sparse_softmax_cross_entropy_with_logits(
                 labels=tf.reshape(features["aggregation_function_id"], [-1]),
@@ -98,9 +90,6 @@ class AnswerSupervisedAggregationHead(AggregationHead):
     The expectation of an average has no closed form. "ratio" divides the expected sum by the
     expected count. "first_order" and "second_order" are Taylor expansions of E[1 / count], given
     that a cell is selected, around the expected number of the other selected cells.
-
-    Args:
-        config: a ClassifierConfig.
 
     Raises:
         InputError: if options of the config contradict each other.
@@ -132,7 +121,6 @@ class AnswerSupervisedAggregationHead(AggregationHead):
         Args:
             outputs: reads logits_aggregation <float32>[batch, operations], logits and probs
                 <float32>[batch, seq].
-            cells: unused.
             features: reads label_ids, row_ids <int32>[batch, seq]; answer <float32>[batch, 1], NaN
                 if it is not a number; numeric_values <float32>[batch, seq], NaN for cells without a
                 number; numeric_values_scale <float32>[batch, seq], number of tokens of the cell.
@@ -146,7 +134,6 @@ class AnswerSupervisedAggregationHead(AggregationHead):
             large_answer_loss_mask: 0 if the loss of the result is above `answer_loss_cutoff`.
                 Such an example adds neither loss.
         """
-        del cells
         config, logits = self._config, outputs["logits_aggregation"]
         answer = tf.reshape(tf.cast(features["answer"], tf.float32), [-1])
         mask = self._aggregate_mask(logits, answer, features)

@@ -21,9 +21,6 @@ class Head(keras.layers.Layer):
     A head computes in float32 under every mixed precision policy. `checkpoint_variables` gives its
     variables the names of the reference's checkpoints.
 
-    Args:
-        config: a ClassifierConfig.
-
     Attributes:
         reads: "sequence_output" <float>[batch, seq, hidden] or "pooled_output"
             <float>[batch, hidden].

@@ -35,9 +35,6 @@ class _SelectionHead(Head):
 
     The loss is 0 for examples with a computed answer (`aggregate_mask`) and, with
     `mask_examples_without_labels`, for examples without a labelled token.
-
-    Args:
-        config: a ClassifierConfig.
     """
 
     def __init__(self, config, name="cell_selection", **kwargs):
@@ -128,13 +125,11 @@ class TokenHead(_SelectionHead):
 
         Args:
             outputs: reads logits <float32>[batch, seq].
-            cells: unused.
             features: reads label_ids, input_mask <int32>[batch, seq].
 
         Returns:
             <float32>[batch], and a dict of losses <float32>[batch].
         """
-        del cells
         labels = tf.cast(features["label_ids"], tf.float32)
         mask = tf.cast(features["input_mask"], tf.float32)
         weight = tf.fill(tf.shape(labels), float(self._config.positive_weight))

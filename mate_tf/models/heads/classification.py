@@ -11,9 +11,6 @@ class ClassificationHead(PooledHead):
 
     The loss is the cross entropy times the weight of the gold class (`label_weights`).
 
-    Args:
-        config: a ClassifierConfig.
-
     Raises:
         InputError: if `num_classification_labels` or `classification_label_weight` is not valid.
     """
@@ -36,13 +33,10 @@ class ClassificationHead(PooledHead):
 
         Args:
             x: <float>[batch, width], the encoder's pooled output.
-            cells: unused.
-            features: unused.
 
         Returns:
             logits_cls and probs_cls <float32>[batch, classes]; pred_cls <int32>[batch].
         """
-        del cells, features
         logits = self._logits(x)
         return {
             "logits_cls": logits,
@@ -55,13 +49,11 @@ class ClassificationHead(PooledHead):
 
         Args:
             outputs: reads logits_cls <float32>[batch, classes].
-            cells: unused.
             features: reads classification_class_index <int32>[batch, 1].
 
         Returns:
             <float32>[batch], and a dict with it.
         """
-        del cells
         classes = tf.reshape(features["classification_class_index"], [-1])
         per_example = tf.nn.sparse_softmax_cross_entropy_with_logits(
             labels=classes, logits=outputs["logits_cls"]
@@ -75,9 +67,6 @@ class ChoiceHead(ClassificationHead):
 
     The input is the pooled output of each choice, <float>[batch, choices, width]. One linear layer
     computes a logit for each choice. The loss is that of `ClassificationHead` over the choices.
-
-    Args:
-        config: a ClassifierConfig.
 
     Raises:
         InputError: see `ClassificationHead`.
@@ -97,9 +86,6 @@ class RegressionHead(PooledHead):
     """Predicts a number for the whole example, such as the similarity of two texts.
 
     The loss is the squared error. It is 0 for examples without a number, such as padding examples.
-
-    Args:
-        config: a ClassifierConfig.
     """
 
     labels = ("answer",)
@@ -120,13 +106,10 @@ class RegressionHead(PooledHead):
 
         Args:
             x: <float>[batch, width], the encoder's pooled output.
-            cells: unused.
-            features: unused.
 
         Returns:
             logits_cls <float32>[batch, 1], the number.
         """
-        del cells, features
         return {"logits_cls": self._logits(x)}
 
     def loss(self, outputs, *, cells, features):
@@ -134,13 +117,11 @@ class RegressionHead(PooledHead):
 
         Args:
             outputs: reads logits_cls <float32>[batch, 1].
-            cells: unused.
             features: reads answer <float32>[batch, 1].
 
         Returns:
             <float32>[batch], and a dict with it.
         """
-        del cells
         per_example = squared_error(outputs["logits_cls"], features["answer"])
         return per_example, {"regression_loss_per_example": per_example}
 

@@ -49,9 +49,6 @@ class ReaderHead(spans.SpansHead):
     longer than `max_span_length` and within one data cell, or the empty span. The loss is the mean
     over examples with a gold span.
 
-    Args:
-        config: a ClassifierConfig.
-
     Raises:
         InputError: if the width or the activation is not valid.
     """
@@ -88,13 +85,11 @@ class ReaderHead(spans.SpansHead):
 
         Args:
             x: <float>[batch, seq, hidden], the encoder's sequence output.
-            cells: unused.
             features: reads row_ids and column_ids <int32>[batch, seq].
 
         Returns:
             dict with the outputs of `SpanHead.call`.
         """
-        del cells
         # [2 * hidden, width] -> two of [hidden, width]
         of_start, of_end = tf.split(self.span_hidden_kernel, 2)
         # [batch, seq, hidden], [hidden, width] -> [batch, seq, width]
@@ -118,13 +113,11 @@ class ReaderHead(spans.SpansHead):
 
         Args:
             outputs: reads span_logits <float32>[batch, spans], span_indexes <int32>[spans, 2].
-            cells: unused.
             features: reads label_ids, row_ids, column_ids <int32>[batch, seq].
 
         Returns:
             <float32>[batch], and a dict of losses.
         """
-        del cells
         # [batch, 1, 2]
         gold = first_labelled(features["label_ids"])[:, tf.newaxis]
         # [spans, 2], [batch, 1, 2] -> [batch, spans]

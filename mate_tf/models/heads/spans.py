@@ -105,9 +105,6 @@ class SpansHead(Head):
     """Base class of heads that select a span within a data cell. A subclass scores all spans.
 
     With `allow_empty_span` the first token, [CLS], represents the empty span.
-
-    Args:
-        config: a ClassifierConfig.
     """
 
     labels = ("label_ids",)
@@ -163,9 +160,6 @@ class SpanHead(SpansHead):
     losses of all gold spans of an example are added, as in the reference. If there are labelled
     runs in two cells, this includes the span from one cell into the other. An example without gold
     spans has loss 0 and counts in the mean.
-
-    Args:
-        config: a ClassifierConfig.
     """
 
     def build(self, input_shape):
@@ -187,7 +181,6 @@ class SpanHead(SpansHead):
 
         Args:
             x: <float>[batch, seq, hidden], the encoder's sequence output.
-            cells: unused.
             features: reads row_ids and column_ids <int32>[batch, seq].
 
         Returns:
@@ -200,7 +193,6 @@ class SpanHead(SpansHead):
                 within a cell.
             empty_span_log_prob: <float32>[batch], with `allow_empty_span` only.
         """
-        del cells
         # [2 * hidden] -> two of [hidden]
         of_start, of_end = tf.split(self.span_output_weights, 2)
         # [batch, seq, hidden], [hidden] -> [batch, seq]
@@ -213,13 +205,11 @@ class SpanHead(SpansHead):
 
         Args:
             outputs: reads span_logits <float32>[batch, spans].
-            cells: unused.
             features: reads label_ids <int32>[batch, seq].
 
         Returns:
             <float32>[batch], and a dict of losses.
         """
-        del cells
         starts, ends = gold_boundaries(features["label_ids"])
         gold = of_starts(starts, self._max_length) * of_ends(ends, self._max_length)
         return self._named(summed_cross_entropy(gold, outputs["span_logits"]))
@@ -230,9 +220,6 @@ class BoundaryHead(SpansHead):
 
     The score of a span is the sum of both logits. (The reference omits the start's.) The loss is
     the cross entropy of the first tokens of labelled runs plus that of the last tokens.
-
-    Args:
-        config: a ClassifierConfig.
     """
 
     def build(self, input_shape):
@@ -256,14 +243,12 @@ class BoundaryHead(SpansHead):
 
         Args:
             x: <float>[batch, seq, hidden], the encoder's sequence output.
-            cells: unused.
             features: reads row_ids and column_ids <int32>[batch, seq].
 
         Returns:
             dict with the outputs of `SpanHead.call`, and start_logits and end_logits
             <float32>[batch, seq].
         """
-        del cells
         # [batch, seq, hidden], [hidden] -> [batch, seq]
         starts = tf.linalg.matvec(x, self.start_output_weights) + self.start_output_bias
         ends = tf.linalg.matvec(x, self.end_output_weights) + self.end_output_bias
@@ -278,13 +263,11 @@ class BoundaryHead(SpansHead):
 
         Args:
             outputs: reads start_logits, end_logits <float32>[batch, seq].
-            cells: unused.
             features: reads label_ids <int32>[batch, seq].
 
         Returns:
             <float32>[batch], and a dict of losses.
         """
-        del cells
         starts, ends = gold_boundaries(features["label_ids"])
         return self._named(
             summed_cross_entropy(starts, outputs["start_logits"])
