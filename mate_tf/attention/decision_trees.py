@@ -161,8 +161,6 @@ class DecisionTrees(keras.layers.Layer):
 
     Args:
         shape: the TreeShape.
-        num_heads: number of heads.
-        size: size of the vectors.
         num_trees: trees of each head.
         scored_at_once: number of scores of the first levels that `leaves` computes for every
             vector: a matrix product is faster than gathering weights, although it multiplies more
@@ -269,7 +267,6 @@ class DecisionTrees(keras.layers.Layer):
         Args:
             x: <float32>[batch, seq, heads, size].
             node: <int32>[trees, batch, seq, heads], within the level.
-            level: the Level.
 
         Returns:
             <float32>[trees, batch, seq, heads, scores]

@@ -131,7 +131,6 @@ class LearnedMaskPattern(AttentionPattern):
         """Makes the pattern that a training ended with.
 
         Args:
-            config: its AttentionConfig.
             variables: name -> values, as `checkpoints.pattern_variables` gives them.
 
         Raises:
@@ -193,9 +192,6 @@ class LearnedMaskPattern(AttentionPattern):
 
     def save_mask(self, path: str | os.PathLike) -> None:
         """Writes the final mask to a file (`masks.files`), for `static_mask`.
-
-        Args:
-            path: the file.
 
         Raises:
             InputError: the file cannot be written.
@@ -314,7 +310,6 @@ class Reading(keras.metrics.Metric):
     It collects nothing: `update_state` has no effect.
 
     Args:
-        name: name of the metric.
         read: function that returns the value, <float32>[].
     """
 

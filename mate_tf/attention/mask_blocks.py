@@ -166,9 +166,7 @@ def tensors(plan: Plan, real: tf.Tensor, num_heads: int, dtype) -> BlockTensors:
     """Computes indices of projections, masks, and the numbers of the outputs.
 
     Args:
-        plan: the Plan.
         real: <bool>[batch, seq], the tokens that are not padding; seq may be below the plan's n.
-        num_heads: heads of each layer.
         dtype: dtype of the biases.
     """
     batch, seq = shape_list(real)
@@ -226,12 +224,9 @@ def attend(layer, query, key, value, pattern: BlockTensors, training=None) -> tf
     """Computes attention by blocks, with the arguments of `TableAttention.attend`.
 
     Args:
-        layer: the TableAttention.
         query: <float>[batch, seq, heads, head_size].
         key: <float>[batch, seq, heads, head_size].
         value: <float>[batch, seq, heads, head_size].
-        pattern: the BlockTensors.
-        training: whether dropout is on.
 
     Returns:
         <float>[batch, seq, heads, head_size]

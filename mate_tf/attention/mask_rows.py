@@ -71,11 +71,9 @@ def attend(layer, query, key, value, pattern: RowTensors) -> tf.Tensor:
     Gradients are those of dense attention under the mask, which is computed again for them.
 
     Args:
-        layer: the TableAttention.
         query: <float>[batch, seq, heads, head_size].
         key: <float>[batch, seq, heads, head_size].
         value: <float>[batch, seq, heads, head_size].
-        pattern: the RowTensors.
 
     Returns:
         <float>[batch, seq, heads, head_size]

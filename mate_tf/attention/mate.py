@@ -270,12 +270,10 @@ class MateEfficient(MateExact):
         """Computes attention whose keys are in several chunks, and joins the parts of a softmax.
 
         Args:
-            chunks: ChunkTensors.
             query: <float>[chunks, heads, queries, head_size], those of the chunk's example.
             key: <float>[chunks, heads, keys, head_size].
             value: <float>[chunks, heads, keys, head_size].
             bias: <float>[chunks, 1, queries, keys].
-            training: whether dropout is on.
             seed: <int32>[2], or None, as in `softmax_attention`.
 
         Returns:

@@ -47,9 +47,7 @@ class BucketLayout:
 
     Args:
         context: the TableContext; packed if it has `examples`.
-        config: the AttentionConfig.
         kinds: the types of heads.
-        num_heads: heads of a layer.
         dtype: dtype of the biases.
     """
 

@@ -14,7 +14,6 @@ class AttentionPattern(keras.layers.Layer):
     """Computes once a batch what all layers of an encoder share: masks, sorting, buckets.
 
     Args:
-        config: the variant's AttentionConfig.
         num_heads: heads of each attention layer.
 
     Attributes:
@@ -52,7 +51,6 @@ class AttentionPattern(keras.layers.Layer):
 
         Args:
             embeddings: <float>[batch, seq, hidden].
-            context: the TableContext.
 
         Returns:
             Both arguments, with the tokens added: <float>[batch, extended seq, hidden].

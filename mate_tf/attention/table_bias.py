@@ -140,7 +140,6 @@ def relations(context, disabled: int = Relation.NONE) -> tf.Tensor:
     """Computes the `Relation` from each query to each key, <int32>[batch, queries, keys].
 
     Args:
-        context: the TableContext.
         disabled: number of a relation that is replaced by NONE.
     """
     real = masks.real_tokens(context)

@@ -281,7 +281,6 @@ def own_global_tokens(context, num_global: int) -> tf.Tensor:
 
     Args:
         context: the TableContext of the long tokens.
-        num_global: number of global tokens.
 
     Returns:
         <bool>[batch, seq, num_global]; all false for the question and for padding.

@@ -110,7 +110,6 @@ class TreeCoarse(TreeAttention):
             x: <float>[batch, seq, hidden].
             query_tree: parameters for the queries.
             key_tree: parameters for the keys.
-            pattern: the TreeTensors.
 
         Returns:
             <float>[batch, seq, hidden]

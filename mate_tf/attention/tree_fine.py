@@ -214,9 +214,7 @@ class TreeFine(TreeAttention):
             key: the same shape.
             value: the same shape.
             bias: <float>[pairs, 1, 1 or block, block].
-            pairs: the Pairs.
             num_vectors: number of queries.
-            training: whether dropout is on.
 
         Returns:
             <float>[query blocks, 1, block, head_size]

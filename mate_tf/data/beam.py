@@ -67,7 +67,6 @@ def create_data(
     Args:
         splits, output_dir, converter, test_batch_size: see `create_data.create_data`. All workers
             read the vocabulary and the interactions from the given paths.
-        seed: seed of the shuffling.
         runner: one of `RUNNERS`.
         options: options of the runner, as on a command line, such as "--region=europe-west1".
 

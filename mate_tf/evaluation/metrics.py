@@ -137,7 +137,6 @@ def classification_metrics(
 
     Args:
         interactions: interactions with the gold classes. A question without one counts as wrong.
-        predicted: predictions by question id.
         classes: names of the classes. If empty, there are no accuracies by class.
 
     Returns:

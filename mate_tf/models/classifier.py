@@ -114,7 +114,6 @@ class TableClassifier(ConfiguredModel):
                 `label_features`: label_ids <int32>[batch, seq], numeric_values and
                 numeric_values_scale <float32>[batch, seq], answer <float32>[batch, 1],
                 aggregation_function_id and classification_class_index <int32>[batch, 1].
-            training: whether dropout is on.
 
         Returns:
             dict with the encoder's outputs (sequence_output, pooled_output, encoder_outputs) and
@@ -134,7 +133,6 @@ class TableClassifier(ConfiguredModel):
         Args:
             features: as for `call`.
             encoded: the encoder's outputs, of which sequence_output and pooled_output are read.
-            training: whether dropout is on.
         """
         outputs = dict(encoded)
         read = {

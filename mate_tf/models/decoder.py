@@ -66,7 +66,6 @@ class DecoderBlock(EncoderBlock):
             x: <float>[batch, target, hidden].
             bias: <float>[1, 1, target, target], 0 for the pairs of the causal mask.
             memory: result of `memory` for the encoder's output.
-            training: whether dropout is on.
 
         Returns:
             <float>[batch, target, hidden].
@@ -156,7 +155,7 @@ def _swap_heads(x):
 
 
 class Decoder(keras.layers.Layer):
-    """Embeddings, `DecoderBlock`s and output logits. Each token attends to itself and those before."""
+    """Embeddings, `DecoderBlock`s and logits. Each token attends to itself and those before."""
 
     def __init__(self, config, **kwargs):
         super().__init__(**kwargs)
@@ -208,7 +207,6 @@ class Decoder(keras.layers.Layer):
             ids: <int32>[batch, target], [CLS] and the tokens after it. Padding must be at the end.
             memories: result of `memories`.
             word_embeddings: <float32>[vocab, hidden].
-            training: whether dropout is on.
 
         Returns:
             <float>[batch, target, hidden].

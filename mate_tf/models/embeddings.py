@@ -100,7 +100,6 @@ class TableEmbeddings(keras.layers.Layer):
         Args:
             features: dict of <int32>[batch, seq], named as in data/features.py. With `starts`
                 (packed sequences), positions count from the start of each example.
-            training: whether dropout is on.
 
         Returns:
             <float>[batch, seq, hidden].

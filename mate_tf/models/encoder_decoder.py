@@ -81,7 +81,6 @@ class EncoderDecoder(ConfiguredModel):
         Args:
             features: dict of the encoder's inputs, <int32>[batch, seq], and target_ids
                 <int32>[batch, target]: [CLS], the tokens, [SEP], then 0 as padding.
-            training: whether dropout is on.
 
         Returns:
             dict with the encoder's outputs (sequence_output, pooled_output, encoder_outputs,

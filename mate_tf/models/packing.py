@@ -86,11 +86,7 @@ class Packing:
         return tf.gather(tf.pad(vectors, [[0, 1], [0, 0]]), self._to)
 
     def examples(self, context: TableContext) -> PackedExamples:
-        """Returns the examples, each for itself, and where their tokens are.
-
-        Args:
-            context: the TableContext of the batch, not packed.
-        """
+        """Returns the examples, each for itself, and where their tokens are."""
         return PackedExamples(context, self._to, self._from)
 
 

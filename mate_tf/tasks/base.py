@@ -131,7 +131,6 @@ class Task(base_task.Task):
         """Compares the model with other systems on the same questions.
 
         Args:
-            interactions: see `measure`.
             systems: name -> predictions by question id. The model's name is "model".
 
         Returns:
@@ -306,7 +305,6 @@ class Task(base_task.Task):
         Args:
             metrics: metrics of `build_metrics`, and of layers, which this ignores.
             labels, model_outputs: features and outputs, name -> tensor[batch, ...].
-            **kwargs: ignored.
         """
         model, examples = self.task_config.model, self.example_mask(labels)
         for metric in metrics:

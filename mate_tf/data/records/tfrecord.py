@@ -103,7 +103,6 @@ def dataset(
 
     Args:
         pattern: TFRecord files of examples, a path or pattern.
-        batch_size: examples per batch.
         seq_length: tokens per example, at least those of the records; shorter examples are padded.
             None: the length in the records.
         buckets: sequence lengths of batches, up to `seq_length`, which is always added. An example

@@ -44,14 +44,7 @@ class AggregationHead(PooledHead):
         super().__init__(config, config.num_aggregation_labels, "agg", name=name, **kwargs)
 
     def call(self, x, *, cells, features):
-        """Scores operations.
-
-        Args:
-            x: <float>[batch, hidden], the encoder's pooled output.
-
-        Returns:
-            logits_aggregation <float32>[batch, operations]; pred_aggr <int32>[batch].
-        """
+        """Returns logits_aggregation <float32>[batch, operations] and pred_aggr <int32>[batch]."""
         logits = self._logits(x)
         return {
             "logits_aggregation": logits,
@@ -59,15 +52,7 @@ class AggregationHead(PooledHead):
         }
 
     def loss(self, outputs, *, cells, features):
-        """Computes the cross entropy times `aggregation_loss_importance`.
-
-        Args:
-            outputs: reads logits_aggregation <float32>[batch, operations].
-            features: reads aggregation_function_id <int32>[batch, 1].
-
-        Returns:
-            <float32>[batch], and a dict with it.
-        """
+        """Computes the cross entropy times `aggregation_loss_importance`, <float32>[batch]."""
         per_example = self._config.aggregation_loss_importance * (
             tf.nn.sparse_softmax_cross_entropy_with_logits(
                 labels=tf.reshape(features["aggregation_function_id"], [-1]),
@@ -118,12 +103,9 @@ class AnswerSupervisedAggregationHead(AggregationHead):
     def loss(self, outputs, *, cells, features):
         """Computes the loss of the operation and of the result.
 
-        Args:
-            outputs: reads logits_aggregation <float32>[batch, operations], logits and probs
-                <float32>[batch, seq].
-            features: reads label_ids, row_ids <int32>[batch, seq]; answer <float32>[batch, 1], NaN
-                if it is not a number; numeric_values <float32>[batch, seq], NaN for cells without a
-                number; numeric_values_scale <float32>[batch, seq], number of tokens of the cell.
+        Beside labels and ids it reads answer <float32>[batch, 1], NaN if it is not a number;
+        numeric_values <float32>[batch, seq], NaN for cells without a number; numeric_values_scale
+        <float32>[batch, seq], number of tokens of the cell.
 
         Returns:
             <float32>[batch], and a dict of <float32>[batch]:
@@ -225,12 +207,7 @@ def expected_results(probs, numbers, average=RATIO):
 
 
 def _minus_log_share(part, logits):
-    """Returns -log of the probability of some classes, <float32>[batch].
-
-    Args:
-        part: <float32>[batch, some classes], their logits.
-        logits: <float32>[batch, classes], all logits.
-    """
+    """Returns -log P of the classes `part` among all, from <float32>[batch, ...] logits: [batch]."""
     return tf.reduce_logsumexp(logits, axis=1) - tf.reduce_logsumexp(part, axis=1)
 
 

@@ -29,14 +29,7 @@ class ClassificationHead(PooledHead):
         self._label_weights = label_weights(config.classification_label_weight, self.num_labels)
 
     def call(self, x, *, cells, features):
-        """Scores classes.
-
-        Args:
-            x: <float>[batch, width], the encoder's pooled output.
-
-        Returns:
-            logits_cls and probs_cls <float32>[batch, classes]; pred_cls <int32>[batch].
-        """
+        """Returns logits_cls and probs_cls <float32>[batch, classes], and pred_cls <int32>[batch]."""
         logits = self._logits(x)
         return {
             "logits_cls": logits,
@@ -45,15 +38,7 @@ class ClassificationHead(PooledHead):
         }
 
     def loss(self, outputs, *, cells, features):
-        """Computes the weighted cross entropy.
-
-        Args:
-            outputs: reads logits_cls <float32>[batch, classes].
-            features: reads classification_class_index <int32>[batch, 1].
-
-        Returns:
-            <float32>[batch], and a dict with it.
-        """
+        """Computes the weighted cross entropy, <float32>[batch]."""
         classes = tf.reshape(features["classification_class_index"], [-1])
         per_example = tf.nn.sparse_softmax_cross_entropy_with_logits(
             labels=classes, logits=outputs["logits_cls"]
@@ -102,40 +87,17 @@ class RegressionHead(PooledHead):
         )
 
     def call(self, x, *, cells, features):
-        """Predicts the number.
-
-        Args:
-            x: <float>[batch, width], the encoder's pooled output.
-
-        Returns:
-            logits_cls <float32>[batch, 1], the number.
-        """
+        """Returns logits_cls <float32>[batch, 1], the number."""
         return {"logits_cls": self._logits(x)}
 
     def loss(self, outputs, *, cells, features):
-        """Computes the squared error.
-
-        Args:
-            outputs: reads logits_cls <float32>[batch, 1].
-            features: reads answer <float32>[batch, 1].
-
-        Returns:
-            <float32>[batch], and a dict with it.
-        """
+        """Computes the squared error, <float32>[batch]."""
         per_example = squared_error(outputs["logits_cls"], features["answer"])
         return per_example, {"regression_loss_per_example": per_example}
 
 
 def squared_error(predicted, gold):
-    """Computes the squared error of each example.
-
-    Args:
-        predicted: <float32>[batch, 1].
-        gold: <float32>[batch, 1].
-
-    Returns:
-        <float32>[batch], 0 for examples with NaN as gold number.
-    """
+    """Returns the squared error of <float32>[batch, 1] both: [batch], 0 where `gold` is NaN."""
     # [batch, 1] -> [batch]
     gold = tf.reshape(gold, [-1])
     known = ~tf.math.is_nan(gold)

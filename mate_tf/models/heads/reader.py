@@ -23,13 +23,9 @@ def span_head(config, **kwargs):
 
 
 def first_labelled(label_ids):
-    """Finds the first and the last token of the first run of labelled tokens.
+    """Finds the first and the last token of the first run of labels <int32>[batch, seq] above 0.
 
-    Args:
-        label_ids: <int32>[batch, seq], not 0 for labelled tokens.
-
-    Returns:
-        <int32>[batch, 2], -1 for examples without labelled tokens.
+    Returns <int32>[batch, 2], -1 for examples without labelled tokens.
     """
     found = [tf.argmax(each, 1, tf.int32) for each in spans.gold_boundaries(label_ids)]
     anything = tf.reduce_any(label_ids > 0, axis=1, keepdims=True)
@@ -81,15 +77,7 @@ class ReaderHead(spans.SpansHead):
         return {}
 
     def call(self, x, *, cells, features):
-        """Scores spans.
-
-        Args:
-            x: <float>[batch, seq, hidden], the encoder's sequence output.
-            features: reads row_ids and column_ids <int32>[batch, seq].
-
-        Returns:
-            dict with the outputs of `SpanHead.call`.
-        """
+        """Returns the outputs of `SpanHead.call`."""
         # [2 * hidden, width] -> two of [hidden, width]
         of_start, of_end = tf.split(self.span_hidden_kernel, 2)
         # [batch, seq, hidden], [hidden, width] -> [batch, seq, width]
@@ -109,15 +97,7 @@ class ReaderHead(spans.SpansHead):
         return self._outputs(tf.concat(logits, axis=1) + self.span_output_bias, features)
 
     def loss(self, outputs, *, cells, features):
-        """Computes the cross entropy of the gold span.
-
-        Args:
-            outputs: reads span_logits <float32>[batch, spans], span_indexes <int32>[spans, 2].
-            features: reads label_ids, row_ids, column_ids <int32>[batch, seq].
-
-        Returns:
-            <float32>[batch], and a dict of losses.
-        """
+        """Computes the cross entropy of the gold span, <float32>[batch]."""
         # [batch, 1, 2]
         gold = first_labelled(features["label_ids"])[:, tf.newaxis]
         # [spans, 2], [batch, 1, 2] -> [batch, spans]

@@ -29,28 +29,12 @@ def of_starts(values, max_length):
 
 
 def of_ends(values, max_length):
-    """Gathers the values of the last token of each span; see `of_starts`.
-
-    Args:
-        values: [batch, seq, ...].
-        max_length: tokens of the longest span.
-
-    Returns:
-        [batch, spans, ...].
-    """
+    """Gathers the values [batch, seq, ...] of the last token of each span; see `of_starts`."""
     return tf.concat(ends_by_length(values, max_length), axis=1)
 
 
 def starts_by_length(values, max_length):
-    """Returns the parts of `of_starts`, one slice for each length from 1 to `max_length`.
-
-    Args:
-        values: [batch, seq, ...].
-        max_length: tokens of the longest span.
-
-    Returns:
-        list of [batch, spans of a length, ...].
-    """
+    """Returns the parts of `of_starts`: [batch, spans of a length, ...] for each length from 1."""
     # No span of `size` tokens starts in the last `size - 1` tokens.
     return [values[:, : (1 - size) or None] for size in range(1, max_length + 1)]
 
@@ -138,11 +122,8 @@ class SpansHead(Head):
         return in_cells | (tf.range(shape_list(in_cells)[1]) == 0)[tf.newaxis]
 
     def _of_boundaries(self, starts, ends):
-        """Returns scores of spans, <float32>[batch, spans]: sums of start and end scores.
-
-        Args:
-            starts: <float32>[batch, seq], scores of tokens as the first of a span.
-            ends: <float32>[batch, seq], scores of tokens as the last of a span.
+        """Adds scores of first and last tokens, <float32>[batch, seq] both: <float32>[batch,
+        spans].
         """
         return of_starts(starts, self._max_length) + of_ends(ends, self._max_length)
 
@@ -170,7 +151,6 @@ class SpanHead(SpansHead):
         super().build(input_shape)
 
     def checkpoint_variables(self):
-        """Returns name in the reference's checkpoints -> variable."""
         return {
             "loss/span_output_weights": self.span_output_weights,
             "loss/span_output_bias": self.span_output_bias,
@@ -178,10 +158,6 @@ class SpanHead(SpansHead):
 
     def call(self, x, *, cells, features):
         """Scores spans.
-
-        Args:
-            x: <float>[batch, seq, hidden], the encoder's sequence output.
-            features: reads row_ids and column_ids <int32>[batch, seq].
 
         Returns:
             dict with
@@ -201,15 +177,7 @@ class SpanHead(SpansHead):
         return self._outputs(logits, features)
 
     def loss(self, outputs, *, cells, features):
-        """Computes the summed cross entropy of the gold spans.
-
-        Args:
-            outputs: reads span_logits <float32>[batch, spans].
-            features: reads label_ids <int32>[batch, seq].
-
-        Returns:
-            <float32>[batch], and a dict of losses.
-        """
+        """Computes the summed cross entropy of the gold spans, <float32>[batch]."""
         starts, ends = gold_boundaries(features["label_ids"])
         gold = of_starts(starts, self._max_length) * of_ends(ends, self._max_length)
         return self._named(summed_cross_entropy(gold, outputs["span_logits"]))
@@ -233,21 +201,13 @@ class BoundaryHead(SpansHead):
         super().build(input_shape)
 
     def checkpoint_variables(self):
-        """Returns name in the reference's checkpoints -> variable."""
         names = ("start_output_weights", "start_output_bias")
         names += ("end_output_weights", "end_output_bias")
         return {f"loss/{name}": getattr(self, name) for name in names}
 
     def call(self, x, *, cells, features):
-        """Scores spans.
-
-        Args:
-            x: <float>[batch, seq, hidden], the encoder's sequence output.
-            features: reads row_ids and column_ids <int32>[batch, seq].
-
-        Returns:
-            dict with the outputs of `SpanHead.call`, and start_logits and end_logits
-            <float32>[batch, seq].
+        """Returns the outputs of `SpanHead.call`, and start_logits and end_logits <float32>[batch,
+        seq].
         """
         # [batch, seq, hidden], [hidden] -> [batch, seq]
         starts = tf.linalg.matvec(x, self.start_output_weights) + self.start_output_bias
@@ -259,15 +219,7 @@ class BoundaryHead(SpansHead):
         }
 
     def loss(self, outputs, *, cells, features):
-        """Computes the cross entropy of the gold boundaries.
-
-        Args:
-            outputs: reads start_logits, end_logits <float32>[batch, seq].
-            features: reads label_ids <int32>[batch, seq].
-
-        Returns:
-            <float32>[batch], and a dict of losses.
-        """
+        """Computes the cross entropy of the gold boundaries, <float32>[batch]."""
         starts, ends = gold_boundaries(features["label_ids"])
         return self._named(
             summed_cross_entropy(starts, outputs["start_logits"])
@@ -276,10 +228,5 @@ class BoundaryHead(SpansHead):
 
 
 def summed_cross_entropy(gold, logits):
-    """Returns the sum of -log P over all gold classes, <float32>[batch].
-
-    Args:
-        gold: <float32>[batch, classes], 1 for gold classes.
-        logits: <float32>[batch, classes].
-    """
+    """Returns the sum of -log P over gold classes 1 of <float32>[batch, classes]: [batch]."""
     return -tf.reduce_sum(gold * tf.nn.log_softmax(logits), axis=1)

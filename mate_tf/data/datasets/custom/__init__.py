@@ -55,7 +55,6 @@ def read(
     only, since answer cells then are cells that contain the answer.
 
     Args:
-        input_dir: the folder.
         split: "train", "dev" or "test".
         seed: seed of the choice of tables that are held out.
 
