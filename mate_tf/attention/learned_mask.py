@@ -221,11 +221,7 @@ class LearnedMaskPattern(AttentionPattern):
         return of_pairs * tf.cast(self._allowed(), of_pairs.dtype)
 
     def _in_batch(self, of_pairs, context):
-        """Cuts <float or bool>[1 or heads, n, n] to the input's length; adds what is always on.
-
-        Returns:
-            [1 or batch, 1 or heads, seq, seq]
-        """
+        """Cuts [1 or heads, n, n] to the length, adds what is always on: [batch, heads, seq, seq]."""
         of_pairs = self._cut(of_pairs[None], context)
         if not self.config.structured:
             return of_pairs

@@ -108,15 +108,10 @@ def _orders(mask, queries):
 
 
 def _blocks(mask, order):
-    """Cuts queries into blocks of each of BLOCK_SIZES.
+    """Cuts queries, in an order <int>[queries], into blocks of each of BLOCK_SIZES.
 
-    Args:
-        mask: <bool>[1 or heads, n + 1, n + 1], the last row and column without a pair.
-        order: <int>[queries], positions in the order in which blocks take them.
-
-    Yields:
-        For each size, positions of the queries <int>[blocks, size], and the keys that some query
-        of the block attends to, <bool>[1 or heads, blocks, n].
+    For each size, yields positions <int>[blocks, size], and the keys that some query of the block
+    attends to, <bool>[1 or heads, blocks, n].
     """
     n = mask.shape[-1] - 1
     smallest = BLOCK_SIZES[0]

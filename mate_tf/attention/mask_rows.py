@@ -145,7 +145,7 @@ def _num_threads() -> int:
 def _compiled(size):
     """Compiles the loop for one example and head; the constant head size makes it a fifth faster.
 
-    The compiler may add in any order, so that it uses vectors; infinities keep their meaning.
+    It may add in any order, so that it uses vectors; infinities keep their meaning.
     """
     import numba
 

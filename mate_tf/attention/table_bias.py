@@ -109,7 +109,6 @@ class TableBias(MaskedAttention):
     has_pair_probabilities = False
 
     def build(self, input_shape):
-        """Creates the variables of the projections and of the relations."""
         self.relative_bias_table = self.add_weight(
             "relative_bias_table", [len(Relation), self.num_heads], initializer="zeros"
         )

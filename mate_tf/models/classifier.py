@@ -167,10 +167,7 @@ class TableClassifier(ConfiguredModel):
         return replicas.weighted_mean(per_example, weights)
 
     def _labelled_for(self, head, features):
-        """Returns <float32>[batch], 1 for examples with a label of the head; see `cells_or_class`.
-
-        Without that option every example has a label: 1.0.
-        """
+        """Returns <float32>[batch], 1 for examples with a label of the head (`cells_or_class`)."""
         if not self._config.cells_or_class:
             return 1.0
         with_cells = has_labels(features)

@@ -53,7 +53,6 @@ class DecoderBlock(EncoderBlock):
         )
 
     def build(self, input_shape=None):
-        """Creates the variables of all sublayers."""
         hidden = self.config.hidden_size
         build_child(self.cross_attention, [None, None, hidden])
         build_child(self.cross_attention_LayerNorm, [None, hidden])
@@ -138,7 +137,6 @@ class DecoderBlock(EncoderBlock):
         return super().checkpoint_variables()
 
     def get_config(self):
-        """Returns the config for Keras's serialization."""
         config = super().get_config()
         del config["attention_config"]
         return config

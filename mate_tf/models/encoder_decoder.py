@@ -224,14 +224,9 @@ class EncoderDecoder(ConfiguredModel):
 
 
 def _cross_entropy(logits, labels, smoothing):
-    """Returns <float32>[tokens]: cross-entropy with smoothed labels.
+    """Returns <float32>[tokens]: cross-entropy of <float32>[tokens, vocab] with smoothed labels.
 
     The label's probability is 1 - smoothing, and `smoothing` is spread over the whole vocabulary.
-
-    Args:
-        logits: <float32>[tokens, vocab].
-        labels: <int32>[tokens].
-        smoothing: share of the probability.
     """
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
     if not smoothing:

@@ -91,15 +91,9 @@ class Packing:
 
 
 def _first_fit_decreasing(lengths, capacity):
-    """Assigns examples, the longest first, to the first sequence with enough room.
+    """Assigns examples of <int32>[batch] tokens, the longest first, to sequences of `capacity`.
 
-    Args:
-        lengths: <int32>[batch].
-        capacity: length of a sequence.
-
-    Returns:
-        index of each example's sequence, <int32>[batch]; start of the example in that sequence,
-        <int32>[batch]; number of sequences, <int32>[].
+    Returns each example's sequence and its start there, <int32>[batch]; number of sequences.
     """
     batch = shape_list(lengths)[0]
     order = tf.argsort(lengths, direction="DESCENDING", stable=True)

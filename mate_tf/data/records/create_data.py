@@ -330,10 +330,7 @@ def _result(part: list[bytes], future) -> list[Converted]:
 
 @contextlib.contextmanager
 def _without_interrupts():
-    """Delays signals of the terminal in this block; processes started in it never get them.
-
-    Otherwise each worker would print a stack trace. This process ends them, see `_workers`.
-    """
+    """Keeps signals of the terminal from processes started here, which would print stack traces."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
     try:
         yield

@@ -164,9 +164,8 @@ class AnswerSupervisedAggregationHead(AggregationHead):
         return tf.reduce_sum(results * weights, axis=1)
 
     def _chosen(self, outputs, features):
-        """Returns the token's probability divided by the tokens of its cell, <float32>[batch, seq].
-
-        The sum over the tokens of a cell is the probability that the cell is selected.
+        """Returns P(token) divided by the tokens of its cell, <float32>[batch, seq]; P(cell) is the
+        sum.
         """
         probs = outputs["probs"]
         if self._config.use_gumbel_for_cells:
@@ -207,7 +206,7 @@ def expected_results(probs, numbers, average=RATIO):
 
 
 def _minus_log_share(part, logits):
-    """Returns -log P of the classes `part` among all, from <float32>[batch, ...] logits: [batch]."""
+    """Returns -log P of the classes `part` among all, from logits: <float32>[batch]."""
     return tf.reduce_logsumexp(logits, axis=1) - tf.reduce_logsumexp(part, axis=1)
 
 

@@ -217,9 +217,7 @@ class CellSoftmaxHead(_SelectionHead):
     """
 
     def call(self, x, *, cells, features):
-        """Returns the outputs of `TokenHead.call`: `probs` is P(c), `logits` S(c) of the token's
-        cell.
-        """
+        """Returns the outputs of `TokenHead.call`, with P(c) as `probs` and S(c) as `logits`."""
         token_logits = self._token_logits(x)
         scores = cells.mean(token_logits) + LOG_ZERO * (1.0 - cells.in_table)
         log_probs, log_none = _log_softmax(scores, self._none(token_logits))
@@ -296,10 +294,8 @@ def _flat(values):
 
 
 def _log_softmax(scores, none=None):
-    """Computes the log-softmax over all cells and, if it is given, "no cell".
-
-    Of scores <float32>[batch, rows, columns] and none <float32>[batch]; the result has these
-    shapes.
+    """Returns the log-softmax of scores [batch, rows, columns] and, if it is given, of none
+    [batch].
     """
     if none is None:
         return tf.reshape(tf.nn.log_softmax(_flat(scores)), tf.shape(scores)), None
@@ -317,8 +313,6 @@ def _without_column_0(columns):
 
 
 def _tokens_of(chosen, cells, features):
-    """Returns the tokens of cells <bool>[batch, rows, columns] below the header: <int32>[batch,
-    seq].
-    """
+    """Returns the tokens <int32>[batch, seq] of chosen data cells <bool>[batch, rows, columns]."""
     chosen = tf.cast(chosen, tf.float32) * cells.in_table
     return tf.cast(cells.to_tokens(chosen), tf.int32) * tf.cast(features["input_mask"], tf.int32)

@@ -29,7 +29,7 @@ class ClassificationHead(PooledHead):
         self._label_weights = label_weights(config.classification_label_weight, self.num_labels)
 
     def call(self, x, *, cells, features):
-        """Returns logits_cls and probs_cls <float32>[batch, classes], and pred_cls <int32>[batch]."""
+        """Returns logits_cls, probs_cls <float32>[batch, classes] and pred_cls <int32>[batch]."""
         logits = self._logits(x)
         return {
             "logits_cls": logits,

@@ -122,9 +122,7 @@ class SpansHead(Head):
         return in_cells | (tf.range(shape_list(in_cells)[1]) == 0)[tf.newaxis]
 
     def _of_boundaries(self, starts, ends):
-        """Adds scores of first and last tokens, <float32>[batch, seq] both: <float32>[batch,
-        spans].
-        """
+        """Adds scores of starts and ends, <float32>[batch, seq] both: [batch, spans]."""
         return of_starts(starts, self._max_length) + of_ends(ends, self._max_length)
 
     def _named(self, per_example):
@@ -206,9 +204,7 @@ class BoundaryHead(SpansHead):
         return {f"loss/{name}": getattr(self, name) for name in names}
 
     def call(self, x, *, cells, features):
-        """Returns the outputs of `SpanHead.call`, and start_logits and end_logits <float32>[batch,
-        seq].
-        """
+        """Returns those of `SpanHead.call`, and start_logits and end_logits <float32>[batch, seq]."""
         # [batch, seq, hidden], [hidden] -> [batch, seq]
         starts = tf.linalg.matvec(x, self.start_output_weights) + self.start_output_bias
         ends = tf.linalg.matvec(x, self.end_output_weights) + self.end_output_bias
