@@ -221,7 +221,7 @@ class LearnedMaskPattern(AttentionPattern):
         return of_pairs * tf.cast(self._allowed(), of_pairs.dtype)
 
     def _in_batch(self, of_pairs, context):
-        """Cuts [1 or heads, n, n] to the length, adds what is always on: [batch, heads, seq, seq]."""
+        """Cuts [1 or heads, n, n] to [batch, heads, seq, seq], and adds what is always on."""
         of_pairs = self._cut(of_pairs[None], context)
         if not self.config.structured:
             return of_pairs

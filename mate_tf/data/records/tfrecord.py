@@ -260,7 +260,7 @@ def _is_text(value) -> bool:
 
 
 def _stored(files: Sequence[str]) -> tuple[int, tuple[feature_names.Feature, ...]]:
-    """Returns length and features of stored examples; InputError if the files differ or are empty."""
+    """Returns length and features of all files; InputError if these differ or are empty."""
     kinds = {}
     for path in files:
         record = next(frames.unscanned_records(path), None)
@@ -284,7 +284,7 @@ def _stored(files: Sequence[str]) -> tuple[int, tuple[feature_names.Feature, ...
 
 
 def _kind(path: str, record: bytes) -> tuple[int, tuple[feature_names.Feature, ...]]:
-    """Returns length and features of a stored example: ALL or SEQUENCE, with TARGET if it has that."""
+    """Returns length and features of an example: ALL or SEQUENCE, with TARGET if there is one."""
     try:
         stored = tf.train.Example.FromString(record).features.feature
     except DecodeError as error:

@@ -204,7 +204,7 @@ class BoundaryHead(SpansHead):
         return {f"loss/{name}": getattr(self, name) for name in names}
 
     def call(self, x, *, cells, features):
-        """Returns those of `SpanHead.call`, and start_logits and end_logits <float32>[batch, seq]."""
+        """Returns those of `SpanHead.call`, with start_logits, end_logits <float32>[batch, seq]."""
         # [batch, seq, hidden], [hidden] -> [batch, seq]
         starts = tf.linalg.matvec(x, self.start_output_weights) + self.start_output_bias
         ends = tf.linalg.matvec(x, self.end_output_weights) + self.end_output_bias
