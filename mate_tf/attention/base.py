@@ -58,8 +58,6 @@ class TableAttention(keras.layers.Layer):
     """Multi-head attention over a table. Subclasses define `attend`.
 
     Args:
-        config: the variant's AttentionConfig.
-        num_heads: number of heads.
         hidden_size: width of input and output, a multiple of `num_heads`.
         dropout_rate: dropout of the attention probabilities.
         softmax_temperature: divides the scores, beside the square root of the head size.
@@ -121,13 +119,7 @@ class TableAttention(keras.layers.Layer):
         super().build(input_shape)
 
     def call(self, x: tf.Tensor, pattern: NamedTuple, training=None) -> tf.Tensor:
-        """Computes y from x, <float>[batch, seq, hidden] both.
-
-        Args:
-            x: the input of the layer.
-            pattern: the tensors of the variant's AttentionPattern.
-            training: whether dropout is on.
-        """
+        """Computes y from x, <float>[batch, seq, hidden] both."""
         query, key, value = self.project(x, self.query, self.key, self.value)
         return self.project_back(self.attend(query, key, value, pattern, training))
 
@@ -169,8 +161,6 @@ class TableAttention(keras.layers.Layer):
             query: <float>[batch, seq, heads, head_size].
             key: <float>[batch, seq, heads, head_size].
             value: <float>[batch, seq, heads, head_size].
-            pattern: the tensors of the variant's AttentionPattern.
-            training: whether dropout is on.
         """
         raise NotImplementedError
 
@@ -183,7 +173,6 @@ class TableAttention(keras.layers.Layer):
 
         Args:
             x: <float>[batch, seq, hidden], the input of the layer.
-            pattern: the tensors of the variant's AttentionPattern.
 
         Returns:
             <bool>[batch, heads, queries, keys]; None if the pattern's `mask` has them.
@@ -227,21 +216,16 @@ class TableAttention(keras.layers.Layer):
         The four projections are left out. A multiplication and an addition are two.
 
         Args:
-            config: the variant's AttentionConfig.
-            num_heads: number of heads.
-            hidden_size: width of the layer.
             length: tokens of the example, without those that the variant adds.
 
         Returns:
             None if the variant has no formula.
         """
-        del config, num_heads, hidden_size, length
         return None
 
     @classmethod
     def tree_height(cls, config: AttentionConfig) -> int | None:
         """Returns the levels of decisions in the trees of a layer; None: it has no trees."""
-        del config
         return None
 
     @classmethod
@@ -280,7 +264,6 @@ class TableAttention(keras.layers.Layer):
         Returns:
             numbers and vectors.
         """
-        del x, real
         return {}
 
     def softmax_attention(self, query, key, value, bias, training=None, seed=None) -> tf.Tensor:
@@ -291,7 +274,6 @@ class TableAttention(keras.layers.Layer):
             key: <float>[batch, heads, keys, head_size].
             value: <float>[batch, heads, keys, head_size].
             bias: <float>[batch, 1, 1 or queries, keys].
-            training: whether dropout is on.
             seed: <int32>[2], makes dropout the same in each call; None: different in each call.
 
         Returns:
@@ -318,7 +300,6 @@ class TableAttention(keras.layers.Layer):
 
         Args:
             value: <float>[batch, seq, heads, head_size].
-            training: whether dropout is on.
 
         Returns:
             <float>[batch, seq, heads, head_size]
@@ -368,9 +349,6 @@ def register(
     """Registers a variant.
 
     Args:
-        name: its name, the value of AttentionConfig.name.
-        pattern: its AttentionPattern class.
-        attention: its TableAttention class.
         options: a frozen dataclass with the variant's options and their defaults.
     """
     register_options(name, options)

@@ -150,7 +150,6 @@ def random_blocks(config, num_heads: int) -> np.ndarray:
     """Draws random blocks as tf-models does, the same ones for inputs of any length.
 
     Args:
-        config: the AttentionConfig.
         num_heads: number of heads; each has its own draw.
 
     Returns:

@@ -161,8 +161,6 @@ class DecisionTrees(keras.layers.Layer):
 
     Args:
         shape: the TreeShape.
-        num_heads: number of heads.
-        size: size of the vectors.
         num_trees: trees of each head.
         scored_at_once: number of scores of the first levels that `leaves` computes for every
             vector: a matrix product is faster than gathering weights, although it multiplies more
@@ -262,17 +260,9 @@ class DecisionTrees(keras.layers.Layer):
         return tf.transpose(node, [0, 1, 3, 2])
 
     def _scores_of_children(self, x, node, level):
-        """Scores one k-ary node for each vector.
+        """Scores one k-ary node <int32>[trees, batch, seq, heads] for each vector: [..., scores].
 
         Each head gathers the weights of whole nodes: a fifth faster than all scores of all heads.
-
-        Args:
-            x: <float32>[batch, seq, heads, size].
-            node: <int32>[trees, batch, seq, heads], within the level.
-            level: the Level.
-
-        Returns:
-            <float32>[trees, batch, seq, heads, scores]
         """
         end = level.first + level.nodes * level.scores
         of_level = [-1, level.nodes, level.scores]
@@ -290,18 +280,12 @@ class DecisionTrees(keras.layers.Layer):
         return tf.stack(trees)
 
     def _below_first_levels(self, x, count: int):
-        """Finds the nodes below the first levels of binary trees.
+        """Finds the nodes below the first `count` levels of binary trees: [trees, batch, heads,
+        seq].
 
-        From the last of these levels up to the root, each node takes the result of its right or
-        its left child. This is cheaper than gathering scores along each path, if nodes are ordered
-        so that all left children of a level come before all right ones.
-
-        Args:
-            x: <float32>[batch, seq, heads, size].
-            count: number of the first levels.
-
-        Returns:
-            <int32>[trees, batch, heads, seq]
+        From the last of these levels up to the root, each node takes the result of its right or its
+        left child. This is cheaper than gathering scores along each path, if nodes are ordered so
+        that all left children of a level come before all right ones.
         """
         order = _left_children_first(count)
         per_tree = [self.num_trees, 1, self.num_heads, len(order)]

@@ -103,11 +103,6 @@ def orthogonal_features(count: int, size: int, seed: int) -> np.ndarray:
     step. Here they are a constant, and all directions are equally likely: those of a QR
     decomposition are not, unless the diagonal of R is made positive.
 
-    Args:
-        count: number of directions.
-        size: size of the vectors.
-        seed: seed of the draw.
-
     Returns:
         <float32>[count, size]
     """

@@ -131,7 +131,6 @@ class LearnedMaskPattern(AttentionPattern):
         """Makes the pattern that a training ended with.
 
         Args:
-            config: its AttentionConfig.
             variables: name -> values, as `checkpoints.pattern_variables` gives them.
 
         Raises:
@@ -194,9 +193,6 @@ class LearnedMaskPattern(AttentionPattern):
     def save_mask(self, path: str | os.PathLike) -> None:
         """Writes the final mask to a file (`masks.files`), for `static_mask`.
 
-        Args:
-            path: the file.
-
         Raises:
             InputError: the file cannot be written.
         """
@@ -225,11 +221,7 @@ class LearnedMaskPattern(AttentionPattern):
         return of_pairs * tf.cast(self._allowed(), of_pairs.dtype)
 
     def _in_batch(self, of_pairs, context):
-        """Cuts <float or bool>[1 or heads, n, n] to the input's length; adds what is always on.
-
-        Returns:
-            [1 or batch, 1 or heads, seq, seq]
-        """
+        """Cuts [1 or heads, n, n] to [batch, heads, seq, seq], and adds what is always on."""
         of_pairs = self._cut(of_pairs[None], context)
         if not self.config.structured:
             return of_pairs
@@ -314,7 +306,6 @@ class Reading(keras.metrics.Metric):
     It collects nothing: `update_state` has no effect.
 
     Args:
-        name: name of the metric.
         read: function that returns the value, <float32>[].
     """
 

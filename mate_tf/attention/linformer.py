@@ -76,7 +76,6 @@ class Linformer(TableAttention):
         )
 
     def build(self, input_shape):
-        """Creates the variables of the projections, with those of the length."""
         build_child(self.proj_seq_length, [None, self.config.length])
         super().build(input_shape)
 

@@ -108,15 +108,10 @@ def _orders(mask, queries):
 
 
 def _blocks(mask, order):
-    """Cuts queries into blocks of each of BLOCK_SIZES.
+    """Cuts queries, in an order <int>[queries], into blocks of each of BLOCK_SIZES.
 
-    Args:
-        mask: <bool>[1 or heads, n + 1, n + 1], the last row and column without a pair.
-        order: <int>[queries], positions in the order in which blocks take them.
-
-    Yields:
-        For each size, positions of the queries <int>[blocks, size], and the keys that some query
-        of the block attends to, <bool>[1 or heads, blocks, n].
+    For each size, yields positions <int>[blocks, size], and the keys that some query of the block
+    attends to, <bool>[1 or heads, blocks, n].
     """
     n = mask.shape[-1] - 1
     smallest = BLOCK_SIZES[0]
@@ -166,9 +161,7 @@ def tensors(plan: Plan, real: tf.Tensor, num_heads: int, dtype) -> BlockTensors:
     """Computes indices of projections, masks, and the numbers of the outputs.
 
     Args:
-        plan: the Plan.
         real: <bool>[batch, seq], the tokens that are not padding; seq may be below the plan's n.
-        num_heads: heads of each layer.
         dtype: dtype of the biases.
     """
     batch, seq = shape_list(real)
@@ -226,12 +219,9 @@ def attend(layer, query, key, value, pattern: BlockTensors, training=None) -> tf
     """Computes attention by blocks, with the arguments of `TableAttention.attend`.
 
     Args:
-        layer: the TableAttention.
         query: <float>[batch, seq, heads, head_size].
         key: <float>[batch, seq, heads, head_size].
         value: <float>[batch, seq, heads, head_size].
-        pattern: the BlockTensors.
-        training: whether dropout is on.
 
     Returns:
         <float>[batch, seq, heads, head_size]

@@ -71,11 +71,9 @@ def attend(layer, query, key, value, pattern: RowTensors) -> tf.Tensor:
     Gradients are those of dense attention under the mask, which is computed again for them.
 
     Args:
-        layer: the TableAttention.
         query: <float>[batch, seq, heads, head_size].
         key: <float>[batch, seq, heads, head_size].
         value: <float>[batch, seq, heads, head_size].
-        pattern: the RowTensors.
 
     Returns:
         <float>[batch, seq, heads, head_size]
@@ -147,7 +145,7 @@ def _num_threads() -> int:
 def _compiled(size):
     """Compiles the loop for one example and head; the constant head size makes it a fifth faster.
 
-    The compiler may add in any order, so that it uses vectors; infinities keep their meaning.
+    It may add in any order, so that it uses vectors; infinities keep their meaning.
     """
     import numba
 

@@ -269,17 +269,8 @@ class MateEfficient(MateExact):
     def _attention_by_chunks(self, chunks: ChunkTensors, query, key, value, bias, training, seed):
         """Computes attention whose keys are in several chunks, and joins the parts of a softmax.
 
-        Args:
-            chunks: ChunkTensors.
-            query: <float>[chunks, heads, queries, head_size], those of the chunk's example.
-            key: <float>[chunks, heads, keys, head_size].
-            value: <float>[chunks, heads, keys, head_size].
-            bias: <float>[chunks, 1, queries, keys].
-            training: whether dropout is on.
-            seed: <int32>[2], or None, as in `softmax_attention`.
-
-        Returns:
-            <float>[examples, heads, queries, head_size]
+        Query, key and value are <float>[chunks, heads, tokens, head_size], bias is <float>[chunks,
+        1, queries, keys]. Returns <float>[examples, heads, queries, head_size].
         """
         scores = tf.matmul(query, key, transpose_b=True) * self.scale(query.dtype) + bias
         # [chunks, heads, queries, 1]; any number gives the same, so it needs no gradient

@@ -47,9 +47,7 @@ class BucketLayout:
 
     Args:
         context: the TableContext; packed if it has `examples`.
-        config: the AttentionConfig.
         kinds: the types of heads.
-        num_heads: heads of a layer.
         dtype: dtype of the biases.
     """
 
@@ -183,10 +181,8 @@ class BucketLayout:
         return mask_bias(visible[:, None], self._dtype)
 
     def _outputs(self, rank, blocks: "_Pieces", block: int, kind: HeadType):
-        """Numbers the outputs of one type: of global tokens, of blocks, of short examples.
-
-        Returns:
-            The number of each token's output, <int32>[batch, seq, heads], and how many there are.
+        """Returns each token's output in one type, <int32>[batch, seq, heads], and how many there
+        are.
         """
         num_global = self._config.global_length
         tail = tf.maximum(rank - num_global, 0)
@@ -214,11 +210,8 @@ class BucketLayout:
 class _Pieces(NamedTuple):
     """Pieces of examples: runs of ranks of equal size.
 
-    Attributes:
-        examples: <int32>[pieces], the example of each piece.
-        numbers: <int32>[pieces], its number among the pieces of its example.
-        places: <int32>[batch, count], the number of each example's pieces among all pieces; any
-            number if it was left out.
+    For each piece its example and its number in it, <int32>[pieces]; places <int32>[batch, count]
+    are the numbers of each example's pieces among all, any number if one was left out.
     """
 
     examples: tf.Tensor
@@ -299,15 +292,8 @@ def _cut(positions, pieces: _Pieces, step: int, size: int):
 
 
 def _take(tokens: masks.HeadTokens, positions, examples) -> masks.HeadTokens:
-    """Gathers tokens by position.
-
-    Args:
-        tokens: HeadTokens of [batch, seq].
-        positions: <int32>[a, n]; the token of a negative position is not real.
-        examples: <int32>[a], the example of each list of positions.
-
-    Returns:
-        HeadTokens of [a, n].
+    """Gathers tokens by positions <int32>[a, n] in examples [a]; those of negative ones are not
+    real.
     """
     index = examples[:, None] * shape_list(tokens.ids)[1] + tf.maximum(positions, 0)
     taken = masks.HeadTokens(*(tf.gather(tf.reshape(part, [-1]), index) for part in tokens))

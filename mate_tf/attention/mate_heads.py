@@ -59,12 +59,7 @@ class HeadType:
 
 
 def head_types(config, num_heads: int) -> list[HeadType]:
-    """Returns the types of heads that have at least one head, row heads first.
-
-    Args:
-        config: the AttentionConfig.
-        num_heads: heads of a layer.
-    """
+    """Returns the types of heads that have at least one head, row heads first."""
     rows = int(num_heads * config.row_heads_ratio)
     row_radius, column_radius = (
         config.radius if radius is None else radius

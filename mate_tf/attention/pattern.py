@@ -14,7 +14,6 @@ class AttentionPattern(keras.layers.Layer):
     """Computes once a batch what all layers of an encoder share: masks, sorting, buckets.
 
     Args:
-        config: the variant's AttentionConfig.
         num_heads: heads of each attention layer.
 
     Attributes:
@@ -52,7 +51,6 @@ class AttentionPattern(keras.layers.Layer):
 
         Args:
             embeddings: <float>[batch, seq, hidden].
-            context: the TableContext.
 
         Returns:
             Both arguments, with the tokens added: <float>[batch, extended seq, hidden].
@@ -73,7 +71,6 @@ class AttentionPattern(keras.layers.Layer):
     @classmethod
     def num_added_tokens(cls, config: AttentionConfig) -> int:
         """Returns how many tokens `add_tokens` puts before the others."""
-        del config
         return 0
 
     @classmethod
@@ -83,7 +80,6 @@ class AttentionPattern(keras.layers.Layer):
         Such a class has `restored(config, variables)`, which makes a pattern with the variables of
         a checkpoint, and `save_mask(path)`.
         """
-        del config
         return False
 
     @contextlib.contextmanager

@@ -201,15 +201,9 @@ class StaticMaskPattern(AttentionPattern):
             return tf.constant(self.static_mask(self.length)[heads])[None, :, :seq, :seq]
 
     def _with_last_token(self, mask, last, heads):
-        """Puts the row and the column of the last token where it is in each example.
+        """Puts the row and column of the last token, at `last` <int32>[batch], where it is.
 
-        Args:
-            mask: <bool>[1, 1 or heads, seq, seq].
-            last: <int32>[batch], the last position.
-            heads: numbers of the heads.
-
-        Returns:
-            <bool>[batch, 1 or heads, seq, seq]
+        Args and result are <bool>[1 or batch, 1 or heads, seq, seq].
         """
         _, _, seq, _ = shape_list(mask)
         is_last = tf.range(seq) == last[:, None]

@@ -109,7 +109,6 @@ class TableBias(MaskedAttention):
     has_pair_probabilities = False
 
     def build(self, input_shape):
-        """Creates the variables of the projections and of the relations."""
         self.relative_bias_table = self.add_weight(
             "relative_bias_table", [len(Relation), self.num_heads], initializer="zeros"
         )
@@ -140,7 +139,6 @@ def relations(context, disabled: int = Relation.NONE) -> tf.Tensor:
     """Computes the `Relation` from each query to each key, <int32>[batch, queries, keys].
 
     Args:
-        context: the TableContext.
         disabled: number of a relation that is replaced by NONE.
     """
     real = masks.real_tokens(context)

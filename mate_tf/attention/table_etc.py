@@ -155,7 +155,6 @@ class TableETC(TableAttention):
     """
 
     def build(self, input_shape):
-        """Creates the variables of the projections and of the relative positions."""
         self.relative_position_embeddings = self.add_weight(
             "relative_position_embeddings",
             [ITSELF + 2 + 2 * self.config.max_distance, self.num_heads, self.head_size],
@@ -250,13 +249,8 @@ class TableETC(TableAttention):
         return context[:, :, :seq]
 
     def _by_distance(self, of_distances):
-        """Moves the scores of distances to the keys of the window at these distances.
-
-        Args:
-            of_distances: <float>[batch, heads, blocks, radius, 2 * max_distance + 1].
-
-        Returns:
-            <float>[batch, heads, blocks, radius, 3 * radius]; arbitrary beyond the radius.
+        """Moves scores <float>[batch, heads, blocks, radius, 2 * max_distance + 1] of distances to
+        the keys of the window, [..., 3 * radius]; arbitrary beyond the radius.
         """
         radius, most = self.config.local_radius, self.config.max_distance
         batch, heads, num_blocks, _, _ = shape_list(of_distances)
@@ -281,7 +275,6 @@ def own_global_tokens(context, num_global: int) -> tf.Tensor:
 
     Args:
         context: the TableContext of the long tokens.
-        num_global: number of global tokens.
 
     Returns:
         <bool>[batch, seq, num_global]; all false for the question and for padding.

@@ -113,8 +113,6 @@ class TreeAttention(TableAttention):
 
         Args:
             shape: of the tree of each head.
-            length: tokens.
-            hidden_size: width of the layer.
             at_once: whether to count the nodes off the path that are scored here nevertheless.
         """
         scored = sum(level.scores for level in shape.levels)

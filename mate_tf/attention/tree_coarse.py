@@ -36,7 +36,6 @@ class TreeCoarse(TreeAttention):
     """
 
     def build(self, input_shape):
-        """Creates the variables of the projections and of the trees."""
         levels = self.tree_shape.height + 1
         self.alpha = self.add_weight(
             "alpha",
@@ -110,7 +109,6 @@ class TreeCoarse(TreeAttention):
             x: <float>[batch, seq, hidden].
             query_tree: parameters for the queries.
             key_tree: parameters for the keys.
-            pattern: the TreeTensors.
 
         Returns:
             <float>[batch, seq, hidden]
@@ -176,9 +174,8 @@ class TreeCoarse(TreeAttention):
     def _leaf_values(self, sums, counts):
         """Computes the output of each leaf's queries, <float>[batch, heads, leaves, head_size].
 
-        Args:
-            sums: <float>[batch, heads, leaves, head_size], sums of the values of the keys there.
-            counts: <float>[batch, heads, leaves], numbers of these keys.
+        `sums` has this shape, sums of the values of the keys there; `counts` <float>[batch, heads,
+        leaves] are their numbers.
         """
         batch, heads, _, size = shape_list(sums)
         means = []

@@ -72,12 +72,7 @@ class TreeFine(TreeAttention):
     def tree_flops(cls, shape, length, hidden_size, at_once=True, pairs=None):
         """Counts the trees and all pairs of queries and keys that share a leaf.
 
-        Args:
-            shape: see `TreeAttention.tree_flops`, also for the next three.
-            length: the same.
-            hidden_size: the same.
-            at_once: the same.
-            pairs: the share of the pairs that fall into one leaf; None: that of equal leaves.
+        `pairs` is the share of the pairs that fall into one leaf; None: that of equal leaves.
         """
         share = 1 / shape.num_leaves if pairs is None else pairs
         decisions = super().tree_flops(shape, length, hidden_size, at_once)
@@ -209,17 +204,8 @@ class TreeFine(TreeAttention):
     def _joint_attention(self, query, key, value, bias, pairs, num_vectors, training):
         """Computes attention with a softmax over all pairs of blocks that a query is in.
 
-        Args:
-            query: <float>[pairs, 1, block, head_size].
-            key: the same shape.
-            value: the same shape.
-            bias: <float>[pairs, 1, 1 or block, block].
-            pairs: the Pairs.
-            num_vectors: number of queries.
-            training: whether dropout is on.
-
-        Returns:
-            <float>[query blocks, 1, block, head_size]
+        Query, key and value are <float>[pairs, 1, block, head_size]. Returns <float>[query blocks,
+        1, block, head_size].
         """
         # [pairs, block]; entries that pad blocks go behind all vectors
         indices = tf.where(pairs.query_exists, pairs.queries, num_vectors)
@@ -255,21 +241,12 @@ class TreeFine(TreeAttention):
 
 
 def _zero_with_gradient(of_query, of_key, mask, probabilities, everywhere):
-    """Returns zeros that have the gradient of the probabilities with regard to M.
+    """Returns zeros [batch, heads, seq, seq] that have the gradient of the probabilities p by M.
 
     With e = exp(s), the probabilities are p_j = M_j e_j / sum_k M_k e_k, whose derivatives are
-    (delta_jk - p_j) e_k / sum M e, also for keys in other leaves.
-
-    Args:
-        of_query: <float32>[trees, batch, heads, seq, leaves], memberships of the queries, zero
-            for padding.
-        of_key: the same for the keys.
-        mask: <bool>[batch, heads, seq, seq], hard M.
-        probabilities: <float>[batch, heads, seq, seq], p.
-        everywhere: <float>[batch, heads, seq, seq], softmax over all keys that are not padding.
-
-    Returns:
-        <float>[batch, heads, seq, seq]
+    (delta_jk - p_j) e_k / sum M e, also for keys in other leaves. `of_query` and `of_key`
+    <float32>[trees, batch, heads, seq, leaves] are memberships, zero for padding; `everywhere` is
+    the softmax over all keys that are not padding.
     """
     dtype = probabilities.dtype
     # [trees, batch, heads, queries, keys] -> [batch, heads, queries, keys]

@@ -69,7 +69,6 @@ def head_indices(tokens, first_head: int, num_heads: int, total_heads: int) -> t
     Args:
         tokens: <int32>[a, n], numbers of tokens within the batch, example * seq + position.
         first_head: first of the heads.
-        num_heads: number of these heads.
         total_heads: heads in the projection.
 
     Returns:

@@ -43,7 +43,6 @@ def by_reference_name(
 
     Args:
         tensors: tensors of the checkpoint by name.
-        graph: object graph of the checkpoint.
 
     Returns:
         name -> tensor, or None if the checkpoint has no tf-models encoder.

@@ -80,7 +80,6 @@ def paths(graph: ObjectGraph, root: int) -> dict[str, str]:
     Several paths can lead to one variable. The checkpoint names it by one of them only.
 
     Args:
-        graph: object graph of a checkpoint.
         root: index of the node.
     """
     found, stack = {}, [("", root, frozenset())]

@@ -17,7 +17,6 @@ def grown(model: tf.Module, stored: dict, variables: dict[str, tf.Variable]) -> 
     higher tree (Treeformer, Algorithm 1).
 
     Args:
-        model: the model with the variables.
         stored: name -> `StoredTensor`.
         variables: name in `stored` -> variable.
 
@@ -39,7 +38,6 @@ def repeated(model: tf.Module, stored: dict, variables: dict[str, tf.Variable]) 
     A layer tells which of its variables do (`repeated_variables`).
 
     Args:
-        model: the model with the variables.
         stored: name -> `StoredTensor`.
         variables: name in `stored` -> variable.
 
@@ -79,8 +77,6 @@ def load_moments(optimizer, model: tf.Module, path: str) -> int:
     and does not change.
 
     Args:
-        optimizer: a Keras optimizer.
-        model: the model that it trains.
         path: prefix of a checkpoint of a training.
 
     Returns:

@@ -27,7 +27,6 @@ def save_huggingface(model, folder, vocab_file=None, class_names=()) -> None:
     and positions that the model lacks are written as zeros.
 
     Args:
-        model: the model.
         folder: folder to write to; created if it does not exist.
         vocab_file: vocabulary, one word piece a line, or None.
         class_names: names of the classes, if the model classifies; by default LABEL_0 and so on.

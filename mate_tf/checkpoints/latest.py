@@ -22,9 +22,6 @@ def latest(folder: str) -> str | None:
 
     If the file `checkpoint` does not name one that is there, it is the one with the largest step,
     and a warning says so.
-
-    Args:
-        folder: folder of a training.
     """
     named, stored = _named(folder), _stored(folder)
     if named or not stored:

@@ -138,12 +138,7 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
 
 
 def _read(path: str) -> tuple[str, dict[str, StoredTensor], bool]:
-    """Reads a checkpoint of any kind.
-
-    Returns:
-        its file or prefix; name -> tensor; whether the names are attribute paths, otherwise they
-        are the reference's.
-    """
+    """Returns a checkpoint's file or prefix; name -> tensor; whether names are attribute paths."""
     if file := huggingface.weights_file(path):
         return file, huggingface.by_reference_name(huggingface.tensors(file)), False
     from mate_tf.checkpoints import bert, bundle

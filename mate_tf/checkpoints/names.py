@@ -39,7 +39,6 @@ def own_variables(model: tf.Module, stored) -> dict[str, tf.Variable]:
     combination with the most names in the checkpoint is returned.
 
     Args:
-        model: the model.
         stored: names of the checkpoint, without their common suffix.
     """
     paths = variable_paths(model)

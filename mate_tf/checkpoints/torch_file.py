@@ -87,9 +87,7 @@ def _unpickled(archive: zipfile.ZipFile) -> dict:
 def _check_sizes(pickled: bytes) -> None:
     """Checks a pickle before it is loaded: Python reserves memory for sizes that are only claimed.
 
-    Raises:
-        InputError: if a memo index is larger than the pickle.
-        ValueError: if a value would end behind the pickle, or an opcode is unknown.
+    Raises InputError for a memo index above the size, ValueError for values beyond the end.
     """
     for opcode, argument, _ in pickletools.genops(pickled):
         if "PUT" in opcode.name and argument > len(pickled):

@@ -67,7 +67,6 @@ def create_data(
     Args:
         splits, output_dir, converter, test_batch_size: see `create_data.create_data`. All workers
             read the vocabulary and the interactions from the given paths.
-        seed: seed of the shuffling.
         runner: one of `RUNNERS`.
         options: options of the runner, as on a command line, such as "--region=europe-west1".
 
@@ -240,10 +239,7 @@ def _padding(report: Report, empty: bytes, multiple_of: int) -> list[bytes]:
 
 
 def _keyed(example: bytes, seed: int) -> tuple[int, tuple[bytes, bytes]]:
-    """Returns a bucket, and a pair of sort key and example.
-
-    Both come from a hash, so the order of examples is random even if the buckets are in any order.
-    """
+    """Returns a bucket, and a pair of sort key and example; both are random, by a hash."""
     key = hashlib.sha256(b"%d " % seed + example).digest()
     return int.from_bytes(key[:4], "big") % _BUCKETS, (key, example)
 

@@ -74,7 +74,6 @@ def majority_class(train: Interactions) -> Predictor:
 
 def random_cell(interaction, position, previous=None) -> Cells:
     """Selects a random cell, the same in every run."""
-    del previous
     rows, columns = len(interaction.table.rows), len(interaction.table.columns)
     if not rows:
         return []
@@ -88,7 +87,6 @@ def lexical_match(interaction, position, previous=None) -> Cells:
     Stop words such as "the" and "which" do not count. Of cells with equally many shared words, all
     those with the fewest other words are selected.
     """
-    del previous
     question_words = _question_words(interaction, position)
     scores = {}
     for row_index, row in enumerate(interaction.table.rows):
@@ -105,7 +103,6 @@ def row_and_column_match(interaction, position, previous=None) -> Cells:
     For a row the words of its cells count, for a column the words of its header. If no word is
     shared, all rows or the first column are used.
     """
-    del previous
     question_words = _question_words(interaction, position)
     table = interaction.table
     rows = {

@@ -45,7 +45,6 @@ def paired_difference(
         baseline: <float>[questions], scores of the other system in the same order.
         confidence: share of the drawn differences inside the interval.
         samples: number of sets of questions that are drawn.
-        seed: seed of the draws.
 
     Raises:
         InputError: if the numbers of scores differ, or are 0.

@@ -52,7 +52,6 @@ def by_question(predictions: Iterable[Prediction]) -> dict[str, Prediction]:
 
 def has_right_cells(interaction: Interaction, question: Question, prediction: Prediction) -> bool:
     """Returns True if the set of selected cells is the gold one."""
-    del interaction
     return set(prediction.coordinates) == gold_cells(question)
 
 
@@ -138,7 +137,6 @@ def classification_metrics(
 
     Args:
         interactions: interactions with the gold classes. A question without one counts as wrong.
-        predicted: predictions by question id.
         classes: names of the classes. If empty, there are no accuracies by class.
 
     Returns:
@@ -162,7 +160,6 @@ def classification_metrics(
 
 def has_right_class(interaction: Interaction, question: Question, prediction: Prediction) -> bool:
     """Returns True if the predicted class is the gold one."""
-    del interaction
     gold = question.answer
     return gold.HasField("class_index") and prediction.class_index == gold.class_index
 

@@ -21,8 +21,6 @@ def classification_metrics(
 
     Args:
         interactions: interactions with the gold classes.
-        predicted: predictions by question id.
-        classes: names of the classes.
         names: names of further metrics of two classes: "F1" (of class 1) and "Matthews
             correlation". For both, a question without a prediction counts as the wrong class.
 

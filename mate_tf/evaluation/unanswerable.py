@@ -46,7 +46,6 @@ def mismatches(
     Args:
         interactions: tables with questions.
         count: number of questions to draw; fewer are returned if there are not as many.
-        seed: seed of the draws.
         first_questions: draw first questions only, of data in which later ones refer to them.
 
     Raises:
@@ -83,8 +82,6 @@ def shared_words(question: str, table: Table, associations: Associations | None 
     Stop words such as "the" and "which" do not count. It is 0 for a question without other words.
 
     Args:
-        question: its text.
-        table: the table.
         associations: words of column names that go with a word, see `associations.count`. A table
             with one of them has the word, too.
     """

@@ -74,9 +74,6 @@ class TableClassifier(ConfiguredModel):
 
     Variables exist from construction on.
 
-    Args:
-        config: a ClassifierConfig.
-
     Raises:
         InputError: if options of the config contradict each other.
     """
@@ -117,7 +114,6 @@ class TableClassifier(ConfiguredModel):
                 `label_features`: label_ids <int32>[batch, seq], numeric_values and
                 numeric_values_scale <float32>[batch, seq], answer <float32>[batch, 1],
                 aggregation_function_id and classification_class_index <int32>[batch, 1].
-            training: whether dropout is on.
 
         Returns:
             dict with the encoder's outputs (sequence_output, pooled_output, encoder_outputs) and
@@ -137,7 +133,6 @@ class TableClassifier(ConfiguredModel):
         Args:
             features: as for `call`.
             encoded: the encoder's outputs, of which sequence_output and pooled_output are read.
-            training: whether dropout is on.
         """
         outputs = dict(encoded)
         read = {
@@ -172,10 +167,7 @@ class TableClassifier(ConfiguredModel):
         return replicas.weighted_mean(per_example, weights)
 
     def _labelled_for(self, head, features):
-        """Returns <float32>[batch], 1 for examples with a label of the head; see `cells_or_class`.
-
-        Without that option every example has a label: 1.0.
-        """
+        """Returns <float32>[batch], 1 for examples with a label of the head (`cells_or_class`)."""
         if not self._config.cells_or_class:
             return 1.0
         with_cells = has_labels(features)

@@ -67,5 +67,4 @@ class ConfiguredModel(keras.Model):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """Builds a model from the result of `get_config`."""
-        del custom_objects
         return cls(cls.config_type(config["config"]), name=config["name"])

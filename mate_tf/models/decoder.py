@@ -53,7 +53,6 @@ class DecoderBlock(EncoderBlock):
         )
 
     def build(self, input_shape=None):
-        """Creates the variables of all sublayers."""
         hidden = self.config.hidden_size
         build_child(self.cross_attention, [None, None, hidden])
         build_child(self.cross_attention_LayerNorm, [None, hidden])
@@ -66,7 +65,6 @@ class DecoderBlock(EncoderBlock):
             x: <float>[batch, target, hidden].
             bias: <float>[1, 1, target, target], 0 for the pairs of the causal mask.
             memory: result of `memory` for the encoder's output.
-            training: whether dropout is on.
 
         Returns:
             <float>[batch, target, hidden].
@@ -139,7 +137,6 @@ class DecoderBlock(EncoderBlock):
         return super().checkpoint_variables()
 
     def get_config(self):
-        """Returns the config for Keras's serialization."""
         config = super().get_config()
         del config["attention_config"]
         return config
@@ -156,11 +153,7 @@ def _swap_heads(x):
 
 
 class Decoder(keras.layers.Layer):
-    """Embeddings, `DecoderBlock`s and output logits. Each token attends to itself and those before.
-
-    Args:
-        config: the EncoderDecoderConfig.
-    """
+    """Embeddings, `DecoderBlock`s and logits. Each token attends to itself and those before."""
 
     def __init__(self, config, **kwargs):
         super().__init__(**kwargs)
@@ -212,7 +205,6 @@ class Decoder(keras.layers.Layer):
             ids: <int32>[batch, target], [CLS] and the tokens after it. Padding must be at the end.
             memories: result of `memories`.
             word_embeddings: <float32>[vocab, hidden].
-            training: whether dropout is on.
 
         Returns:
             <float>[batch, target, hidden].

@@ -52,9 +52,6 @@ class TableEmbeddings(keras.layers.Layer):
     """Sum of word, position and token type embeddings, normalized, with dropout.
 
     A token type id outside its table adds zero, as in TAPAS (ranks may exceed their table).
-
-    Args:
-        config: the EncoderConfig.
     """
 
     def __init__(self, config, **kwargs):
@@ -103,7 +100,6 @@ class TableEmbeddings(keras.layers.Layer):
         Args:
             features: dict of <int32>[batch, seq], named as in data/features.py. With `starts`
                 (packed sequences), positions count from the start of each example.
-            training: whether dropout is on.
 
         Returns:
             <float>[batch, seq, hidden].

@@ -89,7 +89,6 @@ class TableEncoder(ConfiguredModel):
         Args:
             features: dict of <int32>[batch, seq]: input_ids, input_mask and the token types
                 (data/features.py) that are not disabled. Other features are ignored.
-            training: whether dropout is on.
 
         Returns:
             dict with

@@ -35,13 +35,7 @@ the exact function, which Hugging Face calls "gelu"."""
 
 
 def attention_layer(config, attention_config, name: str) -> attention.TableAttention:
-    """Returns an attention layer with the sizes of an EncoderConfig, without variables yet.
-
-    Args:
-        config: the EncoderConfig.
-        attention_config: AttentionConfig of the layer.
-        name: name of the layer.
-    """
+    """Returns an attention layer with the sizes of an EncoderConfig, without variables yet."""
     return attention.get(attention_config.name).attention(
         attention_config,
         num_heads=config.num_attention_heads,
@@ -59,7 +53,6 @@ class EncoderBlock(keras.layers.Layer):
     """Post-LN block of BERT with any TableAttention.
 
     Args:
-        config: the EncoderConfig.
         attention_config: AttentionConfig of this layer.
 
     Raises:
@@ -106,8 +99,6 @@ class EncoderBlock(keras.layers.Layer):
 
         Args:
             x: <float>[batch, seq, hidden], input of the block.
-            pattern: tensors of the variant's AttentionPattern.
-            training: whether dropout is on.
 
         Returns:
             <float>[batch, seq, hidden].
@@ -149,7 +140,6 @@ class EncoderBlock(keras.layers.Layer):
 
         Args:
             x: <float>[tokens, hidden].
-            training: whether dropout is on.
 
         Returns:
             <float>[tokens, hidden].
@@ -189,7 +179,6 @@ def attention_variables(scope: str, layer: attention.TableAttention, norm: Layer
 
     Args:
         scope: first part of the names, "attention" in an encoder.
-        layer: the attention layer.
         norm: the layer norm of its output.
     """
     return {

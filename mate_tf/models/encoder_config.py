@@ -206,7 +206,6 @@ class EncoderConfig(base_config.Config):
         Raises:
             InputError: for an unknown mode, flags that exclude each other, or an incomplete config.
         """
-        del restrict_attention_sort_after_projection
         type_vocab_sizes = bert_config.get("type_vocab_size")
         if not isinstance(type_vocab_sizes, list):
             raise InputError(

@@ -32,9 +32,6 @@ class EncoderDecoder(ConfiguredModel):
 
     Variables exist from construction on.
 
-    Args:
-        config: an EncoderDecoderConfig.
-
     Raises:
         InputError: if values of the config are out of range or contradict each other.
     """
@@ -84,7 +81,6 @@ class EncoderDecoder(ConfiguredModel):
         Args:
             features: dict of the encoder's inputs, <int32>[batch, seq], and target_ids
                 <int32>[batch, target]: [CLS], the tokens, [SEP], then 0 as padding.
-            training: whether dropout is on.
 
         Returns:
             dict with the encoder's outputs (sequence_output, pooled_output, encoder_outputs,
@@ -185,7 +181,6 @@ class EncoderDecoder(ConfiguredModel):
 
     def _next_logits_again(self, memories, ids, index, cache):
         """Returns the logits of `_next_logits`, without a cache."""
-        del index
         x = self.decoder(ids, memories, self.word_embeddings, training=False)
         return self.decoder.logits(x[:, -1], self.word_embeddings), cache
 
@@ -229,14 +224,9 @@ class EncoderDecoder(ConfiguredModel):
 
 
 def _cross_entropy(logits, labels, smoothing):
-    """Returns <float32>[tokens]: cross-entropy with smoothed labels.
+    """Returns <float32>[tokens]: cross-entropy of <float32>[tokens, vocab] with smoothed labels.
 
     The label's probability is 1 - smoothing, and `smoothing` is spread over the whole vocabulary.
-
-    Args:
-        logits: <float32>[tokens, vocab].
-        labels: <int32>[tokens].
-        smoothing: share of the probability.
     """
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
     if not smoothing:

@@ -48,7 +48,6 @@ def search(
         cache: nested dict of <float32>[batch, ...], given to the first call of `next_logits` once
             for each hypothesis.
         batch_size: int or <int32>[], number of examples.
-        vocab_size: number of ids.
         start_id: id of [CLS]. It is never generated, and neither is padding.
         end_id: id of [SEP].
         max_length: largest number of tokens, with [SEP].

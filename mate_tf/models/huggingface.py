@@ -129,7 +129,6 @@ def to_huggingface(encoder, classifier=None, class_names=()) -> dict:
     """Returns the contents of a config.json.
 
     Args:
-        encoder: EncoderConfig.
         classifier: ClassifierConfig, or None for an encoder without heads.
         class_names: names of its classes; by default LABEL_0 and so on.
 

@@ -49,7 +49,6 @@ def inspect(encoder, features: dict) -> list[InspectedLayer]:
     """Runs an encoder without dropout, and returns its layers with their arguments.
 
     Args:
-        encoder: a `TableEncoder`.
         features: dict of <int32>[batch, seq], see `TableEncoder.call`.
     """
     context = TableContext.from_features(features).map(tf.convert_to_tensor)

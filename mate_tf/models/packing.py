@@ -86,24 +86,14 @@ class Packing:
         return tf.gather(tf.pad(vectors, [[0, 1], [0, 0]]), self._to)
 
     def examples(self, context: TableContext) -> PackedExamples:
-        """Returns the examples, each for itself, and where their tokens are.
-
-        Args:
-            context: the TableContext of the batch, not packed.
-        """
+        """Returns the examples, each for itself, and where their tokens are."""
         return PackedExamples(context, self._to, self._from)
 
 
 def _first_fit_decreasing(lengths, capacity):
-    """Assigns examples, the longest first, to the first sequence with enough room.
+    """Assigns examples of <int32>[batch] tokens, the longest first, to sequences of `capacity`.
 
-    Args:
-        lengths: <int32>[batch].
-        capacity: length of a sequence.
-
-    Returns:
-        index of each example's sequence, <int32>[batch]; start of the example in that sequence,
-        <int32>[batch]; number of sequences, <int32>[].
+    Returns each example's sequence and its start there, <int32>[batch]; number of sequences.
     """
     batch = shape_list(lengths)[0]
     order = tf.argsort(lengths, direction="DESCENDING", stable=True)

@@ -53,9 +53,6 @@ class TablePretrainer(ConfiguredModel):
         []
 
     Variables exist from construction on.
-
-    Args:
-        config: a PretrainerConfig.
     """
 
     config_type = PretrainerConfig
@@ -137,12 +134,8 @@ class TablePretrainer(ConfiguredModel):
 
 
 def _classification(logits, labels, training):
-    """Returns losses, predictions and log probabilities of one head.
-
-    Args:
-        logits: <float32>[examples, classes].
-        labels: <int32> with as many elements as there are examples.
-        training: if true, no log probabilities are computed.
+    """Returns losses, predictions and, unless training, log probabilities of a head's
+    <float32>[examples, classes] and as many <int32> labels.
     """
     labels = tf.reshape(labels, [-1])
     outputs = {

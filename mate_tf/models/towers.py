@@ -46,9 +46,7 @@ class Towers:
         """Runs the encoder on all parts, and joins its outputs to whole sequences.
 
         Args:
-            encoder: a `TableEncoder`.
             features: dict of <int32>[batch, seq]. Other features than the encoder's are ignored.
-            training: whether dropout is on.
 
         Returns:
             dict with the outputs of `TableEncoder.call`.

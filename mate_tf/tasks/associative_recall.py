@@ -70,7 +70,6 @@ class AssociativeRecallTask(sequence.SequenceTask):
         return associative_recall.symbols(self.task_config.generation.rules())
 
     def interactions(self, input_dir, split):
-        del input_dir
         generation = self.task_config.generation
         number = getattr(generation, f"num_{split}")
         return associative_recall.generate(generation.seed, split, number, generation.rules())

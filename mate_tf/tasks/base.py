@@ -113,7 +113,6 @@ class Task(base_task.Task):
 
     def warnings(self, interactions, predicted):
         """Returns sentences about what makes the metrics of `measure` meaningless, if anything."""
-        del interactions, predicted
         return ()
 
     def write_answers(self, interactions, predicted, target):
@@ -126,20 +125,17 @@ class Task(base_task.Task):
         Returns:
             paths of the written files; empty for most tasks.
         """
-        del interactions, predicted, target
         return ()
 
     def compare(self, interactions, systems):
         """Compares the model with other systems on the same questions.
 
         Args:
-            interactions: see `measure`.
             systems: name -> predictions by question id. The model's name is "model".
 
         Returns:
             title -> name -> {metric: text with the difference and its interval}.
         """
-        del interactions, systems
         return {}
 
     @classmethod
@@ -151,7 +147,6 @@ class Task(base_task.Task):
         Raises:
             InputError: if a file is missing or broken.
         """
-        del input_dir
         return {}
 
     def official_files(self, input_dir, output_dir):
@@ -159,7 +154,6 @@ class Task(base_task.Task):
 
         Tasks that generate a data set in its official format write it below `output_dir`.
         """
-        del output_dir
         return input_dir
 
     def make_vocabulary(self, path):
@@ -298,12 +292,10 @@ class Task(base_task.Task):
 
     def build_losses(self, labels, model_outputs, aux_losses=None):
         """Returns the sum of the model's loss and the losses of its layers, <float32>[]."""
-        del labels
         return tf.add_n([model_outputs["total_loss"], *(aux_losses or [])])
 
     def build_metrics(self, training=True):
         """Returns a `Mean` for each head: share of correct answers, or mean squared error."""
-        del training
         names = tasks.head_metrics.names(self.task_config.model).values()
         return [keras.metrics.Mean(name, dtype=tf.float32) for name in names]
 
@@ -313,9 +305,7 @@ class Task(base_task.Task):
         Args:
             metrics: metrics of `build_metrics`, and of layers, which this ignores.
             labels, model_outputs: features and outputs, name -> tensor[batch, ...].
-            **kwargs: ignored.
         """
-        del kwargs
         model, examples = self.task_config.model, self.example_mask(labels)
         for metric in metrics:
             if metric.name not in tasks.head_metrics.VALUES:

@@ -39,7 +39,6 @@ def weights(model: ClassifierConfig, name: str, labels, examples):
 
     Args:
         model: config of the model; see `ClassifierConfig.cells_or_class`.
-        name: name of the metric.
         labels: features with labels; label_ids and input_mask may be read.
         examples: <bool>[batch], the example mask.
     """

@@ -72,7 +72,6 @@ class HybridQaTask(table.TableTask):
 
     def is_right(self, interaction, question, prediction):
         """Judges one answer: whether a selected cell is a candidate."""
-        del interaction
         return bool(gold_cells(question) & set(prediction.coordinates))
 
     def measure(self, interactions, predicted):

@@ -32,7 +32,6 @@ def classifier(
     """Returns the config of a classifier like those of Long Range Arena.
 
     Args:
-        num_labels: number of classes.
         sizes: layers, heads, their width together, and that of the feed-forward networks.
         vocab_size, positions: number of embeddings of tokens and of positions.
         hidden_layers: hidden layers of the classifier; each is half as wide as the previous one.

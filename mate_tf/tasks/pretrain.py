@@ -53,13 +53,11 @@ class PretrainTask(base.Task):
 
     def build_metrics(self, training=True):
         """Returns a `Mean` for the accuracy and the loss of each head."""
-        del training
         heads = METRICS if self.task_config.model.next_sentence else METRICS[:2]
         return [keras.metrics.Mean(name, dtype=tf.float32) for name in heads]
 
     def process_metrics(self, metrics, labels, model_outputs, **kwargs):
         """Updates the means over masked words and over examples that are not padding."""
-        del kwargs
         weights = {
             "masked_lm": labels["masked_lm_weights"],
             "next_sentence": self.example_mask(labels),

@@ -57,7 +57,6 @@ class SyntheticTask(table.TableTask):
     example_questions = tuple(question for question, _ in synthetic.EXAMPLE_QUESTIONS)
 
     def interactions(self, input_dir, split):
-        del input_dir
         config = self.task_config.generation
         return synthetic.generate(
             config.seed,

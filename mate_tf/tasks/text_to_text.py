@@ -135,12 +135,10 @@ class TextToTextTask(base.Task):
 
     def build_metrics(self, training=True):
         """Returns a `Mean` for each of `METRICS`."""
-        del training
         return [keras.metrics.Mean(name, dtype=tf.float32) for name in METRICS]
 
     def process_metrics(self, metrics, labels, model_outputs, **kwargs):
         """Updates the means over the tokens of the targets."""
-        del kwargs
         gold = labels[TARGET.name][:, 1:]
         values = {
             "target_accuracy": tf.equal(model_outputs["predictions"], gold),

@@ -57,7 +57,6 @@ class FiniteCheck:
     It comes before the checkpoint of that loop.
 
     Args:
-        model_dir: folder of the training.
         recovers: the training returns to the last checkpoint by itself if the loss is NaN
             (`trainer.recovery_max_trials`); then only weights are checked.
     """

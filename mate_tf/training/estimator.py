@@ -214,7 +214,6 @@ def _input_fn(generate, spec):
     """Returns an input function that reads batches of an eager dataset, which checks its files."""
 
     def input_fn(params):
-        del params
         batches = tf.data.Dataset.from_generator(generate, output_signature=spec)
         return tfrecord.without_autotuning(batches)
 
@@ -263,7 +262,6 @@ def _model_fn(experiment, path, options):
     specification = tf.compat.v1.estimator.tpu.TPUEstimatorSpec
 
     def model_fn(features, labels, mode, params):
-        del labels, params
         task = tasks.create(experiment.task)
         model = task.build_model()
         weights.check_size(model, path)

@@ -181,7 +181,6 @@ def load_saved(model_dir: str, task: str | None = None) -> TableExperiment:
     """Loads the experiment of a training, with the vocabulary that its folder holds.
 
     Args:
-        model_dir: folder of the training.
         task: as for `load`.
 
     Raises:

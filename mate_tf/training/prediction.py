@@ -36,7 +36,6 @@ def predict(experiment, model_dir: str, records_path: str, sequential: bool = Fa
 
     Args:
         experiment: the `TableExperiment` that trained it.
-        model_dir: folder with checkpoints.
         records_path: TFRecord files of examples, a path or pattern.
         sequential: run the questions of an interaction in order. `prev_label_ids` of a question
             are then the cells that the model selected for the previous question, not the gold
@@ -113,7 +112,6 @@ def generator(experiment, model_dir: str) -> Callable[[str], Iterator[Prediction
     Args:
         experiment: the `TableExperiment` that trained it; `task.decoding` has the options of the
             search.
-        model_dir: folder with checkpoints.
 
     Returns:
         function of a path or pattern of TFRecord files of examples. It returns an iterator over

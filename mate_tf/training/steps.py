@@ -161,7 +161,6 @@ def compile_train_step(task, runtime, strategy: tf.distribute.Strategy) -> None:
         task: a tf-models task; changed in place.
         runtime: the experiment's RuntimeConfig. `enable_xla` is set to False in it, so that
             tf-models does not compile the step again.
-        strategy: the strategy of the training.
 
     Raises:
         InputError: for several replicas, because a step aggregates their losses, or for float16.

@@ -210,10 +210,7 @@ def _local_strategy(name, all_reduce_alg, num_gpus):
 class _Runner(train_lib.OrbitExperimentRunner):
     """tf-models' runner with a check of the checkpoint before it is restored.
 
-    Args:
-        model_dir: folder to read checkpoints from.
-        folder: folder to which this process writes.
-        **kwargs: arguments of tf-models' runner.
+    It reads checkpoints from `model_dir`; this process writes to `folder`.
     """
 
     def __init__(self, model_dir, folder, **kwargs):

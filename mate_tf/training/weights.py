@@ -43,7 +43,6 @@ def load_all(model, path: str) -> None:
     """Loads all weights that a model needs for its answers.
 
     Args:
-        model: the model.
         path: as `checkpoints.load` takes it.
 
     Raises:

@@ -203,15 +203,10 @@ def _create(all_reduce_alg):
 
 
 def _wait_for_all(addresses: list[str], own: int, timeout: float) -> None:
-    """Waits until all workers have connected to the address of the first worker.
+    """Waits until all workers have connected to the first one; `own` is this process's index.
 
     TensorFlow itself would wait without end for a missing worker, whatever timeout it is given, and
-    would block the whole process.
-
-    `own` is the index of this process's address, `timeout` is in seconds.
-
-    Raises:
-        OSError: if a worker does not connect in time, or the address cannot be used.
+    block the whole process. Raises OSError if one does not connect in `timeout` seconds.
     """
     deadline = time.monotonic() + timeout
     host, _, port = addresses[0].rpartition(":")

@@ -118,7 +118,6 @@ class CellMaps:
 
         Args:
             rows: number of data rows to search, from the first.
-            columns: number of columns to search, from the first.
 
         Returns:
             index of the source, or None if there is no data cell.
@@ -138,10 +137,8 @@ def measure(encoder, features: dict, pieces: Sequence[str]) -> CellMaps:
     prints a line and returns the mask only.
 
     Args:
-        encoder: a `TableEncoder`.
         features: inputs of the encoder without padding: name -> <int32>[1, seq]. Some tokens must
             be in cells.
-        pieces: the vocabulary.
 
     Raises:
         InputError: if the encoder cannot process the example.
@@ -183,7 +180,6 @@ def words(features: dict, pieces: Sequence[str]) -> tuple[Table, str]:
 
     Args:
         features: inputs without padding: name -> <int32>[1, seq]. Some tokens must be in cells.
-        pieces: the vocabulary.
 
     Returns:
         the table, and the question.

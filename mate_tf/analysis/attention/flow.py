@@ -51,7 +51,6 @@ def probabilities(encoder, features: dict) -> Iterator[tf.Tensor]:
     are the probabilities that the model uses.
 
     Args:
-        encoder: a `TableEncoder`.
         features: inputs of the encoder: name -> <int32>[batch, seq].
 
     Yields:
@@ -84,7 +83,6 @@ def masks(encoder, features: dict) -> Iterator[np.ndarray]:
     """Yields the attention mask of each layer for one example.
 
     Args:
-        encoder: a `TableEncoder`.
         features: inputs of the encoder: name -> <int32>[1, seq].
 
     Yields:
@@ -115,7 +113,6 @@ def to_cells(encoder, features: dict, sources: dict[str, np.ndarray], shape) -> 
     """Computes the mean attention of groups of tokens to each cell, by layer and head.
 
     Args:
-        encoder: a `TableEncoder`.
         features: inputs of one example: name -> <int32>[1, seq].
         sources: name of a group -> its queries, <bool>[seq].
         shape: (rows without the header, columns) of the table.

@@ -88,7 +88,6 @@ class FlowByType:
 
     Args:
         num_layers: layers of the encoder; 0: uniform attention only.
-        num_heads: heads of each layer.
 
     Attributes:
         examples: number of added examples with data cells.
@@ -174,7 +173,6 @@ def measure(encoder, examples: Iterable[dict], most: int) -> tuple[FlowByType, F
     uniform attention is measured.
 
     Args:
-        encoder: a `TableEncoder`.
         examples: inputs without padding, each name -> <int32>[1, seq].
         most: largest number of examples with probabilities, which take quadratic memory.
 

@@ -86,7 +86,6 @@ def of_graph(graph: tf.Graph, branch=None) -> Count:
     """Counts a graph with static shapes.
 
     Args:
-        graph: the graph.
         branch: function that returns the value of a tensor that selects a branch; None: the graph
             must have no branches.
 

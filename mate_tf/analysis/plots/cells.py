@@ -44,11 +44,9 @@ def cell_heat_map(
     and row numbers only.
 
     Args:
-        table: the table.
         values: <float>[rows, columns], values of the data cells, 0 or larger, such as the
             probabilities of POINTR's first stage (MATE paper, section 4.1).
         marked_cells: (row, column) of cells with a frame, 0-based without the header.
-        title: text above the plot.
         label: name of the values.
         marked: name of the cells with a frame, below the table.
         max_value: value of the darkest colour; None: the largest value.

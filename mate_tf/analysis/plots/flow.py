@@ -23,7 +23,6 @@ def row_and_column_heads(flow: FlowByType, title: str = "") -> "Figure":
 
     Args:
         flow: accumulated attention of at least one layer.
-        title: text above the plot.
     """
     layers, heads = flow.by_head.shape[:2]
     width, height = max(2 * (0.3 * heads + 1.2) + 1, _LEAST_WIDTH), 0.3 * layers + 1.9

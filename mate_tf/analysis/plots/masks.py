@@ -28,7 +28,6 @@ def importance_map(importance, title: str = "") -> "Figure":
 
     Args:
         importance: <float>[heads, n, n].
-        title: text above the plot.
 
     Raises:
         InputError: if `importance` has another shape.
@@ -91,7 +90,6 @@ def head_importance(importance, title: str = "") -> "Figure":
 
     Args:
         importance: <float>[heads, n, n].
-        title: text above the plot.
 
     Raises:
         InputError: if `importance` has another shape.
@@ -112,7 +110,6 @@ def head_masks(mask, title: str = "") -> "Figure":
 
     Args:
         mask: <bool>[heads, n, n], as `mask_files.load` returns it.
-        title: text above the plot.
 
     Raises:
         InputError: if `mask` has another shape.

@@ -92,7 +92,6 @@ def percent_bar(figure: "Figure", image, panels, label: str) -> "Colorbar":
     """Adds the colour bar of an image with shares, in per cent, and returns it.
 
     Args:
-        figure: the figure.
         image: what has the colours, with values between 0 and 1.
         panels: the axes that the bar belongs to.
         label: name of the share.

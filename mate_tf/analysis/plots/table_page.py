@@ -30,10 +30,6 @@ def table_page(maps: CellMaps, title: str) -> str:
 
     It first shows the attention of the question, over all layers and heads. It contains the numbers
     of all pairs of shown cells; equal maps are stored once.
-
-    Args:
-        maps: the maps to show.
-        title: title of the page.
     """
     views = [_option(name, _VIEWS[name]) for name in _VIEWS if name in maps.views]
     layers = [_option(number, f"layer {number}") for number in range(1, maps.layers + 1)]

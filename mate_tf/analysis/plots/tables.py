@@ -41,7 +41,6 @@ def table_maps(
     the same colours, which the bar beside them explains. The question stands above the figure.
 
     Args:
-        maps: the maps to draw.
         title: text above the figure, before the question.
         sources: the sources to draw, of SOURCES.
         by_layer: whether to draw each layer too.

@@ -25,7 +25,6 @@ def save(path: str | os.PathLike, mask, made_by: Mapping = {}, of_last_token: bo
     0 or 1.
 
     Args:
-        path: the file.
         mask: <bool>[1 or heads, n, n], query before key.
         made_by: how it was made, such as the options of its training; JSON values.
         of_last_token: whether the last row and column are those of each example's last token,
@@ -55,7 +54,6 @@ def load(path: str | os.PathLike, num_heads: int | None = None) -> np.ndarray:
     """Reads a mask from a file that `save` wrote, <bool>[1 or heads, n, n].
 
     Args:
-        path: the file.
         num_heads: number of heads that the mask must fit; None: any.
 
     Raises:

@@ -48,10 +48,7 @@ def random_mask(n: int, num_heads: int, share: float, seed: int = 0) -> np.ndarr
     """Removes a share of random pairs from each head: the baseline of `prune`.
 
     Args:
-        n: number of positions.
-        num_heads: number of heads.
         share: share of each head's pairs to remove, from 0 to 1.
-        seed: seed of the draw.
 
     Returns:
         <bool>[heads, n, n]

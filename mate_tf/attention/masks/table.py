@@ -113,7 +113,6 @@ def windowed(context, ids, global_length: int, radius: int) -> tf.Tensor:
     bucket and the two beside it. Question tokens stay global at any rank.
 
     Args:
-        context: the TableContext.
         ids: <int32>[batch, seq], the context's row_ids or column_ids.
         global_length: G.
         radius: R.
@@ -129,7 +128,6 @@ def head_tokens(context, ids, bucket=None) -> HeadTokens:
     """Returns the tokens of `context` for heads that compare `ids`.
 
     Args:
-        context: the TableContext.
         ids: <int32>[batch, seq], the context's row_ids or column_ids.
         bucket: <int32>[batch, seq]; None puts all tokens into one bucket.
     """
@@ -166,10 +164,8 @@ def bigbird(context, random_blocks, block_size: int) -> tf.Tensor:
     """Computes BigBird's mask by blocks: the first block, the neighbours and random ones.
 
     Args:
-        context: the TableContext.
         random_blocks: <int>[heads, blocks, random], the random blocks of block 1, 2, … in each
             head. Blocks behind the last one have its random blocks.
-        block_size: tokens of a block.
 
     Returns:
         <bool>[batch, heads, queries, keys]

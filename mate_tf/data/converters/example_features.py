@@ -47,7 +47,6 @@ def example_features(
 
     Args:
         question: question with its answer.
-        table_id: id of its table.
         trim_id: store the end of an id that is too long for `question_id_ints`.
 
     Raises:
@@ -76,7 +75,6 @@ def to_example(
         values: name -> <int or float>[num_tokens] of features per token, or [size] of others.
             Missing features per token are padding only.
         length: features per token are padded to this length.
-        specs: the features.
     """
     example = tf.train.Example()
     for spec in specs:
@@ -114,7 +112,6 @@ def cell_texts(proto: interaction_pb2.Table, strip_names: bool = False) -> list[
     """Returns the texts of a table, header first, then row by row.
 
     Args:
-        proto: the table.
         strip_names: replace all column names by "".
 
     Raises:
@@ -279,7 +276,6 @@ def shared_words(
     Args:
         input_ids: <int32>[tokens].
         segment_ids: <int32>[tokens], 1 in the table.
-        tokenizer: tokenizer of the ids.
 
     Returns:
         <int32>[tokens], 1 for the pieces of shared words.

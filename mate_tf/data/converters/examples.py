@@ -342,10 +342,8 @@ class ExampleConverter:
         return values
 
     def _labels(self, question, table, sequence) -> np.ndarray:
-        """Returns <int32>[length], 1 for the tokens of the answer's cells.
-
-        Raises:
-            ConversionError: if a cell of the answer is not in the sequence.
+        """Returns <int32>[length], 1 for the tokens of the answer; ConversionError if a cell is not
+        there.
         """
         if self.config.update_answer_coordinates:
             return self._labels_from_texts(question.answer.answer_texts, table, sequence)

@@ -88,10 +88,7 @@ class Offsets:
         return len(self._tokenizer.pieces[piece_id].removeprefix(CONTINUATION))
 
     def _words(self, text: str) -> list[list[tuple[int, int]]]:
-        """Splits a text into words.
-
-        Returns, for each normalized character of each word, its (begin, end) in the text.
-        """
+        """Returns (begin, end) in the text for each normalized character of each word."""
         words, inside = [], False
         for position, character in enumerate(text):
             normal = self._normal[character]

@@ -287,8 +287,7 @@ class SequenceConverter(Rebuilt):
     def _example(self, question, sequences: Sequence[Sequence[np.ndarray]]) -> tf.train.Example:
         """Makes the example of sequences of texts, each padded to its part of the length.
 
-        The segment id is the position of the text in its sequence, or with towers the position of
-        the sequence.
+        Segment ids are positions of texts in their sequence, or with towers those of sequences.
         """
         values = {name: np.zeros(self.max_seq_length, np.int32) for name in _PER_TOKEN}
         for number, parts in enumerate(sequences):

@@ -184,8 +184,8 @@ _NOWHERE = (-1, -1)
 def _gold_tokens(question, ranges: np.ndarray) -> Sequence[int] | None:
     """Finds the first and last token of the first answer with a known position.
 
-    `ranges` <int64>[tokens, 2] are begin and end of each token in the text. Returns `_NOWHERE` for
-    questions without an answer; None if there are answers but no position is known.
+    `ranges` <int64>[tokens, 2] are of the text. Returns `_NOWHERE` without an answer; None if there
+    are answers but no position is known.
     """
     if not question.answer.answer_texts:
         return _NOWHERE

@@ -71,8 +71,6 @@ def generate(
     Args:
         seed: seed; the same seed gives the same sequences.
         split: name of the split; splits have different sequences.
-        number: number of sequences.
-        rules: rules of the sequences.
     """
     generator = random.Random(f"{seed} {split}")
     for index in range(number):

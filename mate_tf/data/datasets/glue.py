@@ -91,9 +91,7 @@ class Examples:
     no TF example.
 
     Args:
-        path: the file.
         split: its split; those that begin with train or dev have labels.
-        form: format of the task.
 
     Attributes:
         defects: broken lines that were left out, kind -> messages; complete at the end of an
@@ -148,7 +146,6 @@ def read(input_dir: str | os.PathLike, split: str, form: Format) -> Examples:
     Args:
         input_dir: folder with the files of the task, or the folder of all tasks.
         split: a key of `form.files`, or `AX` for the file of `find_diagnostics`.
-        form: format of the task.
 
     Raises:
         InputError: if the split is unknown; for others see `Examples`.

@@ -174,7 +174,6 @@ class _Given(NamedTuple):
 
     def where(self, kind: str, table_id: str) -> str:
         """Returns the name of a file for messages."""
-        del table_id
         return str(self.table if kind == _TABLES else self.passages)
 
 
@@ -283,11 +282,7 @@ def _question(entry: Any, where: str) -> _Question:
 class _LinkedTable(NamedTuple):
     """A table with its passages, shared by all questions about it.
 
-    Attributes:
-        proto: the table with the links of its cells.
-        passages: identifier -> text of each linked passage.
-        answers: finder of answers in table and passages.
-        defects: a message for each link without a passage.
+    `defects` has a message for each link without a passage.
     """
 
     proto: interaction_pb2.Table

@@ -150,7 +150,6 @@ def expanded_text(
     Each passage is used once. Entities without a passage are left out.
 
     Args:
-        cell: the cell.
         descriptions: identifier of an entity -> its passage.
         sources: one of SOURCES, the texts to return.
     """

@@ -165,10 +165,7 @@ def write_dir(
     The files have no expression in common. The same arguments give the same bytes.
 
     Args:
-        folder: folder of the files.
-        seed: seed of the expressions.
         sizes: split -> number of expressions.
-        rules: rules of the expressions.
     """
     expressions = generate(seed, rules)
     for split, size in sizes.items():

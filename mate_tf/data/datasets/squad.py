@@ -120,7 +120,6 @@ def read(input_dir: str | os.PathLike, split: str, version: str) -> Paragraphs:
 
     Args:
         input_dir: folder with train-v1.1.json and dev-v1.1.json, or those of version 2.0.
-        split: one of `SPLITS`.
         version: one of `VERSIONS`.
 
     Raises:

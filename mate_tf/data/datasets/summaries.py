@@ -36,7 +36,6 @@ class Documents:
 
     Args:
         path: file to read; with the ending .txt, an official one.
-        split: one of `SPLITS`.
         section_names: put the name of each section before its text; for official files.
 
     Attributes:
@@ -112,7 +111,6 @@ def read(input_dir: str | os.PathLike, split: str, section_names: bool = False) 
 
     Args:
         input_dir: folder with the files of either kind.
-        split: one of `SPLITS`.
         section_names: see `Documents`.
 
     Raises:

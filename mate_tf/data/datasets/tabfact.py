@@ -55,7 +55,6 @@ def read(
 
     Args:
         input_dir: the directory with `data/` and `tokenized_data/` or `collected_data/`.
-        split: one of `SPLITS`.
         raw: True reads the original statements, like the reference; False reads the lemmatized
             ones; None reads the original ones if `collected_data/` exists. A model trained on one
             kind does not work for the other.

@@ -23,7 +23,6 @@ def read(
     is read again with quoting, as a quoted text may hold a tab.
 
     Args:
-        path: the file.
         columns: the required columns; for a file without header, all columns in order.
         header: True if the first line has the names of the columns.
         broken: function that takes the error of a line with another number of cells; the line is

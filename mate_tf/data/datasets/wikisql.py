@@ -112,7 +112,6 @@ def read(
 
     Args:
         input_dir: the folder with the files, or a folder that has them in `data/`.
-        split: one of `SPLITS`.
         supervised: take cells and aggregation from the query. Otherwise only texts and number are
             taken, and the cells are found in the table: in "train" a text in several cells is not
             valid, in other splits the first cell is used.
@@ -179,9 +178,7 @@ def parse_query(where: str, fields: dict[str, Any], table: TypedTable) -> Query:
     """Parses a query of the release and checks it against its table.
 
     Args:
-        where: file and line, for messages.
         fields: "sel", "agg" and "conds", a list of [column, operator, value].
-        table: table of the query.
 
     Raises:
         InputError: if there is no column, aggregation or operator with a given number.

@@ -156,8 +156,6 @@ def read_table(
     r"""Reads a table of the release, in which \" is a quotation mark and \\ a backslash.
 
     Args:
-        path: the CSV file.
-        table_id: id of the table.
         original_cells: see `read`.
 
     Raises:

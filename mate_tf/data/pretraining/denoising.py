@@ -39,9 +39,7 @@ def spans(words: int, config: NoiseConfig, draw: np.random.Generator) -> list[tu
     it. All places of the spans among the other words are equally probable.
 
     Args:
-        words: number of words.
         config: share and mean length.
-        draw: source of random numbers.
 
     Returns:
         list of (first word, word behind the last one), in the order of the text. Both are equal for
@@ -73,7 +71,6 @@ def infill(
         starts: <bool>[tokens], true for the first token of a word.
         mask_id: id of [MASK].
         config: see `spans`.
-        draw: source of random numbers.
 
     Returns:
         <int32>[tokens of the noisy text].

@@ -41,7 +41,6 @@ def is_of_split(key: bytes, split: str, dev_share: float | None) -> bool:
 
     Args:
         key: the hash.
-        split: one of `SPLITS`.
         dev_share: share of "dev"; None if folders are the splits, so that all are in it.
     """
     if dev_share is None:
@@ -70,7 +69,6 @@ class Documents:
 
     Args:
         input_dir: a folder; it is searched with all sub-folders.
-        split: one of `SPLITS`.
         dev_share: share of the documents in "dev", if there are no folders for splits.
         tables: read tables too, not only the passages that they link to.
 

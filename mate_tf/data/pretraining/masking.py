@@ -130,8 +130,7 @@ class Masking:
     def _positions(self, chosen):
         """Lists the positions of the chosen tokens <bool>[batch, seq].
 
-        Returns <int32>[batch, max_predictions_per_seq], and weights <float32> of the same shape, 0
-        for unused entries.
+        Returns <int32>[batch, max_predictions_per_seq] and weights <float32>, 0 for unused entries.
         """
         size, count = shape_list(chosen)[0], self._config.max_predictions_per_seq
         chosen = tf.concat([chosen, tf.zeros([size, count], tf.bool)], axis=1)
@@ -158,10 +157,9 @@ def _shifted(x):
 
 
 def _take_while_they_fit(lengths, budget):
-    """Takes the words of each example in order, each if it still fits.
+    """Takes the words of each example in order, each if it still fits: <bool>[batch, words].
 
-    Args are <int32>[batch, words], the tokens of each word or 0, and <int32>[batch], the largest
-    number of tokens. Returns <bool>[batch, words], true for the words that are taken.
+    Args are <int32>[batch, words], the tokens of each word or 0, and <int32>[batch], the room.
     """
 
     def a_run(taken, open_, left):

@@ -47,7 +47,6 @@ class TableFolder:
 
     Args:
         input_dir: a folder, which is searched with all sub-folders, or a file.
-        split: one of `SPLITS`.
         dev_share: share of the pages in "dev", if there are no folders for splits.
 
     Attributes:

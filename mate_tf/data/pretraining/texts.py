@@ -67,7 +67,6 @@ def texts_with_tables(
         interactions: tables with questions.
         text_sources: some of `TEXT_SOURCES`.
         random_table_prob: share of the texts with a random table.
-        seed: seed of all random choices.
 
     Returns:
         iterator over interactions with one question each. The answer has only `class_index`,

@@ -168,12 +168,10 @@ def create_data(
         splits: name -> interactions. A reader may count defects of its files in an attribute
             `defects`, see `Report`.
         output_dir: folder of the files, see the top of this module.
-        converter: converter of the examples.
         test_batch_size: batch size of all splits but "train".
         processes: number of processes. Each process imports TensorFlow first, which takes seconds,
             so 1 is the fastest for a few thousand questions. With more than 1, the main module must
             be importable (`if __name__ == "__main__":`).
-        seed: seed of the shuffling.
 
     Raises:
         InputError: if a split has no interactions, or none of its questions gives an example.
@@ -210,8 +208,6 @@ def convert_split(
 
     Args:
         interactions: interactions with the questions to convert.
-        converter: converter of the examples.
-        path: path of the examples.
         processes: see `create_data`.
         shuffle_seed: seed of the shuffling; None keeps the order.
         multiple_of: empty examples are added up to a multiple of this number.
@@ -334,10 +330,7 @@ def _result(part: list[bytes], future) -> list[Converted]:
 
 @contextlib.contextmanager
 def _without_interrupts():
-    """Delays signals of the terminal in this block; processes started in it never get them.
-
-    Otherwise each worker would print a stack trace. This process ends them, see `_workers`.
-    """
+    """Keeps signals of the terminal from processes started here, which would print stack traces."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
     try:
         yield

@@ -36,7 +36,6 @@ def read(
     """Reads the interactions of a file, without their extensions.
 
     Args:
-        path: the file.
         keep: function of a line that decides whether it is parsed; blank lines never are.
 
     Returns:

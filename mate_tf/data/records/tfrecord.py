@@ -103,7 +103,6 @@ def dataset(
 
     Args:
         pattern: TFRecord files of examples, a path or pattern.
-        batch_size: examples per batch.
         seq_length: tokens per example, at least those of the records; shorter examples are padded.
             None: the length in the records.
         buckets: sequence lengths of batches, up to `seq_length`, which is always added. An example
@@ -261,11 +260,7 @@ def _is_text(value) -> bool:
 
 
 def _stored(files: Sequence[str]) -> tuple[int, tuple[feature_names.Feature, ...]]:
-    """Returns length and features of the stored examples, by the first example of each file.
-
-    Raises:
-        InputError: if the files differ, or have no records.
-    """
+    """Returns length and features of all files; InputError if these differ or are empty."""
     kinds = {}
     for path in files:
         record = next(frames.unscanned_records(path), None)
@@ -289,10 +284,7 @@ def _stored(files: Sequence[str]) -> tuple[int, tuple[feature_names.Feature, ...
 
 
 def _kind(path: str, record: bytes) -> tuple[int, tuple[feature_names.Feature, ...]]:
-    """Returns length and features of a stored example.
-
-    The features are `features.ALL` or `features.SEQUENCE`, with `features.TARGET` if it has that.
-    """
+    """Returns length and features of an example: ALL or SEQUENCE, with TARGET if there is one."""
     try:
         stored = tf.train.Example.FromString(record).features.feature
     except DecodeError as error:

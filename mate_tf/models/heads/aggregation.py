@@ -34,9 +34,6 @@ def aggregation_head(config):
 class AggregationHead(PooledHead):
     """Predicts an operation. The loss is the cross entropy of the label.
 
-    Args:
-        config: a ClassifierConfig.
-
     Raises:
         InputError: for fewer than two operations.
     """
@@ -47,17 +44,7 @@ class AggregationHead(PooledHead):
         super().__init__(config, config.num_aggregation_labels, "agg", name=name, **kwargs)
 
     def call(self, x, *, cells, features):
-        """Scores operations.
-
-        Args:
-            x: <float>[batch, hidden], the encoder's pooled output.
-            cells: unused.
-            features: unused.
-
-        Returns:
-            logits_aggregation <float32>[batch, operations]; pred_aggr <int32>[batch].
-        """
-        del cells, features
+        """Returns logits_aggregation <float32>[batch, operations] and pred_aggr <int32>[batch]."""
         logits = self._logits(x)
         return {
             "logits_aggregation": logits,
@@ -65,17 +52,7 @@ class AggregationHead(PooledHead):
         }
 
     def loss(self, outputs, *, cells, features):
-        """Computes the cross entropy times `aggregation_loss_importance`.
-
-        Args:
-            outputs: reads logits_aggregation <float32>[batch, operations].
-            cells: unused.
-            features: reads aggregation_function_id <int32>[batch, 1].
-
-        Returns:
-            <float32>[batch], and a dict with it.
-        """
-        del cells
+        """Computes the cross entropy times `aggregation_loss_importance`, <float32>[batch]."""
         per_example = self._config.aggregation_loss_importance * (
             tf.nn.sparse_softmax_cross_entropy_with_logits(
                 labels=tf.reshape(features["aggregation_function_id"], [-1]),
@@ -98,9 +75,6 @@ class AnswerSupervisedAggregationHead(AggregationHead):
     The expectation of an average has no closed form. "ratio" divides the expected sum by the
     expected count. "first_order" and "second_order" are Taylor expansions of E[1 / count], given
     that a cell is selected, around the expected number of the other selected cells.
-
-    Args:
-        config: a ClassifierConfig.
 
     Raises:
         InputError: if options of the config contradict each other.
@@ -129,13 +103,9 @@ class AnswerSupervisedAggregationHead(AggregationHead):
     def loss(self, outputs, *, cells, features):
         """Computes the loss of the operation and of the result.
 
-        Args:
-            outputs: reads logits_aggregation <float32>[batch, operations], logits and probs
-                <float32>[batch, seq].
-            cells: unused.
-            features: reads label_ids, row_ids <int32>[batch, seq]; answer <float32>[batch, 1], NaN
-                if it is not a number; numeric_values <float32>[batch, seq], NaN for cells without a
-                number; numeric_values_scale <float32>[batch, seq], number of tokens of the cell.
+        Beside labels and ids it reads answer <float32>[batch, 1], NaN if it is not a number;
+        numeric_values <float32>[batch, seq], NaN for cells without a number; numeric_values_scale
+        <float32>[batch, seq], number of tokens of the cell.
 
         Returns:
             <float32>[batch], and a dict of <float32>[batch]:
@@ -146,7 +116,6 @@ class AnswerSupervisedAggregationHead(AggregationHead):
             large_answer_loss_mask: 0 if the loss of the result is above `answer_loss_cutoff`.
                 Such an example adds neither loss.
         """
-        del cells
         config, logits = self._config, outputs["logits_aggregation"]
         answer = tf.reshape(tf.cast(features["answer"], tf.float32), [-1])
         mask = self._aggregate_mask(logits, answer, features)
@@ -195,9 +164,8 @@ class AnswerSupervisedAggregationHead(AggregationHead):
         return tf.reduce_sum(results * weights, axis=1)
 
     def _chosen(self, outputs, features):
-        """Returns the token's probability divided by the tokens of its cell, <float32>[batch, seq].
-
-        The sum over the tokens of a cell is the probability that the cell is selected.
+        """Returns P(token) divided by the tokens of its cell, <float32>[batch, seq]; P(cell) is the
+        sum.
         """
         probs = outputs["probs"]
         if self._config.use_gumbel_for_cells:
@@ -238,12 +206,7 @@ def expected_results(probs, numbers, average=RATIO):
 
 
 def _minus_log_share(part, logits):
-    """Returns -log of the probability of some classes, <float32>[batch].
-
-    Args:
-        part: <float32>[batch, some classes], their logits.
-        logits: <float32>[batch, classes], all logits.
-    """
+    """Returns -log P of the classes `part` among all, from logits: <float32>[batch]."""
     return tf.reduce_logsumexp(logits, axis=1) - tf.reduce_logsumexp(part, axis=1)
 
 

@@ -15,11 +15,12 @@ class Head(keras.layers.Layer):
     """A prediction of a `TableClassifier`. A subclass has two methods:
 
         head(x, cells=cells, features=features) -> dict of outputs
-        head.loss(outputs, cells=cells, features=features) -> (<float32>[batch], dict of outputs)
+        head.loss(outputs, cells=cells, features=features) -> (<float32>[batch], dict of losses)
 
-    x is the encoder's output that the head `reads`. `outputs` are the outputs of all heads so far.
-    A head computes in float32 under every mixed precision policy. `checkpoint_variables` gives its
-    variables the names of the reference's checkpoints.
+    x is the encoder's output that the head `reads`, `cells` the `Cells` of the batch, `features`
+    the features of the examples. `outputs` are the outputs of all heads so far. A head computes in
+    float32 under every mixed precision policy. `checkpoint_variables` gives its variables the names
+    of the reference's checkpoints.
 
     Args:
         config: a ClassifierConfig.

@@ -35,9 +35,6 @@ class _SelectionHead(Head):
 
     The loss is 0 for examples with a computed answer (`aggregate_mask`) and, with
     `mask_examples_without_labels`, for examples without a labelled token.
-
-    Args:
-        config: a ClassifierConfig.
     """
 
     def __init__(self, config, name="cell_selection", **kwargs):
@@ -46,7 +43,6 @@ class _SelectionHead(Head):
             self.labels = ("label_ids",)
 
     def checkpoint_variables(self):
-        """Returns name in the reference's checkpoints -> variable."""
         return {name: getattr(self, name) for name in self._scorer_names()}
 
     def _scorer_names(self):
@@ -108,11 +104,6 @@ class TokenHead(_SelectionHead):
     def call(self, x, *, cells, features):
         """Scores cells.
 
-        Args:
-            x: <float>[batch, seq, hidden], the encoder's sequence output.
-            cells: `Cells` of the batch.
-            features: reads input_mask <int32>[batch, seq].
-
         Returns:
             dict with token_logits, logits and probs <float32>[batch, seq]; selected_tokens
             <int32>[batch, seq], 1 for the tokens of the selected cells.
@@ -124,17 +115,7 @@ class TokenHead(_SelectionHead):
         return self._bernoulli_outputs(token_logits, logits, cells, features)
 
     def loss(self, outputs, *, cells, features):
-        """Computes the token loss.
-
-        Args:
-            outputs: reads logits <float32>[batch, seq].
-            cells: unused.
-            features: reads label_ids, input_mask <int32>[batch, seq].
-
-        Returns:
-            <float32>[batch], and a dict of losses <float32>[batch].
-        """
-        del cells
+        """Computes the token loss, <float32>[batch]."""
         labels = tf.cast(features["label_ids"], tf.float32)
         mask = tf.cast(features["input_mask"], tf.float32)
         weight = tf.fill(tf.shape(labels), float(self._config.positive_weight))
@@ -160,7 +141,6 @@ class ColumnAndCellHead(_SelectionHead):
     """
 
     def build(self, input_shape):
-        """Creates the scorers of tokens and columns for inputs [batch, seq, hidden]."""
         super().build(input_shape)
         self.column_output_weights, self.column_output_bias = self._scorer(
             "column_output", input_shape[-1]
@@ -171,11 +151,6 @@ class ColumnAndCellHead(_SelectionHead):
 
     def call(self, x, *, cells, features):
         """Scores columns and cells.
-
-        Args:
-            x: <float>[batch, seq, hidden], the encoder's sequence output.
-            cells: `Cells` of the batch.
-            features: reads input_mask <int32>[batch, seq].
 
         Returns:
             dict with the outputs of `TokenHead.call` and column_logits <float32>[batch, columns].
@@ -202,17 +177,7 @@ class ColumnAndCellHead(_SelectionHead):
         return logits
 
     def loss(self, outputs, *, cells, features):
-        """Computes the column loss plus the cell loss.
-
-        Args:
-            outputs: reads token_logits <float32>[batch, seq], column_logits
-                <float32>[batch, columns].
-            cells: `Cells` of the batch.
-            features: reads label_ids, input_mask <int32>[batch, seq].
-
-        Returns:
-            <float32>[batch], and a dict of losses <float32>[batch].
-        """
+        """Computes the column loss plus the cell loss, <float32>[batch]."""
         labels = tf.cast(features["label_ids"], tf.float32)
         # [batch, rows, columns] -> [batch, columns]
         tokens_per_column = tf.reduce_sum(cells.sum(labels), axis=1)
@@ -252,17 +217,7 @@ class CellSoftmaxHead(_SelectionHead):
     """
 
     def call(self, x, *, cells, features):
-        """Scores cells.
-
-        Args:
-            x: <float>[batch, seq, hidden], the encoder's sequence output.
-            cells: `Cells` of the batch.
-            features: reads input_mask <int32>[batch, seq].
-
-        Returns:
-            dict with the outputs of `TokenHead.call`. `probs` is P(c) and `logits` is S(c) of the
-            token's cell.
-        """
+        """Returns the outputs of `TokenHead.call`, with P(c) as `probs` and S(c) as `logits`."""
         token_logits = self._token_logits(x)
         scores = cells.mean(token_logits) + LOG_ZERO * (1.0 - cells.in_table)
         log_probs, log_none = _log_softmax(scores, self._none(token_logits))
@@ -281,16 +236,7 @@ class CellSoftmaxHead(_SelectionHead):
         }
 
     def loss(self, outputs, *, cells, features):
-        """Computes the cell cross entropy; for examples without gold cells see above, else 0.
-
-        Args:
-            outputs: reads token_logits <float32>[batch, seq].
-            cells: `Cells` of the batch.
-            features: reads label_ids, input_mask <int32>[batch, seq].
-
-        Returns:
-            <float32>[batch], and a dict of losses <float32>[batch].
-        """
+        """Computes the cell cross entropy; for examples without gold cells see above, else 0."""
         config = self._config
         per_example = cell_cross_entropy(
             cells.mean(outputs["token_logits"]),
@@ -348,14 +294,8 @@ def _flat(values):
 
 
 def _log_softmax(scores, none=None):
-    """Computes the log-softmax over all cells and, if it is given, "no cell".
-
-    Args:
-        scores: <float32>[batch, rows, columns].
-        none: <float32>[batch], score of "no cell", or None.
-
-    Returns:
-        <float32>[batch, rows, columns] of the cells and <float32>[batch] of `none`, or None.
+    """Returns the log-softmax of scores [batch, rows, columns] and, if it is given, of none
+    [batch].
     """
     if none is None:
         return tf.reshape(tf.nn.log_softmax(_flat(scores)), tf.shape(scores)), None
@@ -373,12 +313,6 @@ def _without_column_0(columns):
 
 
 def _tokens_of(chosen, cells, features):
-    """Returns the tokens of selected data cells, <int32>[batch, seq].
-
-    Args:
-        chosen: <bool>[batch, rows, columns], the selected cells.
-        cells: `Cells` of the batch.
-        features: reads input_mask <int32>[batch, seq].
-    """
+    """Returns the tokens <int32>[batch, seq] of chosen data cells <bool>[batch, rows, columns]."""
     chosen = tf.cast(chosen, tf.float32) * cells.in_table
     return tf.cast(cells.to_tokens(chosen), tf.int32) * tf.cast(features["input_mask"], tf.int32)

@@ -11,9 +11,6 @@ class ClassificationHead(PooledHead):
 
     The loss is the cross entropy times the weight of the gold class (`label_weights`).
 
-    Args:
-        config: a ClassifierConfig.
-
     Raises:
         InputError: if `num_classification_labels` or `classification_label_weight` is not valid.
     """
@@ -32,17 +29,7 @@ class ClassificationHead(PooledHead):
         self._label_weights = label_weights(config.classification_label_weight, self.num_labels)
 
     def call(self, x, *, cells, features):
-        """Scores classes.
-
-        Args:
-            x: <float>[batch, width], the encoder's pooled output.
-            cells: unused.
-            features: unused.
-
-        Returns:
-            logits_cls and probs_cls <float32>[batch, classes]; pred_cls <int32>[batch].
-        """
-        del cells, features
+        """Returns logits_cls, probs_cls <float32>[batch, classes] and pred_cls <int32>[batch]."""
         logits = self._logits(x)
         return {
             "logits_cls": logits,
@@ -51,17 +38,7 @@ class ClassificationHead(PooledHead):
         }
 
     def loss(self, outputs, *, cells, features):
-        """Computes the weighted cross entropy.
-
-        Args:
-            outputs: reads logits_cls <float32>[batch, classes].
-            cells: unused.
-            features: reads classification_class_index <int32>[batch, 1].
-
-        Returns:
-            <float32>[batch], and a dict with it.
-        """
-        del cells
+        """Computes the weighted cross entropy, <float32>[batch]."""
         classes = tf.reshape(features["classification_class_index"], [-1])
         per_example = tf.nn.sparse_softmax_cross_entropy_with_logits(
             labels=classes, logits=outputs["logits_cls"]
@@ -75,9 +52,6 @@ class ChoiceHead(ClassificationHead):
 
     The input is the pooled output of each choice, <float>[batch, choices, width]. One linear layer
     computes a logit for each choice. The loss is that of `ClassificationHead` over the choices.
-
-    Args:
-        config: a ClassifierConfig.
 
     Raises:
         InputError: see `ClassificationHead`.
@@ -97,9 +71,6 @@ class RegressionHead(PooledHead):
     """Predicts a number for the whole example, such as the similarity of two texts.
 
     The loss is the squared error. It is 0 for examples without a number, such as padding examples.
-
-    Args:
-        config: a ClassifierConfig.
     """
 
     labels = ("answer",)
@@ -116,45 +87,17 @@ class RegressionHead(PooledHead):
         )
 
     def call(self, x, *, cells, features):
-        """Predicts the number.
-
-        Args:
-            x: <float>[batch, width], the encoder's pooled output.
-            cells: unused.
-            features: unused.
-
-        Returns:
-            logits_cls <float32>[batch, 1], the number.
-        """
-        del cells, features
+        """Returns logits_cls <float32>[batch, 1], the number."""
         return {"logits_cls": self._logits(x)}
 
     def loss(self, outputs, *, cells, features):
-        """Computes the squared error.
-
-        Args:
-            outputs: reads logits_cls <float32>[batch, 1].
-            cells: unused.
-            features: reads answer <float32>[batch, 1].
-
-        Returns:
-            <float32>[batch], and a dict with it.
-        """
-        del cells
+        """Computes the squared error, <float32>[batch]."""
         per_example = squared_error(outputs["logits_cls"], features["answer"])
         return per_example, {"regression_loss_per_example": per_example}
 
 
 def squared_error(predicted, gold):
-    """Computes the squared error of each example.
-
-    Args:
-        predicted: <float32>[batch, 1].
-        gold: <float32>[batch, 1].
-
-    Returns:
-        <float32>[batch], 0 for examples with NaN as gold number.
-    """
+    """Returns the squared error of <float32>[batch, 1] both: [batch], 0 where `gold` is NaN."""
     # [batch, 1] -> [batch]
     gold = tf.reshape(gold, [-1])
     known = ~tf.math.is_nan(gold)

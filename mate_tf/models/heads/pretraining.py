@@ -12,9 +12,6 @@ class MaskedWordHead(keras.layers.Layer):
     """BERT's head for masked words. Its output weights are the word embeddings.
 
     It computes in float32 under every mixed precision policy.
-
-    Args:
-        config: the EncoderConfig.
     """
 
     def __init__(self, config, **kwargs):
@@ -67,9 +64,6 @@ class RandomTableHead(keras.layers.Layer):
     """Classifies the pooled output: 1 for a random table, 0 for the text's own table.
 
     This is BERT's next sentence head. It computes in float32.
-
-    Args:
-        config: the EncoderConfig.
     """
 
     def __init__(self, config, **kwargs):

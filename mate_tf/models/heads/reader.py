@@ -23,13 +23,9 @@ def span_head(config, **kwargs):
 
 
 def first_labelled(label_ids):
-    """Finds the first and the last token of the first run of labelled tokens.
+    """Finds the first and the last token of the first run of labels <int32>[batch, seq] above 0.
 
-    Args:
-        label_ids: <int32>[batch, seq], not 0 for labelled tokens.
-
-    Returns:
-        <int32>[batch, 2], -1 for examples without labelled tokens.
+    Returns <int32>[batch, 2], -1 for examples without labelled tokens.
     """
     found = [tf.argmax(each, 1, tf.int32) for each in spans.gold_boundaries(label_ids)]
     anything = tf.reduce_any(label_ids > 0, axis=1, keepdims=True)
@@ -48,9 +44,6 @@ class ReaderHead(spans.SpansHead):
     The gold span is the first run of labelled tokens (first appearance), if it is a candidate: no
     longer than `max_span_length` and within one data cell, or the empty span. The loss is the mean
     over examples with a gold span.
-
-    Args:
-        config: a ClassifierConfig.
 
     Raises:
         InputError: if the width or the activation is not valid.
@@ -84,17 +77,7 @@ class ReaderHead(spans.SpansHead):
         return {}
 
     def call(self, x, *, cells, features):
-        """Scores spans.
-
-        Args:
-            x: <float>[batch, seq, hidden], the encoder's sequence output.
-            cells: unused.
-            features: reads row_ids and column_ids <int32>[batch, seq].
-
-        Returns:
-            dict with the outputs of `SpanHead.call`.
-        """
-        del cells
+        """Returns the outputs of `SpanHead.call`."""
         # [2 * hidden, width] -> two of [hidden, width]
         of_start, of_end = tf.split(self.span_hidden_kernel, 2)
         # [batch, seq, hidden], [hidden, width] -> [batch, seq, width]
@@ -114,17 +97,7 @@ class ReaderHead(spans.SpansHead):
         return self._outputs(tf.concat(logits, axis=1) + self.span_output_bias, features)
 
     def loss(self, outputs, *, cells, features):
-        """Computes the cross entropy of the gold span.
-
-        Args:
-            outputs: reads span_logits <float32>[batch, spans], span_indexes <int32>[spans, 2].
-            cells: unused.
-            features: reads label_ids, row_ids, column_ids <int32>[batch, seq].
-
-        Returns:
-            <float32>[batch], and a dict of losses.
-        """
-        del cells
+        """Computes the cross entropy of the gold span, <float32>[batch]."""
         # [batch, 1, 2]
         gold = first_labelled(features["label_ids"])[:, tf.newaxis]
         # [spans, 2], [batch, 1, 2] -> [batch, spans]

@@ -29,28 +29,12 @@ def of_starts(values, max_length):
 
 
 def of_ends(values, max_length):
-    """Gathers the values of the last token of each span; see `of_starts`.
-
-    Args:
-        values: [batch, seq, ...].
-        max_length: tokens of the longest span.
-
-    Returns:
-        [batch, spans, ...].
-    """
+    """Gathers the values [batch, seq, ...] of the last token of each span; see `of_starts`."""
     return tf.concat(ends_by_length(values, max_length), axis=1)
 
 
 def starts_by_length(values, max_length):
-    """Returns the parts of `of_starts`, one slice for each length from 1 to `max_length`.
-
-    Args:
-        values: [batch, seq, ...].
-        max_length: tokens of the longest span.
-
-    Returns:
-        list of [batch, spans of a length, ...].
-    """
+    """Returns the parts of `of_starts`: [batch, spans of a length, ...] for each length from 1."""
     # No span of `size` tokens starts in the last `size - 1` tokens.
     return [values[:, : (1 - size) or None] for size in range(1, max_length + 1)]
 
@@ -105,9 +89,6 @@ class SpansHead(Head):
     """Base class of heads that select a span within a data cell. A subclass scores all spans.
 
     With `allow_empty_span` the first token, [CLS], represents the empty span.
-
-    Args:
-        config: a ClassifierConfig.
     """
 
     labels = ("label_ids",)
@@ -141,12 +122,7 @@ class SpansHead(Head):
         return in_cells | (tf.range(shape_list(in_cells)[1]) == 0)[tf.newaxis]
 
     def _of_boundaries(self, starts, ends):
-        """Returns scores of spans, <float32>[batch, spans]: sums of start and end scores.
-
-        Args:
-            starts: <float32>[batch, seq], scores of tokens as the first of a span.
-            ends: <float32>[batch, seq], scores of tokens as the last of a span.
-        """
+        """Adds scores of starts and ends, <float32>[batch, seq] both: [batch, spans]."""
         return of_starts(starts, self._max_length) + of_ends(ends, self._max_length)
 
     def _named(self, per_example):
@@ -163,9 +139,6 @@ class SpanHead(SpansHead):
     losses of all gold spans of an example are added, as in the reference. If there are labelled
     runs in two cells, this includes the span from one cell into the other. An example without gold
     spans has loss 0 and counts in the mean.
-
-    Args:
-        config: a ClassifierConfig.
     """
 
     def build(self, input_shape):
@@ -176,7 +149,6 @@ class SpanHead(SpansHead):
         super().build(input_shape)
 
     def checkpoint_variables(self):
-        """Returns name in the reference's checkpoints -> variable."""
         return {
             "loss/span_output_weights": self.span_output_weights,
             "loss/span_output_bias": self.span_output_bias,
@@ -184,11 +156,6 @@ class SpanHead(SpansHead):
 
     def call(self, x, *, cells, features):
         """Scores spans.
-
-        Args:
-            x: <float>[batch, seq, hidden], the encoder's sequence output.
-            cells: unused.
-            features: reads row_ids and column_ids <int32>[batch, seq].
 
         Returns:
             dict with
@@ -200,7 +167,6 @@ class SpanHead(SpansHead):
                 within a cell.
             empty_span_log_prob: <float32>[batch], with `allow_empty_span` only.
         """
-        del cells
         # [2 * hidden] -> two of [hidden]
         of_start, of_end = tf.split(self.span_output_weights, 2)
         # [batch, seq, hidden], [hidden] -> [batch, seq]
@@ -209,17 +175,7 @@ class SpanHead(SpansHead):
         return self._outputs(logits, features)
 
     def loss(self, outputs, *, cells, features):
-        """Computes the summed cross entropy of the gold spans.
-
-        Args:
-            outputs: reads span_logits <float32>[batch, spans].
-            cells: unused.
-            features: reads label_ids <int32>[batch, seq].
-
-        Returns:
-            <float32>[batch], and a dict of losses.
-        """
-        del cells
+        """Computes the summed cross entropy of the gold spans, <float32>[batch]."""
         starts, ends = gold_boundaries(features["label_ids"])
         gold = of_starts(starts, self._max_length) * of_ends(ends, self._max_length)
         return self._named(summed_cross_entropy(gold, outputs["span_logits"]))
@@ -230,9 +186,6 @@ class BoundaryHead(SpansHead):
 
     The score of a span is the sum of both logits. (The reference omits the start's.) The loss is
     the cross entropy of the first tokens of labelled runs plus that of the last tokens.
-
-    Args:
-        config: a ClassifierConfig.
     """
 
     def build(self, input_shape):
@@ -246,24 +199,12 @@ class BoundaryHead(SpansHead):
         super().build(input_shape)
 
     def checkpoint_variables(self):
-        """Returns name in the reference's checkpoints -> variable."""
         names = ("start_output_weights", "start_output_bias")
         names += ("end_output_weights", "end_output_bias")
         return {f"loss/{name}": getattr(self, name) for name in names}
 
     def call(self, x, *, cells, features):
-        """Scores spans.
-
-        Args:
-            x: <float>[batch, seq, hidden], the encoder's sequence output.
-            cells: unused.
-            features: reads row_ids and column_ids <int32>[batch, seq].
-
-        Returns:
-            dict with the outputs of `SpanHead.call`, and start_logits and end_logits
-            <float32>[batch, seq].
-        """
-        del cells
+        """Returns those of `SpanHead.call`, with start_logits, end_logits <float32>[batch, seq]."""
         # [batch, seq, hidden], [hidden] -> [batch, seq]
         starts = tf.linalg.matvec(x, self.start_output_weights) + self.start_output_bias
         ends = tf.linalg.matvec(x, self.end_output_weights) + self.end_output_bias
@@ -274,17 +215,7 @@ class BoundaryHead(SpansHead):
         }
 
     def loss(self, outputs, *, cells, features):
-        """Computes the cross entropy of the gold boundaries.
-
-        Args:
-            outputs: reads start_logits, end_logits <float32>[batch, seq].
-            cells: unused.
-            features: reads label_ids <int32>[batch, seq].
-
-        Returns:
-            <float32>[batch], and a dict of losses.
-        """
-        del cells
+        """Computes the cross entropy of the gold boundaries, <float32>[batch]."""
         starts, ends = gold_boundaries(features["label_ids"])
         return self._named(
             summed_cross_entropy(starts, outputs["start_logits"])
@@ -293,10 +224,5 @@ class BoundaryHead(SpansHead):
 
 
 def summed_cross_entropy(gold, logits):
-    """Returns the sum of -log P over all gold classes, <float32>[batch].
-
-    Args:
-        gold: <float32>[batch, classes], 1 for gold classes.
-        logits: <float32>[batch, classes].
-    """
+    """Returns the sum of -log P over gold classes 1 of <float32>[batch, classes]: [batch]."""
     return -tf.reduce_sum(gold * tf.nn.log_softmax(logits), axis=1)

@@ -55,7 +55,6 @@ def read(
     only, since answer cells then are cells that contain the answer.
 
     Args:
-        input_dir: the folder.
         split: "train", "dev" or "test".
         seed: seed of the choice of tables that are held out.
 
@@ -87,10 +86,7 @@ def read(
 
 
 def _group_key(line: Line):
-    """Returns a key that is equal for lines that are converted in one step.
-
-    These are the lines of a conversation, or consecutive questions about one table.
-    """
+    """Returns a key that is equal for lines of a conversation, or about the same table."""
     if line.in_conversation:
         return line.interaction_id
     return line.table, line.title, line.number // _LINES_TOGETHER
