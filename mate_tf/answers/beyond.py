@@ -4,9 +4,9 @@ import re
 
 from mate_tf.answers import asked
 from mate_tf.answers.sheet import Meaning, Sheet
-from mate_tf.evaluation.lexical import STOP_WORDS
 from mate_tf.tables import pruning
 from mate_tf.tables.columns import Kind
+from mate_tf.tables.pruning import STOP_WORDS
 
 _OPERATIONS = {
     asked.MEDIAN: "medians are not computed",

@@ -14,10 +14,9 @@ import numpy as np
 
 from mate_tf.answers import comparisons
 from mate_tf.answers.programs import Condition, Order, Program
-from mate_tf.evaluation.lexical import STOP_WORDS
 from mate_tf.tables import columns, pruning, question_nouns
 from mate_tf.tables.columns import Column, Kind
-from mate_tf.tables.pruning import usual_words
+from mate_tf.tables.pruning import STOP_WORDS, usual_words
 
 _MOST_WORDS = 8
 """Words of the longest text of a cell that is looked for in a question."""

@@ -7,9 +7,9 @@ are asked have a column "Salary". These counts need no gold cells.
 import collections
 from collections.abc import Iterable, Mapping, Set
 
-from mate_tf.evaluation.lexical import STOP_WORDS
 from mate_tf.protos.interaction_pb2 import Interaction
 from mate_tf.tables import pruning
+from mate_tf.tables.pruning import STOP_WORDS
 from mate_tf.tables.text import WORD
 
 MIN_COUNT = 10

@@ -15,9 +15,10 @@ from mate_tf.errors import InputError
 from mate_tf.evaluation import extractive
 from mate_tf.evaluation.cell_ranking import rank_cells, rank_expanded_cells
 from mate_tf.evaluation.given_answers import commonest_answer
-from mate_tf.evaluation.lexical import STOP_WORDS, LexicalClassifier
+from mate_tf.evaluation.lexical import LexicalClassifier
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.protos.interaction_pb2 import Interaction
+from mate_tf.tables.pruning import STOP_WORDS
 
 Interactions = Iterable[Interaction]
 Predictor = Callable[[Interactions], dict[str, Prediction]]

@@ -12,16 +12,9 @@ import numpy as np
 from mate_tf.errors import InputError
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.protos.interaction_pb2 import Interaction
+from mate_tf.tables.pruning import STOP_WORDS
 
 _TOKEN = re.compile(r"\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|[^\W\d_]+", re.ASCII)
-
-STOP_WORDS = frozenset(
-    _TOKEN.findall("""
-a all an and are as at be by did do does for from had has have how in is it its list many me much
-of on or show tell than that the them these they this those to was were what when where which
-who whose with
-""")
-)
 
 _NUMBER_WORDS = {
     word: str(number)

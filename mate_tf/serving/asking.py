@@ -13,7 +13,7 @@ from mate_tf.evaluation.calibration import Calibration
 from mate_tf.serving import confidence, names, notes, whole
 from mate_tf.serving.answer import Answer, of_cells, of_class
 from mate_tf.serving.prepared import PreparedTable
-from mate_tf.serving.read_part import ReadPart
+from mate_tf.serving.read_part import ReadPart, described
 from mate_tf.serving.served import ServedModel
 from mate_tf.tables import linearize
 
@@ -132,9 +132,8 @@ class Asking:
         found, *_ = whole.Joining(sheet, meaning, read, direct).answers()
         cuts = [*filter(None, [table.unread]), *prepared.unknown_words]
         if len(windows.columns) < table.num_columns:
-            lacking = np.setdiff1d(np.arange(table.num_columns), windows.columns)
-            dropped = ", ".join(table.columns[index] for index in lacking)
-            cuts.append(f"{linearize.Cut(linearize.COLUMNS, len(lacking))}: {dropped}")
+            cut = linearize.Cut(linearize.COLUMNS, table.num_columns - len(windows.columns))
+            cuts.append(described(cut, windows.columns, table.num_columns))
         cuts += map(str, read.cuts)
         answer = of_cells(prepared, found.outputs(shape), cuts)
         problem = beyond.problem(sheet, meaning)

@@ -13,8 +13,8 @@ from mate_tf.data import interactions as data
 from mate_tf.errors import InputError
 from mate_tf.evaluation import unanswerable
 from mate_tf.evaluation.associations import Associations
-from mate_tf.evaluation.lexical import STOP_WORDS
 from mate_tf.tables import amounts, moments, pruning
+from mate_tf.tables.pruning import STOP_WORDS
 
 MOST = 2
 """Names that count; more of them say no more."""

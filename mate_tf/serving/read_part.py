@@ -85,18 +85,25 @@ class ReadPart:
 
     def notes(self) -> list[str]:
         """Describes what was left out, such as "3 rows dropped: 5, 8 to 9"."""
-        return [self._note(cut) for cut in self._cuts]
+        lines = {ROWS: (self.rows, self.shape[0]), COLUMNS: (self.columns, self.shape[1])}
+        return [
+            described(cut, *lines[cut.kind]) if cut.kind in lines else str(cut)
+            for cut in self._cuts
+        ]
 
-    def _note(self, cut: Cut) -> str:
-        if cut.kind not in (ROWS, COLUMNS):
-            return str(cut)
-        read, number = (
-            (self.rows, self.shape[0]) if cut.kind == ROWS else (self.columns, self.shape[1])
-        )
-        found = list(_ranges(np.setdiff1d(np.arange(number), read) + 1))
-        more = f" and {len(found) - _MOST_RANGES} more ranges" * (len(found) > _MOST_RANGES)
-        # The histogram is no row of the table and has no number.
-        return f"{cut}: {', '.join(found[:_MOST_RANGES])}{more}" if found else str(cut)
+
+def described(cut: Cut, read: np.ndarray, number: int) -> str:
+    """Describes rows or columns that were left out, such as "3 rows dropped: 5, 8 to 9".
+
+    Args:
+        cut: what was left out.
+        read: <int64>[n], rows or columns that were read, from 0.
+        number: number of all of them.
+    """
+    found = list(_ranges(np.setdiff1d(np.arange(number), read) + 1))
+    more = f" and {len(found) - _MOST_RANGES} more ranges" * (len(found) > _MOST_RANGES)
+    # The histogram is no row of the table and has no number.
+    return f"{cut}: {', '.join(found[:_MOST_RANGES])}{more}" if found else str(cut)
 
 
 def _ranges(numbers: np.ndarray) -> Iterator[str]:

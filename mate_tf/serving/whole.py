@@ -21,9 +21,9 @@ from mate_tf.answers.execution import AGGREGATIONS, AVERAGE, COUNT, NONE, SUM
 from mate_tf.answers.programs import Explanation
 from mate_tf.answers.sheet import Meaning, Sheet
 from mate_tf.evaluation import calibration
-from mate_tf.evaluation.lexical import STOP_WORDS
 from mate_tf.tables import linearize, pruning, question_nouns
 from mate_tf.tables.columns import Kind
+from mate_tf.tables.pruning import STOP_WORDS
 
 MOST_WINDOWS = 48
 """Windows that are read. What they agree on is computed over the rows of the others too."""

@@ -24,6 +24,17 @@ FEWEST_ROWS, NAMED_ROWS = 8, 3
 """Best rows that are kept for a question that names some rows: it has a word that is in at most
 `NAMED_ROWS` rows. All columns of those rows may have the answer."""
 
+STOP_WORDS = frozenset(
+    word
+    for line in (
+        "a all an and are as at be by did do does for from had has have how in is it its list many",
+        "me much of on or show tell than that the them these they this those to was were what when",
+        "where which who whose with",
+    )
+    for word in line.split()
+)
+"""Words of questions that say nothing about a table."""
+
 # Weights are integers, so that equal sets of words have exactly equal weights.
 WEIGHT_UNIT = 1000
 """Weight of a word whose logarithm of rareness is 1."""

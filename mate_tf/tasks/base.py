@@ -230,13 +230,6 @@ class Task(base_task.Task):
         print(f"initialized | {path}: {report}", flush=True)
         return report
 
-    @classmethod
-    def create_optimizer(cls, *args, **kwargs):
-        """Makes an optimizer, see `base_task.Task`; with the types `bert_adamw` and `bert`."""
-        from mate_tf.training import optimizers  # noqa: F401  registers them
-
-        return super().create_optimizer(*args, **kwargs)
-
     def build_inputs(self, params, input_context=None):
         """Returns batches of the model's inputs, with the labels for losses and metrics.
 

@@ -18,9 +18,7 @@ from official.modeling.optimization.configs import optimization_config, optimize
 from mate_tf.attention import AttentionConfig
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.tables.conversion import ConversionConfig as conversion_options
-
-PATTERNS = r"\bpatterns_\d+/"
-"""Regular expression that matches names of variables of attention patterns, such as alpha."""
+from mate_tf.tasks.optimizers import PATTERNS  # the import registers `bert_adamw` and `bert`
 
 _Conversion = dataclasses.make_dataclass(
     "_Conversion",

@@ -1,4 +1,4 @@
-"""Training: experiments from YAML, optimizers, the trainer, bootstrapping of trees, predictions."""
+"""Training: experiments from YAML, the trainer, bootstrapping of trees, predictions."""
 
 from mate_tf.lazy import on_first_use
 

@@ -17,7 +17,6 @@ from mate_tf.training import (
     checks,
     experiments,
     layer_log,
-    optimizers,  # noqa: F401  registers its types
     progress,
     steps,
     tpu,

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf.errors import InputError
-from mate_tf.training import optimizers
+from mate_tf.tasks import optimizers
 
 SHAPE = (5, 2)
 
@@ -112,7 +112,7 @@ def test_configuration():
 TWO_REPLICAS = """
 import numpy as np, tensorflow as tf
 from mate_tf.layers import step_seeds
-from mate_tf.training import optimizers
+from mate_tf.tasks import optimizers
 
 [cpu] = tf.config.list_physical_devices("CPU")
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)

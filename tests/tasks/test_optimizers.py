@@ -9,8 +9,7 @@ from mate_tf.checkpoints import names
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.pretrainer import PretrainerConfig, TablePretrainer
-from mate_tf.tasks import configs
-from mate_tf.training import optimizers
+from mate_tf.tasks import configs, optimizers
 
 
 def build(learning_rate=None, **adamw):

@@ -12,7 +12,9 @@ from official.modeling.optimization import legacy_adamw, optimizer_factory
 
 from mate_tf.errors import InputError
 from mate_tf.layers.framework import keras, within_xla
-from mate_tf.tasks.configs import PATTERNS
+
+PATTERNS = r"\bpatterns_\d+/"
+"""Regular expression that matches names of variables of attention patterns, such as alpha."""
 
 _SUM = "gradient_sum"  # slot
 
