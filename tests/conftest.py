@@ -29,8 +29,7 @@ for _threads in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_TH
 # XLA compiles for a few small steps: to optimize the code takes longer than it saves.
 if not graphs.THOROUGH:
     os.environ.setdefault(
-        "XLA_FLAGS",
-        "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true",
+        "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
     )
 
 _OPTIMIZES = pytest.StashKey[bool]()

@@ -6,12 +6,7 @@ import tensorflow as tf
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mate_tf.attention import (
-    AttentionConfig,
-    TableContext,
-    learned_mask,
-    mask_files,
-)
+from mate_tf.attention import AttentionConfig, TableContext, learned_mask, mask_files
 from mate_tf.errors import InputError
 from mate_tf.layers.framework import keras
 

@@ -140,13 +140,7 @@ def test_what_cannot_be_computed(call):
         call()
 
 
-VALUES = {
-    "temperature": 2.5,
-    "bias": -0.5,
-    "overlap": 1.5,
-    "threshold": 0.3,
-    "weights": "ckpt-7",
-}
+VALUES = {"temperature": 2.5, "bias": -0.5, "overlap": 1.5, "threshold": 0.3, "weights": "ckpt-7"}
 
 
 def test_file(tmp_path):

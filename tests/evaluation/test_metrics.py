@@ -117,12 +117,7 @@ def test_classes(reference):
 
 @pytest.mark.parametrize(
     ("right", "total", "low", "high"),
-    [
-        (0, 0, 0.0, 1.0),
-        (0, 10, 0.0, 0.2775),
-        (10, 10, 0.7225, 1.0),
-        (50, 100, 0.4038, 0.5962),
-    ],
+    [(0, 0, 0.0, 1.0), (0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (50, 100, 0.4038, 0.5962)],
 )
 def test_confidence_interval(right, total, low, high):
     assert metrics.confidence_interval(right, total) == pytest.approx((low, high), abs=1e-4)

@@ -136,12 +136,7 @@ def test_inputs_are_what_a_model_reads(monkeypatch):
         task.build_inputs(uneven, context)
 
 
-TREES = {
-    "encoder": {
-        "num_hidden_layers": 2,
-        "attention": {"name": "tree_fine", "tree_height": 1},
-    }
-}
+TREES = {"encoder": {"num_hidden_layers": 2, "attention": {"name": "tree_fine", "tree_height": 1}}}
 
 
 @pytest.fixture(scope="module")

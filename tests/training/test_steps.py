@@ -26,8 +26,7 @@ READING, STEP, STEPS = 3.0, 1.0, 4  # seconds of the clock below
 
 def test_split_batches(toy_experiment):
     experiment = toy_experiment(
-        ACCUMULATE % (4, 32),
-        "task: {train_data: {max_batch_tokens: 1024, curriculum_steps: 5}}",
+        ACCUMULATE % (4, 32), "task: {train_data: {max_batch_tokens: 1024, curriculum_steps: 5}}"
     )
     assert steps.batches_per_step(experiment) == 4
     data = steps.split_batches(experiment).task.train_data

@@ -46,10 +46,7 @@ def encoder_of(name, layers=2, **options):
     )
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["full", "same_row_or_column", "mate_exact", "mate_efficient"],
-)
+@pytest.mark.parametrize("name", ["full", "same_row_or_column", "mate_exact", "mate_efficient"])
 def test_probabilities(name, features):
     found = list(attention_flow.probabilities(encoder_of(name), features))
     assert [weights.shape for weights in found] == [[1, HEADS, SEQ, SEQ]] * 2

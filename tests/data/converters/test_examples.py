@@ -20,11 +20,7 @@ from mate_tf.tables.table import Table
 
 WORDS = ["red", "##der", "##est", "blue", "green", "who", "is", "5", "##5", "1", "-", "?", "x"]
 VOCABULARY = ["[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", *WORDS]
-EVERYTHING = {
-    "drop_rows_to_fit": True,
-    "drop_columns_to_fit": True,
-    "trim_question_to_fit": True,
-}
+EVERYTHING = {"drop_rows_to_fit": True, "drop_columns_to_fit": True, "trim_question_to_fit": True}
 TABLE = Table.from_rows(
     ["Color", "Size"], [["red", 5], ["blue", 55], ["green", None]], table_id="t", title="blue x"
 )

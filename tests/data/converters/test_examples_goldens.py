@@ -192,9 +192,6 @@ def test_ids(goldens):
         assert interactions.get_example_id(question_id) == example_id
     for question_id, interaction_id in expected["get_interaction_id"].items():
         assert interactions.get_interaction_id(question_id) == interaction_id
-    created = [
-        interactions.create_interaction_id("x"),
-        interactions.create_interaction_id("x", 3),
-    ]
+    created = [interactions.create_interaction_id("x"), interactions.create_interaction_id("x", 3)]
     assert created == expected["create_interaction_id"]
     assert expected["padded"] == interactions.PADDING_QUESTION_ID
