@@ -182,12 +182,18 @@ def goldens(shared) -> pathlib.Path:
 
 
 @pytest.fixture(scope="session")
-def unpacked(shared, tmp_path_factory):
-    """unpacked(name): folder with what the data's own `unpack` makes of an archive."""
+def recordings(goldens) -> pathlib.Path:
+    """Official files of HybridQA as small ones, and what the reference makes of them."""
+    return goldens / "metrics" / "open" / "hybridqa"
 
-    def unpack(name):
+
+@pytest.fixture(scope="session")
+def unpacked(shared, tmp_path_factory):
+    """unpacked(*names): folder with what the data's own `unpack` makes of archives."""
+
+    def unpack(*names):
         target = tmp_path_factory.mktemp("official")
-        subprocess.run([shared / "data" / "unpack", name, "--to", target], check=True)
+        subprocess.run([shared / "data" / "unpack", *names, "--to", target], check=True)
         return target
 
     return unpack

@@ -2,6 +2,7 @@
 
 import pytest
 
+from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.interactions import Question, interaction_from_table
 from mate_tf.tables.table import Table
 
@@ -29,3 +30,19 @@ def vocabulary_file(tmp_path_factory):
         return path
 
     return write
+
+
+@pytest.fixture(scope="session")
+def vocabulary(vocabulary_file):
+    return vocabulary_file(VOCABULARY)
+
+
+@pytest.fixture(scope="module")
+def converter(vocabulary):
+    return ExampleConverter(vocabulary, 16, drop_rows_to_fit=True)
+
+
+def values(example, name) -> list:
+    """The values of one feature of an example."""
+    feature = example.features.feature[name]
+    return list(getattr(feature, feature.WhichOneof("kind")).value)

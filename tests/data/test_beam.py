@@ -26,19 +26,9 @@ pytest.importorskip("apache_beam", reason="needs the extra beam")
 
 from mate_tf.data import beam
 
-from .conftest import VOCABULARY, interaction
+from .conftest import interaction
 
 BATCH = 8
-
-
-@pytest.fixture(scope="module")
-def vocabulary(vocabulary_file):
-    return vocabulary_file(VOCABULARY)
-
-
-@pytest.fixture(scope="module")
-def converter(vocabulary):
-    return ExampleConverter(vocabulary, 16, drop_rows_to_fit=True)
 
 
 class Read(list):

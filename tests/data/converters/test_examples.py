@@ -1,5 +1,6 @@
 """What holds for the example of any question about any table."""
 
+import functools
 import itertools
 import math
 import pickle
@@ -17,6 +18,8 @@ from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2, table_selection_pb2
 from mate_tf.tables.linearize import Cut
 from mate_tf.tables.table import Table
+
+from ..conftest import values as feature_values
 
 WORDS = ["red", "##der", "##est", "blue", "green", "who", "is", "5", "##5", "1", "-", "?", "x"]
 VOCABULARY = ["[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", *WORDS]
@@ -46,8 +49,7 @@ def ask(*questions, table=TABLE):
 
 
 def values(example, name):
-    feature = example.features.feature[name]
-    return np.array(getattr(feature, feature.WhichOneof("kind")).value)
+    return np.array(feature_values(example, name))
 
 
 def tokens(example, name="input_ids"):
@@ -223,9 +225,8 @@ def test_question_ids(vocab_file, converter):
         converter.convert(interaction, 0)
     trimming = ExampleConverter(vocab_file, 32, trim_question_ids=True)
     example = trimming.convert(interaction, 0)
-    assert values(example, "question_id_ints").tolist() == [0xE9 + 1] * 60 + [
-        ord(char) + 1 for char in "-0_0"
-    ]
+    expected = [ord("é") + 1] * 60 + [ord(char) + 1 for char in "-0_0"]
+    assert values(example, "question_id_ints").tolist() == expected
     assert example.features.feature["question_id"].bytes_list.value[0].decode()[:2] == "éé"
 
 
@@ -238,11 +239,8 @@ def test_converter_can_be_sent_to_another_process(vocab_file):
 
 def test_convert_all_reports_errors_in_place(converter):
     found = list(converter.convert_all(ask("who", Question("t-0_1", "is", is_valid=False), "x")))
-    assert [type(outcome) for outcome in found] == [
-        examples.Conversion,
-        ConversionError,
-        examples.Conversion,
-    ]
+    kinds = [type(outcome) for outcome in found]
+    assert kinds == [examples.Conversion, ConversionError, examples.Conversion]
 
 
 @pytest.mark.parametrize(
@@ -330,15 +328,9 @@ def test_any_table_and_question(vocab_file, generated, length):
     converter = _cached_converter(vocab_file, length)
     conversion = converter.conversion(interaction, 0)
     check_well_formed(conversion.example, length)
-    for (row, column), group in itertools.groupby(
-        zip(
-            tokens(conversion.example, "row_ids"),
-            tokens(conversion.example, "column_ids"),
-            tokens(conversion.example),
-            strict=True,
-        ),
-        key=lambda token: token[:2],
-    ):
+    names = ("row_ids", "column_ids", "input_ids")
+    found = zip(*(tokens(conversion.example, name) for name in names), strict=True)
+    for (row, column), group in itertools.groupby(found, key=lambda token: token[:2]):
         if column:
             cell = ([header, *rows])[row][column - 1]
             whole = converter.tokenizer.encode([cell])
@@ -348,10 +340,6 @@ def test_any_table_and_question(vocab_file, generated, length):
             assert len(kept) == len(whole.ids) or whole.word_starts[len(kept)]
 
 
-_CONVERTERS = {}
-
-
+@functools.cache
 def _cached_converter(vocab_file, length):
-    if length not in _CONVERTERS:
-        _CONVERTERS[length] = ExampleConverter(vocab_file, length, **EVERYTHING)
-    return _CONVERTERS[length]
+    return ExampleConverter(vocab_file, length, **EVERYTHING)

@@ -13,6 +13,8 @@ from mate_tf.data.converters import sequences
 from mate_tf.errors import InputError
 from mate_tf.tables.linearize import ConversionError
 
+from ..conftest import values
+
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 
 
@@ -43,8 +45,7 @@ def converted(vocabulary):
         if isinstance(found, ConversionError):
             raise found
         names = ("input_ids", "input_mask", "segment_ids")
-        values = found.example.features.feature
-        return [list(values[name].int64_list.value) for name in names], found.cuts
+        return [values(found.example, name) for name in names], found.cuts
 
     return convert
 
@@ -75,12 +76,6 @@ def test_word_pieces_as_bert(converted):
     assert ids == [2, 4, 5, 3, 6, 3, 0, 0]
     assert mask == [1] * 6 + [0] * 2
     assert segments == [0, 0, 0, 0, 1, 1, 0, 0]
-
-
-def test_pair_of_symbols(converted):
-    (ids, _, segments), _ = converted("symbols", "a b", "b")
-    assert ids == [2, 4, 5, 5, 0, 0, 0, 0]
-    assert segments == [0, 0, 0, 1, 0, 0, 0, 0]
 
 
 def test_two_towers(converted):
@@ -233,10 +228,6 @@ def text_pair(text, target=None, name="x"):
     if target is not None:
         found.questions[0].answer.answer_texts.append(target)
     return found
-
-
-def values(example, name):
-    return list(example.features.feature[name].int64_list.value)
 
 
 def test_text_and_target(with_target):

@@ -77,19 +77,20 @@ def vocab_file(tmp_path):
     return write
 
 
-def test_equals_the_goldens(goldens):
-    folder = goldens / "tokenization"
-    tokenizer = Tokenizer(folder / "vocab.txt")
-    recorded = json.loads((folder / "open" / "text_utils.json").read_text(encoding="utf-8"))
+@pytest.fixture(scope="module")
+def recorded(goldens):
+    return json.loads((goldens / "tokenization/open/text_utils.json").read_text(encoding="utf-8"))
+
+
+def test_equals_the_goldens(goldens, recorded):
+    tokenizer = Tokenizer(goldens / "tokenization" / "vocab.txt")
     pieces = tokenizer.tokenize([entry["text"] for entry in recorded])
     assert pieces == [entry["pieces"] for entry in recorded]
     assert [tokenizer.ids(found) for found in pieces] == [entry["ids"] for entry in recorded]
 
 
-def test_words_can_be_recovered(goldens):
-    folder = goldens / "tokenization"
-    tokenizer = Tokenizer(folder / "vocab.txt")
-    recorded = json.loads((folder / "open" / "text_utils.json").read_text(encoding="utf-8"))
+def test_words_can_be_recovered(goldens, recorded):
+    tokenizer = Tokenizer(goldens / "tokenization" / "vocab.txt")
     encoding = tokenizer.encode([entry["text"] for entry in recorded])
     for entry, begin, end in zip(
         recorded, encoding.row_splits, encoding.row_splits[1:], strict=False

@@ -7,18 +7,12 @@ import signal
 import pytest
 
 from mate_tf.data import records
-from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.interactions import Question, interaction_from_table
 from mate_tf.data.records import create_data
 from mate_tf.errors import InputError
 from mate_tf.tables.table import Table
 
-from ..conftest import VOCABULARY, interaction
-
-
-@pytest.fixture(scope="module")
-def converter(vocabulary_file):
-    return ExampleConverter(vocabulary_file(VOCABULARY), 16, drop_rows_to_fit=True)
+from ..conftest import interaction
 
 
 def ids(path):
