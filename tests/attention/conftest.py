@@ -12,9 +12,7 @@ from mate_tf.layers.framework import keras
 
 def random_context(rng, seq, question_lengths, columns=3, max_cell_length=4, max_row_length=None):
     """A batch of tables, row-major behind their question; a question of length 0: all padding.
-
-    `max_row_length` cuts the tokens of a row, header included, so that a window can hold it.
-    """
+    `max_row_length` cuts the tokens of a row, header included, so that a window can hold it."""
     batch = len(question_lengths)
     parts = {name: np.zeros([batch, seq], np.int32) for name in attention.TableContext.FEATURES}
     for b, question_length in enumerate(question_lengths):

@@ -154,9 +154,7 @@ def real_tokens(context):
 
 def relative_weights(run, x, context, query, key):
     """Of TableETC: each pair of tokens has a relative position, a vector that is added to the key.
-
-    Here they are written out pair by pair, from what the tokens are.
-    """
+    Here they are written out pair by pair, from what the tokens are."""
     num_global, most = SMALL["num_global"], SMALL["max_distance"]
     half, size = num_global // 2, num_global + SEQ
     rows, columns = context.row_ids.numpy(), context.column_ids.numpy()

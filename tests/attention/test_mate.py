@@ -285,10 +285,8 @@ def kept_by_chunks(context, kinds):
 
 @pytest.mark.parametrize("question", [8, 20])
 def test_dropout_is_that_of_the_probabilities(tables, question, monkeypatch):
-    """In the global rows, in the windows and, with a question of 20 tokens, in all chunks.
-
-    Expected is full attention under the mask, with each probability times its factor.
-    """
+    """In the global rows, in the windows and, with a question of 20 tokens, in all chunks. Expected
+    is full attention under the mask, with each probability times its factor."""
     monkeypatch.setattr(mate, "QUERY_CHUNK", 16)
     monkeypatch.setattr(mate.step_seeds, "draw", lambda: tf.constant(SEED))
     context = tables.random_context(np.random.default_rng(2), 50, [question, 5], max_row_length=6)

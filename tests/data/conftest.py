@@ -1,4 +1,4 @@
-"""Small vocabularies and tables."""
+"""A small vocabulary, tables and their converter."""
 
 import pytest
 
@@ -18,18 +18,6 @@ def interaction(number, rows=2, is_valid=True):
         Question(f"{name}_1", "who", coordinates=[(rows - 1, 0)], is_valid=is_valid),
     ]
     return interaction_from_table(table, name, questions)
-
-
-@pytest.fixture(scope="session")
-def vocabulary_file(tmp_path_factory):
-    """vocabulary_file(pieces): a file with these, one a line."""
-
-    def write(pieces):
-        path = tmp_path_factory.mktemp("vocabulary") / "vocab.txt"
-        path.write_text("\n".join(pieces), encoding="utf-8")
-        return path
-
-    return write
 
 
 @pytest.fixture(scope="session")

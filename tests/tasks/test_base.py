@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mate_tf import tasks
 from mate_tf.checkpoints.names import checkpoint_variables, variable_paths
 from mate_tf.data import features as feature_names
 from mate_tf.data.converters.examples import ExampleConverter
@@ -12,30 +11,16 @@ from mate_tf.errors import InputError
 from mate_tf.layers.framework import keras
 from mate_tf.tasks import base, configs
 
+from .conftest import small_task
 
-def test_conversion_config_is_the_converters(tmp_path):
+
+def test_conversion_config_is_the_converters(vocabulary_file):
     """Every option of the converter can be configured, with the same default."""
-    pieces = ["[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "##a"]
-    path = tmp_path / "vocab.txt"
-    path.write_text("\n".join(pieces) + "\n")
+    path = vocabulary_file(["[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "##a"])
     options = configs.ConversionConfig().converter_options()
     converter = ExampleConverter(str(path), **options)
     assert converter.__getstate__() == ExampleConverter(str(path)).__getstate__()
     assert "bert_vocab_file" not in options
-
-
-def small_task(name="SQA", **config):
-    experiment = tasks.experiment(name)
-    encoder = {
-        "vocab_size": 100,
-        "hidden_size": 8,
-        "num_hidden_layers": 1,
-        "num_attention_heads": 2,
-        "intermediate_size": 8,
-    }
-    experiment.task.override({"model": {"encoder": encoder}})
-    experiment.task.override(config)
-    return tasks.create(experiment.task)
 
 
 def test_accuracy_counts_whole_answers():

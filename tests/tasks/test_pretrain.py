@@ -16,10 +16,9 @@ MASK = PIECES.index("[MASK]")
 
 
 @pytest.fixture
-def make(tmp_path):
+def make(vocabulary_file):
     """make(**config): a task with a small vocabulary."""
-    path = tmp_path / "vocab.txt"
-    path.write_text("\n".join(PIECES))
+    path = vocabulary_file(PIECES)
 
     def task(**config):
         experiment = tasks.experiment("PRETRAIN")

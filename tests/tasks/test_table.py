@@ -43,10 +43,8 @@ def test_marks_that_no_model_reads_are_refused(task):
         task(conversion={"mark_matches": True}, model=model).build_model()
 
 
-def test_converter_has_the_options_of_the_config(task, interaction, tmp_path):
-    path = tmp_path / "vocab.txt"
-    path.write_text("\n".join(WORDS) + "\n")
-    converter = task(conversion={"max_seq_length": 12}).converter(path)
+def test_converter_has_the_options_of_the_config(task, interaction, vocabulary_file):
+    converter = task(conversion={"max_seq_length": 12}).converter(vocabulary_file(WORDS))
     features = converter.convert(interaction, 1).features.feature
     assert len(features["input_ids"].int64_list.value) == 12
     pieces = [WORDS[number] for number in features["input_ids"].int64_list.value]

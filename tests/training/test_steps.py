@@ -39,10 +39,8 @@ def test_split_batches(toy_experiment):
 
 
 def test_two_batches_train_as_one(toy_experiment, large_steps, tmp_path, capsys):
-    """Halves of a batch make the step of the whole, where no clipping tells them apart.
-
-    The trainer, its checkpoints and the progress line count steps, before and after it resumes.
-    """
+    """Halves of a batch make the step of the whole, where no clipping tells them apart. The
+    trainer, its checkpoints and the progress line count steps, before and after it resumes."""
 
     def train(parts, end, *overrides):
         experiment = toy_experiment(

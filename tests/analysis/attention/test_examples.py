@@ -8,7 +8,9 @@ import pytest
 from mate_tf.analysis.attention import examples
 from mate_tf.attention import AttentionConfig, TableContext, coverage
 from mate_tf.data import features as feature_names
-from mate_tf.models.encoder import EncoderConfig, TableEncoder
+from mate_tf.models.encoder import TableEncoder
+
+from ...models.tiny_encoder import tiny
 
 
 @pytest.fixture
@@ -25,21 +27,20 @@ def batch():
 
 
 @pytest.fixture
-def trained(batch, monkeypatch, tmp_path):
+def trained(batch, monkeypatch, vocabulary_file):
     """trained(attention): an encoder with one layer a config, and a batch; draws no plots."""
     monkeypatch.setattr(examples.mask_plots, "head_masks", lambda masks, title: title)
-    vocab_file = tmp_path / "vocab.txt"
-    vocab_file.write_text("[PAD]\nwho\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n[EMPTY]\nyear\n")
+    vocab_file = vocabulary_file(
+        ["[PAD]", "who", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[EMPTY]", "year"]
+    )
 
     def make(attention, example=batch):
-        config = EncoderConfig(
+        layers = [AttentionConfig(each) for each in attention]
+        config = tiny(
             vocab_size=8,
-            hidden_size=8,
-            num_hidden_layers=len(attention),
-            num_attention_heads=2,
-            intermediate_size=8,
+            num_hidden_layers=len(layers),
             max_position_embeddings=32,
-            attention=[AttentionConfig(each) for each in attention],
+            attention=layers,
         )
         plots, titles = [], []
         return types.SimpleNamespace(

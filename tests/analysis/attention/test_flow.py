@@ -9,7 +9,9 @@ from mate_tf.attention import AttentionConfig, TableContext
 from mate_tf.data import features as feature_names
 from mate_tf.errors import InputError
 from mate_tf.layers.framework import keras
-from mate_tf.models.encoder import EncoderConfig, TableEncoder
+from mate_tf.models.encoder import TableEncoder
+
+from ...models.tiny_encoder import tiny
 
 SEQ, ROWS, COLUMNS, HEADS = 22, 5, 3, 4
 SMALL = {"global_length": 6, "radius": 3, "tree_height": 2, "length": 32}
@@ -33,12 +35,11 @@ def encoder_of(name, layers=2, **options):
     small = {key: value for key, value in SMALL.items() if key in config}
     config.override(small | options)
     return TableEncoder(
-        EncoderConfig(
+        tiny(
             vocab_size=50,
             hidden_size=16,
             num_hidden_layers=layers,
             num_attention_heads=HEADS,
-            intermediate_size=16,
             max_position_embeddings=SEQ,
             initializer_range=0.4,
             attention=config,

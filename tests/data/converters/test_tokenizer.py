@@ -121,11 +121,9 @@ def test_equals_the_reference_on_real_cells(tokenizer, reference, sqa_dir):
 
 @pytest.fixture(scope="module")
 def known():
-    """known(character): the tables of Python and of TensorFlow Text both have it.
-
-    Those of TensorFlow Text are of Unicode 14, as Python 3.11's. A later Python has characters that
-    no script of TensorFlow has.
-    """
+    """known(character): the tables of Python and of TensorFlow Text both have it. Those of
+    TensorFlow Text are of Unicode 14, as Python 3.11's. A later Python has characters that no
+    script of TensorFlow has."""
     newer = set()
     if unicodedata.unidata_version >= "15":
         scripts = tf.strings.unicode_script(tf.range(sys.maxunicode + 1))

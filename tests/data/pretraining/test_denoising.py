@@ -69,16 +69,12 @@ def test_infilling(monkeypatch):
 
 
 @pytest.fixture
-def make(tmp_path):
+def make(vocabulary_file):
     """make(length, **noise): a converter."""
-    (tmp_path / "vocab.txt").write_text("\n".join(PIECES))
+    path = vocabulary_file(PIECES)
 
     def converter(length=128, **noise):
-        return DenoisingConverter(
-            tmp_path / "vocab.txt", length, max_target_length=length, noise=noise
-        )
-
-    return converter
+        return DenoisingConverter(path, length, max_target_length=length, noise=noise)
 
 
 SENTENCES = [" ".join(f"w{10 * i + j}" for j in range(10)) for i in range(6)]
@@ -124,7 +120,6 @@ def test_seeds(make):
     assert ids(make().convert(other), "input_ids") != ids(first, "input_ids")
 
 
-def test_a_vocabulary_without_mask(tmp_path):
-    (tmp_path / "vocab.txt").write_text("\n".join(PIECES[:4]))
+def test_a_vocabulary_without_mask(vocabulary_file):
     with pytest.raises(InputError, match=r"the vocabulary lacks \[MASK\]"):
-        DenoisingConverter(tmp_path / "vocab.txt")
+        DenoisingConverter(vocabulary_file(PIECES[:4]))

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mate_tf.layers.framework import keras
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.heads import reader, spans
 
@@ -193,31 +192,6 @@ def test_gradients_are_the_slopes():
         assert slope == pytest.approx(
             float(tf.reduce_sum(gradient * direction)), rel=2e-2, abs=2e-3
         )
-
-
-def test_learns_the_span():
-    """Tokens marked as start and end are found wherever they are."""
-    x, features = batch(3)
-    features["label_ids"][:] = 0
-    for example, (first, last) in enumerate([(6, 7), (5, 5), (8, 10)]):
-        features["column_ids"][example, 5:16] = 1
-        features["label_ids"][example, first : last + 1] = 1
-    head = make(x)
-    optimizer = keras.optimizers.Adam(0.05)
-
-    @tf.function(autograph=False)
-    def step():
-        with tf.GradientTape() as tape:
-            outputs = head(tf.constant(x), cells=None, features=features)
-            loss = tf.reduce_mean(head.loss(outputs, cells=None, features=features)[0])
-        variables = head.trainable_variables
-        optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
-        return outputs["pred_span"]
-
-    for _ in range(150):
-        found = step()
-    np.testing.assert_array_equal(found, reader.first_labelled(features["label_ids"]))
-    np.testing.assert_array_equal(found, [[6, 7], [5, 5], [8, 10]])
 
 
 def test_first_labelled():
