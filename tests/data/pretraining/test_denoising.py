@@ -76,6 +76,8 @@ def make(vocabulary_file):
     def converter(length=128, **noise):
         return DenoisingConverter(path, length, max_target_length=length, noise=noise)
 
+    return converter
+
 
 SENTENCES = [" ".join(f"w{10 * i + j}" for j in range(10)) for i in range(6)]
 ORIGINAL = list(range(5, 65))
