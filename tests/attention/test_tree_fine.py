@@ -84,13 +84,6 @@ def test_with_its_own_trees_all_forms_are_equal(tables, options):
     np.testing.assert_allclose(automatic(x, context, training=True), expected, atol=1e-5)
 
 
-def test_nothing_but_padding_gives_zero(tables):
-    context = tables.random_context(np.random.default_rng(0), 9, [0, 0])
-    for form in ("masked", "sorted"):
-        run = tables.layer_pair(AttentionConfig(name="tree_fine", form=form))
-        np.testing.assert_array_equal(run(normal(1, 2, 9, HIDDEN), context), 0)
-
-
 def test_lemma_1_all_in_one_leaf_is_full_attention(tables):
     """The construction of appendix C: no weights, a small positive bias in every node."""
     context, x = context_of(tables, 30), normal(2, 3, 30, HIDDEN)
@@ -246,11 +239,3 @@ def test_balancing_loss(tables):
     gradient = tape.gradient(loss, run.layer.tree.kernel)
     assert np.isfinite(gradient).all()
     assert np.abs(gradient).max() > 0
-
-
-def test_occupancy_of_a_layer(tables):
-    run = tables.layer_pair(AttentionConfig(name="tree_fine", tree_height=2))
-    context, x = context_of(tables, 30), normal(5, 3, 30, HIDDEN)
-    found = run.layer.occupancy(x, run.pattern(context).real)
-    assert found["share"].shape == [1, HEADS, 4]
-    np.testing.assert_allclose(tf.reduce_sum(found["share"], -1), np.ones([1, HEADS]), rtol=1e-5)

@@ -16,7 +16,7 @@ from mate_tf.cli import flags
 from mate_tf.data import records
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.converters.windows import WindowConverter
-from mate_tf.data.datasets import hybridqa, sqa
+from mate_tf.data.datasets import hybridqa
 from mate_tf.data.interactions import Question, interaction_from_table
 from mate_tf.data.records import create_data
 from mate_tf.errors import InputError
@@ -238,13 +238,6 @@ def test_killed_worker_of_a_job_service(job_service, project, tmp_path):
         found, expected = (collections.Counter(serialized(path)) for path in paths)
         assert found == expected
         assert sum(found.values()) > 10
-
-
-def test_part_of_sqa(sqa_dir, bert_vocab, tmp_path):
-    part = list(itertools.islice(sqa.read(sqa_dir, "random-split-1-dev"), 40))
-    converter = ExampleConverter(bert_vocab, 512, drop_rows_to_fit=True)
-    orders, _ = same({"dev": part}, converter, tmp_path)
-    assert len(orders["dev"][0]) >= 80
 
 
 def test_part_of_hybridqa(goldens, bert_vocab, tmp_path):

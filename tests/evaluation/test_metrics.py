@@ -55,11 +55,6 @@ def test_no_questions():
     assert metrics.sqa_metrics([], {})["ALL"] == 0.0
 
 
-def test_predictions_by_question(interactions):
-    found = metrics.by_question([Prediction("b-0_0", ((1, 1),))])
-    assert metrics.sqa_metrics(interactions, found)["ALL"] == pytest.approx(1 / 6)
-
-
 def test_breakdown(interactions):
     graded = metrics.grade(interactions, PREDICTED)
     assert metrics.breakdown(graded, metrics.table_size) == {5: (0.5, 4), 10: (1.0, 2)}

@@ -153,10 +153,6 @@ def test_cells_of_several_tokens_are_added_up(features):
     np.testing.assert_allclose(flow.question[0], weights[0, :, 21, :4].numpy().sum(-1), atol=1e-6)
 
 
-def test_other_attention_has_one_group_of_heads():
-    assert list(attention_flow.head_groups(encoder_of("full"))) == ["all heads"]
-
-
 def test_padding_is_cut_off():
     example = tf.train.Example()
     for name in feature_names.names(feature_names.MODEL_INPUTS):

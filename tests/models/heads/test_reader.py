@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf.models.classifier import ClassifierConfig
-from mate_tf.models.heads import reader, spans
+from mate_tf.models.heads import reader
 
 HIDDEN, WIDTH = 6, 5
 
@@ -100,15 +100,6 @@ def test_equals_a_plain_evaluation(activation, max_length):
         assert float(parts["span_loss_per_example"][example]) == pytest.approx(
             -want[6, 7] if example == 0 else 0, rel=1e-4
         )
-
-
-def test_only_the_first_appearance_is_gold():
-    x, features = batch()
-    head = make(x)
-    _, both, _ = run(head, x, features)
-    features["label_ids"][0, 11] = 0
-    _, first, _ = run(head, x, features)
-    np.testing.assert_array_equal(both, first)
 
 
 def test_examples_without_a_gold_span_do_not_count():
@@ -214,8 +205,3 @@ def test_memory_is_that_of_the_activations(monkeypatch):
     monkeypatch.setattr(tf.linalg, "matvec", spy)
     head(tf.constant(x), cells=None, features=features)
     assert sizes == [(3, 18 - lost, WIDTH) for lost in range(4)]
-
-
-def test_which_head():
-    assert isinstance(reader.span_head(ClassifierConfig(span_prediction="span")), spans.SpanHead)
-    assert isinstance(reader.span_head(ClassifierConfig(span_prediction="mlp")), reader.ReaderHead)
