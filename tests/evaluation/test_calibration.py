@@ -152,6 +152,9 @@ def test_file(tmp_path):
     words = {"earn": ["salary", "wage"]}
     path.write_text(json.dumps(VALUES | of_table | {"associations": words}))
     assert calibration.read(path) == dataclasses.replace(of_both, associations=words)
+    path.write_text(json.dumps({"temperature": 1}))
+    with pytest.raises(InputError, match=f"^{path}: has no 'bias'"):
+        calibration.read(path)
 
 
 def test_whether_a_table_has_an_answer():
@@ -186,13 +189,6 @@ def test_file_with_other_values(tmp_path, change, words):
     path = tmp_path / calibration.FILE
     path.write_text(json.dumps(VALUES | change))
     with pytest.raises(InputError, match=f"^{path}: .*{words}"):
-        calibration.read(path)
-
-
-def test_file_without_a_value(tmp_path):
-    path = tmp_path / calibration.FILE
-    path.write_text(json.dumps({"temperature": 1}))
-    with pytest.raises(InputError, match=f"^{path}: has no 'bias'"):
         calibration.read(path)
 
 

@@ -142,20 +142,14 @@ def test_a_vocabulary_of_bytes(tmp_path):
     assert task.converter(tmp_path / "vocab.txt").max_seq_length == 6
 
 
-def test_another_number_of_classes():
-    task = small_task("ASSOCIATIVE_RECALL", generation={"num_values": 9})
-    with pytest.raises(InputError, match=r"labels=8, but task ASSOCIATIVE_RECALL has 9 classes"):
-        task.build_model()
-
-
-def test_too_long_for_the_positions():
+def test_what_does_not_fit_the_model():
     with pytest.raises(InputError, match=r"=8194 is more than .*=4096 for each of 2 parts"):
         small_task("LRA_RETRIEVAL", conversion={"max_seq_length": 8194}).build_model()
     with pytest.raises(InputError, match=r"max_seq_length=2049 is more than .*=2048$"):
         small_task("LISTOPS", conversion={"max_seq_length": 2049}).build_model()
-
-
-def test_buckets_with_towers():
+    task = small_task("ASSOCIATIVE_RECALL", generation={"num_values": 9})
+    with pytest.raises(InputError, match=r"labels=8, but task ASSOCIATIVE_RECALL has 9 classes"):
+        task.build_model()
     data = configs.TableDataConfig(input_path="x", buckets=[64])
     with pytest.raises(
         InputError, match=r"buckets=\[64\]: there are none with two towers or choices"

@@ -31,13 +31,10 @@ def interaction():
     return interaction_from_table(table, "a-0", questions)
 
 
-def test_previous_answers_beside_marks_need_four_types(task):
+def test_marks_that_the_model_cannot_read_are_refused(task):
     marks = {"mark_matches": True, "mark_previous": True}
     with pytest.raises(InputError, match=r"mark_previous .*type_vocab_sizes\[3\] is 2"):
         task(conversion=marks).build_model()
-
-
-def test_marks_that_no_model_reads_are_refused(task):
     model = {"encoder": {"disabled_features": ["prev_label_ids"]}}
     with pytest.raises(InputError, match=r"mark_matches needs prev_label_ids, .*disabled_features"):
         task(conversion={"mark_matches": True}, model=model).build_model()

@@ -201,6 +201,10 @@ def test_errors_name_question_and_table(converter):
     with pytest.raises(ConversionError, match=r"question t-0_0 \(table t\): Invalid answer"):
         converter.convert(interaction, 0)
     assert issubclass(ConversionError, InputError)
+    interaction = ask("who")
+    del interaction.table.rows[1].cells[1]
+    with pytest.raises(ConversionError, match="row 2 has 1 cells, the header 2"):
+        converter.convert(interaction, 0)
 
 
 @pytest.mark.parametrize("coordinate", [(3, 0), (0, 2), (-1, -1), (0, -1)])
@@ -209,13 +213,6 @@ def test_answers_outside_the_table(converter, coordinate):
     row, column = coordinate
     interaction.questions[0].answer.answer_coordinates.add(row_index=row, column_index=column)
     with pytest.raises(ConversionError, match="find all answers"):
-        converter.convert(interaction, 0)
-
-
-def test_ragged_rows(converter):
-    interaction = ask("who")
-    del interaction.table.rows[1].cells[1]
-    with pytest.raises(ConversionError, match="row 2 has 1 cells, the header 2"):
         converter.convert(interaction, 0)
 
 

@@ -262,11 +262,6 @@ def test_pickled_with_target(with_target):
     assert after.max_target_length == 5
 
 
-def test_no_room(with_target):
-    with pytest.raises(InputError, match="max_target_length=2: must be more than 2"):
-        with_target(target=2)
-
-
 def test_batches_with_targets(with_target, tmp_path):
     converter = with_target()
     found = converter.convert_all(
@@ -285,9 +280,11 @@ def test_batches_with_targets(with_target, tmp_path):
     assert short["target_ids"].shape == (1, 5)
 
 
-def test_targets_of_different_lengths_do_not_mix(with_target, tmp_path):
+def test_lengths_of_targets_that_cannot_be(with_target, tmp_path):
     for length in (5, 6):
         example = with_target(target=length).empty_example()
         records.write_examples([example], tmp_path / f"{length}.tfrecord")
     with pytest.raises(InputError, match="texts to write, or of texts of this length"):
         records.dataset(tmp_path / "*.tfrecord", 1)
+    with pytest.raises(InputError, match="max_target_length=2: must be more than 2"):
+        with_target(target=2)

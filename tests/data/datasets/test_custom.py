@@ -175,6 +175,9 @@ def test_conversations(folder):
     ]
     assert [i.id for i in found] == ["train-1-0", "c-0", "d-0"]
     assert custom.describe(path).sequential
+    path = folder([CELLS | {"conversation": "c"}, OTHER | {"conversation": "c"}], dev=[CELLS])
+    with pytest.raises(InputError, match=r"line 2: table: not 'tables/cities.csv', as before in"):
+        custom.describe(path)
 
 
 @pytest.mark.parametrize(
@@ -205,11 +208,12 @@ def test_declared_labels(folder):
     (path / "labels.json").write_text('["refuted", "entailed", "unknown"]')
     assert custom.describe(path).labels == ("refuted", "entailed", "unknown")
     assert answers(path, "test")[0]["class"] == 2
-
-
-def test_labels_of_data_without_classes_are_left_aside(folder):
-    path = folder()
+    path = folder([CLASS, CLASS | {"class": "other"}], dev=[CLASS])
     (path / "labels.json").write_text('["refuted", "entailed"]')
+    with pytest.raises(InputError, match='line 2: class: "other" is none of the 2 labels refuted'):
+        custom.describe(path)
+    (path / "test.jsonl").unlink()
+    folder(dev=[OTHER])  # without classes
     assert custom.describe(path).labels == ()
 
 
@@ -390,13 +394,6 @@ def test_malformed_lists_of_labels(folder, content, message):
         custom.describe(path)
 
 
-def test_labels_that_are_not_declared(folder):
-    path = folder([CLASS, CLASS | {"class": "other"}], dev=[CLASS])
-    (path / "labels.json").write_text('["refuted", "entailed"]')
-    with pytest.raises(InputError, match='line 2: class: "other" is none of the 2 labels refuted'):
-        custom.describe(path)
-
-
 def test_files_that_are_missing_or_empty(folder):
     path = folder([CELLS])
     with pytest.raises(InputError, match=r"dev.jsonl: no such file, .* put some of the questions"):
@@ -420,12 +417,6 @@ def test_broken_tables_are_named_with_the_line(folder):
     message = r"train.jsonl line 2: table: .*other.json: row 1 has 2 cells"
     with pytest.raises(InputError, match=message):
         list(custom.read(path, "train"))
-
-
-def test_conversations_keep_their_table(folder):
-    path = folder([CELLS | {"conversation": "c"}, OTHER | {"conversation": "c"}], dev=[CELLS])
-    with pytest.raises(InputError, match=r"line 2: table: not 'tables/cities.csv', as before in"):
-        custom.describe(path)
 
 
 @given(st.data())
