@@ -28,9 +28,6 @@ def test_metrics_are_the_references(recordings, recorded, predicted):
     found = hybridqa.selection_metrics(interactions, predicted)
     assert found == recorded["metrics_by_answer_type"]
     assert found[hybridqa.ALL] == recorded["metrics_all"]
-
-
-def test_hidden_answers_are_left_out(recordings, predicted):
     interactions = list(records.read_interactions(recordings / "interactions" / "test.tfrecord"))
     assert interactions
     assert hybridqa.selection_metrics(interactions, predicted) == {}

@@ -49,9 +49,6 @@ def test_a_question_without_prediction_is_wrong_even_if_it_has_no_answer():
     interactions = [_interaction("a-0", [[]])]
     assert metrics.sqa_metrics(interactions, {})["ALL"] == 0.0
     assert metrics.sqa_metrics(interactions, {"a-0_0": Prediction("a-0_0", ())})["ALL"] == 1.0
-
-
-def test_no_questions():
     assert metrics.sqa_metrics([], {})["ALL"] == 0.0
 
 

@@ -70,6 +70,10 @@ def test_each_half_is_encoded_for_itself(model, pairs):
     np.testing.assert_allclose(outputs["pooled_output"], expected, atol=1e-5)
     assert outputs["pooled_output"].shape == (3, 32)
     assert np.isfinite(outputs["logits_cls"]).all()
+    shapes = {name: v.shape for name, v in checkpoint_variables(model).items()}
+    assert shapes["hidden_0_weights_cls"] == (32, 6)
+    assert shapes["hidden_1_weights_cls"] == (6, 3)
+    assert shapes["output_weights_cls"] == (2, 3)
 
 
 def test_segments_tell_nothing_to_towers(model, pairs):
@@ -77,13 +81,6 @@ def test_segments_tell_nothing_to_towers(model, pairs):
     np.testing.assert_array_equal(
         model(pairs)["logits_cls"], model({**pairs, "segment_ids": segments})["logits_cls"]
     )
-
-
-def test_hidden_layers_read_both_and_what_they_share(model):
-    shapes = {name: v.shape for name, v in checkpoint_variables(model).items()}
-    assert shapes["hidden_0_weights_cls"] == (32, 6)
-    assert shapes["hidden_1_weights_cls"] == (6, 3)
-    assert shapes["output_weights_cls"] == (2, 3)
 
 
 def test_choices():

@@ -172,14 +172,11 @@ def test_frozen_variables_stay(batch, freeze, still):
     assert len(model.variables) == len(model.trainable_variables) + len(frozen)
 
 
-def test_nothing_is_frozen_without():
+def test_nothing_or_everything_is_frozen():
     assert small_task(model=TREES).build_model().non_trainable_variables == []
     pretrainer = small_task("PRETRAIN", freeze="^bert/", model=TREES).build_model()
     trained = {variable.name.split("/")[0] for variable in pretrainer.trainable_variables}
     assert trained == {"masked_words", "random_table"}
-
-
-def test_patterns_that_freeze_nothing():
     with pytest.raises(InputError, match=r"task\.freeze: 'forest' is in no name of a variable"):
         small_task(freeze="forest").build_model()
     with pytest.raises(InputError, match=r"task\.freeze: '\(' is no regular expression"):

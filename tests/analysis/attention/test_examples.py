@@ -76,11 +76,6 @@ def test_masks_of_ids_are_the_patterns_and_those_of_content_the_layers(trained, 
     assert job.titles[0] == f"static_mask (patterns_0): {summary}\n“who who who who”"
 
 
-def test_learned_importance_is_shown_elsewhere():
-    configs = [AttentionConfig(name="learned_mask", length=4)]
-    assert examples.example_masks(types.SimpleNamespace(configs=configs)) == {}
-
-
 def test_coverage_of_the_own_settings_and_the_cheapest_ones(trained, batch, capsys):
     own = {"name": "mate_efficient", "global_length": 4, "radius": 2, "column_radius": 3}
     job = trained([own, {"name": "full"}])
@@ -97,18 +92,14 @@ def test_coverage_of_the_own_settings_and_the_cheapest_ones(trained, batch, caps
         assert coverage(batch, row["global_length"], *radii) >= float(text[:-1]) / 100 - 1e-9
 
 
-def test_coverage_is_of_variants_with_windows(trained):
+def test_what_there_is_nothing_to_show_of(trained, capsys):
     assert examples.coverage(trained([{"name": "full"}])) == {}
-
-
-def test_without_data_nothing_is_measured(capsys):
+    configs = [AttentionConfig(name="learned_mask", length=4)]
+    assert examples.example_masks(types.SimpleNamespace(configs=configs)) == {}
     nothing = types.SimpleNamespace(has_examples=False, configs=[])
     assert examples.attention_flow(nothing) == {}
     assert examples.table_maps(nothing) == {}
     assert "table | no example with a table" in capsys.readouterr().out
-
-
-def test_a_table_without_tokens_is_not_drawn(capsys):
     example = {name: np.zeros([1, 3], np.int32) for name in TableContext.FEATURES}
     job = types.SimpleNamespace(has_examples=True, examples_with_tables=lambda: [example])
     assert examples.table_maps(job) == {}

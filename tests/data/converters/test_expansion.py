@@ -136,9 +136,11 @@ def test_passages_only(mountains):
     assert texts[columns] == ""
 
 
-def test_no_sentences(mountains):
+def test_limits_of_sentences(mountains, vocab):
     shown = Shown(ConversionConfig(entity_descriptions_sentence_limit=0, **EXPAND))
     assert shown.texts(mountains, 0) == Shown(ConversionConfig()).texts(mountains, 0)
+    with pytest.raises(InputError, match="entity_descriptions_sentence_limit=-1 is negative"):
+        ExampleConverter(vocab, entity_descriptions_sentence_limit=-1)
 
 
 def test_tables_without_links_are_shown_as_they_are(vocab):
@@ -169,8 +171,3 @@ def test_longest_cells_are_cut_evenly(mountains, vocab):
 def _cell_lengths(example):
     cells = zip(values(example, "row_ids"), values(example, "column_ids"), strict=True)
     return collections.Counter(cell for cell in cells if cell[1] > 0)
-
-
-def test_negative_limits_are_refused(vocab):
-    with pytest.raises(InputError, match="entity_descriptions_sentence_limit=-1 is negative"):
-        ExampleConverter(vocab, entity_descriptions_sentence_limit=-1)

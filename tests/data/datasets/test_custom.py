@@ -79,6 +79,7 @@ def test_ids_tables_and_titles(folder):
     assert next(custom.read(path, "dev")).questions[0].id == "x-0_0"
     assert first.questions[0].text == "where is bern?"
     assert second.table.rows[0].cells[1].numeric_value.float_value == 3
+    assert answers(folder([CELLS | {"_source": {"a": 1}, "title": None}], dev=[OTHER]))
 
 
 def test_texts_and_numbers_are_found_in_the_table(folder):
@@ -141,6 +142,9 @@ def test_computed_from_cells_all_of_them_known(folder):
         {"cells": [(0, 1)], "texts": ["Switzerland"]},
         {"cells": [], "texts": [], "aggregation": 1, "problem": "SUM of cells that are no numbers"},
     ]
+    path = folder([CELLS | {"cells": [[0, 1], [1, 1]], "aggregation": "SUM"}], dev=[OTHER])
+    (path / "tables" / "cities.csv").write_text("Name,Length\nA,5 km\nB,1.1 km\n")
+    assert answers(path)[0]["texts"] == ["6.1"]
 
 
 def test_computed_from_cells_some_of_them_unknown(folder):
@@ -156,12 +160,6 @@ def test_computed_from_cells_some_of_them_unknown(folder):
         {"cells": [], "texts": ["2761632"], "number": 2761632, "aggregation": 3},
         {"cells": [], "texts": ["134794"], "number": 134794, "aggregation": 1},
     ]
-
-
-def test_numbers_within_cells_add_up_as_in_evaluation(folder):
-    path = folder([CELLS | {"cells": [[0, 1], [1, 1]], "aggregation": "SUM"}], dev=[OTHER])
-    (path / "tables" / "cities.csv").write_text("Name,Length\nA,5 km\nB,1.1 km\n")
-    assert answers(path)[0]["texts"] == ["6.1"]
 
 
 def test_conversations(folder):
@@ -338,10 +336,6 @@ def test_malformed_lines_are_named(folder, line, message):
         list(custom.read(path, "train"))
     assert "\n" not in str(caught.value)
     str(caught.value).encode()
-
-
-def test_notes_of_the_user_are_left_aside(folder):
-    assert answers(folder([CELLS | {"_source": {"a": 1}, "title": None}], dev=[OTHER]))
 
 
 @pytest.mark.parametrize(
