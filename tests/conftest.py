@@ -29,8 +29,7 @@ for _threads in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_TH
 # XLA compiles for a few small steps: to optimize the code takes longer than it saves.
 if not graphs.THOROUGH:
     os.environ.setdefault(
-        "XLA_FLAGS",
-        "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true",
+        "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
     )
 
 _OPTIMIZES = pytest.StashKey[bool]()
@@ -85,10 +84,8 @@ def _seed(config, name: str) -> None:
 
 def _choose_grappler(config, context) -> None:
     """Switches TensorFlow's graph optimizer off: a quarter of the time of a training of few steps.
-
     What it does is not of this project. The slow tests, every job that is a process of its own, and
-    tests with the mark `grappler` run with it.
-    """
+    tests with the mark `grappler` run with it."""
     off = {"disable_meta_optimizer": not config.stash[_OPTIMIZES]}
     if not off.items() <= context._optimizer_experimental_options.items():
         context.set_optimizer_experimental_options(off)
@@ -113,10 +110,8 @@ def pytest_runtest_call(item):
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item, nextitem):
-    """Frees graphs after a test that has built large ones, and after the last test of a file.
-
-    Only after the whole protocol: until then the test holds on to the values of its fixtures.
-    """
+    """Frees graphs after a test that has built large ones, and after the last test of a file. Only
+    after the whole protocol: until then the test holds on to the values of its fixtures."""
     optimizes = map(item.get_closest_marker, ("slow", "environment", "grappler"))
     item.config.stash[_OPTIMIZES] = any(optimizes)
     result = yield
@@ -177,29 +172,58 @@ def interpreter():
 
 
 @pytest.fixture(scope="session")
+def run_python(project):
+    """run_python(code, *arguments): what a new process prints; fails if the code does."""
+
+    def run(code, *arguments):
+        command = [sys.executable, "-c", code, *arguments]
+        done = subprocess.run(command, cwd=project, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[-3000:]
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture(scope="session")
 def goldens(shared) -> pathlib.Path:
     """Recorded inputs and outputs of the reference."""
     return shared / "goldens"
 
 
 @pytest.fixture(scope="session")
-def unpacked(shared, tmp_path_factory):
-    """unpacked(name): folder with what the data's own `unpack` makes of an archive."""
+def recordings(goldens) -> pathlib.Path:
+    """Official files of HybridQA as small ones, and what the reference makes of them."""
+    return goldens / "metrics" / "open" / "hybridqa"
 
-    def unpack(name):
+
+@pytest.fixture(scope="session")
+def unpacked(shared, tmp_path_factory):
+    """unpacked(*names): folder with what the data's own `unpack` makes of archives."""
+
+    def unpack(*names):
         target = tmp_path_factory.mktemp("official")
-        subprocess.run([shared / "data" / "unpack", name, "--to", target], check=True)
+        subprocess.run([shared / "data" / "unpack", *names, "--to", target], check=True)
         return target
 
     return unpack
 
 
 @pytest.fixture(scope="session")
-def trained_model(tmp_path_factory) -> pathlib.Path:
-    """Folder of a tiny trained model with its export in `export`, its vocabulary beside it.
+def vocabulary_file(tmp_path_factory):
+    """vocabulary_file(pieces): a file with these, one a line."""
 
-    Tests must not write into it.
-    """
+    def write(pieces):
+        path = tmp_path_factory.mktemp("vocabulary") / "vocab.txt"
+        path.write_text("\n".join(pieces), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def trained_model(tmp_path_factory) -> pathlib.Path:
+    """Folder of a tiny trained model with its export in `export`, its vocabulary beside it. Tests
+    must not write into it."""
     return shared_folder(tmp_path_factory, "trained_model", tiny_model.make) / "model"
 
 

@@ -17,11 +17,8 @@ def large() -> bool:
 
 
 def gradients() -> list[str]:
-    """Names of the custom gradients of all graphs.
-
-    TensorFlow registers each under a name of its own and never removes it, and the gradient keeps
-    its graph alive.
-    """
+    """Names of the custom gradients of all graphs. TensorFlow registers each under a name of its
+    own and never removes it, and the gradient keeps its graph alive."""
     ops = sys.modules.get("tensorflow.python.framework.ops")
     registered = ops.gradient_registry._registry if ops else ()
     return [name for name in registered if name.startswith("CustomGradient-")]
@@ -34,10 +31,8 @@ def forget(names: Iterable[str]) -> None:
 
 
 def share_stack() -> None:
-    """Gives all operations of graphs one Python stack instead of that which has made each.
-
-    They are for messages only. To take them was a seventh of the time of tracing.
-    """
+    """Gives all operations of graphs one Python stack instead of that which has made each. They are
+    for messages only. To take them was a seventh of the time of tracing."""
     stacks = sys.modules["tensorflow.python.util.tf_stack"]
     if THOROUGH or hasattr(stacks.extract_stack, "shared"):
         return
@@ -52,10 +47,8 @@ def share_stack() -> None:
 
 @contextlib.contextmanager
 def eager():
-    """Runs functions of the block eagerly: to trace them takes longer than a few steps.
-
-    What is saved has its graphs.
-    """
+    """Runs functions of the block eagerly: to trace them takes longer than a few steps. What is
+    saved has its graphs."""
     import tensorflow as tf
 
     tf.config.run_functions_eagerly(True)
@@ -66,10 +59,8 @@ def eager():
 
 
 def avoided():
-    """Returns the context of `eager`; with MATE_TF_THOROUGH=1 one in which functions are traced.
-
-    A test that calls this, itself or in a fixture, gets the mark `thorough`.
-    """
+    """Returns the context of `eager`; with MATE_TF_THOROUGH=1 one in which functions are traced. A
+    test that calls this, itself or in a fixture, gets the mark `thorough`."""
     return contextlib.nullcontext() if THOROUGH else eager()
 
 

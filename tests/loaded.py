@@ -9,11 +9,9 @@ _LAST = {}
 
 
 def once(load: Callable) -> Callable:
-    """Returns `tf.saved_model.load` that loads nothing if it is what was loaded last.
-
-    A folder is known by its content, so that a copy is the same and a damaged one is not. The files
-    in assets.extra are not TensorFlow's.
-    """
+    """Returns `tf.saved_model.load` that loads nothing if it is what was loaded last. A folder is
+    known by its content, so that a copy is the same and a damaged one is not. The files in
+    assets.extra are not TensorFlow's."""
 
     def load_once(path: str):
         content = hashlib.sha256()

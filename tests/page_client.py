@@ -8,11 +8,7 @@ TIMEOUT = 240  # seconds, for machines on which others compute
 
 
 class Visitor:
-    """One visit to the page.
-
-    Attributes:
-        session: identifier of the visit.
-    """
+    """One visit to the page; `session` is its identifier."""
 
     def __init__(self, port: int):
         self.port, self.session = port, uuid.uuid4().hex
@@ -37,13 +33,8 @@ class Visitor:
     def event(self, element: str, kind: str, values: dict) -> dict[str, str]:
         """Sends an event of an element, as its button does, and waits for what it changes.
 
-        Args:
-            element: the element's id on the page.
-            kind: "click" or "change".
-            values: id of an element -> its value; others are empty.
-
-        Returns:
-            id of an element -> its new value.
+        `kind` is "click" or "change"; `values` are those of elements by their ids, others are
+        empty. Returns the new values by id.
         """
         found = self._events[element, kind]
         body = {

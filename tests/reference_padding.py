@@ -23,13 +23,10 @@ def visible(features, num_heads, config):
     sorted and compared, and sees the question like any token; a question token beyond the global
     section sees no more than its window; the first and the last bucket are neighbours.
 
-    Args:
-        features: dict of <int32>[batch, seq] arrays.
-        num_heads: heads of the layer; those that compare rows come first.
-        config: AttentionConfig of `mate_efficient`; its buckets must divide the sequence.
+    `features` are <int32>[batch, seq] arrays; of `num_heads` those that compare rows come first;
+    buckets of the AttentionConfig must divide the sequence.
 
-    Returns:
-        <bool>[batch, num_heads, seq, seq], query before key.
+    Returns <bool>[batch, num_heads, seq, seq], query before key.
     """
     real = features["input_mask"] == 1
     question = real & (features["segment_ids"] == 0)

@@ -9,20 +9,15 @@ import numpy as np
 
 class _Draws:
     """Whether a kernel that is left may have drawn by the seed, so that it must not be kept.
-
     TensorFlow's own kernels with a state ask for a seed when they are made: once for each eager
-    operation, which a new seed ends, and once for an operation of a graph, which may run again.
-    """
+    operation, which a new seed ends, and once for an operation of a graph, which may run again."""
 
     eager = in_graph = False
 
 
 def begin(name: str, seed: int):
     """Seeds Python, NumPy and, if it is imported, TensorFlow, by a seed and the name of a test.
-
-    Returns:
-        TensorFlow's context, or None if it is not imported.
-    """
+    Returns TensorFlow's context, or None if it is not imported."""
     own = zlib.crc32(f"{seed} {name}".encode()) % 2**31
     random.seed(own)
     np.random.seed(own)
@@ -45,11 +40,9 @@ def forget_graphs() -> None:
 
 
 def _keep_kernels() -> None:
-    """Lets tf.random.set_seed build kernels anew only if one of them has drawn numbers.
-
-    To build them, and functions above all, took a third of the time of tests that set a seed for
-    each layer they make. Initial weights and the draws of this library have no state in kernels.
-    """
+    """Lets tf.random.set_seed build kernels anew only if one of them has drawn numbers. To build
+    them, and functions above all, took a third of the time of tests that set a seed for each layer
+    they make. Initial weights and the draws of this library have no state in kernels."""
     context = sys.modules["tensorflow.python.eager.context"]
     seeds = sys.modules["tensorflow.python.framework.random_seed"]
     if hasattr(seeds.get_seed, "counts"):

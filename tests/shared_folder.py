@@ -11,10 +11,9 @@ def shared_folder(
     tmp_path_factory, name: str, make: Callable[[pathlib.Path], object]
 ) -> pathlib.Path:
     """Returns the folder `name` of this run, filled by `make(folder)` if no worker did so before.
-
     The other workers of pytest-xdist wait until it is complete. Tests must not write into it.
-    `name` is unique over all tests. If `make` fails, the next caller begins with an empty folder.
-    """
+    `name` is unique over all tests. If `make` fails, the next caller begins with an empty
+    folder."""
     base = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         base = base.parent  # of the run; each worker has a folder of its own below it

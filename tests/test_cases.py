@@ -43,10 +43,7 @@ FILES = [
     ("02-pipe-delimiter/parts.txt", PARTS),
     ("02-pipe-delimiter/markdown.txt", [row[:2] for row in PARTS]),
     ("02-pipe-delimiter/caret.csv", [row[:2] for row in PARTS]),
-    (
-        "04-space-before-quote/ragged.csv",
-        [["name", "place"], ["Ada", "Bern, BE"], ["Tom", "Chur"]],
-    ),
+    ("04-space-before-quote/ragged.csv", [["name", "place"], ["Ada", "Bern, BE"], ["Tom", "Chur"]]),
     ("04-space-before-quote/simple.csv", [["name", "place"], ["Ada", "Bern"], ["Tom", "Chur"]]),
     (
         "05-quotes-inside-cells/shows.tsv",

@@ -21,14 +21,8 @@ SHAPE = re.compile(r"\[[^\]]*\]")
 
 
 class Definition(NamedTuple):
-    """A module, class or function of the package.
-
-    Attributes:
-        path: path of its file, relative to the repository.
-        name: qualified name within the module; "" for the module itself.
-        node: its node in the syntax tree.
-        parent: the class that defines it, or None.
-    """
+    """A module, class or function of the package, with the path of its file in the repository, its
+    name within the module ("" for the module itself), and the class that defines it."""
 
     path: str
     name: str
@@ -102,10 +96,8 @@ def bases() -> dict[str, list[str]]:
 
 
 def overrides_documented(method: Definition) -> bool:
-    """Returns whether a base class in the package documents the method.
-
-    Such an override needs no docstring: mkdocstrings and `inspect.getdoc` show that of the base.
-    """
+    """Returns whether a base class in the package documents the method. Such an override needs no
+    docstring: mkdocstrings and `inspect.getdoc` show that of the base."""
     queue = list(bases()[method.parent.name]) if method.parent else []
     seen = set()
     while queue:

@@ -1,8 +1,6 @@
 """What packages export is there, and costs no import before it is asked for."""
 
 import importlib
-import subprocess
-import sys
 
 import pytest
 
@@ -19,7 +17,7 @@ def test_each_name_is_there(package):
         _ = module.nothing_of_that_name
 
 
-def test_nothing_is_imported_before_it_is_needed(project):
+def test_nothing_is_imported_before_it_is_needed(run_python):
     """TensorFlow takes seconds; a task or a head is not needed to make a config."""
     code = (
         "import sys, mate_tf, mate_tf.data, mate_tf.models\n"
@@ -27,5 +25,4 @@ def test_nothing_is_imported_before_it_is_needed(project):
         "loaded = [name for name in sys.modules if name.startswith('mate_tf.models.')]\n"
         "assert not loaded and 'tensorflow' not in sys.modules, loaded\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    run_python(code)

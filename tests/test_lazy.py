@@ -25,7 +25,7 @@ def test_every_package_has_its_modules_as_attributes(project):
     assert not missing
 
 
-def test_modules_are_imported_on_first_use(project):
+def test_modules_are_imported_on_first_use(run_python):
     code = (
         "import sys, mate_tf\n"
         "assert not [name for name in sys.modules if name.startswith('mate_tf.tables')]\n"
@@ -37,8 +37,7 @@ def test_modules_are_imported_on_first_use(project):
         "import mate_tf.analysis.cost\n"
         "assert 'flops' in dir(mate_tf.analysis.cost)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    run_python(code)
 
 
 def test_dir_has_public_names_only():

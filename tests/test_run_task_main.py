@@ -16,7 +16,7 @@ def run(project, *arguments, **kwargs):
     )
 
 
-def test_help_lists_modes_and_flags_without_tensorflow(project):
+def test_help_lists_modes_and_flags_without_tensorflow(project, run_python):
     result = run(project, "--help")
     assert result.returncode == 0
     for word in ("create_data", "predict_and_evaluate", "--attention", "--radius"):
@@ -25,8 +25,7 @@ def test_help_lists_modes_and_flags_without_tensorflow(project):
         "import sys; sys.argv=['x','--help']; from mate_tf.cli import main\n"
         "try: main.run()\nexcept SystemExit: pass\nassert 'tensorflow' not in sys.modules"
     )
-    checked = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True)
-    assert checked.returncode == 0, checked.stderr
+    run_python(code)
 
 
 def test_wrong_flags_give_one_line_and_exit_code_2(project):

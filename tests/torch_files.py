@@ -43,11 +43,7 @@ def fake_torch():
             self.tensor = tensor
 
         def __reduce__(self):
-            return torch._utils._rebuild_parameter, (
-                self.tensor,
-                True,
-                collections.OrderedDict(),
-            )
+            return torch._utils._rebuild_parameter, (self.tensor, True, collections.OrderedDict())
 
     for function in (_rebuild_tensor_v2, _rebuild_parameter):
         function.__module__ = "torch._utils"

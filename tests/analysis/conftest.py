@@ -6,8 +6,9 @@ import pytest
 from mate_tf.attention import AttentionConfig
 from mate_tf.data import features as feature_names
 from mate_tf.layers.framework import keras
-from mate_tf.models.encoder import EncoderConfig, TableEncoder
+from mate_tf.models.encoder import TableEncoder
 
+from ..models.tiny_encoder import tiny
 from ..parsed_html import HOSTILE
 
 PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[EMPTY]", "who", "year", "ann", "##ika", "30")
@@ -43,13 +44,9 @@ def looking_alike():
         config = AttentionConfig(name=name)
         config.override({key: value for key, value in SMALL.items() if key in config})
         encoder = TableEncoder(
-            EncoderConfig(
+            tiny(
                 vocab_size=len(PIECES) + 1,
-                hidden_size=8,
                 num_hidden_layers=layers,
-                num_attention_heads=2,
-                intermediate_size=8,
-                max_position_embeddings=16,
                 initializer_range=0.4,
                 attention=config,
             )

@@ -12,9 +12,7 @@ from mate_tf.layers.framework import keras
 
 def random_context(rng, seq, question_lengths, columns=3, max_cell_length=4, max_row_length=None):
     """A batch of tables, row-major behind their question; a question of length 0: all padding.
-
-    `max_row_length` cuts the tokens of a row, header included, so that a window can hold it.
-    """
+    `max_row_length` cuts the tokens of a row, header included, so that a window can hold it."""
     batch = len(question_lengths)
     parts = {name: np.zeros([batch, seq], np.int32) for name in attention.TableContext.FEATURES}
     for b, question_length in enumerate(question_lengths):
@@ -55,6 +53,32 @@ def layer_pair(config, num_heads=4, hidden_size=16, **kwargs):
 
     run.layer, run.pattern = layer, pattern
     return run
+
+
+def context_of(seq, lengths=None):
+    """Examples without a table, of so many tokens each; by default one, without padding."""
+    lengths = np.reshape([seq] if lengths is None else lengths, [-1, 1])
+    zeros = tf.zeros([len(lengths), seq], tf.int32)
+    return attention.TableContext(
+        zeros, zeros, zeros, tf.constant((np.arange(seq) < lengths).astype(np.int32))
+    )
+
+
+def banded(n, half_width):
+    """A structured mask: a band and the first and last token."""
+    i, j = np.indices([n, n])
+    return (abs(i - j) <= half_width) | (i % (n - 1) == 0) | (j % (n - 1) == 0)
+
+
+def scattered(n, share, seed=0):
+    """The same with diagonals anywhere."""
+    on = np.random.default_rng(seed).random(n) < share
+    i, j = np.indices([n, n])
+    return on[abs(i - j)] | (i % (n - 1) == 0) | (j % (n - 1) == 0)
+
+
+def normal(seed, *shape):
+    return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
 
 
 @pytest.fixture(scope="session")

@@ -72,6 +72,42 @@ def test_bad_options_are_named(options, named):
         AttentionConfig().override(options)
 
 
+@pytest.mark.parametrize(
+    ("name", "options", "named"),
+    [
+        ("bigbird", {"block_size": 0}, "block_size is 0, expected an integer"),
+        ("bigbird", {"block_size": 2, "num_random": 0}, "num_random=0"),
+        ("bigbird", {"block_size": 2, "random_within": 13}, "random_within=13 .* must be 14 or m"),
+        ("kernel", {"num_random_features": 0}, "num_random_features is 0, expected an integer"),
+        ("learned_mask", {"objective": "masks"}, "objective"),
+        ("learned_mask", {"temperature": 0.0}, "temperature"),
+        ("learned_mask", {"final_temperature": -0.1}, "final_temperature"),
+        ("learned_mask", {"penalty": 0.0}, "penalty"),
+        ("learned_mask", {"sparsity_weight": -1.0}, "sparsity_weight"),
+        ("learned_mask", {"temperature_steps": -1}, "temperature_steps"),
+        ("learned_mask", {"length": 2, "structured": True}, "length must be 3 or more"),
+        ("linformer", {"length": 0}, "length is 0, expected an integer"),
+        ("linformer", {"projected_length": 0}, "projected_length is 0, expected an integer"),
+        ("mate_efficient", {"global_length": -1}, "global_length"),
+        ("mate_efficient", {"row_heads_ratio": 1.5}, "row_heads_ratio"),
+        ("mate_efficient", {"row_radius": -1}, "radius"),
+        ("table_bias", {"disabled_relation": 13}, "between 0 and 12, not 13"),
+        ("table_etc", {"local_radius": 0}, "local_radius is 0, expected an integer"),
+        ("table_etc", {"max_distance": 0}, "max_distance is 0, expected an integer"),
+        ("table_etc", {"num_global": 7}, "num_global must be even and positive, not 7"),
+        ("table_etc", {"num_global": 0}, "num_global must be even and positive, not 0"),
+        ("tree_fine", {"balancing_loss": -1.0}, "balancing_loss"),
+        ("tree_fine", {"branching": [3, 1]}, "branching"),
+        ("tree_fine", {"form": "fast"}, "form must be one of auto, masked, sorted, not 'fast'"),
+        ("tree_fine", {"num_trees": 0}, "num_trees"),
+        ("tree_fine", {"tree_height": -2}, "tree_height"),
+    ],
+)
+def test_options_out_of_range(tables, name, options, named):
+    with pytest.raises(InputError, match=named):
+        tables.layer_pair(AttentionConfig(name=name, **options))
+
+
 def test_unknown_keys_are_rejected_deep_inside_an_experiment():
     from mate_tf.models.encoder import EncoderConfig
 

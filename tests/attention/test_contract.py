@@ -105,13 +105,16 @@ def attends_to_itself(run, x, context):
     return np.moveaxis(np.diagonal(own, axis1=-2, axis2=-1), 1, -1)[real].T
 
 
+def normalized(weights):
+    total = weights.sum(-1, keepdims=True)
+    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+
+
 def softmax_weights(run, x, context, query, key):
     """Of attention under the variant's own mask, <float64>[batch, heads, queries, keys]."""
     mask = own_mask(run, x, context)
     weights = np.exp(query @ key.transpose(0, 1, 3, 2) / np.sqrt(HIDDEN / 4))
-    weights *= np.broadcast_to(mask, weights.shape)
-    total = weights.sum(-1, keepdims=True)
-    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    return normalized(weights * np.broadcast_to(mask, weights.shape))
 
 
 def mean_weights(run, x, context, query, key):
@@ -130,7 +133,8 @@ def projected_weights(run, x, context, query, key):
     """Of Linformer: to mixtures of tokens, and so to the tokens in them."""
     mixtures = run.layer.proj_seq_length.kernel.numpy()[:SEQ] * real_tokens(context)[..., None]
     key = np.einsum("bhsd,bsk->bhkd", key, mixtures)
-    return softmax(query @ key.transpose(0, 1, 3, 2) / 2) @ mixtures[:, None].transpose(0, 1, 3, 2)
+    scores = query @ key.transpose(0, 1, 3, 2) / 2
+    return normalized(np.exp(scores)) @ mixtures[:, None].transpose(0, 1, 3, 2)
 
 
 def feature_weights(run, x, context, query, key):
@@ -141,14 +145,7 @@ def feature_weights(run, x, context, query, key):
         return np.exp(x @ run.layer.directions.T - np.square(x).sum(-1, keepdims=True) / 2)
 
     weights = features(query) @ features(key).transpose(0, 1, 3, 2)
-    weights *= real_tokens(context)[:, None, None]
-    total = weights.sum(-1, keepdims=True)
-    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
-
-
-def softmax(scores):
-    weights = np.exp(scores)
-    return weights / weights.sum(-1, keepdims=True)
+    return normalized(weights * real_tokens(context)[:, None, None])
 
 
 def real_tokens(context):
@@ -157,9 +154,7 @@ def real_tokens(context):
 
 def relative_weights(run, x, context, query, key):
     """Of TableETC: each pair of tokens has a relative position, a vector that is added to the key.
-
-    Here they are written out pair by pair, from what the tokens are.
-    """
+    Here they are written out pair by pair, from what the tokens are."""
     num_global, most = SMALL["num_global"], SMALL["max_distance"]
     half, size = num_global // 2, num_global + SEQ
     rows, columns = context.row_ids.numpy(), context.column_ids.numpy()
@@ -177,9 +172,7 @@ def relative_weights(run, x, context, query, key):
     relative = np.einsum("bhqd,phd->bhqp", query, run.layer.relative_position_embeddings)
     scores = query @ key.transpose(0, 1, 3, 2)
     scores += np.take_along_axis(relative, positions[:, None], axis=-1)
-    weights = np.exp(scores / 2) * run.pattern.mask(context).numpy()
-    total = weights.sum(-1, keepdims=True)
-    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    return normalized(np.exp(scores / 2) * run.pattern.mask(context).numpy())
 
 
 WEIGHTS = {

@@ -31,7 +31,4 @@ def test_is_one_when_windows_hold_all_and_less_when_not(tables):
     rows, columns = (coverage(context, 16, 20, 2, head_type=kind) for kind in ("row", "column"))
     assert rows == 1
     assert columns < 1
-
-
-def test_nothing_allowed_is_fully_covered(tables):
     assert coverage(tables.random_context(np.random.default_rng(9), 10, [0]), 4, 4) == 1

@@ -73,11 +73,9 @@ def test_a_taller_tree_refines_one_that_is_its_prefix():
 
 
 def straight_through(shape, kernel, bias, x, hard=None):
-    """Memberships of [heads, seq, size] in float64, and the constants that make them hard.
-
-    With these constants, taken at one point, the memberships are an ordinary function of the
-    parameters around it, and its derivative there is the straight-through one.
-    """
+    """Memberships of [heads, seq, size] in float64, and the constants that make them hard. With
+    these constants, taken at one point, the memberships are an ordinary function of the parameters
+    around it, and its derivative there is the straight-through one."""
     constants = iter(hard or ())
     used = []
 

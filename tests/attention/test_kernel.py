@@ -1,13 +1,11 @@
 """Performer's random features, against tf-models' layer and against softmax attention."""
 
 import numpy as np
-import pytest
 import tensorflow as tf
 from official.nlp.modeling.layers import kernel_attention
 
 from mate_tf.attention import AttentionConfig
 from mate_tf.attention.kernel import KernelTensors, orthogonal_features
-from mate_tf.errors import InputError
 
 
 def pair(tables, **options):
@@ -73,8 +71,3 @@ def test_features_are_orthogonal_in_groups():
         np.testing.assert_allclose(product, np.diag(np.diag(product)), atol=1e-5)
     np.testing.assert_array_equal(directions, orthogonal_features(10, 4, seed=3))
     assert np.abs(directions - orthogonal_features(10, 4, seed=4)).max() > 0.1
-
-
-def test_options_out_of_range(tables):
-    with pytest.raises(InputError, match="num_random_features is 0, expected an integer"):
-        pair(tables, num_random_features=0)

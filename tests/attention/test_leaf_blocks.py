@@ -25,25 +25,28 @@ def assignment(rng, shape, skew):
 SKEWS = st.sampled_from(["none", "most", "one", "empty"])
 
 
-@given(
-    seed=st.integers(0, 2**31 - 1),
-    trees=st.integers(1, 2),
-    batch=st.integers(1, 3),
-    seq=st.integers(1, 30),
-    of_queries=SKEWS,
-    of_keys=SKEWS,
-    size=st.sampled_from([None, 1, 3, 16]),
-)
-def test_every_pair_of_a_leaf_once(seed, trees, batch, seq, of_queries, of_keys, size):
-    rng = np.random.default_rng(seed)
-    shape = [trees, batch, HEADS, seq]
-    query_leaves, key_leaves = (assignment(rng, shape, skew) for skew in (of_queries, of_keys))
+@st.composite
+def cases(draw, max_trees):
+    """Both sides sorted by leaf; (tree, query, key) of the real ones that share a leaf; sizes."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**31 - 1)))
+    trees, batch = draw(st.integers(1, max_trees)), draw(st.integers(1, 3))
+    seq = draw(st.integers(1, 30))
+    leaves = [assignment(rng, [trees, batch, HEADS, seq], draw(SKEWS)) for _ in range(2)]
     real = rng.random([batch, seq]) < rng.choice([0, 0.5, 1])
-    by_leaf = [
-        leaf_blocks.sort(tf.constant(x), tf.constant(real), LEAVES)
-        for x in (query_leaves, key_leaves)
-    ]
-    pairs = leaf_blocks.pairs(*by_leaf, trees, batch * HEADS * seq, size)
+    by_leaf = [leaf_blocks.sort(tf.constant(x), tf.constant(real), LEAVES) for x in leaves]
+    same = leaves[0][..., :, None] == leaves[1][..., None, :]
+    same &= real[:, None, :, None] & real[:, None, None, :]
+    expected = {
+        (t, (b * seq + q) * HEADS + h, (b * seq + k) * HEADS + h)
+        for t, b, h, q, k in np.argwhere(same)
+    }
+    return by_leaf, expected, trees, batch * HEADS * seq
+
+
+@given(cases(max_trees=2), st.sampled_from([None, 1, 3, 16]))
+def test_every_pair_of_a_leaf_once(case, size):
+    by_leaf, expected, trees, tokens = case
+    pairs = leaf_blocks.pairs(*by_leaf, trees, tokens, size)
     pairs = leaf_blocks.Pairs(*(np.array(part) for part in pairs))
     found = set()
     for p, tree in enumerate(pairs.tree):
@@ -54,12 +57,6 @@ def test_every_pair_of_a_leaf_once(seed, trees, batch, seq, of_queries, of_keys,
         assert len(block) == len(queries) * len(keys)
         assert not block & found
         found |= block
-    same = query_leaves[..., :, None] == key_leaves[..., None, :]
-    same &= real[:, None, :, None] & real[:, None, None, :]
-    expected = {
-        (t, (b * seq + q) * HEADS + h, (b * seq + k) * HEADS + h)
-        for t, b, h, q, k in np.argwhere(same)
-    }
     assert found == expected
     # queries are where their places say, and the others behind
     slots = np.full([int(pairs.num_query_blocks), pairs.queries.shape[1]], -1)
@@ -72,22 +69,10 @@ def test_every_pair_of_a_leaf_once(seed, trees, batch, seq, of_queries, of_keys,
             assert slots[place] == (row if row in meet else -1)
 
 
-@given(
-    seed=st.integers(0, 2**31 - 1),
-    batch=st.integers(1, 3),
-    seq=st.integers(1, 30),
-    of_queries=SKEWS,
-    of_keys=SKEWS,
-)
-def test_whole_groups_hold_each_pair_of_a_leaf_once(seed, batch, seq, of_queries, of_keys):
-    rng = np.random.default_rng(seed)
-    shape = [1, batch, HEADS, seq]
-    query_leaves, key_leaves = (assignment(rng, shape, skew) for skew in (of_queries, of_keys))
-    real = rng.random([batch, seq]) < rng.choice([0, 0.5, 1])
-    by_leaf = [
-        leaf_blocks.sort(tf.constant(x), tf.constant(real), LEAVES)
-        for x in (query_leaves, key_leaves)
-    ]
+@given(cases(max_trees=1))
+def test_whole_groups_hold_each_pair_of_a_leaf_once(case):
+    by_leaf, expected, _, tokens = case
+    expected = {(q, k) for _, q, k in expected}
     found, alone = set(), set(leaf_blocks.without_keys(*by_leaf).numpy())
     for whole in leaf_blocks.whole_groups(*by_leaf):
         for blocks in zip(*map(np.array, whole), strict=True):
@@ -97,13 +82,8 @@ def test_whole_groups_hold_each_pair_of_a_leaf_once(seed, batch, seq, of_queries
             assert len(block) == len(queries) * len(keys) > 0
             assert not block & found
             found |= block
-    same = query_leaves[0][..., :, None] == key_leaves[0][..., None, :]
-    same &= real[:, None, :, None] & real[:, None, None, :]
-    expected = {
-        ((b * seq + q) * HEADS + h, (b * seq + k) * HEADS + h) for b, h, q, k in np.argwhere(same)
-    }
     assert found == expected
-    assert alone == set(range(batch * seq * HEADS)) - {q for q, _ in expected}
+    assert alone == set(range(tokens)) - {q for q, _ in expected}
 
 
 def test_a_large_leaf_does_not_make_the_blocks_of_others_large():

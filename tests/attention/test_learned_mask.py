@@ -6,14 +6,11 @@ import tensorflow as tf
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mate_tf.attention import (
-    AttentionConfig,
-    TableContext,
-    learned_mask,
-    mask_files,
-)
+from mate_tf.attention import AttentionConfig, TableContext, learned_mask, mask_files
 from mate_tf.errors import InputError
 from mate_tf.layers.framework import keras
+
+from .conftest import context_of
 
 HEADS, HIDDEN = 4, 16
 KINDS = {"structured": {"structured": True}, "symmetric": {"symmetric": True}, "pairs": {}}
@@ -31,14 +28,6 @@ def pattern_of(alpha=None, **options):
     elif alpha is not None:
         pattern.alpha.assign(tf.fill(pattern.alpha.shape, alpha))
     return pattern
-
-
-def context_of(seq, lengths=None):
-    lengths = np.array(lengths or [seq])[:, None]
-    zeros = tf.zeros([len(lengths), seq], tf.int32)
-    return TableContext(
-        zeros, zeros, zeros, tf.constant((np.arange(seq) < lengths).astype(np.int32))
-    )
 
 
 def drawn(pattern, seq=12):
@@ -237,28 +226,6 @@ def test_pairs_at_the_ends_of_importance(tables):
     assert np.abs(after[:, 3] - before[:, 3]).max() > 1e-3
 
 
-@pytest.mark.parametrize("objective", learned_mask.OBJECTIVES)
-def test_no_diagonal_against_numpy(tables, objective):
-    run = tables.layer_pair(config_of(objective=objective, diagonal=False))
-    x = tf.random.stateless_normal([2, 9, HIDDEN], [1, 2])
-    y = run(x, context_of(9, [9, 6])).numpy()
-    layer = run.layer
-
-    def heads(dense):
-        flat = x.numpy() @ dense.kernel.numpy() + dense.bias.numpy()
-        return flat.reshape(2, 9, HEADS, -1).transpose(0, 2, 1, 3)
-
-    scores = heads(layer.query) @ heads(layer.key).transpose(0, 1, 3, 2) / 2
-    seen = np.ones([2, 1, 9, 9]) - np.eye(9)
-    seen[1, :, 6:] = seen[1, :, :, 6:] = 0
-    weights = np.exp(scores) * seen
-    weights /= np.maximum(weights.sum(-1, keepdims=True), 1e-9)
-    expected = (weights @ heads(layer.value)).transpose(0, 2, 1, 3).reshape(2, 9, HIDDEN)
-    np.testing.assert_allclose(
-        y, expected @ layer.output_projection.kernel.numpy(), atol=1e-5, rtol=0
-    )
-
-
 @pytest.mark.parametrize("diagonal", [False, True])
 @pytest.mark.parametrize("kind", ["structured", "symmetric", "pairs"])
 def test_a_saved_mask_is_the_same_mask_elsewhere(tables, tmp_path, kind, diagonal):
@@ -334,11 +301,6 @@ def test_longer_inputs_are_refused():
         assert dynamic(*context_of(12)[:4]).shape[-1] == 12
         with pytest.raises(tf.errors.InvalidArgumentError, match="a mask for 12 tokens"):
             dynamic(*context_of(13)[:4])
-
-
-def test_structured_masks_need_a_pair_of_neighbours():
-    with pytest.raises(InputError, match="length must be 3 or more"):
-        pattern_of(length=2, structured=True)
 
 
 def test_mask_is_learned_in_a_step_with_xla(tables):
@@ -434,19 +396,3 @@ def test_masks_are_hard_when_the_temperature_has_fallen(straight_through):
     before, after = pattern.draw().numpy(), pattern.draw().numpy()
     assert ((before > 0) & (before < 1)).all()
     assert np.isin(after, (0, 1)).all() == straight_through
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"objective": "masks"},
-        {"temperature": 0.0},
-        {"final_temperature": -0.1},
-        {"penalty": 0.0},
-        {"sparsity_weight": -1.0},
-        {"temperature_steps": -1},
-    ],
-)
-def test_options_out_of_range(options):
-    with pytest.raises(InputError, match=next(iter(options))):
-        pattern_of(**options)

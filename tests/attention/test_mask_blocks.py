@@ -5,18 +5,7 @@ import pytest
 
 from mate_tf.attention import mask_blocks
 
-
-def banded(n, half_width):
-    """A structured mask: a band and the first and last token."""
-    i, j = np.indices([n, n])
-    return (abs(i - j) <= half_width) | (i % (n - 1) == 0) | (j % (n - 1) == 0)
-
-
-def scattered(n, share, seed=0):
-    """The same with diagonals anywhere."""
-    on = np.random.default_rng(seed).random(n) < share
-    i, j = np.indices([n, n])
-    return on[abs(i - j)] | (i % (n - 1) == 0) | (j % (n - 1) == 0)
+from .conftest import banded, scattered
 
 
 def test_the_form_is_decided_from_the_masks_own_numbers():

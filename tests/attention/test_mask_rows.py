@@ -8,8 +8,10 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mate_tf.attention import AttentionConfig, TableContext, mask_files, mask_rows
+from mate_tf.attention import AttentionConfig, mask_files, mask_rows
 from mate_tf.errors import InputError
+
+from .conftest import context_of
 
 
 @settings(max_examples=30)
@@ -43,8 +45,7 @@ def test_large_scores_and_other_dtypes(tables, tmp_path):
     path = tmp_path / "mask.npz"
     mask_files.save(path, np.random.default_rng(0).random([1, 40, 40]) < 0.1)
     config = AttentionConfig(name="static_mask", mask=str(path), form="rows")
-    ones = tf.ones([1, 40], tf.int32)
-    context = TableContext(0 * ones, 0 * ones, 0 * ones, ones)
+    context = context_of(40)
     run = tables.layer_pair(config)
     masked = tables.layer_pair(AttentionConfig(config, form="masked"))
     parts = [1e4 * tf.random.stateless_normal([1, 40, 4, 4], [i, 0]) for i in range(3)]
@@ -64,8 +65,7 @@ def test_gradients_are_those_of_the_mask(tables, tmp_path):
     path = tmp_path / "mask.npz"
     mask_files.save(path, np.random.default_rng(0).random([4, 50, 50]) < 0.1)
     x = tf.random.stateless_normal([2, 48, 16], [1, 2])
-    real = tf.constant(np.arange(48) < np.array([[48], [31]]), tf.int32)
-    context = TableContext(0 * real, 0 * real, 0 * real, real)
+    context = context_of(48, [48, 31])
     gradients = []
     for form in ("masked", "rows"):
         config = AttentionConfig(name="static_mask", mask=str(path), form=form)

@@ -24,6 +24,13 @@ def always_by_buckets():
         yield
 
 
+SPEC = [
+    tf.TensorSpec([None, None, HIDDEN]),
+    dict.fromkeys(attention.TableContext.FEATURES, tf.TensorSpec([None, None], tf.int32)),
+]
+"""Of a graph for any length: x, and the parts of the context."""
+
+
 def outputs(tables, context, name, seed=0, **options):
     batch, seq = context.row_ids.shape
     x = tf.constant(np.random.default_rng(seed).normal(size=[batch, seq, HIDDEN]), tf.float32)
@@ -33,6 +40,14 @@ def outputs(tables, context, name, seed=0, **options):
 def assert_equal_on_real_tokens(context, ours, expected):
     real = context.input_mask.numpy() == 1
     np.testing.assert_allclose(ours[real], expected[real], atol=1e-5, rtol=0)
+
+
+def check_windowed(tables, context, seed=0, **options):
+    """Equal to the windowed mask on all tokens; returns the outputs."""
+    efficient = outputs(tables, context, "mate_efficient", seed, **options)
+    windowed = outputs(tables, context, "mate_exact", seed, windowed=True, **options)
+    np.testing.assert_allclose(efficient, windowed, atol=1e-5, rtol=0)
+    return efficient
 
 
 def num_blocks(seq, global_length, radius):
@@ -56,9 +71,7 @@ def compare(tables, seq, seed, questions, columns, **options):
     if not options["diagonal"]:  # see the option: each token needs another one
         seq, questions = max(seq, 2), [max(length, 2) for length in questions]
     context = tables.random_context(np.random.default_rng(seed), seq, questions, columns)
-    efficient = outputs(tables, context, "mate_efficient", seed, **options)
-    windowed = outputs(tables, context, "mate_exact", seed, windowed=True, **options)
-    np.testing.assert_allclose(efficient, windowed, atol=1e-5, rtol=0)
+    efficient = check_windowed(tables, context, seed, **options)
     used = {kind.ids.removesuffix("_ids") for kind in head_types(AttentionConfig(**options), 4)}
     sizes = {name: options[name] for name in ("global_length", "row_radius", "column_radius")}
     if min(coverage(context, **sizes, head_type=kind) for kind in used) == 1:
@@ -121,20 +134,15 @@ def test_equals_exact_mate_when_windows_cover(
 def test_few_buckets_and_lengths_that_do_not_divide(tables, seq):
     """One bucket, two buckets, a part of one, none at all: no key is counted twice."""
     context = tables.random_context(np.random.default_rng(seq), seq, [3])
-    options = {"global_length": 8, "radius": 4}
-    efficient = outputs(tables, context, "mate_efficient", **options)
-    windowed = outputs(tables, context, "mate_exact", windowed=True, **options)
-    np.testing.assert_allclose(efficient, windowed, atol=1e-5, rtol=0)
+    check_windowed(tables, context, global_length=8, radius=4)
 
 
 def test_first_and_last_bucket_do_not_see_each_other(tables):
     """All tokens in one column: only a wrap-around could join its ends."""
     context = tables.random_context(np.random.default_rng(0), 64, [4], columns=1, max_cell_length=1)
-    context = context._replace(
-        input_mask=tf.ones_like(context.input_mask),
-        column_ids=tf.concat([tf.zeros([1, 4], tf.int32), tf.ones([1, 60], tf.int32)], axis=1),
-        segment_ids=tf.concat([tf.zeros([1, 4], tf.int32), tf.ones([1, 60], tf.int32)], axis=1),
-    )
+    in_table = tf.constant([[0] * 4 + [1] * 60])
+    ones = tf.ones_like(in_table)
+    context = context._replace(input_mask=ones, column_ids=in_table, segment_ids=in_table)
     config = AttentionConfig(global_length=4, radius=10, row_heads_ratio=0.0)
     run = tables.layer_pair(config)
     x = tf.Variable(tf.random.stateless_normal([1, 64, HIDDEN], [1, 2]))
@@ -177,10 +185,7 @@ def test_overflow_of_long_sequences_takes_stretches(tables):
     """More tokens than one stretch of queries, and not a multiple of it."""
     seq = 2 * mate.QUERY_CHUNK + 9
     context = tables.random_context(np.random.default_rng(2), seq, [20, 5], max_row_length=6)
-    options = {"global_length": 8, "radius": 10}
-    efficient = outputs(tables, context, "mate_efficient", **options)
-    windowed = outputs(tables, context, "mate_exact", windowed=True, **options)
-    np.testing.assert_allclose(efficient, windowed, atol=1e-5, rtol=0)
+    check_windowed(tables, context, global_length=8, radius=10)
 
 
 def test_gradients_where_the_question_overflows(tables):
@@ -270,28 +275,18 @@ def kept_by_buckets(context, kinds, global_length):
 
 def kept_by_chunks(context, kinds):
     batch, seq = context.row_ids.shape
-    chunks = range(-(-seq // mate.QUERY_CHUNK))
-    return np.concatenate(
-        [
-            np.concatenate(
-                [
-                    kept([batch, kind.count, mate.QUERY_CHUNK, seq], kind.first, chunk)
-                    for chunk in chunks
-                ],
-                axis=2,
-            )[:, :, :seq]
-            for kind in kinds
-        ],
-        axis=1,
-    )
+    factors = []
+    for kind in kinds:
+        shape = [batch, kind.count, mate.QUERY_CHUNK, seq]
+        chunks = [kept(shape, kind.first, n) for n in range(-(-seq // mate.QUERY_CHUNK))]
+        factors.append(np.concatenate(chunks, axis=2)[:, :, :seq])
+    return np.concatenate(factors, axis=1)
 
 
 @pytest.mark.parametrize("question", [8, 20])
 def test_dropout_is_that_of_the_probabilities(tables, question, monkeypatch):
-    """In the global rows, in the windows and, with a question of 20 tokens, in all chunks.
-
-    Expected is full attention under the mask, with each probability times its factor.
-    """
+    """In the global rows, in the windows and, with a question of 20 tokens, in all chunks. Expected
+    is full attention under the mask, with each probability times its factor."""
     monkeypatch.setattr(mate, "QUERY_CHUNK", 16)
     monkeypatch.setattr(mate.step_seeds, "draw", lambda: tf.constant(SEED))
     context = tables.random_context(np.random.default_rng(2), 50, [question, 5], max_row_length=6)
@@ -329,8 +324,6 @@ def test_a_graph_for_any_length_computes_short_sequences_under_the_mask(tables):
     """One graph: masks up to 8 + 4 * 8 tokens, no masks beyond; outputs and gradients are equal."""
     config = AttentionConfig(name="mate_efficient", global_length=8, radius=8)
     run = tables.layer_pair(config)
-    features = tf.TensorSpec([None, None], tf.int32)
-    spec = [tf.TensorSpec([None, None, HIDDEN]), dict.fromkeys(context_names(), features)]
 
     def outputs(x, pattern):
         with tf.GradientTape() as tape:
@@ -338,7 +331,7 @@ def test_a_graph_for_any_length_computes_short_sequences_under_the_mask(tables):
             y = run.layer(x, pattern)
         return y, tape.gradient(y, x, y)
 
-    @tf.function(input_signature=spec, autograph=False)
+    @tf.function(input_signature=SPEC, autograph=False)
     def of_any_length(x, parts):
         pattern = run.pattern(attention.TableContext(**parts))
         return *outputs(x, pattern), pattern.dense, tf.shape(pattern.biases[0])
@@ -359,16 +352,14 @@ def test_a_graph_for_any_length_drops_probabilities(tables, seq):
     """About as many as configured, other ones in each call and for each type of heads."""
     config = AttentionConfig(name="mate_efficient", global_length=8, radius=8)
     run = tables.layer_pair(config, num_heads=2, dropout_rate=0.5)
-    features = dict.fromkeys(context_names(), tf.TensorSpec([None, None], tf.int32))
-    spec = [tf.TensorSpec([None, None, HIDDEN]), features]
     of_any_length = tf.function(
         lambda x, parts: run(x, attention.TableContext(**parts), training=True),
-        input_signature=spec,
+        input_signature=SPEC,
         autograph=False,
     )
     # All tokens are the question's: each of them attends to all.
     ones = tf.ones([1, seq], tf.int32)
-    parts = dict.fromkeys(context_names(), 0 * ones) | {"input_mask": ones}
+    parts = dict.fromkeys(SPEC[1], 0 * ones) | {"input_mask": ones}
     x = tf.random.stateless_normal([1, seq, HIDDEN], [2, 1])
     with mock.patch.object(mate, "dense_is_cheaper", DENSE_IS_CHEAPER):
         found = np.stack([of_any_length(x, parts) for _ in range(40)])
@@ -379,19 +370,12 @@ def test_a_graph_for_any_length_drops_probabilities(tables, seq):
     assert slope == pytest.approx(1, abs=0.1)
 
 
-def context_names():
-    return attention.TableContext.FEATURES
-
-
 def test_unsorted_input(tables):
     """Rows out of order, as no converter makes them: the layer sorts for itself."""
     context = tables.random_context(np.random.default_rng(4), 50, [7], columns=4)
     shuffle = np.concatenate([np.arange(7), 7 + np.random.default_rng(5).permutation(43)])
     context = context.map(lambda part: tf.gather(part, shuffle, axis=1))
-    options = {"global_length": 9, "radius": 6}
-    efficient = outputs(tables, context, "mate_efficient", **options)
-    windowed = outputs(tables, context, "mate_exact", windowed=True, **options)
-    np.testing.assert_allclose(efficient, windowed, atol=1e-5, rtol=0)
+    check_windowed(tables, context, global_length=9, radius=6)
 
 
 def test_mask_has_row_heads_first_and_rounds_their_number_down(tables):
@@ -408,12 +392,8 @@ def test_graphs_for_short_or_long_inputs_only(tables, short_inputs):
     """Masks or windows at any length, with the same outputs; also for a question longer than G."""
     config = AttentionConfig(name="mate_efficient", global_length=8, radius=8)
     run = tables.layer_pair(config)
-    spec = [
-        tf.TensorSpec([None, None, HIDDEN]),
-        dict.fromkeys(context_names(), tf.TensorSpec([None, None], tf.int32)),
-    ]
 
-    @tf.function(input_signature=spec, autograph=False)
+    @tf.function(input_signature=SPEC, autograph=False)
     def of_one_form(x, parts):
         with mate_buckets.graph_for(short_inputs):
             pattern = run.pattern(attention.TableContext(**parts))

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from mate_tf.attention import AttentionConfig, TableContext, mask_blocks, mask_files, static_masks
 from mate_tf.errors import InputError
 
+from .conftest import banded, context_of, scattered
+
 HIDDEN = 16
 
 
@@ -16,11 +18,7 @@ def some_input(seed, seq, batch=2):
     """x and a context in which examples end in padding of different lengths."""
     rng = np.random.default_rng(seed)
     x = tf.constant(rng.normal(size=[batch, seq, HIDDEN]), tf.float32)
-    lengths = rng.integers(0, seq + 1, [batch, 1])
-    zeros = tf.zeros([batch, seq], tf.int32)
-    return x, TableContext(
-        zeros, zeros, zeros, tf.constant((np.arange(seq) < lengths).astype(np.int32))
-    )
+    return x, context_of(seq, rng.integers(0, seq + 1, batch))
 
 
 def both_forms(tables, x, context, **options):
@@ -108,43 +106,6 @@ def test_gradients_by_blocks(tables):
         gradients.append(tape.gradient(loss, [x, *run.layer.trainable_variables]))
     for masked, blocks in zip(*gradients, strict=True):
         np.testing.assert_allclose(blocks, masked, atol=2e-5)
-
-
-def test_no_diagonal_against_numpy(tables):
-    x, context = some_input(7, 20)
-    run = tables.layer_pair(AttentionConfig(name="static_mask", mask="strided", diagonal=False))
-    layer, real = run.layer, context.input_mask.numpy().astype(bool)
-
-    def heads(dense):
-        flat = x.numpy() @ dense.kernel.numpy() + dense.bias.numpy()
-        return flat.reshape(2, 20, 4, 4).transpose(0, 2, 1, 3)
-
-    query, key, value = heads(layer.query), heads(layer.key), heads(layer.value)
-    expected = np.zeros([2, 20, 4, 4])
-    for b, h, i in np.ndindex(2, 4, 20):
-        seen = [
-            j
-            for j in range(20)
-            if real[b, i] and real[b, j] and i != j and (abs(i - j) < 4 or (i - j) % 4 == 0)
-        ]
-        weights = np.exp([query[b, h, i] @ key[b, h, j] / 2 for j in seen])
-        for weight, j in zip(weights, seen, strict=True):
-            expected[b, i, h] += weight / weights.sum() * value[b, h, j]
-    expected = expected.reshape(2, 20, 16) @ layer.output_projection.kernel.numpy()
-    np.testing.assert_allclose(run(x, context), expected, atol=1e-5)
-
-
-def banded(n, half_width):
-    """A structured mask: a band and the first and last token."""
-    i, j = np.indices([n, n])
-    return (abs(i - j) <= half_width) | (i % (n - 1) == 0) | (j % (n - 1) == 0)
-
-
-def scattered(n, share, seed=0):
-    """The same with diagonals anywhere."""
-    on = np.random.default_rng(seed).random(n) < share
-    i, j = np.indices([n, n])
-    return on[abs(i - j)] | (i % (n - 1) == 0) | (j % (n - 1) == 0)
 
 
 def test_scattered_masks_say_that_they_are_computed_by_mask(tmp_path, caplog):

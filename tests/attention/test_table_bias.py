@@ -6,7 +6,6 @@ import tensorflow as tf
 
 from mate_tf.attention import AttentionConfig, TableContext
 from mate_tf.attention.table_bias import RELATIONS, relations
-from mate_tf.errors import InputError
 
 
 @pytest.fixture
@@ -52,8 +51,3 @@ def test_which_row_and_column_it_is_has_no_influence(tables, context):
         column_ids=tf.where(context.column_ids > 0, 70 - context.column_ids, 0),
     )
     np.testing.assert_array_equal(run(x, renamed), run(x, context))
-
-
-def test_options_out_of_range(tables):
-    with pytest.raises(InputError, match="between 0 and 12, not 13"):
-        tables.layer_pair(AttentionConfig(name="table_bias", disabled_relation=13))

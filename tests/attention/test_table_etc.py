@@ -6,7 +6,6 @@ import tensorflow as tf
 
 from mate_tf.attention import AttentionConfig, TableContext, masks
 from mate_tf.attention.table_etc import ITSELF, own_global_tokens
-from mate_tf.errors import InputError
 
 
 def config(**options):
@@ -74,17 +73,3 @@ def test_distances_beyond_the_radius_are_of_no_use(tables, most):
     for name in ("query", "key", "value", "output_projection"):
         getattr(other.layer, name).set_weights(getattr(run.layer, name).get_weights())
     np.testing.assert_allclose(other(x, context), run(x, context), atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        ({"num_global": 7}, "num_global must be even and positive, not 7"),
-        ({"num_global": 0}, "num_global must be even and positive, not 0"),
-        ({"local_radius": 0}, "local_radius is 0, expected an integer"),
-        ({"max_distance": 0}, "max_distance is 0, expected an integer"),
-    ],
-)
-def test_options_out_of_range(tables, options, named):
-    with pytest.raises(InputError, match=named):
-        tables.layer_pair(config(**options))

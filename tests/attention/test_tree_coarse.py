@@ -9,12 +9,10 @@ import tensorflow as tf
 
 from mate_tf.attention import AttentionConfig, TableContext
 
+from .conftest import normal
+
 HIDDEN, HEADS, SEQ = 16, 4, 30
 OPTIONS = [{"tree_height": 3}, {"branching": [3, 4]}, {"tree_height": 0}]
-
-
-def normal(seed, *shape):
-    return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
 
 
 @pytest.fixture(scope="module")

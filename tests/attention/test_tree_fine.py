@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from mate_tf.attention import AttentionConfig, TableContext, masks, tree_fine
 from mate_tf.attention.decision_trees import DecisionTrees
-from mate_tf.errors import InputError
+
+from .conftest import normal
 
 HIDDEN, HEADS = 16, 4
 
@@ -31,10 +32,6 @@ def run_with(tables, x, context, leaves, **options):
     run = layer_with(tables.layer_pair, tuple(options.items()))
     with mock.patch.object(DecisionTrees, "leaves", side_effect=map(tf.constant, leaves)):
         return run(x, context).numpy()
-
-
-def normal(seed, *shape):
-    return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
 
 
 @st.composite
@@ -85,13 +82,6 @@ def test_with_its_own_trees_all_forms_are_equal(tables, options):
     assert np.abs(expected).max() > 0.1
     np.testing.assert_allclose(by_leaf(x, context), expected, atol=1e-5)
     np.testing.assert_allclose(automatic(x, context, training=True), expected, atol=1e-5)
-
-
-def test_nothing_but_padding_gives_zero(tables):
-    context = tables.random_context(np.random.default_rng(0), 9, [0, 0])
-    for form in ("masked", "sorted"):
-        run = tables.layer_pair(AttentionConfig(name="tree_fine", form=form))
-        np.testing.assert_array_equal(run(normal(1, 2, 9, HIDDEN), context), 0)
 
 
 def test_lemma_1_all_in_one_leaf_is_full_attention(tables):
@@ -249,26 +239,3 @@ def test_balancing_loss(tables):
     gradient = tape.gradient(loss, run.layer.tree.kernel)
     assert np.isfinite(gradient).all()
     assert np.abs(gradient).max() > 0
-
-
-def test_occupancy_of_a_layer(tables):
-    run = tables.layer_pair(AttentionConfig(name="tree_fine", tree_height=2))
-    context, x = context_of(tables, 30), normal(5, 3, 30, HIDDEN)
-    found = run.layer.occupancy(x, run.pattern(context).real)
-    assert found["share"].shape == [1, HEADS, 4]
-    np.testing.assert_allclose(tf.reduce_sum(found["share"], -1), np.ones([1, HEADS]), rtol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        ({"form": "fast"}, "form must be one of auto, masked, sorted, not 'fast'"),
-        ({"balancing_loss": -1.0}, "balancing_loss"),
-        ({"tree_height": -2}, "tree_height"),
-        ({"branching": [3, 1]}, "branching"),
-        ({"num_trees": 0}, "num_trees"),
-    ],
-)
-def test_options_are_checked(tables, options, named):
-    with pytest.raises(InputError, match=named):
-        tables.layer_pair(AttentionConfig(name="tree_fine", **options))

@@ -7,7 +7,8 @@ import tensorflow as tf
 from mate_tf import checkpoints
 from mate_tf.errors import InputError
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
-from mate_tf.models.encoder import EncoderConfig
+
+from ..models.tiny_encoder import tiny
 
 LEARNED = {"name": "learned_mask", "length": 6}
 
@@ -16,14 +17,7 @@ LEARNED = {"name": "learned_mask", "length": 6}
 def model():
     """With three patterns, of which the second one learns nothing."""
     attention = [LEARNED, {"name": "full"}, LEARNED | {"objective": "dam"}]
-    encoder = EncoderConfig(
-        vocab_size=20,
-        hidden_size=8,
-        num_hidden_layers=3,
-        num_attention_heads=2,
-        intermediate_size=8,
-        attention=attention,
-    )
+    encoder = tiny(num_hidden_layers=3, attention=attention)
     return TableClassifier(ClassifierConfig(encoder=encoder))
 
 

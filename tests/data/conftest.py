@@ -1,7 +1,8 @@
-"""Small vocabularies and tables."""
+"""A small vocabulary, tables and their converter."""
 
 import pytest
 
+from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.interactions import Question, interaction_from_table
 from mate_tf.tables.table import Table
 
@@ -20,12 +21,16 @@ def interaction(number, rows=2, is_valid=True):
 
 
 @pytest.fixture(scope="session")
-def vocabulary_file(tmp_path_factory):
-    """vocabulary_file(pieces): a file with these, one a line."""
+def vocabulary(vocabulary_file):
+    return vocabulary_file(VOCABULARY)
 
-    def write(pieces):
-        path = tmp_path_factory.mktemp("vocabulary") / "vocab.txt"
-        path.write_text("\n".join(pieces), encoding="utf-8")
-        return path
 
-    return write
+@pytest.fixture(scope="module")
+def converter(vocabulary):
+    return ExampleConverter(vocabulary, 16, drop_rows_to_fit=True)
+
+
+def values(example, name) -> list:
+    """The values of one feature of an example."""
+    feature = example.features.feature[name]
+    return list(getattr(feature, feature.WhichOneof("kind")).value)

@@ -16,7 +16,7 @@ from mate_tf.cli import flags
 from mate_tf.data import records
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.converters.windows import WindowConverter
-from mate_tf.data.datasets import hybridqa, sqa
+from mate_tf.data.datasets import hybridqa
 from mate_tf.data.interactions import Question, interaction_from_table
 from mate_tf.data.records import create_data
 from mate_tf.errors import InputError
@@ -26,19 +26,9 @@ pytest.importorskip("apache_beam", reason="needs the extra beam")
 
 from mate_tf.data import beam
 
-from .conftest import VOCABULARY, interaction
+from .conftest import interaction
 
 BATCH = 8
-
-
-@pytest.fixture(scope="module")
-def vocabulary(vocabulary_file):
-    return vocabulary_file(VOCABULARY)
-
-
-@pytest.fixture(scope="module")
-def converter(vocabulary):
-    return ExampleConverter(vocabulary, 16, drop_rows_to_fit=True)
 
 
 class Read(list):
@@ -142,10 +132,6 @@ def test_what_a_killed_pipeline_left(converter, tmp_path):
     assert names == ["dev.report.json", "dev.tfrecord"]
 
 
-def test_runners():
-    assert flags.FLAGS["runner_type"].parser.enum_values == list(beam.RUNNERS)
-
-
 def test_options(converter, tmp_path):
     splits = {"dev": [interaction(0)]}
     with pytest.raises(InputError, match="'SPORK' is none of DIRECT, DATAFLOW"):
@@ -156,6 +142,7 @@ def test_options(converter, tmp_path):
     with pytest.raises(InputError, match="DATAFLOW runner"):
         beam.create_data(splits, tmp_path, converter, runner="DATAFLOW")
     assert list(tmp_path.iterdir()) == []
+    assert flags.FLAGS["runner_type"].parser.enum_values == list(beam.RUNNERS)
 
 
 JOB_SERVICE = "apache_beam.runners.portability.local_job_service_main"
@@ -248,13 +235,6 @@ def test_killed_worker_of_a_job_service(job_service, project, tmp_path):
         found, expected = (collections.Counter(serialized(path)) for path in paths)
         assert found == expected
         assert sum(found.values()) > 10
-
-
-def test_part_of_sqa(sqa_dir, bert_vocab, tmp_path):
-    part = list(itertools.islice(sqa.read(sqa_dir, "random-split-1-dev"), 40))
-    converter = ExampleConverter(bert_vocab, 512, drop_rows_to_fit=True)
-    orders, _ = same({"dev": part}, converter, tmp_path)
-    assert len(orders["dev"][0]) >= 80
 
 
 def test_part_of_hybridqa(goldens, bert_vocab, tmp_path):

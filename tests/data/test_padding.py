@@ -19,13 +19,6 @@ def batch_of(mask):
     return values | {"input_mask": tf.constant(mask)}
 
 
-def test_real_tokens_of_arrays_and_tensors():
-    mask = np.array([[1, 1, 0], [1, 0, 0]])
-    expected = [[True, True, False], [True, False, False]]
-    assert padding.real_tokens(mask).tolist() == expected
-    assert padding.real_tokens(tf.constant(mask)).numpy().tolist() == expected
-
-
 def test_padding_examples_of_table_converters_have_no_table(bert_vocab):
     """They have three tokens, as in the reference."""
     converter = ExampleConverter(str(bert_vocab), 8)
@@ -36,10 +29,14 @@ def test_padding_examples_of_table_converters_have_no_table(bert_vocab):
     assert found.numpy().tolist() == [False, True]
 
 
-def test_an_example_has_more_than_the_first_token():
+def test_real_tokens_and_examples():
     mask = np.array([[1, 1, 0], [1, 0, 0], [1, 1, 1], [0, 0, 0]])
     found = padding.example_mask({"input_mask": mask}).numpy()
     assert found.tolist() == [True, False, True, False]
+    mask = np.array([[1, 1, 0], [1, 0, 0]])
+    expected = [[True, True, False], [True, False, False]]
+    assert padding.real_tokens(mask).tolist() == expected
+    assert padding.real_tokens(tf.constant(mask)).numpy().tolist() == expected
 
 
 def test_what_fills_up_is_no_example():

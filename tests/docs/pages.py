@@ -23,12 +23,8 @@ _SEPARATORS = ";&|\n"
 
 @dataclasses.dataclass(frozen=True)
 class Command:
-    """One command of a shell block.
-
-    Attributes:
-        page: path of the page, relative to the project.
-        words: the program and its arguments; variables of `for` are replaced.
-    """
+    """One command of a shell block: the page's path in the project; the program and its arguments,
+    with the variables of `for` replaced."""
 
     page: str
     words: tuple[str, ...]

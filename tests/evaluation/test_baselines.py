@@ -45,31 +45,19 @@ def test_random_cell(interaction):
         assert 0 <= column < 3
 
 
-def test_lexical_match(interaction):
-    assert _cells([interaction], "lexical match") == {
-        "a-0_0": [(0, 0)],
-        "a-0_1": [(1, 1), (2, 1)],
-        "a-0_2": [(0, 0)],
-        "a-0_3": [(1, 0), (2, 0)],
-    }
-
-
-def test_row_and_column_match(interaction):
-    assert _cells([interaction], "row and column match") == {
-        "a-0_0": [(0, 2)],
-        "a-0_1": [(1, 0), (2, 0)],
-        "a-0_2": [(0, 0), (1, 0), (2, 0)],
-        "a-0_3": [(1, 0), (2, 0)],
-    }
-
-
-def test_previous_column(interaction):
-    assert _cells([interaction], "previous column") == {
-        "a-0_0": [(0, 2)],
-        "a-0_1": [(1, 2), (2, 2)],
-        "a-0_2": [(1, 2), (2, 2)],
-        "a-0_3": [(1, 2), (2, 2)],
-    }
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("lexical match", [[(0, 0)], [(1, 1), (2, 1)], [(0, 0)], [(1, 0), (2, 0)]]),
+        (
+            "row and column match",
+            [[(0, 2)], [(1, 0), (2, 0)], [(0, 0), (1, 0), (2, 0)], [(1, 0), (2, 0)]],
+        ),
+        ("previous column", [[(0, 2)], *[[(1, 2), (2, 2)]] * 3]),
+    ],
+)
+def test_by_hand(interaction, name, expected):
+    assert _cells([interaction], name) == {f"a-0_{i}": cells for i, cells in enumerate(expected)}
 
 
 @pytest.mark.parametrize("name", baselines.CELL_BASELINES)

@@ -2,8 +2,6 @@
 
 import dataclasses
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -140,13 +138,7 @@ def test_what_cannot_be_computed(call):
         call()
 
 
-VALUES = {
-    "temperature": 2.5,
-    "bias": -0.5,
-    "overlap": 1.5,
-    "threshold": 0.3,
-    "weights": "ckpt-7",
-}
+VALUES = {"temperature": 2.5, "bias": -0.5, "overlap": 1.5, "threshold": 0.3, "weights": "ckpt-7"}
 
 
 def test_file(tmp_path):
@@ -160,6 +152,9 @@ def test_file(tmp_path):
     words = {"earn": ["salary", "wage"]}
     path.write_text(json.dumps(VALUES | of_table | {"associations": words}))
     assert calibration.read(path) == dataclasses.replace(of_both, associations=words)
+    path.write_text(json.dumps({"temperature": 1}))
+    with pytest.raises(InputError, match=f"^{path}: has no 'bias'"):
+        calibration.read(path)
 
 
 def test_whether_a_table_has_an_answer():
@@ -197,16 +192,6 @@ def test_file_with_other_values(tmp_path, change, words):
         calibration.read(path)
 
 
-def test_file_without_a_value(tmp_path):
-    path = tmp_path / calibration.FILE
-    path.write_text(json.dumps({"temperature": 1}))
-    with pytest.raises(InputError, match=f"^{path}: has no 'bias'"):
-        calibration.read(path)
-
-
-def test_imports_no_tensorflow():
-    code = (
-        "import sys, mate_tf.evaluation.calibration; "
-        "assert not {'tensorflow', 'scipy', 'sklearn'} & set(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
+def test_imports_no_tensorflow(run_python):
+    heavy = "{'tensorflow', 'scipy', 'sklearn'}"
+    run_python(f"import sys, mate_tf.evaluation.calibration; assert not {heavy} & set(sys.modules)")

@@ -107,11 +107,15 @@ def test_scores_of_single_questions():
     assert scores == {"a": (1, 1.0), "b": (0, pytest.approx(2 / 3)), "c": (0, 0.0)}
 
 
-def test_what_the_reference_does_not_have():
+def test_what_does_not_fit_the_reference(tmp_path):
     with pytest.raises(InputError, match=r"1 prediction.*not in the reference.*'x'"):
         answers.evaluate({"x": "cat"}, REFERENCE)
     with pytest.raises(InputError, match=r"table: question 'x' has no answer"):
         answers.evaluate({}, REFERENCE._replace(table=["a", "x"]))
+    path = tmp_path / "p.json"
+    with pytest.raises(InputError, match="two answers to question 'a'"):
+        answers.write_predictions({"a/0-0_0": "x", "a/1-0_0": "y"}, path)
+    assert not path.exists()
 
 
 @pytest.mark.parametrize(
@@ -122,10 +126,3 @@ def test_broken_reference(tmp_path, content):
     path.write_text(content)
     with pytest.raises(InputError, match="not a reference"):
         answers.read_reference(path)
-
-
-def test_no_question_is_answered_twice(tmp_path):
-    path = tmp_path / "p.json"
-    with pytest.raises(InputError, match="two answers to question 'a'"):
-        answers.write_predictions({"a/0-0_0": "x", "a/1-0_0": "y"}, path)
-    assert not path.exists()

@@ -49,15 +49,7 @@ def test_a_question_without_prediction_is_wrong_even_if_it_has_no_answer():
     interactions = [_interaction("a-0", [[]])]
     assert metrics.sqa_metrics(interactions, {})["ALL"] == 0.0
     assert metrics.sqa_metrics(interactions, {"a-0_0": Prediction("a-0_0", ())})["ALL"] == 1.0
-
-
-def test_no_questions():
     assert metrics.sqa_metrics([], {})["ALL"] == 0.0
-
-
-def test_predictions_by_question(interactions):
-    found = metrics.by_question([Prediction("b-0_0", ((1, 1),))])
-    assert metrics.sqa_metrics(interactions, found)["ALL"] == pytest.approx(1 / 6)
 
 
 def test_breakdown(interactions):
@@ -117,12 +109,7 @@ def test_classes(reference):
 
 @pytest.mark.parametrize(
     ("right", "total", "low", "high"),
-    [
-        (0, 0, 0.0, 1.0),
-        (0, 10, 0.0, 0.2775),
-        (10, 10, 0.7225, 1.0),
-        (50, 100, 0.4038, 0.5962),
-    ],
+    [(0, 0, 0.0, 1.0), (0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (50, 100, 0.4038, 0.5962)],
 )
 def test_confidence_interval(right, total, low, high):
     assert metrics.confidence_interval(right, total) == pytest.approx((low, high), abs=1e-4)

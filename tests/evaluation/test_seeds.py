@@ -13,9 +13,6 @@ def test_spread():
     assert found.high - found.mean == pytest.approx(2.7764 * 0.158114 / 5**0.5, rel=1e-4)
     assert found.low == pytest.approx(2 * found.mean - found.high)
     assert found.values == (0.1, 0.5, 0.2, 0.4, 0.3)
-
-
-def test_quartiles_between_values():
     found = seeds.spread([1.0, 2.0, 3.0, 10.0])
     assert (found.median, found.mean) == (2.5, 4.0)
     assert found.half_iqr == pytest.approx((4.75 - 1.75) / 2)

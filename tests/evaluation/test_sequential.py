@@ -61,10 +61,7 @@ def test_marks_of_shared_words_are_kept():
     model = _FakeModel({"a-0_0": [0.0] * 4 + [1.0, 1.0, 0.0], "a-0_1": [0.0] * 7})
     examples = [_example(name) | {"prev_label_ids": marks} for name in ("a-0_0", "a-0_1")]
     list(predict_in_sequence(examples, model, marked=True))
-    assert model.batches == [
-        {"a-0_0": [0, 1, 0, 1, 0, 1, 0]},
-        {"a-0_1": [0, 1, 0, 1, 2, 3, 0]},
-    ]
+    assert model.batches == [{"a-0_0": [0, 1, 0, 1, 0, 1, 0]}, {"a-0_1": [0, 1, 0, 1, 2, 3, 0]}]
 
 
 def test_tables_may_be_cut_differently():

@@ -30,10 +30,8 @@ def paragraph(**answers):
 
 
 @pytest.fixture(scope="module")
-def offsets(tmp_path_factory):
-    path = tmp_path_factory.mktemp("vocabulary") / "vocab.txt"
-    path.write_text("\n".join(PIECES.split()))
-    return Offsets(Tokenizer(path))
+def offsets(vocabulary_file):
+    return Offsets(Tokenizer(vocabulary_file(PIECES.split())))
 
 
 def prediction(name, begin, end, score, empty):

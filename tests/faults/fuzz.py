@@ -39,10 +39,8 @@ LENGTH = 64
 
 
 class Format(NamedTuple):
-    """A format: a valid content, its path, and how it is read.
-
-    `pack` makes the file's bytes of those that are damaged, such as a zip archive of a member.
-    """
+    """A format: a valid content, its path, and how it is read. `pack` makes the file's bytes of
+    those that are damaged, such as a zip archive of a member."""
 
     sample: bytes
     path: pathlib.Path
@@ -50,10 +48,8 @@ class Format(NamedTuple):
     pack: Callable[[bytes], bytes] = bytes
 
     def parse(self, content: bytes) -> bool:
-        """Writes and reads a content; returns whether it was accepted.
-
-        It may be refused by the errors that the command line prints as one line.
-        """
+        """Writes and reads a content; returns whether it was accepted. It may be refused by the
+        errors that the command line prints as one line."""
         self.path.write_bytes(self.pack(content))
         try:
             self.read()

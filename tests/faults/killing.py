@@ -95,10 +95,8 @@ class Killer:
 
 
 def run(arguments: list[str], prepare=None, seconds: float | None = None, said=os.devnull) -> int:
-    """Runs the command line in a fork that calls `prepare` first; kills it after `seconds`.
-
-    Returns its exit code, or minus the number of a signal. Its standard error goes to `said`.
-    """
+    """Runs the command line in a fork that calls `prepare` first; kills it after `seconds`. Returns
+    its exit code, or minus the number of a signal. Its standard error goes to `said`."""
     child = os.fork()
     if child == 0:
         _run_here(arguments, prepare, said)
@@ -153,11 +151,9 @@ def commands(folder: pathlib.Path) -> dict[str, list[str]]:
 
 
 def stages(modes, folder: pathlib.Path):
-    """Runs modes in their order, and those before them.
-
-    Yields mode; its arguments; the folder of its outputs, whose contents are lost later; a copy of
-    that folder as the mode finds it; the seconds that it took; what `contents` gives after it.
-    """
+    """Runs modes in their order, and those before them. Yields mode; its arguments; the folder of
+    its outputs, whose contents are lost later; a copy of that folder as the mode finds it; the
+    seconds that it took; what `contents` gives after it."""
     work, before, after = folder / "work", folder / "before", folder / "after"
     work.mkdir()
     last = max(map(MODES.index, modes))
@@ -199,11 +195,9 @@ def spoilt(work: pathlib.Path, before: pathlib.Path, expected: dict[str, str]) -
 
 
 def kills(modes, folder: pathlib.Path, every: int = 1, number: int = 0, seed: int = 0):
-    """Kills the modes at each `every`-th change to files, or `number` times at random times.
-
-    Yields dicts: mode; kills; refused: reruns that did not end with 0; different: reruns with other
-    files; spoilt: kills that left an earlier file neither old nor new.
-    """
+    """Kills the modes at each `every`-th change to files, or `number` times at random times. Yields
+    dicts: mode; kills; refused: reruns that did not end with 0; different: reruns with other files;
+    spoilt: kills that left an earlier file neither old nor new."""
     times = random.Random(seed)
     for mode, command, work, before, seconds, expected in stages(modes, folder):
         found = {"mode": mode, "kills": 0, "refused": [], "different": [], "spoilt": []}
@@ -271,9 +265,7 @@ def size_of_newer(work: pathlib.Path, before: pathlib.Path) -> int:
 
 def limits_of_a_disk(work, before, parts: int):
     """Fills up the disk of the folder `work`, with room for a part of what the mode wrote there.
-
-    Yields the room, and the function for the fork, which is None here.
-    """
+    Yields the room, and the function for the fork, which is None here."""
     with tempfile.TemporaryDirectory() as outside:
         after = pathlib.Path(outside) / "after"
         shutil.copytree(work, after)
@@ -301,12 +293,10 @@ LIMITS = {"disk": limits_of_a_disk, "file": limits_of_files}
 
 
 def full(modes, folder: pathlib.Path, limit: str, parts: int = 10):
-    """Runs the modes with too little room, with so many limits (of a key of LIMITS) each.
-
-    Yields dicts: mode; limit; runs; completed: runs for which the room was enough; messages: the
-    lines of the others; untidy: what was not one line and exit code 2; refused, different, spoilt:
-    as `kills` has them.
-    """
+    """Runs the modes with too little room, with so many limits (of a key of LIMITS) each. Yields
+    dicts: mode; limit; runs; completed: runs for which the room was enough; messages: the lines of
+    the others; untidy: what was not one line and exit code 2; refused, different, spoilt: as
+    `kills` has them."""
     said = folder / "said"
     for mode, command, work, before, _, expected in stages(modes, folder):
         names = ("messages", "untidy", "refused", "different", "spoilt")

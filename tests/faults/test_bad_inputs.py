@@ -25,10 +25,8 @@ class Trials:
         self._invoke, self._capsys = invoke, capsys
 
     def refused(self, name: str, *arguments, words=(), accepted: bool = False) -> None:
-        """Runs a command that must end with exit code 2 and one line with all `words`.
-
-        If `accepted`, it may also end with 0.
-        """
+        """Runs a command that must end with exit code 2 and one line with all `words`. If
+        `accepted`, it may also end with 0."""
         self.number += 1
         self._capsys.readouterr()
         try:
@@ -230,10 +228,8 @@ SETTINGS = {
 
 @pytest.fixture
 def replaced(trials, tmp_path):
-    """replaced(file, contents, *arguments): asks with each content in place of the file's own.
-
-    None removes the file. `harmless` are the names of contents that may also be accepted.
-    """
+    """replaced(file, contents, *arguments): asks with each content in place of the file's own. None
+    removes the file. `harmless` are the names of contents that may also be accepted."""
     table = tmp_path / "table.csv"
     table.write_text("name,age\nann,30\nbob,25\n")
 

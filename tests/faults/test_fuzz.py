@@ -45,9 +45,7 @@ def test_corpus(forms):
 
 def damage(form, number: int, seed) -> tuple[int, float]:
     """Reads damaged contents of a format; returns how many were accepted, and the most seconds.
-
-    Other errors than those of bad input go through, with the content in a note.
-    """
+    Other errors than those of bad input go through, with the content in a note."""
     draw = random.Random(seed)
     accepted, slowest = 0, 0.0
     for _ in range(number):

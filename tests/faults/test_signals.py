@@ -29,10 +29,8 @@ TALKATIVE = ("create_data", "demo")
 
 @pytest.fixture
 def command(project, tmp_path):
-    """command(mode, trained): a command that runs long, or as long as the mode does.
-
-    `trained` is the output folder of configs/quickstart.yaml, or has such a model and its export.
-    """
+    """command(mode, trained): a command that runs long, or as long as the mode does. `trained` is
+    the output folder of configs/quickstart.yaml, or has such a model and its export."""
 
     def of(mode, trained):
         program = [sys.executable, str(project / "run_task_main.py"), f"--mode={mode}"]
@@ -61,11 +59,9 @@ def command(project, tmp_path):
 
 def interrupt(command: list[str], name: str, after: float) -> dict:
     """Starts a command, sends it a signal (a key of EXIT_CODES) after some seconds, awaits its end.
-
     Returns seconds: from the signal to the end; 0 if it had ended before; exit_code: as a shell
     gives it; lines: what it said on standard error from its own program or as a stack trace;
-    children: number of child processes that are left.
-    """
+    children: number of child processes that are left."""
     process = psutil.Popen(
         command,
         stdout=subprocess.DEVNULL,

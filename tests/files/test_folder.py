@@ -10,13 +10,7 @@ from mate_tf.files import folder
 
 OLD = {"a": "old", "only_old": "old", "deep/b": "old"}
 NEW = {"a": "new", "only_new": "new", "deep/b": "new", "deep/c": "new"}
-STEPS = (
-    (os, "rename"),
-    (os, "mkdir"),
-    (os, "rmdir"),
-    (os, "remove"),
-    (shutil, "rmtree"),
-)
+STEPS = ((os, "rename"), (os, "mkdir"), (os, "rmdir"), (os, "remove"), (shutil, "rmtree"))
 LAST_STEP = 16
 
 

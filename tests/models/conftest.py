@@ -1,5 +1,6 @@
 """The reference's recorded classifiers with ours beside them, and a small model and its batch."""
 
+import contextlib
 import functools
 import json
 
@@ -11,6 +12,8 @@ from mate_tf.checkpoints import names
 from mate_tf.data import features as feature_names
 from mate_tf.layers.framework import keras
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
+
+from .tiny_encoder import tiny
 
 INPUTS = feature_names.names(feature_names.MODEL_INPUTS)
 
@@ -68,16 +71,9 @@ def small_config():
     """small_config(**options): of a classifier with one layer."""
 
     def make(**options):
-        encoder = {
-            "vocab_size": 200,
-            "hidden_size": 16,
-            "num_hidden_layers": 1,
-            "num_attention_heads": 2,
-            "intermediate_size": 16,
-            "max_position_embeddings": 128,
-            "attention": {"name": "full"},
-        }
-        return ClassifierConfig({"encoder": encoder, **options})
+        sizes = {"vocab_size": 200, "hidden_size": 16, "max_position_embeddings": 128}
+        encoder = tiny(**sizes, num_hidden_layers=1, attention={"name": "full"})
+        return ClassifierConfig({"encoder": encoder.as_dict(), **options})
 
     return make
 
@@ -105,9 +101,17 @@ def batch():
     return batch
 
 
+@contextlib.contextmanager
+def mixed_precision(policy):
+    before = keras.mixed_precision.global_policy()
+    keras.mixed_precision.set_global_policy(policy)
+    try:
+        yield
+    finally:
+        keras.mixed_precision.set_global_policy(before)
+
+
 @pytest.fixture
 def bfloat16():
-    before = keras.mixed_precision.global_policy()
-    keras.mixed_precision.set_global_policy("mixed_bfloat16")
-    yield
-    keras.mixed_precision.set_global_policy(before)
+    with mixed_precision("mixed_bfloat16"):
+        yield

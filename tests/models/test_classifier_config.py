@@ -29,6 +29,8 @@ CLASSES = {"num_classification_labels": 2, "disable_per_token_loss": True}
         ({"span_prediction": "span", "max_span_length": 0}, "max_span_length"),
         ({"span_prediction": "mlp", "span_hidden_size": 0}, "span_hidden_size is 0"),
         ({"span_prediction": "mlp", "span_activation": "sine"}, "span_activation: 'sine'"),
+        ({**CLASSES, "num_towers": 3}, "num_towers is 3, expected an integer from 1 to 2"),
+        ({"disable_per_token_loss": True, "multiple_choice": True}, "0 classes, must be 2 or more"),
     ],
 )
 def test_contradicting_options(small_config, options, message):

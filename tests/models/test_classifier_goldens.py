@@ -13,51 +13,23 @@ import pytest
 LOG_ZERO = -1e4
 
 ONE_COLUMN = [
-    "sqa",
-    "sqa_headwise",
-    "sqa_efficient",
-    "sqa_avg_logits",
-    "sqa_small_limits",
-    "wtq",
-    "wtq_headwise",
-    "wtq_efficient_reset",
-    "wtq_no_cutoff",
-    "wtq_soft",
-    "wtq_soft_cutoff100",
-    "wtq_soft_normalized",
-    "wtq_soft_first_order",
-    "wtq_soft_second_order",
-    "wtq_soft_pref1",
+    *("sqa", "sqa_headwise", "sqa_efficient", "sqa_avg_logits", "sqa_small_limits", "wtq"),
+    *("wtq_headwise", "wtq_efficient_reset", "wtq_no_cutoff", "wtq_soft", "wtq_soft_cutoff100"),
+    *("wtq_soft_normalized", "wtq_soft_first_order", "wtq_soft_second_order", "wtq_soft_pref1"),
 ]
 EMPTY_COLUMN = ["sqa_allow_empty", "sqa_allow_empty_efficient", "wikisql_supervised"]
 AVERAGED = ["cells_avg_logits", "cells_avg_logits_temp", "cells_small_limits"]
 TOKENS = [
-    "cells_token_loss",
-    "wtq_soft_multi_column",
-    "wikisql",
-    "tabfact",
-    "tabfact_efficient",
-    "tabfact_weighted",
-    "three_class",
-    "nq_masked_cells",
-    "nq_span",
-    "hybridqa_cell",
-    "hybridqa_cell_hardem",
-    "hybridqa_rc_span",
-    "hybridqa_rc_boundary",
-    "hybridqa_rc_span_multilabel",
-    "hybridqa_rc_boundary_multilabel",
+    *("cells_token_loss", "wtq_soft_multi_column", "wikisql", "tabfact", "tabfact_efficient"),
+    *("tabfact_weighted", "three_class", "nq_masked_cells", "nq_span", "hybridqa_cell"),
+    *("hybridqa_cell_hardem", "hybridqa_rc_span", "hybridqa_rc_boundary"),
+    *("hybridqa_rc_span_multilabel", "hybridqa_rc_boundary_multilabel"),
 ]
 CASES = ONE_COLUMN + EMPTY_COLUMN + AVERAGED + TOKENS
 
 PER_EXAMPLE = [
-    "pooled_output",
-    "logits_aggregation",
-    "logits_cls",
-    "span_indexes",
-    "aggregate_mask",
-    "expected_result",
-    "large_answer_loss_mask",
+    *("pooled_output", "logits_aggregation", "logits_cls", "span_indexes", "aggregate_mask"),
+    *("expected_result", "large_answer_loss_mask"),
 ]
 LOSSES = [
     "total_loss",
@@ -78,11 +50,9 @@ def assert_close(got, want, rtol=1e-6):
 
 
 def same_column(golden, outputs):
-    """<bool>[batch]: both choose the same column.
-
-    They may differ only in examples with padding, where the reference's logit of column 0, a mean
-    over question AND padding, wins over the table's columns.
-    """
+    """<bool>[batch]: both choose the same column. They may differ only in examples with padding,
+    where the reference's logit of column 0, a mean over question AND padding, wins over the table's
+    columns."""
     if "column_logits" not in outputs:
         return np.ones(len(golden.mask), bool)
     want = golden.want["column_logits"].argmax(axis=1)
@@ -140,10 +110,8 @@ def test_losses_equal_the_reference(case, name):
 
 @pytest.mark.parametrize("name", ONE_COLUMN + EMPTY_COLUMN)
 def test_losses_with_column_0(case, name):
-    """Equal where there is no padding; elsewhere only through the logit of column 0.
-
-    Put our logit into the reference's softmax and the losses are the same.
-    """
+    """Equal where there is no padding; elsewhere only through the logit of column 0. Put our logit
+    into the reference's softmax and the losses are the same."""
     golden, outputs = case(name)
     key = "select_one_column_loss_per_example"
     want = golden.want["column_logits"].astype(np.float64)

@@ -55,17 +55,11 @@ def test_frozen_variables_are_kept_apart():
     assert len(model.trainable_weights) == 4
 
 
-def test_numbers_are_not_cast():
-    policy = keras.mixed_precision.global_policy()
-    keras.mixed_precision.set_global_policy("mixed_bfloat16")
-    try:
+def test_numbers_are_not_cast(bfloat16):
+    class Echo(ConfiguredModel):
+        def call(self, features):
+            return features["numeric_values"]
 
-        class Echo(ConfiguredModel):
-            def call(self, features):
-                return features["numeric_values"]
-
-        found = Echo(Config(), "echo")({"numeric_values": tf.constant([1959.0])})
-    finally:
-        keras.mixed_precision.set_global_policy(policy)
+    found = Echo(Config(), "echo")({"numeric_values": tf.constant([1959.0])})
     assert found.dtype == tf.float32
     assert float(found[0]) == 1959

@@ -5,9 +5,10 @@ import pytest
 import tensorflow as tf
 
 from mate_tf.data import features as feature_names
-from mate_tf.layers.framework import keras
 from mate_tf.models.embeddings import TableEmbeddings, positions_in_cell
 from mate_tf.models.encoder_config import EncoderConfig
+
+from .conftest import mixed_precision
 
 
 def config(**fields):
@@ -98,12 +99,8 @@ def test_dropout_follows_the_normalisation():
 def test_bfloat16_is_rounded_from_a_sum_in_full_precision():
     layer = TableEmbeddings(config())
     layer.build()
-    policy = keras.mixed_precision.global_policy()
-    keras.mixed_precision.set_global_policy("mixed_bfloat16")
-    try:
+    with mixed_precision("mixed_bfloat16"):
         low = TableEmbeddings(config())
-    finally:
-        keras.mixed_precision.set_global_policy(policy)
     low.build()
     low.set_weights(layer.get_weights())
     output = low(features())

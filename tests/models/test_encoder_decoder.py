@@ -124,14 +124,10 @@ def test_generates_what_it_was_trained_on(features):
         np.testing.assert_array_equal(ids, expected)
 
 
-def test_mixed_precision(features):
-    keras.mixed_precision.set_global_policy("mixed_bfloat16")
-    try:
-        model = EncoderDecoder(tiny_decoder.tiny())
-        outputs = model(features)
-        found = model.generate(features, max_length=3, beam_size=2)
-    finally:
-        keras.mixed_precision.set_global_policy("float32")
+def test_mixed_precision(features, bfloat16):
+    model = EncoderDecoder(tiny_decoder.tiny())
+    outputs = model(features)
+    found = model.generate(features, max_length=3, beam_size=2)
     assert outputs["sequence_output"].dtype == tf.bfloat16
     for values in (outputs["logits"], outputs["total_loss"], found["scores"]):
         assert values.dtype == tf.float32

@@ -9,8 +9,9 @@ import tensorflow as tf
 from mate_tf import checkpoints
 from mate_tf.layers.framework import keras
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
-from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.pretrainer import PretrainerConfig, TablePretrainer
+
+from .tiny_encoder import tiny
 
 VOCABULARY, BATCH, LENGTH, MASKED = 30, 2, 12, 3
 UNUSED_TYPES = ("prev_label_ids", "column_ranks", "inv_column_ranks", "numeric_relations")
@@ -40,16 +41,8 @@ def test_goldens(golden, case):
 
 
 def small_config(**fields):
-    sizes = {
-        "vocab_size": VOCABULARY,
-        "hidden_size": 8,
-        "num_hidden_layers": 1,
-        "num_attention_heads": 2,
-        "intermediate_size": 16,
-        "max_position_embeddings": 16,
-        "attention": {"name": "mate_efficient", "global_length": 4, "radius": 4},
-    }
-    return EncoderConfig(**sizes | fields)
+    attention = {"name": "mate_efficient", "global_length": 4, "radius": 4}
+    return tiny(**{"num_hidden_layers": 1, "attention": attention} | fields)
 
 
 @pytest.fixture
@@ -131,13 +124,9 @@ def test_every_variable_learns_and_what_is_unmasked_does_not_matter(features):
     np.testing.assert_allclose(model(features)["total_loss"], before, rtol=1e-6)
 
 
-def test_computes_losses_in_float32_under_mixed_precision(features):
-    keras.mixed_precision.set_global_policy("mixed_bfloat16")
-    try:
-        model = TablePretrainer(PretrainerConfig(encoder=small_config()))
-        outputs = tf.function(model, autograph=False)(features)
-    finally:
-        keras.mixed_precision.set_global_policy("float32")
+def test_computes_losses_in_float32_under_mixed_precision(features, bfloat16):
+    model = TablePretrainer(PretrainerConfig(encoder=small_config()))
+    outputs = tf.function(model, autograph=False)(features)
     for name in ("total_loss", "masked_lm_log_probs", "next_sentence_log_probs"):
         assert outputs[name].dtype == tf.float32
         assert np.isfinite(outputs[name]).all()

@@ -15,11 +15,8 @@ from .conftest import Golden
 SETS = ["open", "open_maxpos", "open_long_question"]
 
 ENCODERS = [
-    "open/efficient_b16_h32",
-    "open/efficient_b16_h32_r0.25",
-    "open/efficient_b16_h32_temp2",
-    "open/efficient_b12_h20",
-    "open/efficient_b10_h8",
+    *("open/efficient_b16_h32", "open/efficient_b16_h32_r0.25", "open/efficient_b16_h32_temp2"),
+    *("open/efficient_b12_h20", "open/efficient_b10_h8"),
     "open_maxpos/efficient_b16_h32_reset_maxpos16",
     "open_long_question/efficient_b8_h16_longq",
 ]
@@ -27,14 +24,8 @@ ENCODERS = [
 times, which no mask tells."""
 
 CLASSIFIERS = [
-    "sqa_allow_empty",
-    "sqa_allow_empty_efficient",
-    "sqa_efficient",
-    "wikisql_supervised",
-    "wtq_efficient_reset",
-    "tabfact_efficient",
-    "cells_avg_logits",
-    "cells_avg_logits_temp",
+    *("sqa_allow_empty", "sqa_allow_empty_efficient", "sqa_efficient", "wikisql_supervised"),
+    *("wtq_efficient_reset", "tabfact_efficient", "cells_avg_logits", "cells_avg_logits_temp"),
     "cells_small_limits",
 ]
 

@@ -11,12 +11,8 @@ SOURCE, POSITIONS = 10, 8
 
 
 def tiny(encoder=None, **fields) -> EncoderDecoderConfig:
-    """Returns a config of one layer each of width 16.
-
-    Args:
-        encoder: other values for fields of the encoder.
-        **fields: other values for fields of the decoder.
-    """
+    """Returns a config of one layer each of width 16, with other values for fields of the encoder
+    and of the decoder."""
     sizes = {"vocab_size": 12, "hidden_size": 16, "num_hidden_layers": 1}
     text = {"disabled_features": list(TOKEN_TYPES), "attention": {"name": "full"}}
     # With a large standard deviation the tokens of a random model differ.

@@ -38,15 +38,3 @@ def test_what_is_read_of_a_cell(races):
         assert [text for _, (text,) in found] == expected
     with pytest.raises(InputError, match="sources: 'rows' is none of all, cells, passages"):
         texts(races.interaction, sources="rows")
-
-
-def test_questions_without_prediction_give_nothing(races):
-    config = HybridQaRcConfig()
-    assert not list(predicted_interactions(races.interaction, {"other-0_0": [(0, 0)]}, config))
-
-
-def test_bad_options_and_cells(races):
-    with pytest.raises(InputError, match="num_predictions_to_keep: 0"):
-        texts(races.interaction, num_predictions_to_keep=0)
-    with pytest.raises(InputError, match="no cell in row 5, column 0"):
-        list(predicted_interactions(races.interaction, {"q-0_0": [(5, 0)]}, HybridQaRcConfig()))

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mate_tf import tasks
 from mate_tf.checkpoints.names import checkpoint_variables, variable_paths
 from mate_tf.data import features as feature_names
 from mate_tf.data.converters.examples import ExampleConverter
@@ -12,30 +11,16 @@ from mate_tf.errors import InputError
 from mate_tf.layers.framework import keras
 from mate_tf.tasks import base, configs
 
+from .conftest import small_task
 
-def test_conversion_config_is_the_converters(tmp_path):
+
+def test_conversion_config_is_the_converters(vocabulary_file):
     """Every option of the converter can be configured, with the same default."""
-    pieces = ["[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "##a"]
-    path = tmp_path / "vocab.txt"
-    path.write_text("\n".join(pieces) + "\n")
+    path = vocabulary_file(["[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "##a"])
     options = configs.ConversionConfig().converter_options()
     converter = ExampleConverter(str(path), **options)
     assert converter.__getstate__() == ExampleConverter(str(path)).__getstate__()
     assert "bert_vocab_file" not in options
-
-
-def small_task(name="SQA", **config):
-    experiment = tasks.experiment(name)
-    encoder = {
-        "vocab_size": 100,
-        "hidden_size": 8,
-        "num_hidden_layers": 1,
-        "num_attention_heads": 2,
-        "intermediate_size": 8,
-    }
-    experiment.task.override({"model": {"encoder": encoder}})
-    experiment.task.override(config)
-    return tasks.create(experiment.task)
 
 
 def test_accuracy_counts_whole_answers():
@@ -136,12 +121,7 @@ def test_inputs_are_what_a_model_reads(monkeypatch):
         task.build_inputs(uneven, context)
 
 
-TREES = {
-    "encoder": {
-        "num_hidden_layers": 2,
-        "attention": {"name": "tree_fine", "tree_height": 1},
-    }
-}
+TREES = {"encoder": {"num_hidden_layers": 2, "attention": {"name": "tree_fine", "tree_height": 1}}}
 
 
 @pytest.fixture(scope="module")
@@ -192,14 +172,11 @@ def test_frozen_variables_stay(batch, freeze, still):
     assert len(model.variables) == len(model.trainable_variables) + len(frozen)
 
 
-def test_nothing_is_frozen_without():
+def test_nothing_or_everything_is_frozen():
     assert small_task(model=TREES).build_model().non_trainable_variables == []
     pretrainer = small_task("PRETRAIN", freeze="^bert/", model=TREES).build_model()
     trained = {variable.name.split("/")[0] for variable in pretrainer.trainable_variables}
     assert trained == {"masked_words", "random_table"}
-
-
-def test_patterns_that_freeze_nothing():
     with pytest.raises(InputError, match=r"task\.freeze: 'forest' is in no name of a variable"):
         small_task(freeze="forest").build_model()
     with pytest.raises(InputError, match=r"task\.freeze: '\(' is no regular expression"):

@@ -57,9 +57,6 @@ def test_a_span_is_right_from_end_to_end():
     labels = {"label_ids": [[0, 0, 1, 1, 0]] * 3}
     outputs = {"pred_span": [[2, 3], [2, 2], [1, 3]]}
     assert value("span_accuracy", labels, outputs) == [True, False, False]
-
-
-def test_no_span_is_right_where_the_first_token_is_labelled():
     labels = {"label_ids": [[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0]]}
     outputs = {
         "pred_span": [[1, 1], [1, 1], [1, 1], [1, 1]],

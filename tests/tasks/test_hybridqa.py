@@ -19,8 +19,13 @@ from mate_tf.training import experiments
 
 
 @pytest.fixture(scope="module")
-def raw(goldens):
-    return goldens / "metrics" / "open" / "hybridqa" / "raw"
+def raw(recordings):
+    return recordings / "raw"
+
+
+@pytest.fixture(scope="module")
+def dev(recordings):
+    return list(records.read_interactions(recordings / "interactions" / "dev.tfrecord"))
 
 
 def _task(**config):
@@ -106,10 +111,8 @@ def test_what_is_wrong_with_the_files_is_reported(raw, goldens, tmp_path):
     assert "Nowhere_0" in message
 
 
-def test_measures_hits_by_answer_type(goldens):
+def test_measures_hits_by_answer_type(dev):
     """h6 and h7 have one cell with the answer in a passage, h8 two."""
-    path = goldens / "metrics" / "open" / "hybridqa" / "interactions" / "dev.tfrecord"
-    dev = list(records.read_interactions(path))
     predicted = {
         "h6-0_0": Prediction("h6-0_0", ((3, 3),), ranked=((3, 3), (0, 0))),
         "h7-0_0": Prediction("h7-0_0", ((0, 0),), ranked=((0, 0), (1, 1), (0, 1))),
@@ -123,19 +126,15 @@ def test_measures_hits_by_answer_type(goldens):
     assert measured["Hits@3"]["all"] == measured["Hits@5"]["all"] == (pytest.approx(2 / 3), 3)
 
 
-def test_stands_beside_word_counting(goldens):
-    path = goldens / "metrics" / "open" / "hybridqa" / "interactions" / "dev.tfrecord"
-    dev = list(records.read_interactions(path))
+def test_stands_beside_word_counting(dev):
     task = _task()
     for name in task.baselines:
         measured = task.measure(dev, baselines.predict(dev, name))
         assert set(measured) == {"Hits@1", "Hits@3", "Hits@5"}
 
 
-def test_differences_come_with_intervals(goldens):
+def test_differences_come_with_intervals(dev):
     """A model that is the ranker is no better; one that knows the answers is, by its misses."""
-    folder = goldens / "metrics" / "open" / "hybridqa" / "interactions"
-    dev = list(records.read_interactions(folder / "dev.tfrecord"))
     ranker = baselines.predict(dev, "TF-IDF of cells")
     oracle = {
         question.id: Prediction(question.id, (), ranked=tuple(metrics.gold_cells(question)))

@@ -7,9 +7,10 @@ from official.modeling import optimization
 
 from mate_tf.checkpoints import names
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
-from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.pretrainer import PretrainerConfig, TablePretrainer
 from mate_tf.tasks import configs, optimizers
+
+from ..models.tiny_encoder import tiny
 
 
 def build(learning_rate=None, **adamw):
@@ -109,14 +110,6 @@ def test_learning_rate_at_every_step_of_a_task():
     np.testing.assert_allclose(rate(tf.constant(step)), want, rtol=1e-5, atol=1e-11)
 
 
-SMALL = {
-    "vocab_size": 20,
-    "hidden_size": 8,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "intermediate_size": 8,
-    "max_position_embeddings": 16,
-}
 HEADS = {
     "cells, aggregation, classes": {
         "select_one_column": True,
@@ -132,7 +125,7 @@ HEADS = {
 @pytest.mark.parametrize("heads", HEADS)
 def test_decayed_are_those_of_the_reference(heads):
     """The rule goes by names; on ours it must choose what it chooses on the checkpoints'."""
-    encoder = EncoderConfig(**SMALL)
+    encoder = tiny(vocab_size=20)
     if HEADS[heads] is None:
         model = TablePretrainer(PretrainerConfig(encoder=encoder))
     else:
@@ -148,8 +141,7 @@ def test_decayed_are_those_of_the_reference(heads):
 
 def test_alpha_of_learned_masks():
     """Without decay, and at a rate of its own if that is asked for."""
-    attention = {"name": "learned_mask", "length": 4}
-    encoder = EncoderConfig(**SMALL | {"attention": attention})
+    encoder = tiny(vocab_size=20, attention={"name": "learned_mask", "length": 4})
     model = TablePretrainer(PretrainerConfig(encoder=encoder))
     alpha, kernel = model.encoder.patterns[0].alpha, model.encoder.pooler.kernel
     rate = {"initial_learning_rate": 0.01, "decay_steps": 10**9, "warmup_steps": 0}
@@ -167,7 +159,7 @@ def test_alpha_of_learned_masks():
 
 
 def test_gradients_of_alpha_are_clipped_apart():
-    encoder = EncoderConfig(**SMALL | {"attention": {"name": "learned_mask", "length": 4}})
+    encoder = tiny(vocab_size=20, attention={"name": "learned_mask", "length": 4})
     model = TablePretrainer(PretrainerConfig(encoder=encoder))
     alpha, pooler = model.encoder.patterns[0].alpha, model.encoder.pooler
     kernel, bias = pooler.kernel, pooler.bias

@@ -16,10 +16,9 @@ MASK = PIECES.index("[MASK]")
 
 
 @pytest.fixture
-def make(tmp_path):
+def make(vocabulary_file):
     """make(**config): a task with a small vocabulary."""
-    path = tmp_path / "vocab.txt"
-    path.write_text("\n".join(PIECES))
+    path = vocabulary_file(PIECES)
 
     def task(**config):
         experiment = tasks.experiment("PRETRAIN")
@@ -86,11 +85,13 @@ def task():
     return make
 
 
-def test_cannot_be_asked_anything(task):
+def test_what_it_cannot_do(task):
     capabilities = task().capabilities
     assert not capabilities.answers_questions
     assert not capabilities.reads_tables
     assert task().model_type is TablePretrainer
+    with pytest.raises(InputError, match=r"the id of \[MASK\] is unknown"):
+        task().global_batches(configs.TableDataConfig())
 
 
 @pytest.mark.parametrize(("next_sentence", "count"), [(True, 4), (False, 2)])
@@ -121,8 +122,3 @@ def test_losses_are_means_over_what_was_masked(task):
         "next_sentence_accuracy": 0,
         "next_sentence_loss": 0.25,
     }
-
-
-def test_which_piece_is_a_mask_must_be_known(task):
-    with pytest.raises(InputError, match=r"the id of \[MASK\] is unknown"):
-        task().global_batches(configs.TableDataConfig())

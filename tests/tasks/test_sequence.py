@@ -13,6 +13,8 @@ from mate_tf.errors import InputError
 from mate_tf.tasks import configs
 from mate_tf.training import experiments
 
+from .conftest import small_task
+
 CONFIGS = pathlib.Path(__file__).parents[2] / "configs"
 
 LRA = ("LISTOPS", "LRA_TEXT", "LRA_RETRIEVAL", "LRA_IMAGE")
@@ -41,21 +43,6 @@ EXAMPLES = {
     "WNLI": 635,
 }
 """Task -> examples of its official training set, for QQP without the broken ones."""
-
-
-def tiny(name, **changes):
-    """The task with a small model; `changes` are keys of its config."""
-    experiment = tasks.experiment(name)
-    encoder = {
-        "hidden_size": 8,
-        "num_hidden_layers": 1,
-        "num_attention_heads": 2,
-        "intermediate_size": 8,
-        "vocab_size": 300,
-    }
-    experiment.task.override({"model": {"encoder": encoder}})
-    experiment.task.override(changes)
-    return tasks.create(experiment.task)
 
 
 @pytest.mark.parametrize("name", TABLE_8)
@@ -115,7 +102,7 @@ def test_learning_rate_of_images():
 
 
 def test_padding_is_not_asked():
-    task = tiny("STS-B")
+    task = small_task("STS-B")
     (metric,) = task.build_metrics()
     assert metric.name == "squared_error"
     labels = {
@@ -125,7 +112,7 @@ def test_padding_is_not_asked():
     outputs = {"logits_cls": np.array([[2.0], [5.0], [9.0]], np.float32)}
     task.process_metrics([metric], labels, outputs)
     assert float(metric.result()) == (1 + 9) / 2
-    task = tiny("COLA")
+    task = small_task("COLA")
     (metric,) = task.build_metrics()
     assert metric.name == "class_accuracy"
     labels["classification_class_index"] = np.array([[1], [0], [0]])
@@ -144,43 +131,37 @@ def test_what_is_predicted():
         assert task.capabilities.makes_vocabulary == (name not in (*GLUE, "SWAG"))
         if task.capabilities.makes_vocabulary and task.symbols:
             assert task.task_config.model.encoder.vocab_size >= 4 + len(task.symbols)
-    as_bytes = tiny("RTE", conversion={"tokens": "bytes"})
+    as_bytes = small_task("RTE", conversion={"tokens": "bytes"})
     assert as_bytes.capabilities.makes_vocabulary
 
 
 def test_a_vocabulary_of_bytes(tmp_path):
-    task = tiny("SST-2", conversion={"tokens": "bytes", "max_seq_length": 6})
+    task = small_task("SST-2", conversion={"tokens": "bytes", "max_seq_length": 6})
     task.make_vocabulary(tmp_path / "vocab.txt")
     assert len((tmp_path / "vocab.txt").read_text().split("\n")) == 4 + 256 + 1
     assert task.converter(tmp_path / "vocab.txt").max_seq_length == 6
 
 
-def test_another_number_of_classes():
-    task = tiny("ASSOCIATIVE_RECALL", generation={"num_values": 9})
+def test_what_does_not_fit_the_model():
+    with pytest.raises(InputError, match=r"=8194 is more than .*=4096 for each of 2 parts"):
+        small_task("LRA_RETRIEVAL", conversion={"max_seq_length": 8194}).build_model()
+    with pytest.raises(InputError, match=r"max_seq_length=2049 is more than .*=2048$"):
+        small_task("LISTOPS", conversion={"max_seq_length": 2049}).build_model()
+    task = small_task("ASSOCIATIVE_RECALL", generation={"num_values": 9})
     with pytest.raises(InputError, match=r"labels=8, but task ASSOCIATIVE_RECALL has 9 classes"):
         task.build_model()
-
-
-def test_too_long_for_the_positions():
-    with pytest.raises(InputError, match=r"=8194 is more than .*=4096 for each of 2 parts"):
-        tiny("LRA_RETRIEVAL", conversion={"max_seq_length": 8194}).build_model()
-    with pytest.raises(InputError, match=r"max_seq_length=2049 is more than .*=2048$"):
-        tiny("LISTOPS", conversion={"max_seq_length": 2049}).build_model()
-
-
-def test_buckets_with_towers():
     data = configs.TableDataConfig(input_path="x", buckets=[64])
     with pytest.raises(
         InputError, match=r"buckets=\[64\]: there are none with two towers or choices"
     ):
-        tiny("LRA_RETRIEVAL").build_inputs(data)
+        small_task("LRA_RETRIEVAL").build_inputs(data)
 
 
 @pytest.mark.parametrize("name", attention.names())
 def test_models_of_sequences_with_any_attention(name):
     """Padding changes nothing."""
     encoder = {"attention": {"name": name}, "pooling": "all", "attention_probs_dropout_prob": 0.0}
-    model = tiny("LRA_TEXT", model={"encoder": encoder}).build_model()
+    model = small_task("LRA_TEXT", model={"encoder": encoder}).build_model()
     ids = tf.constant([[2, 5, 6, 7, 8, 9, 10], [2, 5, 6, 0, 0, 0, 0]])
     features = {name: tf.zeros_like(ids) for name in ("segment_ids", "row_ids", "column_ids")}
     mask = tf.cast(ids > 0, tf.int32)

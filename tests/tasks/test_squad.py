@@ -9,6 +9,8 @@ from mate_tf.errors import InputError
 from mate_tf.tasks import head_metrics
 from mate_tf.training import experiments
 
+from .conftest import small_task
+
 
 @pytest.mark.parametrize(
     ("name", "batch", "epochs", "examples", "rate"),
@@ -31,24 +33,15 @@ def test_appendix_c(name, batch, epochs, examples, rate, project):
         assert default.trainer.train_steps == experiment.trainer.train_steps
 
 
-def tiny(**changes):
-    experiment = tasks.experiment("SQUAD")
-    encoder = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2}
-    encoder |= {"intermediate_size": 8, "vocab_size": 30}
-    experiment.task.override({"model": {"encoder": encoder}})
-    experiment.task.override(changes)
-    return tasks.create(experiment.task)
-
-
-def test_windows_need_the_empty_span(tmp_path):
+def test_windows_need_the_empty_span(vocabulary_file):
     for changes in ({"span_prediction": "none"}, {"allow_empty_span": False}):
         with pytest.raises(InputError, match=r"SQUAD needs task\.model\.span_prediction and"):
-            tiny(model=changes).build_model()
+            small_task("SQUAD", model=changes).build_model()
     with pytest.raises(InputError, match=r"max_seq_length=600 is more than .*=512"):
-        tiny(conversion={"max_seq_length": 600}).build_model()
-    (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[EMPTY]\n")
-    converter = tiny(conversion={"max_seq_length": 99, "doc_stride": 9}).converter(
-        tmp_path / "vocab.txt"
+        small_task("SQUAD", conversion={"max_seq_length": 600}).build_model()
+    vocab_file = vocabulary_file(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[EMPTY]"])
+    converter = small_task("SQUAD", conversion={"max_seq_length": 99, "doc_stride": 9}).converter(
+        vocab_file
     )
     assert isinstance(converter, windows.WindowConverter)
     assert converter.max_seq_length == 99
@@ -56,7 +49,7 @@ def test_windows_need_the_empty_span(tmp_path):
 
 def test_metric_counts_the_empty_span():
     """Right span, wrong span, rightly and wrongly none, none where nothing is labelled, padding."""
-    task = tiny()
+    task = small_task("SQUAD")
     (metric,) = task.build_metrics()
     assert metric.name == head_metrics.SPAN_ACCURACY
     span, empty, nothing = [0, 1, 1, 0], [1, 0, 0, 0], [0, 0, 0, 0]

@@ -6,7 +6,6 @@ import pytest
 from official.modeling import optimization
 
 from mate_tf import tasks
-from mate_tf.errors import InputError
 from mate_tf.training import experiments
 
 
@@ -54,11 +53,6 @@ def test_one_warm_up(steps):
     schedule = factory.build_learning_rate()
     found = [float(schedule(step)) for step in (5, 10, steps // 2, steps)]
     assert found == pytest.approx([0.001, 0.002 * (1 - 10 / steps), 0.001, 0])
-
-
-def test_unknown_split(task):
-    with pytest.raises(InputError, match="'validation'"):
-        list(task.interactions(None, "validation"))
 
 
 def test_vocabulary_fits_the_model(task, tmp_path):

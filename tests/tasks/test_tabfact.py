@@ -5,7 +5,6 @@ import json
 import pytest
 
 from mate_tf import tasks
-from mate_tf.errors import InputError
 from mate_tf.evaluation.predictions import Prediction
 
 
@@ -46,8 +45,3 @@ def test_accuracy_in_total_and_by_class(task, folder):
     assert measured["accuracy"] == pytest.approx(2 / 3)
     assert (measured["entailed"], measured["refuted"]) == ((0.5, 2), (1.0, 1))
     assert measured["95 % from"] < 2 / 3 < measured["95 % to"]
-
-
-def test_an_unknown_split_is_refused(task, folder):
-    with pytest.raises(InputError, match="validation"):
-        next(task.interactions(folder, "validation"))

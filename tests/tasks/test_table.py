@@ -31,22 +31,17 @@ def interaction():
     return interaction_from_table(table, "a-0", questions)
 
 
-def test_previous_answers_beside_marks_need_four_types(task):
+def test_marks_that_the_model_cannot_read_are_refused(task):
     marks = {"mark_matches": True, "mark_previous": True}
     with pytest.raises(InputError, match=r"mark_previous .*type_vocab_sizes\[3\] is 2"):
         task(conversion=marks).build_model()
-
-
-def test_marks_that_no_model_reads_are_refused(task):
     model = {"encoder": {"disabled_features": ["prev_label_ids"]}}
     with pytest.raises(InputError, match=r"mark_matches needs prev_label_ids, .*disabled_features"):
         task(conversion={"mark_matches": True}, model=model).build_model()
 
 
-def test_converter_has_the_options_of_the_config(task, interaction, tmp_path):
-    path = tmp_path / "vocab.txt"
-    path.write_text("\n".join(WORDS) + "\n")
-    converter = task(conversion={"max_seq_length": 12}).converter(path)
+def test_converter_has_the_options_of_the_config(task, interaction, vocabulary_file):
+    converter = task(conversion={"max_seq_length": 12}).converter(vocabulary_file(WORDS))
     features = converter.convert(interaction, 1).features.feature
     assert len(features["input_ids"].int64_list.value) == 12
     pieces = [WORDS[number] for number in features["input_ids"].int64_list.value]

@@ -12,6 +12,8 @@ from mate_tf.errors import InputError
 from mate_tf.layers.framework import keras
 from mate_tf.tasks import configs
 
+from .conftest import small_task
+
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{i}" for i in range(60))]
 PAD, _, CLS, SEP, MASK = range(5)
 LENGTH = 16
@@ -26,27 +28,16 @@ def make(tmp_path):
     (tmp_path / "text" / "all.txt").write_text("\n\n".join(documents))
 
     def task(**config):
-        experiment = tasks.experiment("TEXT_PRETRAIN")
-        encoder = {
-            "vocab_size": len(PIECES),
-            "hidden_size": 8,
-            "num_hidden_layers": 1,
-            "num_attention_heads": 2,
-            "intermediate_size": 8,
+        own = {
+            "conversion": {
+                "bert_vocab_file": str(tmp_path / "vocab.txt"),
+                "max_seq_length": LENGTH,
+            },
+            "model": {"encoder": {"vocab_size": len(PIECES)}},
+            "short_seq_prob": 0.0,
+            "dev_share": 0.2,
         }
-        experiment.task.override(
-            {
-                "conversion": {
-                    "bert_vocab_file": str(tmp_path / "vocab.txt"),
-                    "max_seq_length": LENGTH,
-                },
-                "model": {"encoder": encoder},
-                "short_seq_prob": 0.0,
-                "dev_share": 0.2,
-            }
-        )
-        experiment.task.override(config)
-        return tasks.create(experiment.task)
+        return small_task("TEXT_PRETRAIN", own, config)
 
     return task
 

@@ -119,15 +119,12 @@ def test_start_of_the_decoder(make, batch, tmp_path):
     assert not np.array_equal(query(of_encoder, start=False), encoders)
 
 
-def test_lengths_beyond_the_positions(make):
+def test_what_is_refused(make, tmp_path):
     make(conversion={"max_target_length": 9}).build_model()
     with pytest.raises(InputError, match=r"max_target_length=10 is more than 9, .*positions=8"):
         make(conversion={"max_target_length": 10}).build_model()
     with pytest.raises(InputError, match=r"decoding\.max_length=9 is more than 8"):
         make(decoding={"max_length": 9}).build_model()
-
-
-def test_denoise_masks_words_only(make, tmp_path):
     task = make("DENOISE", conversion={"tokens": "bytes"})
     with pytest.raises(InputError, match=r"conversion\.tokens=bytes: DENOISE masks words"):
         task.interactions(tmp_path, "train")

@@ -82,11 +82,9 @@ def toy_records(tmp_path_factory):
 @pytest.fixture
 def toy_experiment(toy_records):
     """toy_experiment(*overrides): a tiny model on those examples, 8 steps unless overridden.
-
     Without evaluation, which takes as long to compile as training; see `with_evaluation`. All
     batches have the same length: a step for any length takes four times as long to trace; see
-    `mixed_lengths`.
-    """
+    `mixed_lengths`."""
 
     def make(*overrides):
         experiment = experiments.load(task="SYNTHETIC")

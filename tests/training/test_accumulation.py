@@ -1,8 +1,5 @@
 """Gradients that the optimizer accumulates over several batches."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -175,9 +172,6 @@ print("equal")
 """
 
 
-def test_two_replicas(project):
+def test_two_replicas(run_python):
     """The mean over both is clipped, as of one replica with the whole batch; accumulated or not."""
-    result = subprocess.run(
-        [sys.executable, "-c", TWO_REPLICAS], cwd=project, capture_output=True, text=True
-    )
-    assert result.stdout == "equal\n", result.stderr[-2000:]
+    assert run_python(TWO_REPLICAS) == "equal\n"

@@ -118,7 +118,7 @@ def test_what_layers_have_before():
     [
         ({"name": "full"}, {}, "no layer of task.model.encoder.attention has trees"),
         ({"name": "tree_fine", "tree_height": 2}, {"start_height": 2}, "start_height=2: trees of"),
-        ({"name": "tree_fine"}, {"layer_width": -1}, "layer_width is -1, expected an integer"),
+        ({"name": "tree_fine"}, {"width": -1}, "layer_width is -1, expected an integer"),
         ({"name": "tree_fine"}, {"finished": "drop"}, "bootstrap.finished is 'drop', expected one"),
         ({"name": "tree_fine"}, {"steps_before": 9}, "train_steps=9 are too few for"),
         ({"name": "tree_fine"}, {"steps_per_stage": 5}, "train_steps=9 are too few for 12 stages"),
@@ -126,11 +126,7 @@ def test_what_layers_have_before():
 )
 def test_schedules_that_make_no_sense(target, options, message):
     with pytest.raises(InputError, match=message):
-        planned(2, **{"width": 1, "target": target, "steps": 9} | _renamed(options))
-
-
-def _renamed(options):
-    return {{"layer_width": "width"}.get(name, name): value for name, value in options.items()}
+        planned(2, **{"width": 1, "target": target, "steps": 9} | options)
 
 
 @pytest.fixture

@@ -20,10 +20,6 @@ def check(folder, value=1.0, **options):
     return found
 
 
-def test_finite(tmp_path):
-    check(tmp_path)(OUTPUT)
-
-
 @pytest.mark.parametrize("loss", ["nan", "inf"])
 def test_loss(tmp_path, loss):
     message = (
@@ -43,10 +39,11 @@ def test_weights(tmp_path, value):
         check(tmp_path, value)({"training_loss": 1.0})
 
 
-def test_a_training_that_recovers_by_itself(tmp_path):
+def test_finite_or_recovering(tmp_path):
     check(tmp_path, recovers=True)(OUTPUT | {"training_loss": float("nan")})
     with pytest.raises(InputError, match="weights"):
         check(tmp_path, float("nan"), recovers=True)(OUTPUT)
+    check(tmp_path)(OUTPUT)
 
 
 def test_more_gpus_than_there_are():

@@ -121,8 +121,7 @@ def test_probe_has_gradients_and_values_of_each_layer():
     model(batch)
     model.blocks[0].attention.scale.assign(3.0)
     task = types.SimpleNamespace(
-        build_inputs=None,
-        build_losses=lambda labels, model_outputs, aux_losses: model_outputs["y"],
+        build_inputs=None, build_losses=lambda labels, model_outputs, aux_losses: model_outputs["y"]
     )
     strategy = types.SimpleNamespace(
         experimental_local_results=lambda value: (value,),

@@ -26,8 +26,7 @@ READING, STEP, STEPS = 3.0, 1.0, 4  # seconds of the clock below
 
 def test_split_batches(toy_experiment):
     experiment = toy_experiment(
-        ACCUMULATE % (4, 32),
-        "task: {train_data: {max_batch_tokens: 1024, curriculum_steps: 5}}",
+        ACCUMULATE % (4, 32), "task: {train_data: {max_batch_tokens: 1024, curriculum_steps: 5}}"
     )
     assert steps.batches_per_step(experiment) == 4
     data = steps.split_batches(experiment).task.train_data
@@ -40,10 +39,8 @@ def test_split_batches(toy_experiment):
 
 
 def test_two_batches_train_as_one(toy_experiment, large_steps, tmp_path, capsys):
-    """Halves of a batch make the step of the whole, where no clipping tells them apart.
-
-    The trainer, its checkpoints and the progress line count steps, before and after it resumes.
-    """
+    """Halves of a batch make the step of the whole, where no clipping tells them apart. The
+    trainer, its checkpoints and the progress line count steps, before and after it resumes."""
 
     def train(parts, end, *overrides):
         experiment = toy_experiment(

@@ -250,11 +250,6 @@ def test_nothing_to_work_with(toy_experiment, with_evaluation, tmp_path):
         trainer.evaluate(toy_experiment(), str(tmp_path))
 
 
-def test_devices_that_are_not_there(toy_experiment, tmp_path):
-    with pytest.raises(InputError, match=r"runtime\.num_gpus is -1, expected an integer"):
-        trainer.train(toy_experiment("runtime.num_gpus=-1"), str(tmp_path))
-
-
 def test_init_checkpoint(toy_experiment, tmp_path):
     """A new training starts from the weights of another model folder."""
     save_untrained(toy_experiment("tf_random_seed=2"), str(tmp_path / "first"))

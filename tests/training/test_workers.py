@@ -1,8 +1,6 @@
 """TF_CONFIG, and one batch over two replicas of a process; tests/cli has two processes."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -100,7 +98,7 @@ for strategy in ("one_device", "mirrored"):
 
 @pytest.mark.slow
 def test_two_replicas_train_as_one(
-    toy_experiment, with_evaluation, mixed_lengths, tmp_path, project
+    toy_experiment, with_evaluation, mixed_lengths, tmp_path, run_python
 ):
     """Whatever is clipped, and whatever is left for the last batch of an evaluation."""
     path = tmp_path / "params.yaml"
@@ -114,14 +112,8 @@ def test_two_replicas_train_as_one(
         " gradient_clip_norm: 0.5}}, learning_rate: {bert: {initial_learning_rate: 0.003}}}}",
     )
     experiments.save(experiment, str(tmp_path))
-    run = subprocess.run(
-        [sys.executable, "-c", TWO_REPLICAS, path, tmp_path],
-        cwd=project,
-        capture_output=True,
-        text=True,
-    )
-    assert run.returncode == 0, run.stderr[-3000:]
-    lines = [line.split() for line in run.stdout.splitlines()]
+    printed = run_python(TWO_REPLICAS, path, tmp_path)
+    lines = [line.split() for line in printed.splitlines()]
     one, two = (
         list(map(float, numbers))
         for strategy, *numbers in lines

@@ -8,7 +8,9 @@ import pytest
 from mate_tf.analysis.attention import examples
 from mate_tf.attention import AttentionConfig, TableContext, coverage
 from mate_tf.data import features as feature_names
-from mate_tf.models.encoder import EncoderConfig, TableEncoder
+from mate_tf.models.encoder import TableEncoder
+
+from ...models.tiny_encoder import tiny
 
 
 @pytest.fixture
@@ -25,21 +27,20 @@ def batch():
 
 
 @pytest.fixture
-def trained(batch, monkeypatch, tmp_path):
+def trained(batch, monkeypatch, vocabulary_file):
     """trained(attention): an encoder with one layer a config, and a batch; draws no plots."""
     monkeypatch.setattr(examples.mask_plots, "head_masks", lambda masks, title: title)
-    vocab_file = tmp_path / "vocab.txt"
-    vocab_file.write_text("[PAD]\nwho\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n[EMPTY]\nyear\n")
+    vocab_file = vocabulary_file(
+        ["[PAD]", "who", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[EMPTY]", "year"]
+    )
 
     def make(attention, example=batch):
-        config = EncoderConfig(
+        layers = [AttentionConfig(each) for each in attention]
+        config = tiny(
             vocab_size=8,
-            hidden_size=8,
-            num_hidden_layers=len(attention),
-            num_attention_heads=2,
-            intermediate_size=8,
+            num_hidden_layers=len(layers),
             max_position_embeddings=32,
-            attention=[AttentionConfig(each) for each in attention],
+            attention=layers,
         )
         plots, titles = [], []
         return types.SimpleNamespace(
@@ -75,11 +76,6 @@ def test_masks_of_ids_are_the_patterns_and_those_of_content_the_layers(trained, 
     assert job.titles[0] == f"static_mask (patterns_0): {summary}\n“who who who who”"
 
 
-def test_learned_importance_is_shown_elsewhere():
-    configs = [AttentionConfig(name="learned_mask", length=4)]
-    assert examples.example_masks(types.SimpleNamespace(configs=configs)) == {}
-
-
 def test_coverage_of_the_own_settings_and_the_cheapest_ones(trained, batch, capsys):
     own = {"name": "mate_efficient", "global_length": 4, "radius": 2, "column_radius": 3}
     job = trained([own, {"name": "full"}])
@@ -96,18 +92,14 @@ def test_coverage_of_the_own_settings_and_the_cheapest_ones(trained, batch, caps
         assert coverage(batch, row["global_length"], *radii) >= float(text[:-1]) / 100 - 1e-9
 
 
-def test_coverage_is_of_variants_with_windows(trained):
+def test_what_there_is_nothing_to_show_of(trained, capsys):
     assert examples.coverage(trained([{"name": "full"}])) == {}
-
-
-def test_without_data_nothing_is_measured(capsys):
+    configs = [AttentionConfig(name="learned_mask", length=4)]
+    assert examples.example_masks(types.SimpleNamespace(configs=configs)) == {}
     nothing = types.SimpleNamespace(has_examples=False, configs=[])
     assert examples.attention_flow(nothing) == {}
     assert examples.table_maps(nothing) == {}
     assert "table | no example with a table" in capsys.readouterr().out
-
-
-def test_a_table_without_tokens_is_not_drawn(capsys):
     example = {name: np.zeros([1, 3], np.int32) for name in TableContext.FEATURES}
     job = types.SimpleNamespace(has_examples=True, examples_with_tables=lambda: [example])
     assert examples.table_maps(job) == {}

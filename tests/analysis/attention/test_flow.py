@@ -9,7 +9,9 @@ from mate_tf.attention import AttentionConfig, TableContext
 from mate_tf.data import features as feature_names
 from mate_tf.errors import InputError
 from mate_tf.layers.framework import keras
-from mate_tf.models.encoder import EncoderConfig, TableEncoder
+from mate_tf.models.encoder import TableEncoder
+
+from ...models.tiny_encoder import tiny
 
 SEQ, ROWS, COLUMNS, HEADS = 22, 5, 3, 4
 SMALL = {"global_length": 6, "radius": 3, "tree_height": 2, "length": 32}
@@ -33,12 +35,11 @@ def encoder_of(name, layers=2, **options):
     small = {key: value for key, value in SMALL.items() if key in config}
     config.override(small | options)
     return TableEncoder(
-        EncoderConfig(
+        tiny(
             vocab_size=50,
             hidden_size=16,
             num_hidden_layers=layers,
             num_attention_heads=HEADS,
-            intermediate_size=16,
             max_position_embeddings=SEQ,
             initializer_range=0.4,
             attention=config,
@@ -46,10 +47,7 @@ def encoder_of(name, layers=2, **options):
     )
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["full", "same_row_or_column", "mate_exact", "mate_efficient"],
-)
+@pytest.mark.parametrize("name", ["full", "same_row_or_column", "mate_exact", "mate_efficient"])
 def test_probabilities(name, features):
     found = list(attention_flow.probabilities(encoder_of(name), features))
     assert [weights.shape for weights in found] == [[1, HEADS, SEQ, SEQ]] * 2
@@ -153,10 +151,6 @@ def test_cells_of_several_tokens_are_added_up(features):
         flow.cells[0, :, 1, 0], weights[0, :, 21, 13:].numpy().sum(-1), atol=1e-6
     )
     np.testing.assert_allclose(flow.question[0], weights[0, :, 21, :4].numpy().sum(-1), atol=1e-6)
-
-
-def test_other_attention_has_one_group_of_heads():
-    assert list(attention_flow.head_groups(encoder_of("full"))) == ["all heads"]
 
 
 def test_padding_is_cut_off():

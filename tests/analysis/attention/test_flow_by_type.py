@@ -8,7 +8,9 @@ from mate_tf.analysis.attention import flow_by_type
 from mate_tf.analysis.attention.flow_by_type import COLUMN, NEITHER, ROW, TYPES, FlowByType
 from mate_tf.analysis.plots import flow as flow_plots
 from mate_tf.attention import AttentionConfig, TableContext
-from mate_tf.models.encoder import EncoderConfig, TableEncoder
+from mate_tf.models.encoder import TableEncoder
+
+from ...models.tiny_encoder import tiny
 
 
 def small_table():
@@ -91,20 +93,6 @@ def test_heads_that_look_along_rows_and_columns():
     assert own_column[0, 1] > 0
 
 
-def encoder_with(attention):
-    return TableEncoder(
-        EncoderConfig(
-            vocab_size=30,
-            hidden_size=8,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            intermediate_size=8,
-            max_position_embeddings=16,
-            attention=AttentionConfig(name=attention),
-        )
-    )
-
-
 def inputs(encoder, context):
     """The encoder's inputs with the ids of a context, without padding."""
     names = {"input_ids"} | {name for _, name in encoder.embeddings.type_names}
@@ -116,7 +104,7 @@ def inputs(encoder, context):
 
 
 def test_measure_looks_at_so_many_examples():
-    encoder = encoder_with("full")
+    encoder = TableEncoder(tiny(attention=AttentionConfig(name="full")))
     example = inputs(encoder, small_table())
     flow, overall = flow_by_type.measure(encoder, [example] * 3, most=2)
     assert (flow.examples, overall.examples) == (2, 3)
@@ -128,7 +116,7 @@ def test_measure_looks_at_so_many_examples():
 
 
 def test_without_probabilities_there_is_the_uniform_attention(capsys):
-    encoder = encoder_with("tree_coarse")
+    encoder = TableEncoder(tiny(attention=AttentionConfig(name="tree_coarse")))
     flow, overall = flow_by_type.measure(encoder, [inputs(encoder, small_table())] * 2, most=2)
     assert (flow.examples, overall.examples) == (0, 2)
     assert list(flow.table() | overall.table()) == ["uniform"]

@@ -43,13 +43,10 @@ def test_what_is_found_is_written_for_each_job(analyses, tmp_path, capsys):
     assert capsys.readouterr().out.count("analyzed | ") == 2
 
 
-def test_a_job_with_nothing_is_left_out_beside_others(analyses, tmp_path):
-    analyses(masks=lambda job: {"x": 1} if job == "b" else {})
-    assert report.analyze("a", "b") == [{}, {"masks": {"x": 1}}]
-    assert not (tmp_path / "a").exists()
-
-
-def test_nothing_at_all_is_an_error(analyses):
+def test_jobs_with_nothing(analyses, tmp_path):
     analyses(masks=lambda job: {})
     with pytest.raises(InputError, match="ckpt-7: nothing to analyze: with attention full, every"):
         report.analyze("a", "b")
+    analyses(masks=lambda job: {"x": 1} if job == "b" else {})
+    assert report.analyze("a", "b") == [{}, {"masks": {"x": 1}}]
+    assert not (tmp_path / "a").exists()

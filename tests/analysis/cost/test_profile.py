@@ -52,10 +52,8 @@ def made_once():
 
 @pytest.fixture
 def in_process(monkeypatch, made_once):
-    """Workers within this process: in_process.requests lists what they were asked.
-
-    A worker dies when it is asked for a request and a variant that are in in_process.deadly.
-    """
+    """Workers within this process: in_process.requests lists what they were asked. A worker dies
+    when it is asked for a request and a variant that are in in_process.deadly."""
     seen = types.SimpleNamespace(requests=[], deadly=set(), started=0)
     monkeypatch.setattr(speed, "Machine", lambda: speed_of_nothing)
     speed_of_nothing = types.SimpleNamespace(
@@ -159,20 +157,13 @@ def test_one_that_dies_leaves_the_others(in_process, tmp_path, capsys):
     ]
 
 
-def test_one_that_dies_in_its_turn(in_process):
-    in_process.deadly.add(("run", "mate_efficient"))
-    (rows,) = profile.measure(settings(memory=False))
-    # both were in the same process
-    assert all(row["error"] == "killed" for row in rows)
-
-
-def test_one_that_failed_is_not_asked_again(in_process):
+def test_one_that_dies_in_its_turn_is_not_asked_again(in_process):
     """A process that is dead replies to nothing; each of its cases hears that once."""
     in_process.deadly.add(("run", "mate_efficient"))
     (rows,) = profile.measure(settings(memory=False, repeats=5))
     runs = [variant for request, variant, _ in in_process.requests if request == "run"]
     assert runs == ["full", "mate_efficient", "full"]  # the last one finds out
-    assert all("seconds" not in row for row in rows)
+    assert all(row["error"] == "killed" and "seconds" not in row for row in rows)
 
 
 def test_counting_goes_on_in_another_process(in_process):

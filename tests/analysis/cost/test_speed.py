@@ -41,14 +41,11 @@ class OnGpu:
         raise AssertionError("copied to the host")
 
 
-def test_seconds_of_a_tensor_on_a_gpu():
+def test_seconds_of_tensors_and_of_gradients():
     tensor = OnGpu()
     clock, _ = speed.seconds(lambda: tensor)
     assert clock > 0
     assert tensor.read
-
-
-def test_seconds_of_a_tensor_and_of_gradients():
     for function in (lambda x: x + 1, lambda x: [x, x]):
         clock, worked = speed.seconds(tf.function(function), tf.zeros([3]))
         assert clock > 0

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from mate_tf.attention import (
-    mask_pruning,
-)
+from mate_tf.attention import mask_pruning
 from mate_tf.errors import InputError
 
 

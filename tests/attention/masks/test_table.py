@@ -54,15 +54,6 @@ def test_windows(context, global_length, radius):
         )
 
 
-def test_header_tokens_are_no_question_tokens(context):
-    header = (context.segment_ids == 1) & (context.row_ids == 0)
-    example, token = np.argwhere(header.numpy())[0]
-    seen = masks.same_row(context)[example, token].numpy()
-    row, segment = context.row_ids[example].numpy(), context.segment_ids[example].numpy()
-    assert seen[(segment == 0) & (context.input_mask[example].numpy() == 1)].all()
-    assert not seen[row > 0].any()
-
-
 def test_sort_order_is_stable_with_question_first_and_padding_last():
     context = TableContext(
         segment_ids=tf.constant([[0, 1, 1, 1, 1, 0, 0]]),

@@ -1,5 +1,6 @@
 """What holds for the example of any question about any table."""
 
+import functools
 import itertools
 import math
 import pickle
@@ -18,13 +19,11 @@ from mate_tf.protos import interaction_pb2, table_selection_pb2
 from mate_tf.tables.linearize import Cut
 from mate_tf.tables.table import Table
 
+from ..conftest import values as feature_values
+
 WORDS = ["red", "##der", "##est", "blue", "green", "who", "is", "5", "##5", "1", "-", "?", "x"]
 VOCABULARY = ["[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", *WORDS]
-EVERYTHING = {
-    "drop_rows_to_fit": True,
-    "drop_columns_to_fit": True,
-    "trim_question_to_fit": True,
-}
+EVERYTHING = {"drop_rows_to_fit": True, "drop_columns_to_fit": True, "trim_question_to_fit": True}
 TABLE = Table.from_rows(
     ["Color", "Size"], [["red", 5], ["blue", 55], ["green", None]], table_id="t", title="blue x"
 )
@@ -50,8 +49,7 @@ def ask(*questions, table=TABLE):
 
 
 def values(example, name):
-    feature = example.features.feature[name]
-    return np.array(getattr(feature, feature.WhichOneof("kind")).value)
+    return np.array(feature_values(example, name))
 
 
 def tokens(example, name="input_ids"):
@@ -203,6 +201,10 @@ def test_errors_name_question_and_table(converter):
     with pytest.raises(ConversionError, match=r"question t-0_0 \(table t\): Invalid answer"):
         converter.convert(interaction, 0)
     assert issubclass(ConversionError, InputError)
+    interaction = ask("who")
+    del interaction.table.rows[1].cells[1]
+    with pytest.raises(ConversionError, match="row 2 has 1 cells, the header 2"):
+        converter.convert(interaction, 0)
 
 
 @pytest.mark.parametrize("coordinate", [(3, 0), (0, 2), (-1, -1), (0, -1)])
@@ -214,22 +216,14 @@ def test_answers_outside_the_table(converter, coordinate):
         converter.convert(interaction, 0)
 
 
-def test_ragged_rows(converter):
-    interaction = ask("who")
-    del interaction.table.rows[1].cells[1]
-    with pytest.raises(ConversionError, match="row 2 has 1 cells, the header 2"):
-        converter.convert(interaction, 0)
-
-
 def test_question_ids(vocab_file, converter):
     interaction = ask(Question("é" * 64 + "-0_0", "who"))
     with pytest.raises(ConversionError, match="Question id too long: 68"):
         converter.convert(interaction, 0)
     trimming = ExampleConverter(vocab_file, 32, trim_question_ids=True)
     example = trimming.convert(interaction, 0)
-    assert values(example, "question_id_ints").tolist() == [0xE9 + 1] * 60 + [
-        ord(char) + 1 for char in "-0_0"
-    ]
+    expected = [ord("é") + 1] * 60 + [ord(char) + 1 for char in "-0_0"]
+    assert values(example, "question_id_ints").tolist() == expected
     assert example.features.feature["question_id"].bytes_list.value[0].decode()[:2] == "éé"
 
 
@@ -242,11 +236,8 @@ def test_converter_can_be_sent_to_another_process(vocab_file):
 
 def test_convert_all_reports_errors_in_place(converter):
     found = list(converter.convert_all(ask("who", Question("t-0_1", "is", is_valid=False), "x")))
-    assert [type(outcome) for outcome in found] == [
-        examples.Conversion,
-        ConversionError,
-        examples.Conversion,
-    ]
+    kinds = [type(outcome) for outcome in found]
+    assert kinds == [examples.Conversion, ConversionError, examples.Conversion]
 
 
 @pytest.mark.parametrize(
@@ -334,15 +325,9 @@ def test_any_table_and_question(vocab_file, generated, length):
     converter = _cached_converter(vocab_file, length)
     conversion = converter.conversion(interaction, 0)
     check_well_formed(conversion.example, length)
-    for (row, column), group in itertools.groupby(
-        zip(
-            tokens(conversion.example, "row_ids"),
-            tokens(conversion.example, "column_ids"),
-            tokens(conversion.example),
-            strict=True,
-        ),
-        key=lambda token: token[:2],
-    ):
+    names = ("row_ids", "column_ids", "input_ids")
+    found = zip(*(tokens(conversion.example, name) for name in names), strict=True)
+    for (row, column), group in itertools.groupby(found, key=lambda token: token[:2]):
         if column:
             cell = ([header, *rows])[row][column - 1]
             whole = converter.tokenizer.encode([cell])
@@ -352,10 +337,6 @@ def test_any_table_and_question(vocab_file, generated, length):
             assert len(kept) == len(whole.ids) or whole.word_starts[len(kept)]
 
 
-_CONVERTERS = {}
-
-
+@functools.cache
 def _cached_converter(vocab_file, length):
-    if length not in _CONVERTERS:
-        _CONVERTERS[length] = ExampleConverter(vocab_file, length, **EVERYTHING)
-    return _CONVERTERS[length]
+    return ExampleConverter(vocab_file, length, **EVERYTHING)

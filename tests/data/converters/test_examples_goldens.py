@@ -5,11 +5,12 @@ import json
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
-from mate_tf.data import features, interactions
+from mate_tf.data import features, interactions, records
 from mate_tf.data.converters.examples import ConversionError, ExampleConverter
 from mate_tf.protos import interaction_pb2
+
+from ..conftest import values
 
 DROP = {"drop_rows_to_fit": True}
 CONFIGS = {
@@ -82,9 +83,9 @@ def _interaction(recorded, annotated, answers=None):
         setattr(interaction.table, name, table[name])
     for text in table["columns"]:
         interaction.table.columns.add(text=text)
-    for texts, values in zip(table["rows"], recorded["cell_numeric_values"], strict=True):
+    for texts, numbers in zip(table["rows"], recorded["cell_numeric_values"], strict=True):
         row = interaction.table.rows.add()
-        for text, value in zip(texts, values, strict=True):
+        for text, value in zip(texts, numbers, strict=True):
             row.cells.add(text=text, numeric_value=_value(value if annotated else None))
     for question, answer in zip(
         recorded["questions"], answers or recorded["questions"], strict=True
@@ -93,26 +94,21 @@ def _interaction(recorded, annotated, answers=None):
     return interaction
 
 
-def _values(example, name):
-    feature = example.features.feature[name]
-    return list(getattr(feature, feature.WhichOneof("kind")).value)
-
-
 def _check(example, expected, length):
     assert set(example.features.feature) == set(features.names(features.ALL))
     tokens = expected["num_tokens"]
-    assert _values(example, "input_mask") == [1] * tokens + [0] * (length - tokens)
+    assert values(example, "input_mask") == [1] * tokens + [0] * (length - tokens)
     for spec in PER_TOKEN:
         golden = np.full(length, spec.padding, np.float32 if spec.dtype == "float32" else int)
         golden[:tokens] = np.array(expected[spec.name], dtype=float)
-        np.testing.assert_array_equal(_values(example, spec.name), golden, err_msg=spec.name)
+        np.testing.assert_array_equal(values(example, spec.name), golden, err_msg=spec.name)
     for name in SINGLE:
         golden = np.array([expected[name]], dtype=np.float32 if name == "answer" else float)
-        np.testing.assert_array_equal(_values(example, name), golden, err_msg=name)
+        np.testing.assert_array_equal(values(example, name), golden, err_msg=name)
     for name in ("question_id", "table_id"):
-        assert _values(example, name) == [expected[name].encode()]
+        assert values(example, name) == [expected[name].encode()]
     ints = [ord(char) + 1 for char in expected["question_id_ints_text"]]
-    assert _values(example, "question_id_ints") == ints + [0] * (64 - len(ints))
+    assert values(example, "question_id_ints") == ints + [0] * (64 - len(ints))
 
 
 def _compare(converter, interaction, index, expected):
@@ -156,31 +152,26 @@ def test_empty_example(goldens, converter):
     expected = json.loads(path.read_text(encoding="utf-8"))
     example = converter("s128").empty_example()
     assert set(example.features.feature) == set(expected)
-    for name, values in expected.items():
-        if isinstance(values[0], str):
-            assert _values(example, name) == [values[0].encode()]
+    for name, wanted in expected.items():
+        if isinstance(wanted[0], str):
+            assert values(example, name) == [wanted[0].encode()]
         else:
-            np.testing.assert_array_equal(_values(example, name), np.array(values, float), name)
+            np.testing.assert_array_equal(values(example, name), np.array(wanted, float), name)
 
 
 def test_records_of_the_reference(goldens, converter):
     folder = goldens / "tokenization" / "open"
-    built = []
-    for record in tf.data.TFRecordDataset(str(folder / "wtq6.interactions.tfrecord")):
-        interaction = interaction_pb2.Interaction.FromString(record.numpy())
-        for index in range(len(interaction.questions)):
-            built.append(converter("s128_drop").convert(interaction, index))
-    built += [converter("s128_drop").empty_example()] * 2
-    path = str(folder / "wtq6.examples_s128_drop.tfrecord")
-    recorded = [
-        tf.train.Example.FromString(record.numpy())
-        for record in tf.data.TFRecordDataset(path, compression_type="GZIP")
+    built = [
+        converter("s128_drop").convert(interaction, index)
+        for interaction in records.read_interactions(folder / "wtq6.interactions.tfrecord")
+        for index in range(len(interaction.questions))
     ]
-    assert len(built) == len(recorded)
+    built += [converter("s128_drop").empty_example()] * 2
+    recorded = records.read_examples(folder / "wtq6.examples_s128_drop.tfrecord")
     for ours, theirs in zip(built, recorded, strict=True):
         assert set(ours.features.feature) == set(theirs.features.feature)
         for name in theirs.features.feature:
-            np.testing.assert_array_equal(_values(ours, name), _values(theirs, name), name)
+            np.testing.assert_array_equal(values(ours, name), values(theirs, name), name)
 
 
 def test_ids(goldens):
@@ -192,9 +183,6 @@ def test_ids(goldens):
         assert interactions.get_example_id(question_id) == example_id
     for question_id, interaction_id in expected["get_interaction_id"].items():
         assert interactions.get_interaction_id(question_id) == interaction_id
-    created = [
-        interactions.create_interaction_id("x"),
-        interactions.create_interaction_id("x", 3),
-    ]
+    created = [interactions.create_interaction_id("x"), interactions.create_interaction_id("x", 3)]
     assert created == expected["create_interaction_id"]
     assert expected["padded"] == interactions.PADDING_QUESTION_ID

@@ -1,8 +1,8 @@
 """What cells show: the reference's conversions of HybridQA, and the baselines of the paper."""
 
+import collections
 import itertools
 import json
-import pickle
 
 import numpy as np
 import pytest
@@ -14,6 +14,8 @@ from mate_tf.data.converters.expansion import Shown
 from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables.conversion import ConversionConfig
+
+from ..conftest import values
 
 EXPAND = {"expand_entity_descriptions": True}
 CONFIGS = {
@@ -30,17 +32,12 @@ SPLITS = ("train", "dev", "test")
 
 
 @pytest.fixture(scope="module")
-def folder(goldens):
-    return goldens / "metrics" / "open" / "hybridqa"
-
-
-@pytest.fixture(scope="module")
-def recorded(folder):
+def recorded(recordings):
     """Pairs of an interaction and what the reference made of it."""
-    golden = json.loads((folder / "cell_selection.json").read_text())
+    golden = json.loads((recordings / "cell_selection.json").read_text())
     pairs = []
     for split in SPLITS:
-        found = records.read_interactions(folder / "interactions" / f"{split}.tfrecord")
+        found = records.read_interactions(recordings / "interactions" / f"{split}.tfrecord")
         pairs += zip(found, golden[split], strict=True)
     return pairs
 
@@ -53,11 +50,6 @@ def vocab(goldens):
 @pytest.fixture(scope="module")
 def mountains(recorded):
     return recorded[0][0]
-
-
-def _values(example, name):
-    feature = example.features.feature[name]
-    return list(getattr(feature, feature.WhichOneof("kind")).value)
 
 
 @pytest.mark.parametrize("config", CONFIGS)
@@ -73,16 +65,16 @@ def test_conversions_are_the_references(config, recorded, vocab):
             continue
         assert not isinstance(outcome, Exception), outcome
         example = outcome.example
-        assert _values(example, "question_id") == [interaction.questions[0].id.encode()]
+        assert values(example, "question_id") == [interaction.questions[0].id.encode()]
         tokens = expected["num_tokens"]
         for spec in features.ALL:
             if spec.per_token and spec.name in expected:
                 np.testing.assert_array_equal(
-                    _values(example, spec.name)[:tokens],
+                    values(example, spec.name)[:tokens],
                     np.array(expected[spec.name], float),
                     err_msg=f"{interaction.id} {spec.name}",
                 )
-        assert _values(example, "input_mask") == [1] * tokens + [0] * (
+        assert values(example, "input_mask") == [1] * tokens + [0] * (
             converter.max_seq_length - tokens
         )
     after = [interaction.SerializeToString(deterministic=True) for interaction, _ in recorded]
@@ -107,16 +99,11 @@ def test_one_by_one_as_all_together(recorded, vocab):
         assert single.conversion(interaction, 0) == conversion
 
 
-def _second_question(interaction, text):
-    both = interaction_pb2.Interaction()
-    both.CopyFrom(interaction)
-    both.questions.add(id="h0-0_1", original_text=text)
-    return both
-
-
 def test_each_question_has_its_own_sentences(mountains):
     shown = Shown(ConversionConfig(**EXPAND))
-    both = _second_question(mountains, "Where was the cable car built ?")
+    both = interaction_pb2.Interaction()
+    both.CopyFrom(mountains)
+    both.questions.add(id="h0-0_1", original_text="Where was the cable car built ?")
     first, second = shown.texts(both, 0), shown.texts(both, 1)
     assert first == shown.texts(mountains, 0)
     assert first != second
@@ -134,7 +121,7 @@ def test_tables_of_the_same_cells_but_other_passages_are_told_apart(mountains, v
     texts["/wiki/Beta_Horn"] = "The mountain in Sudland was first climbed in 1777 ."
     converter = ExampleConverter(vocab, 256, **EXPAND)
     first, second = converter.convert_all(mountains, other)
-    assert _values(first.example, "input_ids") != _values(second.example, "input_ids")
+    assert values(first.example, "input_ids") != values(second.example, "input_ids")
 
 
 def test_passages_only(mountains):
@@ -149,9 +136,11 @@ def test_passages_only(mountains):
     assert texts[columns] == ""
 
 
-def test_no_sentences(mountains):
+def test_limits_of_sentences(mountains, vocab):
     shown = Shown(ConversionConfig(entity_descriptions_sentence_limit=0, **EXPAND))
     assert shown.texts(mountains, 0) == Shown(ConversionConfig()).texts(mountains, 0)
+    with pytest.raises(InputError, match="entity_descriptions_sentence_limit=-1 is negative"):
+        ExampleConverter(vocab, entity_descriptions_sentence_limit=-1)
 
 
 def test_tables_without_links_are_shown_as_they_are(vocab):
@@ -176,24 +165,9 @@ def test_longest_cells_are_cut_evenly(mountains, vocab):
     limit = max(cut.values())
     # Cells that lost words are about as long as the longest; the others are whole.
     assert all(cut[cell] > limit - 5 for cell in lost)
-    assert sum(_values(short.example, "input_mask")) > 128 - len(lost)
+    assert sum(values(short.example, "input_mask")) > 128 - len(lost)
 
 
 def _cell_lengths(example):
-    rows, columns = _values(example, "row_ids"), _values(example, "column_ids")
-    counts = {}
-    for cell in zip(rows, columns, strict=True):
-        if cell[1] > 0:
-            counts[cell] = counts.get(cell, 0) + 1
-    return counts
-
-
-def test_survives_another_process(mountains, vocab):
-    converter = ExampleConverter(vocab, 256, use_entity_title=True, **EXPAND)
-    copy = pickle.loads(pickle.dumps(converter))
-    assert copy.conversion(mountains, 0) == converter.conversion(mountains, 0)
-
-
-def test_negative_limits_are_refused(vocab):
-    with pytest.raises(InputError, match="entity_descriptions_sentence_limit=-1 is negative"):
-        ExampleConverter(vocab, entity_descriptions_sentence_limit=-1)
+    cells = zip(values(example, "row_ids"), values(example, "column_ids"), strict=True)
+    return collections.Counter(cell for cell in cells if cell[1] > 0)

@@ -44,6 +44,7 @@ def marked(tokenizer, question, table):
         ("[UNK] 5", "[UNK] [EMPTY] [SEP]", ("_ _ _ _", "_ _ _")),
         # A continuation without a beginning, as where a cell was cut, belongs to nothing.
         ("5", "5", ("_ 5 _", "5")),
+        ("team 5", "", ("_ _ _ _", "")),
     ],
 )
 def test_marks(tokenizer, question, table, expected):
@@ -61,7 +62,3 @@ def test_both_sides_are_marked_alike(tokenizer, question, table):
     assert found[0] == found[1]
     same = {word.rstrip("s") for word in question} & {word.rstrip("s") for word in table}
     assert found[0] == same - {"[UNK]", ","}
-
-
-def test_without_a_table(tokenizer):
-    assert marked(tokenizer, "team 5", "") == ("_ _ _ _", "")

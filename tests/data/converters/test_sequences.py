@@ -13,6 +13,8 @@ from mate_tf.data.converters import sequences
 from mate_tf.errors import InputError
 from mate_tf.tables.linearize import ConversionError
 
+from ..conftest import values
+
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 
 
@@ -43,8 +45,7 @@ def converted(vocabulary):
         if isinstance(found, ConversionError):
             raise found
         names = ("input_ids", "input_mask", "segment_ids")
-        values = found.example.features.feature
-        return [list(values[name].int64_list.value) for name in names], found.cuts
+        return [values(found.example, name) for name in names], found.cuts
 
     return convert
 
@@ -75,12 +76,6 @@ def test_word_pieces_as_bert(converted):
     assert ids == [2, 4, 5, 3, 6, 3, 0, 0]
     assert mask == [1] * 6 + [0] * 2
     assert segments == [0, 0, 0, 0, 1, 1, 0, 0]
-
-
-def test_pair_of_symbols(converted):
-    (ids, _, segments), _ = converted("symbols", "a b", "b")
-    assert ids == [2, 4, 5, 5, 0, 0, 0, 0]
-    assert segments == [0, 0, 0, 1, 0, 0, 0, 0]
 
 
 def test_two_towers(converted):
@@ -235,10 +230,6 @@ def text_pair(text, target=None, name="x"):
     return found
 
 
-def values(example, name):
-    return list(example.features.feature[name].int64_list.value)
-
-
 def test_text_and_target(with_target):
     first, second = with_target().convert_all(text_pair("a b c", "c a"), text_pair("b", "a"))
     assert values(first.example, "input_ids") == [CLS, A, B, C, PAD, PAD, PAD, PAD]
@@ -271,11 +262,6 @@ def test_pickled_with_target(with_target):
     assert after.max_target_length == 5
 
 
-def test_no_room(with_target):
-    with pytest.raises(InputError, match="max_target_length=2: must be more than 2"):
-        with_target(target=2)
-
-
 def test_batches_with_targets(with_target, tmp_path):
     converter = with_target()
     found = converter.convert_all(
@@ -294,9 +280,11 @@ def test_batches_with_targets(with_target, tmp_path):
     assert short["target_ids"].shape == (1, 5)
 
 
-def test_targets_of_different_lengths_do_not_mix(with_target, tmp_path):
+def test_lengths_of_targets_that_cannot_be(with_target, tmp_path):
     for length in (5, 6):
         example = with_target(target=length).empty_example()
         records.write_examples([example], tmp_path / f"{length}.tfrecord")
     with pytest.raises(InputError, match="texts to write, or of texts of this length"):
         records.dataset(tmp_path / "*.tfrecord", 1)
+    with pytest.raises(InputError, match="max_target_length=2: must be more than 2"):
+        with_target(target=2)

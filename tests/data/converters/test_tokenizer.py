@@ -77,19 +77,20 @@ def vocab_file(tmp_path):
     return write
 
 
-def test_equals_the_goldens(goldens):
-    folder = goldens / "tokenization"
-    tokenizer = Tokenizer(folder / "vocab.txt")
-    recorded = json.loads((folder / "open" / "text_utils.json").read_text(encoding="utf-8"))
+@pytest.fixture(scope="module")
+def recorded(goldens):
+    return json.loads((goldens / "tokenization/open/text_utils.json").read_text(encoding="utf-8"))
+
+
+def test_equals_the_goldens(goldens, recorded):
+    tokenizer = Tokenizer(goldens / "tokenization" / "vocab.txt")
     pieces = tokenizer.tokenize([entry["text"] for entry in recorded])
     assert pieces == [entry["pieces"] for entry in recorded]
     assert [tokenizer.ids(found) for found in pieces] == [entry["ids"] for entry in recorded]
 
 
-def test_words_can_be_recovered(goldens):
-    folder = goldens / "tokenization"
-    tokenizer = Tokenizer(folder / "vocab.txt")
-    recorded = json.loads((folder / "open" / "text_utils.json").read_text(encoding="utf-8"))
+def test_words_can_be_recovered(goldens, recorded):
+    tokenizer = Tokenizer(goldens / "tokenization" / "vocab.txt")
     encoding = tokenizer.encode([entry["text"] for entry in recorded])
     for entry, begin, end in zip(
         recorded, encoding.row_splits, encoding.row_splits[1:], strict=False
@@ -120,11 +121,9 @@ def test_equals_the_reference_on_real_cells(tokenizer, reference, sqa_dir):
 
 @pytest.fixture(scope="module")
 def known():
-    """known(character): the tables of Python and of TensorFlow Text both have it.
-
-    Those of TensorFlow Text are of Unicode 14, as Python 3.11's. A later Python has characters that
-    no script of TensorFlow has.
-    """
+    """known(character): the tables of Python and of TensorFlow Text both have it. Those of
+    TensorFlow Text are of Unicode 14, as Python 3.11's. A later Python has characters that no
+    script of TensorFlow has."""
     newer = set()
     if unicodedata.unidata_version >= "15":
         scripts = tf.strings.unicode_script(tf.range(sys.maxunicode + 1))

@@ -16,6 +16,8 @@ from mate_tf.data.records.create_data import convert_split
 from mate_tf.errors import InputError
 from mate_tf.protos import answer_spans_pb2, interaction_pb2
 
+from ..conftest import values
+
 WORDS = ("who", "?", "a", "b", "c", "##s", "d", "-")
 PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[EMPTY]", *WORDS)
 ID = {piece: index for index, piece in enumerate(PIECES)}
@@ -50,24 +52,16 @@ def paragraph(text, *answers, question="who?"):
 def read(conversion):
     """(id, pieces, labelled places, row_ids, segment_ids) of each window, without padding."""
     found = []
+    found = []
     for example in conversion.examples:
-        values = {
-            name: np.array(example.features.feature[name].int64_list.value)
-            for name in ("input_ids", "input_mask", "label_ids", "row_ids", "segment_ids")
-        }
         assert set(example.features.feature) == set(features.names(features.ALL))
-        tokens = int(values["input_mask"].sum())
-        assert not values["input_ids"][tokens:].any()
-        (name,) = example.features.feature["question_id"].bytes_list.value
-        found.append(
-            (
-                name.decode(),
-                [PIECES[index] for index in values["input_ids"][:tokens]],
-                np.flatnonzero(values["label_ids"]).tolist(),
-                values["row_ids"][:tokens].tolist(),
-                values["segment_ids"][:tokens].tolist(),
-            )
-        )
+        tokens = sum(values(example, "input_mask"))
+        ids = values(example, "input_ids")
+        assert not any(ids[tokens:])
+        (name,) = values(example, "question_id")
+        labels = np.flatnonzero(values(example, "label_ids")).tolist()
+        places = (values(example, name)[:tokens] for name in ("row_ids", "segment_ids"))
+        found.append((name.decode(), [PIECES[index] for index in ids[:tokens]], labels, *places))
     return found
 
 

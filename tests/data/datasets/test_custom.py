@@ -79,6 +79,7 @@ def test_ids_tables_and_titles(folder):
     assert next(custom.read(path, "dev")).questions[0].id == "x-0_0"
     assert first.questions[0].text == "where is bern?"
     assert second.table.rows[0].cells[1].numeric_value.float_value == 3
+    assert answers(folder([CELLS | {"_source": {"a": 1}, "title": None}], dev=[OTHER]))
 
 
 def test_texts_and_numbers_are_found_in_the_table(folder):
@@ -141,6 +142,9 @@ def test_computed_from_cells_all_of_them_known(folder):
         {"cells": [(0, 1)], "texts": ["Switzerland"]},
         {"cells": [], "texts": [], "aggregation": 1, "problem": "SUM of cells that are no numbers"},
     ]
+    path = folder([CELLS | {"cells": [[0, 1], [1, 1]], "aggregation": "SUM"}], dev=[OTHER])
+    (path / "tables" / "cities.csv").write_text("Name,Length\nA,5 km\nB,1.1 km\n")
+    assert answers(path)[0]["texts"] == ["6.1"]
 
 
 def test_computed_from_cells_some_of_them_unknown(folder):
@@ -158,12 +162,6 @@ def test_computed_from_cells_some_of_them_unknown(folder):
     ]
 
 
-def test_numbers_within_cells_add_up_as_in_evaluation(folder):
-    path = folder([CELLS | {"cells": [[0, 1], [1, 1]], "aggregation": "SUM"}], dev=[OTHER])
-    (path / "tables" / "cities.csv").write_text("Name,Length\nA,5 km\nB,1.1 km\n")
-    assert answers(path)[0]["texts"] == ["6.1"]
-
-
 def test_conversations(folder):
     talk = [CELLS | {"conversation": "c"}, TEXT | {"conversation": "c", "id": "ignored"}]
     path = folder([OTHER, *talk, OTHER | {"conversation": "d"}], dev=[CELLS | {"conversation": 1}])
@@ -175,6 +173,9 @@ def test_conversations(folder):
     ]
     assert [i.id for i in found] == ["train-1-0", "c-0", "d-0"]
     assert custom.describe(path).sequential
+    path = folder([CELLS | {"conversation": "c"}, OTHER | {"conversation": "c"}], dev=[CELLS])
+    with pytest.raises(InputError, match=r"line 2: table: not 'tables/cities.csv', as before in"):
+        custom.describe(path)
 
 
 @pytest.mark.parametrize(
@@ -205,11 +206,12 @@ def test_declared_labels(folder):
     (path / "labels.json").write_text('["refuted", "entailed", "unknown"]')
     assert custom.describe(path).labels == ("refuted", "entailed", "unknown")
     assert answers(path, "test")[0]["class"] == 2
-
-
-def test_labels_of_data_without_classes_are_left_aside(folder):
-    path = folder()
+    path = folder([CLASS, CLASS | {"class": "other"}], dev=[CLASS])
     (path / "labels.json").write_text('["refuted", "entailed"]')
+    with pytest.raises(InputError, match='line 2: class: "other" is none of the 2 labels refuted'):
+        custom.describe(path)
+    (path / "test.jsonl").unlink()
+    folder(dev=[OTHER])  # without classes
     assert custom.describe(path).labels == ()
 
 
@@ -336,10 +338,6 @@ def test_malformed_lines_are_named(folder, line, message):
     str(caught.value).encode()
 
 
-def test_notes_of_the_user_are_left_aside(folder):
-    assert answers(folder([CELLS | {"_source": {"a": 1}, "title": None}], dev=[OTHER]))
-
-
 @pytest.mark.parametrize(
     ("classes", "message"),
     [
@@ -390,13 +388,6 @@ def test_malformed_lists_of_labels(folder, content, message):
         custom.describe(path)
 
 
-def test_labels_that_are_not_declared(folder):
-    path = folder([CLASS, CLASS | {"class": "other"}], dev=[CLASS])
-    (path / "labels.json").write_text('["refuted", "entailed"]')
-    with pytest.raises(InputError, match='line 2: class: "other" is none of the 2 labels refuted'):
-        custom.describe(path)
-
-
 def test_files_that_are_missing_or_empty(folder):
     path = folder([CELLS])
     with pytest.raises(InputError, match=r"dev.jsonl: no such file, .* put some of the questions"):
@@ -420,12 +411,6 @@ def test_broken_tables_are_named_with_the_line(folder):
     message = r"train.jsonl line 2: table: .*other.json: row 1 has 2 cells"
     with pytest.raises(InputError, match=message):
         list(custom.read(path, "train"))
-
-
-def test_conversations_keep_their_table(folder):
-    path = folder([CELLS | {"conversation": "c"}, OTHER | {"conversation": "c"}], dev=[CELLS])
-    with pytest.raises(InputError, match=r"line 2: table: not 'tables/cities.csv', as before in"):
-        custom.describe(path)
 
 
 @given(st.data())

@@ -1,7 +1,6 @@
 """HybridQA's official files as interactions: the reference's, real ones, and broken ones."""
 
 import json
-import subprocess
 import zipfile
 
 import pytest
@@ -34,17 +33,9 @@ QUESTIONS = [
 
 
 @pytest.fixture(scope="module")
-def folder(goldens):
-    return goldens / "metrics" / "open" / "hybridqa"
-
-
-@pytest.fixture(scope="module")
-def hybridqa_dir(shared, tmp_path_factory):
+def hybridqa_dir(unpacked):
     """The official questions, and the tables of 120 dev ones."""
-    target = tmp_path_factory.mktemp("official")
-    names = ["hybridqa-questions", "hybridqa-tables-dev_mini"]
-    subprocess.run([shared / "data" / "unpack", *names, "--to", target], check=True)
-    return target / "hybridqa"
+    return unpacked("hybridqa-questions", "hybridqa-tables-dev_mini") / "hybridqa"
 
 
 def _write(path, content):
@@ -76,9 +67,9 @@ def _cells(answer):
 
 
 @pytest.mark.parametrize("split", hybridqa.SPLITS)
-def test_interactions_are_the_references(split, folder):
-    questions = hybridqa.read(folder / "raw", split)
-    golden = records.read_interactions(folder / "interactions" / f"{split}.tfrecord")
+def test_interactions_are_the_references(split, recordings):
+    questions = hybridqa.read(recordings / "raw", split)
+    golden = records.read_interactions(recordings / "interactions" / f"{split}.tfrecord")
     for found, expected in zip(questions, golden, strict=True):
         for interaction in (found, expected):  # the reference's are a set
             for question in interaction.questions:

@@ -40,27 +40,24 @@ CONVERSIONS = {
 
 
 @pytest.fixture(scope="module")
-def folder(goldens):
-    return goldens / "metrics" / "open" / "hybridqa"
-
-
-@pytest.fixture(scope="module")
-def stage_1(folder):
+def stage_1(recordings):
     """Split -> the first stage's interactions."""
     return {
-        split: list(records.read_interactions(str(folder / "interactions" / f"{split}.tfrecord")))
+        split: list(
+            records.read_interactions(str(recordings / "interactions" / f"{split}.tfrecord"))
+        )
         for split in ("train", "dev", "test")
     }
 
 
 @pytest.fixture(scope="module")
-def recorded(folder):
-    return json.loads((folder / "rc_gold_interactions.json").read_text(encoding="utf-8"))
+def recorded(recordings):
+    return json.loads((recordings / "rc_gold_interactions.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
-def end_to_end(folder):
-    return json.loads((folder / "selection_metrics_and_e2e.json").read_text(encoding="utf-8"))
+def end_to_end(recordings):
+    return json.loads((recordings / "selection_metrics_and_e2e.json").read_text(encoding="utf-8"))
 
 
 def cells(protos):
@@ -101,10 +98,10 @@ def as_json(interaction):
     }
 
 
-def gold(stage_1, folder, config, split):
+def gold(stage_1, recordings, config, split):
     original = None
     if split != "test":
-        path = folder / "raw" / "released_data" / f"{split}.traced.json"
+        path = recordings / "raw" / "released_data" / f"{split}.traced.json"
         original = hybridqa_rc.read_original_coordinates(path)
     for interaction in stage_1[split]:
         yield from hybridqa_rc.gold_interactions(
@@ -113,13 +110,13 @@ def gold(stage_1, folder, config, split):
 
 
 @pytest.mark.parametrize("name", GOLD_CONFIGS)
-def test_gold_tables_are_the_references(stage_1, folder, recorded, name):
+def test_gold_tables_are_the_references(stage_1, recordings, recorded, name):
     assert set(recorded) == set(GOLD_CONFIGS)
     config = HybridQaRcConfig(recorded[name]["config"])
     # There it has no effect; what it does here is tested below.
     config.skip_ambiguous_examples = False
     for split, want in recorded[name]["interactions"].items():
-        made = list(gold(stage_1, folder, config, split))
+        made = list(gold(stage_1, recordings, config, split))
         assert [as_json(each) for each in made] == want
         for each in made:
             linked = {
@@ -131,14 +128,14 @@ def test_gold_tables_are_the_references(stage_1, folder, recorded, name):
             assert set(each.Extensions[DESCRIPTIONS].descriptions) == linked
 
 
-def test_ambiguous_questions_are_skipped_in_training(stage_1, folder, recorded):
+def test_ambiguous_questions_are_skipped_in_training(stage_1, recordings, recorded):
     config = HybridQaRcConfig(recorded["skip_ambiguous"]["config"])
     want = recorded["skip_ambiguous"]["interactions"]
-    ids = [each.id for each in gold(stage_1, folder, config, "train")]
+    ids = [each.id for each in gold(stage_1, recordings, config, "train")]
     # h1 has two gold cells; so has h8, of the dev set.
     assert ids == [each["id"] for each in want["train"] if not each["id"].startswith("h1/")]
     assert len(ids) == len(want["train"]) - 2
-    ids = [each.id for each in gold(stage_1, folder, config, "dev")]
+    ids = [each.id for each in gold(stage_1, recordings, config, "dev")]
     assert ids == [each["id"] for each in want["dev"]]
 
 
@@ -168,9 +165,9 @@ def test_further_cells_of_the_rows_with_a_gold_cell(stage_1, recorded):
 
 
 @pytest.fixture(scope="module")
-def ranked(folder, end_to_end):
+def ranked(recordings, end_to_end):
     """The first stage's cells; of equal ones in the reference's order."""
-    found = predictions.read_tsv(folder / "dev_cell_predictions.tsv")
+    found = predictions.read_tsv(recordings / "dev_cell_predictions.tsv")
     orders = {}
     for each in found:
         order = list(map(tuple, end_to_end["best_cells_row_col"][each.question_id]))

@@ -16,9 +16,7 @@ SHORT = listops.Rules(max_depth=4, max_args=5, min_length=3, max_length=40)
 
 def value_of_source(source):
     """The value of a binary tree with parentheses, by applying functions one argument at a time.
-
-    Independent of the code: it never sees the flat form.
-    """
+    Independent of the code: it never sees the flat form."""
     tokens = source.split()
 
     def read():

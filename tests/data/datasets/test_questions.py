@@ -47,9 +47,6 @@ def test_answers_are_of_the_table_that_is_given(made):
         assert denotation.is_right(each, question, prediction)
         assert answer.HasField("float_value") == (operation != NONE)
         assert given(question) in KINDS
-
-
-def test_ids_are_unique(made):
     assert len({each.questions[0].id for each in made}) == len(made)
     parse_question_id(made[0].questions[0].id)
 

@@ -137,12 +137,6 @@ def test_malformed_rows_name_file_and_line(dataset, line, message):
         list(sqa.read(dataset(LINE.replace("nt-1", "nt-0"), line), "test"))
 
 
-def test_line_numbers_count_lines_within_quotes(dataset):
-    quoted = LINE.replace("nt-1", "nt-0").replace("who won?", '"who\nwon?"')
-    with pytest.raises(InputError, match="line 4: position"):
-        list(sqa.read(dataset(quoted, LINE.replace("\t0\twho", "\tx\twho")), "test"))
-
-
 def test_other_bad_files(dataset, tmp_path):
     with pytest.raises(InputError, match=r"nothing.tsv: No such file"):
         list(sqa.read(tmp_path, "nothing"))
@@ -151,3 +145,6 @@ def test_other_bad_files(dataset, tmp_path):
     (tmp_path / "test.tsv").write_bytes(HEADER.encode() + b"\n\xff\xfe\n")
     with pytest.raises(InputError, match=r"test.tsv: not a UTF-8"):
         list(sqa.read(tmp_path, "test"))
+    quoted = LINE.replace("nt-1", "nt-0").replace("who won?", '"who\nwon?"')
+    with pytest.raises(InputError, match="line 4: position"):
+        list(sqa.read(dataset(quoted, LINE.replace("\t0\twho", "\tx\twho")), "test"))

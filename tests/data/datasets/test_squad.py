@@ -138,12 +138,7 @@ def test_malformed_files(tmp_path, content, message):
         questions(tmp_path, version=squad.V1)
 
 
-def test_an_id_twice(write):
-    with pytest.raises(InputError, match=r"qas\[1\] \(question a\): the id is a duplicate"):
-        questions(write(entry("a"), entry("a")))
-
-
-def test_files_and_splits_that_are_not_there(write, tmp_path):
+def test_what_is_not_there_or_there_twice(write, tmp_path):
     folder = write(entry("a"))
     message = r"dev-v1\.1\.json: no such file; there is task\.version=v2\.0"
     with pytest.raises(InputError, match=message):
@@ -154,3 +149,5 @@ def test_files_and_splits_that_are_not_there(write, tmp_path):
         squad.read(folder, "dev", "v3")
     with pytest.raises(InputError, match="SQuAD has no split 'test', only train, dev"):
         squad.read(folder, "test", squad.V2)
+    with pytest.raises(InputError, match=r"qas\[1\] \(question a\): the id is a duplicate"):
+        questions(write(entry("a"), entry("a")))

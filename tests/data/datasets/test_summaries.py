@@ -48,6 +48,12 @@ def test_official_files(write, split, name):
 def test_names_of_sections(write):
     (found,) = summaries.read(write("train.txt", ARTICLE), "train", section_names=True)
     assert content(found)[1] == ["methods\nmice were fed .\nresults\nthey slept ."]
+    folder = write("train.txt", ARTICLE | {"sections": [["mice were fed ."]]})
+    with pytest.raises(InputError, match="line 1: sections is no list as long as section_names"):
+        list(summaries.read(folder, "train", section_names=True))
+    folder = write("train.txt", ARTICLE | {"sections": [["mice"], "they"]})
+    with pytest.raises(InputError, match=r"line 1: sections\[1\] is not a list of texts"):
+        list(summaries.read(folder, "train", section_names=True))
 
 
 def test_defects_of_official_files(write):
@@ -97,15 +103,6 @@ def test_broken_lines(write, name, line, message):
     good = ARTICLE if name.endswith(".txt") else PLAIN
     with pytest.raises(InputError, match=message):
         list(summaries.read(write(name, good, line), "train"))
-
-
-def test_sections_that_do_not_fit(write):
-    folder = write("train.txt", ARTICLE | {"sections": [["mice were fed ."]]})
-    with pytest.raises(InputError, match="line 1: sections is no list as long as section_names"):
-        list(summaries.read(folder, "train", section_names=True))
-    folder = write("train.txt", ARTICLE | {"sections": [["mice"], "they"]})
-    with pytest.raises(InputError, match=r"line 1: sections\[1\] is not a list of texts"):
-        list(summaries.read(folder, "train", section_names=True))
 
 
 def test_files(write, tmp_path):

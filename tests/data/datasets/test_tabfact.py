@@ -73,11 +73,7 @@ def test_statements_as_written_where_they_are(dataset):
 
 @pytest.mark.parametrize(
     ("split", "tables", "entailed", "refuted"),
-    [
-        ("dev", 1696, 6478, 6314),
-        ("test_simple", 833, 2120, 2051),
-        ("test_small", 298, 989, 1009),
-    ],
+    [("dev", 1696, 6478, 6314), ("test_simple", 833, 2120, 2051), ("test_small", 298, 989, 1009)],
 )
 def test_official_files(tabfact_dir, split, tables, entailed, refuted):
     found = [

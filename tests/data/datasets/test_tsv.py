@@ -40,9 +40,7 @@ def test_broken_lines_are_left_out(tmp_path):
     path, broken = tmp_path / "a.tsv", []
     path.write_text("a\tb\n1\n1\t2\n1\t2\t3\n")
     assert len(list(tsv.read(path, ["a"], broken=broken.append))) == 1
-    assert [str(error)[-30:] for error in broken] == [
-        *("ted by tabs, expected 2 (a, b)",) * 2,
-    ]
+    assert [str(error)[-30:] for error in broken] == [*("ted by tabs, expected 2 (a, b)",) * 2]
     assert [str(error).split()[2] for error in broken] == ["2:", "4:"]
     path.write_text("a\tb\n1\n")
     with pytest.raises(InputError, match=r"a\.tsv: has no rows"):

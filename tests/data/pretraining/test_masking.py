@@ -46,11 +46,8 @@ def masking(vocabulary):
 
 
 def example(question, cells, columns=2):
-    """An example whose texts are lists of words, which are lists of piece ids.
-
-    Returns:
-        features; the number of each token's word, -1 for none.
-    """
+    """The features of an example whose texts are lists of words, which are lists of piece ids; and
+    the number of each token's word, -1 for none."""
     texts = [(question, 0, 0), *((c, i // columns, i % columns + 1) for i, c in enumerate(cells))]
     tokens = [
         (piece, 1, row, column, (index, number))
@@ -196,8 +193,6 @@ def test_sequences_shorter_than_the_number_of_masks(masking):
     assert masked["masked_lm_positions"][0, :3].tolist() == [1, 3, 0]
 
 
-def test_vocabulary_without_mask(tmp_path):
-    path = tmp_path / "vocab.txt"
-    path.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n")
+def test_vocabulary_without_mask(vocabulary_file):
     with pytest.raises(InputError, match=r"vocab\.txt: the vocabulary lacks \[MASK\]"):
-        Masking(path, MaskingConfig())
+        Masking(vocabulary_file(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a"]), MaskingConfig())

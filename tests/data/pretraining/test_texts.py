@@ -117,10 +117,8 @@ def test_reads_one_data_set_or_several(tmp_path, interactions):
     assert ids(tmp_path) == ["n3/0-0", "n0/0-0", "n1/0-0", "n2/0-0"]
 
 
-def test_examples_have_no_labels_and_no_previous_answer(tmp_path, interactions):
-    path = tmp_path / "vocab.txt"
-    path.write_text("[PAD]\n[EMPTY]\n[UNK]\n[CLS]\n[SEP]\nred\nblue\nwho")
-    converter = ExampleConverter(path, 16, drop_rows_to_fit=True)
+def test_examples_have_no_labels_and_no_previous_answer(vocabulary, interactions):
+    converter = ExampleConverter(vocabulary, 16, drop_rows_to_fit=True)
     for each in itertools.islice(pretraining.texts_with_tables(interactions), 6):
         feature = converter.convert(each, 0).features.feature
         for name in ("prev_label_ids", "label_ids"):

@@ -7,18 +7,12 @@ import signal
 import pytest
 
 from mate_tf.data import records
-from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.interactions import Question, interaction_from_table
 from mate_tf.data.records import create_data
 from mate_tf.errors import InputError
 from mate_tf.tables.table import Table
 
-from ..conftest import VOCABULARY, interaction
-
-
-@pytest.fixture(scope="module")
-def converter(vocabulary_file):
-    return ExampleConverter(vocabulary_file(VOCABULARY), 16, drop_rows_to_fit=True)
+from ..conftest import interaction
 
 
 def ids(path):
@@ -46,6 +40,15 @@ def test_interactions_are_complete(created):
         path = create_data.interactions_path(folder, split)
         assert path == str(folder / "interactions" / f"{split}.tfrecord")
         assert list(records.read_interactions(path)) == expected
+    names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.*"))
+    assert names == [
+        "interactions/dev.tfrecord",
+        "interactions/train.tfrecord",
+        "tf_examples/dev.report.json",
+        "tf_examples/dev.tfrecord",
+        "tf_examples/train.report.json",
+        "tf_examples/train.tfrecord",
+    ]
 
 
 def test_train_is_shuffled(created):
@@ -82,27 +85,11 @@ def test_report(created):
         "rows": {"examples": 1, "total": 18},
         "cells": {"examples": 1, "total": 12},
     }
-
-
-def test_report_reads_as_a_sentence(created):
     text = str(created[2]["dev"])
     assert text == (
         "5 examples of 6 questions (83.3%); 1 dropped (Couldn't find all answers);"
         " 18 rows dropped in 1 examples; 12 cells shortened in 1 examples"
     )
-
-
-def test_only_the_files_that_are_meant(created):
-    folder, _, _ = created
-    names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.*"))
-    assert names == [
-        "interactions/dev.tfrecord",
-        "interactions/train.tfrecord",
-        "tf_examples/dev.report.json",
-        "tf_examples/dev.tfrecord",
-        "tf_examples/train.report.json",
-        "tf_examples/train.tfrecord",
-    ]
 
 
 def test_processes_give_the_same_files(created, converter, tmp_path):

@@ -28,11 +28,6 @@ class Counting(ExampleConverter):
         return super().convert_all(*found)
 
 
-@pytest.fixture(scope="module")
-def vocabulary(vocabulary_file):
-    return vocabulary_file(VOCABULARY)
-
-
 @pytest.fixture
 def converter(vocabulary):
     return Counting(vocabulary, 16, drop_rows_to_fit=True)

@@ -141,15 +141,11 @@ def test_without_unanswerable_questions_the_tables_stay(tables):
     assert all(question.coordinates for table in tables for question in table.questions)
 
 
-def test_questions_of_a_table_differ(tables):
+def test_questions_differ_and_their_numbers_are_thresholds(tables):
     for generated in tables:
         if generated.table.num_rows > 8:
             texts = [question.text for question in generated.questions]
             assert len(set(texts)) >= len(texts) - 1
-
-
-def test_numbers_in_questions_are_the_thresholds_only(tables):
-    for generated in tables:
         for question in generated.questions:
             spans = len(numeric_spans(question.text))
             assert spans == (question.type == "comparison"), question

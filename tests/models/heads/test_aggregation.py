@@ -100,13 +100,10 @@ def test_a_computed_answer():
     assert loss == pytest.approx(squared - np.log(0.6), rel=1e-5)
 
 
-def test_huber_loss_is_linear_beyond_delta():
+def test_huber_and_normalized_loss():
     _, parts = run(100.0, huber_loss_delta=2.0, answer_loss_importance=0.5)
     want = 0.5 * (0.5 * 4 + 2 * (100 - RESULT - 2))
     assert parts["answer_loss_per_example_scaled"] == pytest.approx(want, rel=1e-5)
-
-
-def test_normalized_answer_loss():
     _, parts = run(100.0, use_normalized_answer_loss=True)
     want = 0.5 * (1 - RESULT / 100) ** 2
     assert parts["answer_loss_per_example_scaled"] == pytest.approx(want, rel=1e-5)

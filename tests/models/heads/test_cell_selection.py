@@ -1,6 +1,7 @@
 """Heads on a made-up encoder output that makes the token logits known."""
 
 import json
+import types
 
 import numpy as np
 import pytest
@@ -16,12 +17,23 @@ ROWS, COLUMNS = 64, 32
 
 @pytest.fixture(scope="module")
 def golden(goldens):
-    """The reference's token logits for the HybridQA cell selection, with features and config."""
+    """The reference's token logits for the HybridQA cell selection, and what is to come out."""
     folder = goldens / "classifier" / "open"
     features = {k: v for k, v in np.load(folder / "features.npz").items() if v.dtype == np.int32}
-    logits = np.load(folder / "hybridqa_cell.npz")["token_logits"]
-    config = json.loads((folder / "config.json").read_text())
-    return features, logits, config
+    paper = json.loads((folder / "config.json").read_text())["paper_mml_numpy"]
+
+    def want(header, key):
+        """By the paper's formula, computed by numpy; 0 for None."""
+        return np.array([0.0 if value is None else value for value in paper[header][key]])
+
+    cells = Cells(features["row_ids"], features["column_ids"], features["input_mask"])
+    return types.SimpleNamespace(
+        features=features,
+        logits=np.load(folder / "hybridqa_cell.npz")["token_logits"],
+        cells=cells,
+        gold=cells.labelled(features["label_ids"]),
+        want=want,
+    )
 
 
 def run(features, token_logits, column_scores=None, **options):
@@ -65,11 +77,9 @@ LOGITS = np.array([[9.0, 9.0, 9.0, 1.0, 2.0, 4.0, 50.0]], np.float32)
     ],
 )
 def test_mml_equals_the_papers_formula(golden, options, key):
-    """Section 4.1; the values were computed by numpy from the formula."""
-    features, logits, config = golden
-    want = config["paper_mml_numpy"]["no_header"][key]
-    want = np.array([0.0 if value is None else value for value in want])
-    _, total, parts = run(features, logits, cell_cross_entropy=True, **options)
+    """Section 4.1."""
+    want = golden.want("no_header", key)
+    _, total, parts = run(golden.features, golden.logits, cell_cross_entropy=True, **options)
     np.testing.assert_allclose(parts["cell_cross_entropy_per_example"], want, rtol=1e-5)
     assert total == pytest.approx(want.mean(), rel=1e-5)
 
@@ -77,59 +87,45 @@ def test_mml_equals_the_papers_formula(golden, options, key):
 @pytest.mark.parametrize("target", ["soft_em", "hard_em"])
 def test_mml_over_the_header_too(golden, target):
     """The same formula with the header's cells in the distribution."""
-    features, logits, config = golden
-    want = config["paper_mml_numpy"]["with_header"][target]
-    want = np.array([0.0 if value is None else value for value in want])
-    cells = Cells(features["row_ids"], features["column_ids"], features["input_mask"])
-    candidates = cells.present * (np.arange(COLUMNS) > 0)
-    gold = cells.labelled(features["label_ids"])
-    got = cell_selection.cell_cross_entropy(cells.mean(logits), candidates, gold, target)
-    np.testing.assert_allclose(got, want, rtol=1e-5)
+    scores = golden.cells.mean(golden.logits)
+    candidates = golden.cells.present * (np.arange(COLUMNS) > 0)
+    got = cell_selection.cell_cross_entropy(scores, candidates, golden.gold, target)
+    np.testing.assert_allclose(got, golden.want("with_header", target), rtol=1e-5)
 
 
 def test_marginal_likelihood_over_the_header_too(golden):
     """log P(c) of a gold cell less the same among the gold cells alone leaves log P(gold)."""
-    features, logits, config = golden
-    want = config["paper_mml_numpy"]["with_header"]["neg_log_marginal"]
-    want = np.array([0.0 if value is None else value for value in want])
-    cells = Cells(features["row_ids"], features["column_ids"], features["input_mask"])
-    scores, gold = cells.mean(logits), cells.labelled(features["label_ids"])
+    want = golden.want("with_header", "neg_log_marginal")
+    scores, gold = golden.cells.mean(golden.logits), golden.gold
     among_all, among_gold = (
         cell_selection.cell_cross_entropy(scores, candidates, gold, cell_selection.HARD_EM).numpy()
-        for candidates in (cells.present * (np.arange(COLUMNS) > 0), gold)
+        for candidates in (golden.cells.present * (np.arange(COLUMNS) > 0), gold)
     )
     np.testing.assert_allclose(among_all - among_gold, want, rtol=1e-5)
 
 
 def test_marginal_likelihood_of_gold_cells(golden):
-    features, logits, config = golden
-    want = config["paper_mml_numpy"]["no_header"]["neg_log_marginal"]
-    outputs, _, _ = run(features, logits, cell_cross_entropy=True)
-    cells = Cells(features["row_ids"], features["column_ids"], features["input_mask"])
-    gold = cells.labelled(features["label_ids"])
-    marginal = tf.reduce_sum(cells.mean(outputs["probs"]) * gold, axis=[1, 2]).numpy()
-    assert [value is None for value in want] == (marginal == 0).tolist()
+    outputs, _, _ = run(golden.features, golden.logits, cell_cross_entropy=True)
+    marginal = tf.reduce_sum(golden.cells.mean(outputs["probs"]) * golden.gold, axis=[1, 2]).numpy()
+    want = golden.want("no_header", "neg_log_marginal")
+    np.testing.assert_array_equal(want == 0, marginal == 0)
     known = marginal > 0
-    want = np.array([value for value in want if value is not None])
-    np.testing.assert_allclose(-np.log(marginal[known]), want, rtol=1e-5)
+    np.testing.assert_allclose(-np.log(marginal[known]), want[known], rtol=1e-5)
 
 
 def test_soft_em_has_the_gradient_of_the_marginal_likelihood(golden):
     """Why MML works: q is a constant, yet the gradient is that of -log sum_gold P."""
-    features, logits, _ = golden
-    config = ClassifierConfig(cell_cross_entropy=True)
-    head = cell_selection.cell_selection_head(config)
-    x = tf.constant(logits[..., np.newaxis])
+    features, cells, gold = golden.features, golden.cells, golden.gold
+    head = cell_selection.cell_selection_head(ClassifierConfig(cell_cross_entropy=True))
+    x = tf.constant(golden.logits[..., np.newaxis])
     head.build(x.shape)
     head.output_weights.assign([1.0])
-    cells = Cells(features["row_ids"], features["column_ids"], features["input_mask"])
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(x)
         outputs = head(x, cells=cells, features=features)
         per_example, _ = head.loss(outputs, cells=cells, features=features)
         total = tf.reduce_mean(per_example)
         scores = cells.mean(x[..., 0]) - 1e9 * (1 - cells.in_table)
-        gold = cells.labelled(features["label_ids"])
         marginal = tf.reduce_logsumexp(scores - 1e9 * (1 - gold), [1, 2])
         marginal -= tf.reduce_logsumexp(scores, [1, 2])
         marginal = -tf.reduce_mean(tf.where(tf.reduce_sum(gold, [1, 2]) > 0, marginal, 0.0))

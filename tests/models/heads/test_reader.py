@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mate_tf.layers.framework import keras
 from mate_tf.models.classifier import ClassifierConfig
-from mate_tf.models.heads import reader, spans
+from mate_tf.models.heads import reader
 
 HIDDEN, WIDTH = 6, 5
 
@@ -103,15 +102,6 @@ def test_equals_a_plain_evaluation(activation, max_length):
         )
 
 
-def test_only_the_first_appearance_is_gold():
-    x, features = batch()
-    head = make(x)
-    _, both, _ = run(head, x, features)
-    features["label_ids"][0, 11] = 0
-    _, first, _ = run(head, x, features)
-    np.testing.assert_array_equal(both, first)
-
-
 def test_examples_without_a_gold_span_do_not_count():
     """The loss of a batch is that of its examples with one."""
     x, features = batch()
@@ -195,31 +185,6 @@ def test_gradients_are_the_slopes():
         )
 
 
-def test_learns_the_span():
-    """Tokens marked as start and end are found wherever they are."""
-    x, features = batch(3)
-    features["label_ids"][:] = 0
-    for example, (first, last) in enumerate([(6, 7), (5, 5), (8, 10)]):
-        features["column_ids"][example, 5:16] = 1
-        features["label_ids"][example, first : last + 1] = 1
-    head = make(x)
-    optimizer = keras.optimizers.Adam(0.05)
-
-    @tf.function(autograph=False)
-    def step():
-        with tf.GradientTape() as tape:
-            outputs = head(tf.constant(x), cells=None, features=features)
-            loss = tf.reduce_mean(head.loss(outputs, cells=None, features=features)[0])
-        variables = head.trainable_variables
-        optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
-        return outputs["pred_span"]
-
-    for _ in range(150):
-        found = step()
-    np.testing.assert_array_equal(found, reader.first_labelled(features["label_ids"]))
-    np.testing.assert_array_equal(found, [[6, 7], [5, 5], [8, 10]])
-
-
 def test_first_labelled():
     labels = tf.constant([[0, 1, 1, 0, 1], [0, 0, 0, 0, 0], [1, 0, 0, 0, 1], [0, 0, 0, 0, 1]])
     want = [[1, 2], [-1, -1], [0, 0], [4, 4]]
@@ -240,8 +205,3 @@ def test_memory_is_that_of_the_activations(monkeypatch):
     monkeypatch.setattr(tf.linalg, "matvec", spy)
     head(tf.constant(x), cells=None, features=features)
     assert sizes == [(3, 18 - lost, WIDTH) for lost in range(4)]
-
-
-def test_which_head():
-    assert isinstance(reader.span_head(ClassifierConfig(span_prediction="span")), spans.SpanHead)
-    assert isinstance(reader.span_head(ClassifierConfig(span_prediction="mlp")), reader.ReaderHead)
