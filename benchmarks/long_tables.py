@@ -250,13 +250,10 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def distinct_tables(path: str, most: int) -> list[Table]:
-    """Reads the tables of a file of interactions, each once."""
-    found = {}
-    for each in records.read_interactions(path):
-        if each.table.table_id not in found and len(found) < most:
-            found[each.table.table_id] = table_of(each)
-    return list(found.values())
+def distinct(interactions) -> list[Table]:
+    """Returns the tables of interactions, each once."""
+    found = {each.table.table_id: each for each in interactions}
+    return [table_of(each) for each in found.values()]
 
 
 def main() -> None:
@@ -275,7 +272,7 @@ def main() -> None:
         for name, reading in READINGS.items()
     }
     if options.interactions:
-        tables = distinct_tables(options.interactions, options.tables)
+        tables = distinct(records.read_interactions(options.interactions))[: options.tables]
         found = ask_generated(predictors, tables, options.lengths)
         print_generated(found, options.lengths)
         common.write(options, "long_tables_generated", {"found": found})

@@ -3,10 +3,10 @@
     python benchmarks/programs.py --interactions out/tables/wtq/interactions/dev.tfrecord --fit
     python benchmarks/programs.py --interactions out/tables/wtq/interactions/test.tfrecord
 
-With `--fit`, every other question of the file is taken, and generated questions about their tables.
-A linear model of the features of `serving.whole.Found` is fitted so that the right answers of a
-question have the largest sum of probabilities; then the confidence of the best answer, to all of
-them. It is measured on halves that it was not fitted to, and written to the JSON file. Without
+With `--fit`, every other question of the file is taken. A linear model of the features of
+`serving.whole.Found` is fitted to them and to generated questions about their tables, so that the
+right answers of a question have the largest sum of probabilities. The confidence of the best
+answer is fitted to the questions and to generated ones about lengthened tables. Both are measured on halves that they were not fitted to, and written to the JSON file. Without
 `--fit` all questions are asked, and the answers stand beside those of the model without programs.
 """
 
@@ -18,6 +18,7 @@ import random
 import time
 
 import common
+import long_tables
 import mini
 import numpy as np
 
@@ -29,7 +30,8 @@ from mate_tf.serving.predictor import Predictor
 from mate_tf.tables.question_generation import NONE, questions
 
 FILE = common.ROOT / "mate_tf" / "serving" / "programs.json"
-_CONFIDENCE = ("unexplained", "words")  # features that the confidence has beside the score
+_CONFIDENCE = ("unexplained", "words", "windows")  # what the confidence has beside the score
+_LENGTHENED = {100: 140, 1000: 60}  # rows -> tables
 _GENERATED = 3  # questions a table
 _L2, _STEPS, _RATE = 0.02, 600, 0.05
 
@@ -58,7 +60,9 @@ def generated(interactions) -> list:
     return found
 
 
-def candidates(predictor: Predictor, interactions) -> list[tuple[list[dict], np.ndarray]]:
+def candidates(
+    predictor: Predictor, interactions, judge=denotation.is_right
+) -> list[tuple[list[dict], np.ndarray]]:
     """Returns the features of each question's answers, and <bool>[answers], which are right."""
     recorded, made = [], whole.Joining.answers
 
@@ -71,7 +75,7 @@ def candidates(predictor: Predictor, interactions) -> list[tuple[list[dict], np.
         question = interaction.questions[0]
         predictor.ask(table_of(interaction), question.original_text)
         answers = recorded.pop()
-        right = [is_right(interaction, question.id, each) for each in answers]
+        right = [is_right(interaction, question.id, each, judge) for each in answers]
         found.append(([each.features for each in answers], np.array(right, bool)))
         if number % 100 == 99:
             seconds = (time.perf_counter() - begin) / (number + 1) * (len(interactions) - number)
@@ -82,11 +86,13 @@ def candidates(predictor: Predictor, interactions) -> list[tuple[list[dict], np.
     return found
 
 
-def is_right(interaction, name: str, found: whole.Found) -> bool:
-    """Judges an answer by the rules of the data set."""
+def is_right(interaction, name: str, found: whole.Found, judge) -> bool:
+    """Judges an answer by the rules of the data set, or of long_tables."""
     cells = tuple((int(row), found.column) for row in found.rows)
     prediction = Prediction(name, cells, aggregation=found.operation)
-    grades = metrics.grade([interaction], {name: prediction}, denotation.is_right)
+    if judge is long_tables.is_right:
+        return judge(interaction, prediction)
+    grades = metrics.grade([interaction], {name: prediction}, judge)
     return any(each.right for each in grades if each.question.id == name)
 
 
@@ -138,14 +144,24 @@ def fitted_confidence(inputs: np.ndarray, right: np.ndarray):
 
 def fit(predictor: Predictor, interactions) -> dict:
     """Fits everything and prints what it gives on halves that it was not fitted to."""
-    groups = [candidates(predictor, part) for part in (interactions, generated(interactions))]
-    everything = [each for group in groups for each in group]
+    tables, begin, long = long_tables.distinct(interactions), 0, []
+    for rows, count in _LENGTHENED.items():
+        long += long_tables.asked_of(tables[begin : begin + count], rows)[0]
+        begin += count
+    groups = {
+        "questions": candidates(predictor, interactions),
+        "long": candidates(predictor, long, long_tables.is_right),
+        "generated": candidates(predictor, generated(interactions)),
+    }
+    everything = [each for group in groups.values() for each in group]
     names = sorted({name for features, _ in everything for each in features for name in each})
+    names = [name for name in names if name not in _CONFIDENCE or name == "unexplained"]
     for own, other in ((0, 1), (1, 0)):
-        train = [each for group in groups for each in group[own::2]]
-        weights = fitted(train, names)
-        confidence = fitted_confidence(*best(train, names, weights))
-        for title, group in zip(("questions", "generated"), groups, strict=True):
+        half = {title: group[own::2] for title, group in groups.items()}
+        weights = fitted([each for group in half.values() for each in group], names)
+        asked = half["questions"] + half["long"]
+        confidence = fitted_confidence(*best(asked, names, weights))
+        for title, group in groups.items():
             inputs, right = best(group[other::2], names, weights)
             sure = confidence.predict_proba(inputs)[:, 1]
             error = calibration.expected_calibration_error(sure, right)
@@ -155,7 +171,7 @@ def fit(predictor: Predictor, interactions) -> dict:
                 f"{100 * possible:.1f} % have a right answer; calibration error {100 * error:.1f} %"
             )
     weights = fitted(everything, names)
-    confidence = fitted_confidence(*best(everything, names, weights))
+    confidence = fitted_confidence(*best(groups["questions"] + groups["long"], names, weights))
     of_confidence = [*confidence.coef_[0], confidence.intercept_[0]]
     return {
         "confidence": rounded(("score", *_CONFIDENCE, "bias"), of_confidence),
@@ -197,6 +213,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--interactions", required=True, help="file of create_data")
     parser.add_argument("--every", type=int, default=1, help="take every n-th question")
     parser.add_argument("--fit", action="store_true", help="fit the weights, and write them")
+    parser.add_argument("--alone", action="store_true", help="without those of the model")
     parser.add_argument("--file", type=pathlib.Path, default=FILE, help="where --fit writes them")
     return parser.parse_args()
 
@@ -219,7 +236,8 @@ def main() -> None:
         options.file.write_text(json.dumps(found, indent=1) + "\n")
         print(options.file)
     else:
-        found = compare({"programs": predictor, "model": load(reading={})}, interactions)
+        asked = {"programs": predictor} | ({} if options.alone else {"model": load(reading={})})
+        found = compare(asked, interactions)
     common.write(options, "programs", found)
 
 

@@ -299,6 +299,7 @@ class Joining:
             "counts": operation == COUNT,
             "wanted": self._wanted is not None,
             "words": len(self._text.split()) / 10,
+            "windows": math.log(len(read.certain)),
         }
         if direct is not None:
             features["rows of direct"] = np.array_equal(rows, direct.rows)
