@@ -6,8 +6,9 @@
 With `--fit`, every other question of the file is taken. A linear model of the features of
 `serving.whole.Found` is fitted to them and to generated questions about their tables, so that the
 right answers of a question have the largest sum of probabilities. The confidence of the best
-answer is fitted to the questions and to generated ones about lengthened tables. Both are measured on halves that they were not fitted to, and written to the JSON file. Without
-`--fit` all questions are asked, and the answers stand beside those of the model without programs.
+answer is fitted to the questions and to generated ones about lengthened tables. Both are measured
+on halves that they were not fitted to, and written to the JSON file. Without `--fit` all questions
+are asked, and the answers stand beside those of the model without programs.
 """
 
 import argparse
