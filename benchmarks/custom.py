@@ -11,6 +11,13 @@ which operation over which cells gives them. The command line trains a model on 
 24 tables. The scores are those of the 6 other tables, beside the baseline that always gives the
 commonest training answer of its kind.
 
+`--questions` asks so many questions of each table instead, as a user has a few of each kind; also
+for the highest and lowest values, and in words that are not the table's. From the preset that comes
+with the package:
+
+    python benchmarks/custom.py --config_file configs/custom_mini.yaml --init_checkpoint mini \
+        --questions 9 --tables 12 30 --data out/few_questions
+
 What is done already is not done again: killed, the same command goes on. `--params_override` goes
 to both trainings; others need another `--data`.
 """
@@ -55,6 +62,7 @@ class Domain:
         many: word for several rows.
         texts: columns of texts, which conditions are about.
         numbers: columns of numbers, with the smallest and the largest one.
+        phrases: column -> question for it in other words than the table's.
     """
 
     key: str
@@ -62,6 +70,7 @@ class Domain:
     many: str
     texts: dict[str, tuple[str, ...]]
     numbers: dict[str, tuple[int, int]]
+    phrases: dict[str, str]
 
 
 DOMAINS = (
@@ -75,6 +84,12 @@ DOMAINS = (
             "maker": ("acme", "norda", "vulcan", "tessel"),
         },
         {"price": (11, 99), "stock": (11, 60)},
+        {
+            "color": "what does the {} look like?",
+            "maker": "where was the {} produced?",
+            "price": "how much do I pay for the {}?",
+            "stock": "how many of the {} are left?",
+        },
     ),
     Domain(
         "name",
@@ -86,6 +101,12 @@ DOMAINS = (
             "team": ("sales", "legal", "support", "design"),
         },
         {"age": (18, 65), "score": (11, 99)},
+        {
+            "city": "where does {} live?",
+            "team": "whom does {} work with?",
+            "age": "how old is {}?",
+            "score": "how well did {} do?",
+        },
     ),
     Domain(
         "town",
@@ -97,6 +118,12 @@ DOMAINS = (
             "industry": ("wool", "steel", "glass", "paper", "tourism"),
         },
         {"schools": (11, 60), "shops": (20, 99)},
+        {
+            "region": "in which part of the country is {}?",
+            "industry": "what do they live on in {}?",
+            "schools": "how many places to learn does {} have?",
+            "shops": "how many stores are in {}?",
+        },
     ),
 )  # fmt: skip
 
@@ -152,6 +179,39 @@ def questions(generator: random.Random, sheet: Sheet) -> Iterator[Asked]:
             yield "sums", f"what is the total {number} of {which}?", {"number": total}
 
 
+def extremes(sheet: Sheet) -> Iterator[Asked]:
+    """Yields questions for the row with the highest or lowest number, if there is one such row."""
+    for number, (word, pick) in itertools.product(
+        sheet.domain.numbers, (("highest", max), ("lowest", min))
+    ):
+        column = sheet.columns.index(number)
+        values = [int(row[column]) for row in sheet.rows]
+        if values.count(pick(values)) == 1:
+            cell = [values.index(pick(values)), 0]
+            question = f"which {sheet.domain.key} has the {word} {number}?"
+            yield "extremes", question, {"cells": [cell]}
+
+
+def in_other_words(sheet: Sheet) -> Iterator[Asked]:
+    """Yields questions for one cell that do not name its column."""
+    for row, column in itertools.product(range(len(sheet.rows)), range(1, len(sheet.columns))):
+        question = sheet.domain.phrases[sheet.columns[column]].format(sheet.rows[row][0])
+        yield "other words", question, {"cells": [[row, column]]}
+
+
+def mixed(generator: random.Random, sheet: Sheet) -> Iterator[Asked]:
+    """Yields all questions: one of each kind, and again."""
+    kinds = {}
+    asked = (*questions(generator, sheet), *extremes(sheet), *in_other_words(sheet))
+    for kind, question, answer in asked:
+        kind = "look-ups" if kind == "cells" and " with " not in question else kind
+        kinds.setdefault(kind, []).append((kind, question, answer))
+    for of_kind in kinds.values():
+        generator.shuffle(of_kind)
+    for each in itertools.zip_longest(*kinds.values()):
+        yield from filter(None, each)
+
+
 def statements(generator: random.Random, sheet: Sheet) -> Iterator[Asked]:
     """Yields as many true as false statements about rows and about the table.
 
@@ -195,7 +255,7 @@ DATA: dict[str, Callable[[random.Random, Sheet], Iterator[Asked]]] = {
 def write(folder: pathlib.Path, make, seed: int, tables, most: int | None = None) -> None:
     """Writes a data set in the format of CUSTOM; equal seeds write equal files.
 
-    `most` is the number of questions that are drawn for each training table; None: all are taken.
+    `most` is the number of questions about a table; None: all.
     """
     generator = random.Random(seed)
     (folder / "tables").mkdir(parents=True, exist_ok=True)
@@ -207,10 +267,7 @@ def write(folder: pathlib.Path, make, seed: int, tables, most: int | None = None
             path = f"tables/{split}_{index:02}.csv"
             with open(folder / path, "w", encoding="utf-8", newline="") as file:
                 csv.writer(file).writerows([sheet.columns, *sheet.rows])
-            asked = list(make(generator, sheet))
-            if most and split == "train":
-                asked = generator.sample(asked, min(most, len(asked)))
-            for kind, question, answer in asked:
+            for kind, question, answer in itertools.islice(make(generator, sheet), most):
                 name = f"{kind}-{len(lines)}"
                 lines.append({"id": name, "table": path, "question": question, **answer})
         text = "".join(f"{json.dumps(line)}\n" for line in lines)
@@ -294,10 +351,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--tables", type=int, nargs=2, default=[24, 6], help="to train on, and for evaluation"
     )
-    parser.add_argument("--config_file", default=str(CONFIG))
-    parser.add_argument("--questions", type=int, help="drawn for each training table, if not all")
-    parser.add_argument("--data_sets", nargs="+", default=list(DATA), choices=list(DATA))
-    parser.add_argument("--flags", nargs="+", default=[], help="further flags, without --")
+    parser.add_argument("--questions", type=int, help="about each table; by default all")
+    parser.add_argument("--config_file", default=CONFIG)
+    parser.add_argument("--init_checkpoint", help="weights to start from")
     parser.add_argument("--params_override", action="append", default=[])
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("out/custom_tables"))
     return parser.parse_args()
@@ -308,13 +364,14 @@ def main() -> None:
     of_seeds, times = [], {}
     for seed in options.seeds:
         of_seeds.append({})
-        for name in options.data_sets:
+        for name, make in ({"mixed": mixed} if options.questions else DATA).items():
             data = options.data / f"{name}_{seed}"
-            write(data, DATA[name], seed, options.tables, options.questions)
+            write(data, make, seed, options.tables, options.questions)
             flags = [f"--config_file={options.config_file}", f"--tf_random_seed={seed}"]
-            flags += [f"--params_override=task.train_data.seed={seed}"]
-            flags += [f"--{flag}" for flag in options.flags]
+            flags += common.overrides([f"task.train_data.seed={seed}"])
             flags += common.overrides(options.params_override)
+            if options.init_checkpoint:
+                flags.append(f"--init_checkpoint={options.init_checkpoint}")
             times[f"{name}, seed {seed}"] = train(data, data / "out", *flags)
             of_seeds[-1] |= scores(data / "out")
     found = together(of_seeds)

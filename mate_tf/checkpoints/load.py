@@ -23,6 +23,7 @@ TABLE_SEGMENTS = BERT_SEGMENTS + "_0"
 """The table of segment_ids, the first of a table encoder's seven."""
 
 _SEGMENTS = {BERT_SEGMENTS, TABLE_SEGMENTS}
+_WORDS = "word_embeddings"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,10 +118,10 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
     loaded = found.keys() - mismatched
     if mismatched and not (skip_mismatched and loaded):
         known = {id(variable): name for name, variable in by_reference.items()}
-        reference = {name: known.get(id(found[name]), "") for name in mismatched}
-        # The width of the word embeddings says more than the shapes that follow from it.
-        name = min(mismatched, key=lambda name: ("word_embeddings" not in reference[name], name))
-        cause = _cause(reference[name], tensors[name].shape, found[name].shape)
+        known = {name: known.get(id(found[name]), "") for name in mismatched}
+        # The table of words tells best which width is meant.
+        name = min(mismatched, key=lambda each: (not known[each].endswith(_WORDS), each))
+        cause = _cause(known[name], tensors[name].shape, found[name].shape)
         raise InputError(
             f"{path}: {name} has the shape {list(tensors[name].shape)}, "
             f"but the model's has {list(found[name].shape)}{cause}"
@@ -152,15 +153,18 @@ def _read(path: str) -> tuple[str, dict[str, StoredTensor], bool]:
 
 
 def _cause(reference_name: str, stored, ours) -> str:
-    """Returns the cause of a different width or number of rows, as the end of a message, or ""."""
-    if reference_name.endswith("word_embeddings") and stored[-1] != ours[-1]:
-        return (
-            f": set task.model.encoder.hidden_size={stored[-1]} and the other sizes of its model; "
-            "configs/*_mini.yaml have those of models/mini"
-        )
-    if len(stored) != len(ours) or list(stored[1:]) != list(ours[1:]):
+    """Returns the cause of a different shape, as the end of a message, or ""."""
+    if len(stored) != len(ours):
         return ""
-    if reference_name.endswith("word_embeddings"):
+    if list(stored[1:]) != list(ours[1:]):
+        if not reference_name.endswith(_WORDS):
+            return ""
+        return (
+            f": hidden_size is {stored[1]} in the checkpoint, {ours[1]} in the configuration; set "
+            f"task.model.encoder.hidden_size={stored[1]}, and the encoder's other sizes as they "
+            "were trained (those of the preset mini: configs/custom_mini.yaml)"
+        )
+    if reference_name.endswith(_WORDS):
         return ": it was trained with another vocabulary (vocab_size)"
     if reference_name.endswith("position_embeddings"):
         if reference_name.startswith("decoder/"):

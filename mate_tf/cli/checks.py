@@ -125,8 +125,8 @@ def is_pointr(flags) -> bool:
 def check(flags) -> None:
     """Raises InputError for a path that is not there, or with a TF1 checkpoint as --model_dir.
 
-    Fetches --init_checkpoint from the hub. Where a mode of `OF_PRESET` is given no model, it is the
-    preset that comes with the package, if there is one.
+    Finds --init_checkpoint among the presets, or fetches it from the hub. Where a mode of
+    `OF_PRESET` is given no model, it is the preset that comes with the package, if there is one.
     """
     named = flags.task or flags.config_file
     names_model = any(getattr(flags, name) for name in OF_A_MODEL)
@@ -254,7 +254,9 @@ def _check_seeds(flags) -> None:
 
 def _check_checkpoint(flags) -> None:
     path = flags.init_checkpoint
-    if flags.mode in OF_PRETRAINED and (flags.mode in ("ask", "demo") or not flags.config_file):
+    if not _exists(path) and path in presets.names():
+        flags.init_checkpoint = presets.find(path)
+    elif flags.mode in OF_PRETRAINED and (flags.mode in ("ask", "demo") or not flags.config_file):
         source.find(path)
     elif _exists(path) or _exists(f"{path}.index"):
         return

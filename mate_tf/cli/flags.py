@@ -36,8 +36,9 @@ _TEXTS = {
     "bert_vocab_file": "WordPiece vocabulary, one piece a line.",
     "bert_config_file": "bert_config.json with the encoder's sizes.",
     "init_checkpoint": (
-        "BERT, TAPAS, mate-tf or Hugging Face checkpoint or folder, or a name on the Hugging Face "
-        "hub: to train from; ask, demo, predict, export and analyze use it as it is."
+        "BERT, TAPAS, mate-tf or Hugging Face checkpoint or folder, a preset (mini), or a name on "
+        "the Hugging Face hub: to train from; ask, demo, predict, export and analyze use it as it "
+        "is."
     ),
     "attention": "Attention variant, for example mate_efficient.",
     "delimiter": "What separates the cells of --table; by default found out.",

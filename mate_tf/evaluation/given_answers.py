@@ -15,7 +15,7 @@ from mate_tf.evaluation.predictions import Prediction
 from mate_tf.protos.interaction_pb2 import Interaction, Question
 
 CELLS, TEXT, NUMBER, CLASS = "cells", "text", "number", "class"
-ALL = "all"
+ALL, FROM, TO = "all", "95 % from", "95 % to"
 
 
 def kind(question: Question) -> str | None:
@@ -50,19 +50,20 @@ def is_right(interaction: Interaction, question: Question, prediction: Predictio
 
 def scores(
     interactions: metrics.Interactions, predicted: metrics.Predicted, classes: Sequence[str] = ()
-) -> dict[str, tuple[float, int]]:
+) -> dict[str, tuple[float, int] | float]:
     """Computes the accuracy of each kind of answer.
 
     Returns:
         ALL, each kind that there is, and "class <name>" of each gold class -> accuracy and number
-        of questions.
+        of questions. FROM, TO: the 95 % confidence interval of the accuracy of ALL.
     """
     graded = [
         item
         for item in metrics.grade(interactions, predicted, is_right)
         if kind(item.question) is not None
     ]
-    found = {ALL: (metrics.accuracy(graded), len(graded))}
+    low, high = metrics.confidence_interval(sum(item.right for item in graded), len(graded))
+    found = {ALL: (metrics.accuracy(graded), len(graded)), FROM: low, TO: high}
     found |= metrics.breakdown(graded, lambda item: kind(item.question))
     of_class = [item for item in graded if kind(item.question) == CLASS]
     by_class = metrics.breakdown(of_class, lambda item: item.question.answer.class_index)

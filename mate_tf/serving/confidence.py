@@ -60,6 +60,7 @@ class Scored(NamedTuple):
         other: the same questions about other tables, which do not answer them.
         associations: words of column names that go with a word of a question, which the shares of
             words are computed with.
+        exchanged: whether `other` has questions with an exchanged word about their own tables.
     """
 
     asked: Group
@@ -67,6 +68,7 @@ class Scored(NamedTuple):
     own: Group
     other: Group
     associations: Associations = types.MappingProxyType({})
+    exchanged: bool = False
 
     def part(self, index: int) -> "Scored":
         """Returns every other question, from number `index`, 0 or 1."""
@@ -104,7 +106,9 @@ def scored(
     seed: int = 0,
     associations: Associations | None = None,
 ) -> Scored:
-    """Asks a model the questions of a data set, and some of them about other tables.
+    """Asks a model the questions of a data set, and some of them so that there is no answer.
+
+    That is about other tables or, if all share column names, with a word exchanged.
 
     Args:
         predictor: a `Predictor`.
@@ -116,14 +120,18 @@ def scored(
         associations: of the training questions, see `associations.count`; None: without any.
 
     Raises:
-        InputError: if no question can be asked, or none can be paired with another table.
+        InputError: if no question can be asked, or none can be made unanswerable.
     """
     uncalibrated = predictor.with_calibration(Calibration(), reading={})
     answered, right = _asked(uncalibrated, _sample(interactions), is_right, sequential)
-    pairs = names.without_answer(interactions, count, seed, sequential)
-    ids = [name for name, _, _ in pairs]
-    own, other = [each for _, each, _ in pairs], [each for _, _, each in pairs]
+    pairs = unanswerable.mismatches(
+        interactions, count, seed, first_questions=sequential, exchange=names.exchanged
+    )
+    tables = {id(each): data.table_of(each) for pair in pairs for each in (pair.own, pair.other)}
+    own = [(tables[id(pair.own)], pair.question.original_text, None) for pair in pairs]
+    other = [(tables[id(pair.other)], pair.asked, None) for pair in pairs]
     known = {name: answer for name, (_, _, before), answer in answered if before is None}
+    ids = [pair.question.id for pair in pairs]
     unknown = [each for each, name in zip(own, ids, strict=True) if name not in known]
     found = iter(_answers(uncalibrated, unknown))
     of_own = [known[name] if name in known else next(found) for name in ids]
@@ -136,6 +144,7 @@ def scored(
         _group([each[:2] for each in both], associations),
         _group([each[2:] for each in both], associations),
         associations,
+        exchanged=any(pair.exchanged is not None for pair in pairs),
     )
 
 
@@ -221,7 +230,7 @@ def report(found: Scored, fitted: Calibration) -> dict[str, float | int | str]:
 
     Returns:
         questions: their number; right: share of right answers.
-        questions about other tables: their number; their answers are all wrong.
+        questions about other tables, or with an exchanged word: their number; all are wrong.
         calibration error before: that of the probabilities of all these answers.
         calibration error after: that of the confidences, each fitted to the other half of them.
         own table only, before; own table only, after: the same without the other tables.
@@ -248,7 +257,7 @@ def report(found: Scored, fitted: Calibration) -> dict[str, float | int | str]:
     return {
         "questions": len(found.right),
         "right": float(found.right.mean()),
-        "questions about other tables": len(other),
+        unanswerable.KINDS[found.exchanged]: len(other),
         "calibration error before": error(before, right),
         "calibration error after": error(np.concatenate([asked, wrong]), right),
         "own table only, before": error(found.asked.probabilities, found.right),

@@ -1,13 +1,22 @@
 """CUSTOM: the user's own tables and questions (`data.datasets.custom` has the format)."""
 
 import dataclasses
+import os
 
+from mate_tf.data import records
 from mate_tf.data.datasets import custom
-from mate_tf.evaluation import given_answers, metrics
+from mate_tf.data.features import QUESTION_ID_LENGTH
+from mate_tf.data.interactions import PADDING_QUESTION_ID
+from mate_tf.data.records.create_data import interactions_of_examples
+from mate_tf.evaluation import given_answers, metrics, predictions
 from mate_tf.models.heads import cell_selection
 from mate_tf.tables.conversion import MODERN
-from mate_tf.tasks import base, configs, registry, table
+from mate_tf.tasks import base, configs, head_metrics, registry, table
 from mate_tf.tasks.wtq import NUM_AGGREGATIONS, weakly_supervised
+
+_QUESTION = "question_id_ints"
+_INPUTS = (_QUESTION, "row_ids", "column_ids")
+_OUTPUTS = ("probs", "selected_tokens", "pred_aggr", "pred_cls")
 
 
 @dataclasses.dataclass
@@ -79,6 +88,53 @@ class CustomTask(table.TableTask):
 
     def interactions(self, input_dir, split):
         return custom.read(input_dir, split)
+
+    def label_names(self):
+        return [*super().label_names(), _QUESTION]
+
+    def validation_step(self, inputs, model, metrics=None):
+        """Returns the loss, and what predictions are made of."""
+        outputs = self.inference_step(inputs, model)
+        self.process_metrics(metrics or [], inputs, outputs)
+        loss = self.build_losses(inputs, outputs, aux_losses=model.losses)
+        found = {name: inputs[name] for name in _INPUTS}
+        found |= {name: outputs[name] for name in _OUTPUTS if name in outputs}
+        return {self.loss: loss, **found}
+
+    def aggregate_logs(self, state, step_logs):
+        """Returns id of a question -> prediction, of all steps until now."""
+        found = state or {}
+        names = [name for name in (*_INPUTS, *_OUTPUTS) if name in step_logs]
+        for replica in zip(*(step_logs[name] for name in names), strict=True):
+            for row in zip(*(values.numpy() for values in replica), strict=True):
+                output = dict(zip(names, row, strict=True))
+                question = "".join(chr(code - 1) for code in output[_QUESTION] if code)
+                if question != PADDING_QUESTION_ID:
+                    found[question] = predictions.prediction({**output, "question_id": question})
+        return found
+
+    def reduce_aggregated_logs(self, aggregated_logs, global_step=None):
+        """Returns the accuracy of `measure`, so that evaluations print the number of the scores.
+
+        Returns nothing where there are examples alone, without the interactions.
+        """
+        del global_step
+        examples = self.task_config.validation_data.input_path
+        path = interactions_of_examples(examples)
+        if not os.path.isfile(path):
+            return {}
+        interactions = list(records.read_interactions(path))
+        names = [question.id for each in interactions for question in each.questions]
+        ids = {name: name[-QUESTION_ID_LENGTH:] for name in names}
+        known = aggregated_logs.keys()
+        predicted = {name: aggregated_logs[key] for name, key in ids.items() if key in known}
+        if len(aggregated_logs) < records.count_records(examples):  # `trainer.validation_steps`
+            interactions = [
+                each for each in interactions if any(q.id in predicted for q in each.questions)
+            ]
+        accuracy, _ = given_answers.scores(interactions, predicted)[given_answers.ALL]
+        name = head_metrics.CLASS_ACCURACY if self.class_names else head_metrics.ACCURACY
+        return {name: accuracy}
 
     def is_right(self, interaction, question, prediction):
         """Judges one answer by the way in which the gold answer was given."""

@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from mate_tf.data import padding
 from mate_tf.models.classifier import ClassifierConfig
+from mate_tf.models.heads.aggregation import expected_results
 from mate_tf.models.heads.base import has_labels
 from mate_tf.models.heads.classification import squared_error
 from mate_tf.models.heads.reader import first_labelled
@@ -18,6 +19,12 @@ CLASS_ACCURACY = "class_accuracy"
 AGGREGATION_ACCURACY = "aggregation_accuracy"
 SPAN_ACCURACY = "span_accuracy"
 SQUARED_ERROR = "squared_error"
+
+NO_OPERATION = 0
+"""Index of NONE among the operations."""
+
+_ROUNDING = 1e-5
+"""Relative error of a sum in float32."""
 
 
 def names(model: ClassifierConfig) -> dict[str, str]:
@@ -49,11 +56,26 @@ def weights(model: ClassifierConfig, name: str, labels, examples):
     return weights * (1.0 - with_cells if name == CLASS_ACCURACY else with_cells)
 
 
-def _cells_right(labels, outputs):
-    """Returns <bool>[batch], true if exactly the labelled tokens are selected."""
+def _answer_right(labels, outputs):
+    """Returns <bool>[batch], true if exactly the labelled tokens are selected.
+
+    Where operations are learned from the number that is the answer, an operation over the selected
+    cells is right if it gives this number, and cells alone if there is no operation over them.
+    """
     wrong = tf.not_equal(outputs["selected_tokens"], labels[LABEL])
     wrong &= padding.real_tokens(labels["input_mask"])
-    return ~tf.reduce_any(wrong, axis=1)
+    right = ~tf.reduce_any(wrong, axis=1)
+    if ANSWER not in labels or "pred_aggr" not in outputs:
+        return right
+    in_table = tf.cast(labels["row_ids"] > 0, tf.float32)
+    shares = tf.cast(outputs["selected_tokens"], tf.float32) * in_table
+    shares /= tf.cast(labels["numeric_values_scale"], tf.float32)  # tokens of the cell
+    results = expected_results(shares, labels["numeric_values"])
+    operation = outputs["pred_aggr"]
+    result = tf.gather(results, tf.maximum(operation - 1, 0), axis=1, batch_dims=1)
+    answer = tf.reshape(labels[ANSWER], [-1])
+    computed = tf.abs(result - answer) <= _ROUNDING * tf.maximum(1.0, tf.abs(answer))
+    return tf.where(operation == NO_OPERATION, right, computed)
 
 
 def _span_right(labels, outputs):
@@ -68,7 +90,7 @@ def _span_right(labels, outputs):
 
 
 VALUES = {
-    ACCURACY: _cells_right,
+    ACCURACY: _answer_right,
     SPAN_ACCURACY: _span_right,
     CLASS_ACCURACY: lambda labels, outputs: _equal(outputs["pred_cls"], labels[CLASS]),
     AGGREGATION_ACCURACY: lambda labels, outputs: _equal(outputs["pred_aggr"], labels[AGGREGATION]),

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 
 import pytest
 
@@ -41,6 +42,10 @@ def folder(tmp_path, without_graphs):
     return tmp_path
 
 
+def results_of(model_dir):
+    return json.loads((model_dir / "metrics.json").read_text())
+
+
 def ask(folder, answers):
     """Questions with these answers in every split."""
     asked = [{"table": "cities.csv", "question": "which city?", **answer} for answer in answers]
@@ -68,10 +73,14 @@ def test_from_questions_to_answers_of_one_kind_and_another(folder, command, refu
     ask(folder, TEXTS_AND_NUMBERS)
     output = command(*with_data)
     assert "created | train: 2 examples of 2 questions" in output
-    assert "answer accuracy  " in output
-    results = json.loads((folder / "out" / "model" / "metrics.json").read_text())
+    # Evaluations and scores print the same number.
+    right, _ = results_of(folder / "out" / "model")["dev"]["answers"]["model"]["all"]
+    assert re.findall(r"answer accuracy +([\d.]+) %", output) == [f"{100 * right:.2f}"]
+    assert "evaluation  loss" in output
+    results = results_of(folder / "out" / "model")
     assert results["test"]["answers"].keys() >= {"model", "commonest answer", "random cell"}
     for scores in results["test"]["answers"].values():
+        assert 0 <= scores.pop("95 % from") <= scores.pop("95 % to") <= 1
         assert {kind: of_kind[1] for kind, of_kind in scores.items()} == {
             "all": 2, "number": 1, "text": 1
         }  # fmt: skip
@@ -92,3 +101,42 @@ def test_from_questions_to_answers_of_one_kind_and_another(folder, command, refu
     assert results["test"]["answers"]["commonest answer"]["class"][0] == 0.5
     assert "class accuracy  " in command(*without_data, another, "--mode=eval")
     assert answer(another)["text"] in ("false", "true")
+
+
+def test_from_the_preset(folder, command, refused):
+    """The documented command, with a step of few tokens; another width says what to set."""
+    ask(folder, TEXTS_AND_NUMBERS)
+    flags = (
+        "--config_file=configs/custom_mini.yaml",
+        "--init_checkpoint=mini",
+        f"--input_dir={folder / 'data'}",
+        f"--output_dir={folder / 'out'}",
+        "--num_processes=1",
+    )
+    small = "trainer.train_steps=1,trainer.steps_per_loop=1,trainer.validation_interval=1"
+    small += ",trainer.summary_interval=1,trainer.checkpoint_interval=1"
+    small += ",task.train_data.global_batch_size=2,task.validation_data.global_batch_size=2"
+    command("--mode=create_data", *flags)
+    output = command("--mode=train", *flags, f"--params_override={small}")
+    assert "missing: none; unused: none" in output
+    other = ("--params_override=task.model.encoder.hidden_size=120", f"--model_dir={folder / 'x'}")
+    message = refused("--mode=train", *flags, *other)
+    assert "hidden_size is 384 in the checkpoint, 120 in the configuration" in message
+    assert "set task.model.encoder.hidden_size=384" in message
+
+
+def test_all_tables_share_their_columns(folder, command):
+    """The confidence is fitted to questions in which a word is exchanged."""
+    ask(folder, [{"question": "where is rome?", "text": "italy"}, {"number": 31}])
+    flags = (
+        f"--config_file={folder / 'custom.yaml'}",
+        f"--output_dir={folder / 'out'}",
+        f"--input_dir={folder / 'data'}",
+        "--num_processes=1",
+    )
+    for mode in ("create_data", "train"):
+        command(*flags, f"--mode={mode}")
+    output = command(*flags, "--mode=predict_and_evaluate", "--calibrate")
+    assert "questions with an exchanged word  " in output
+    results = results_of(folder / "out" / "model")["dev"]
+    assert results["confidence"]["model"]["right"] == results["answers"]["model"]["all"][0]

@@ -44,6 +44,7 @@ RUN_FOR_REAL = {
     "--mode=profile": "tests/cli/test_profile.py::test_measures",
     "--task=POINTR": "tests/cli/test_pointr.py::test_asking",
     "--config_file=configs/custom.yaml": "tests/cli/test_custom.py",
+    "--config_file=configs/custom_mini.yaml": "tests/cli/test_custom.py::test_from_the_preset",
     "--config_file=configs/pretrain_small.yaml": "tests/cli/test_pretrain.py",
     "--config_file=configs/text_pretrain_small.yaml": "tests/cli/test_text_pretrain.py",
     "--config_file=configs/treeformer_tf.yaml": "tests/cli/test_trees.py",

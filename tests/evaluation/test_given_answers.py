@@ -3,7 +3,7 @@
 import pytest
 
 from mate_tf.data.interactions import Question, interaction_from_table
-from mate_tf.evaluation import given_answers
+from mate_tf.evaluation import given_answers, metrics
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.tables.table import Table
 
@@ -65,8 +65,11 @@ def test_a_row_for_each_kind():
     """Nothing instead of an answer is wrong, and questions without gold answers do not count."""
     gold = asked(CELLS, CELLS, NUMBER, NOT_IN_THE_TABLE, NOTHING, NOTHING, SUM)
     found = given_answers.scores(gold, answered(ROME, {}, ADDED, {}, {}, None, None))
+    low, high = metrics.confidence_interval(2, 5)
     assert found == {
         "all": (2 / 5, 5),
+        "95 % from": low,
+        "95 % to": high,
         "cells": (1 / 2, 2),
         "cells, SUM": (0.0, 1),
         "number": (1.0, 1),
@@ -78,6 +81,7 @@ def test_classes():
     gold = asked(CLASS, CLASS, {"given": "class", "class_index": 0}, NOTHING)
     found = given_answers.scores(gold, answered(*[{"class_index": 1}] * 4), ["no", "yes"])
     right = pytest.approx(2 / 3)
+    del found["95 % from"], found["95 % to"]
     assert found == {
         "all": (right, 3), "class": (right, 3), "class no": (0.0, 1), "class yes": (1.0, 2)
     }  # fmt: skip
@@ -109,8 +113,11 @@ def test_the_commonest_answer_of_each_kind():
     test = asked(bari, CELLS, three, two, TEXT, SUM, NOTHING)
     predicted = given_answers.commonest_answer(train)(test)
     # TEXT: "Paris", which is in no table; SUM: training has no answer of this kind.
+    low, high = metrics.confidence_interval(2, 6)
     assert given_answers.scores(test, predicted) == {
         "all": (2 / 6, 6),
+        "95 % from": low,
+        "95 % to": high,
         "cells": (1 / 2, 2),
         "cells, SUM": (0.0, 1),
         "number": (1 / 2, 2),

@@ -76,3 +76,25 @@ def test_shared_words(question, share):
 def test_shared_words_with_associations():
     table = Table.from_rows(["Name", "Salary"], [["Ann", "100"]])
     assert unanswerable.shared_words("who earns most", table, {"earn": ["salary"]}) == 0.5
+
+
+def test_a_word_is_exchanged_where_all_tables_are_alike():
+    def exchange(question, table, others, draw):
+        return question.replace("of Ann", f"of {others[0]}") if "of Ann" in question else None
+
+    table = Table.from_rows(["Name", "Salary"], [["Ann", "100"]])
+
+    def sheet(*questions):
+        asked = [Question(f"t{len(q)}-0_{i}", q) for i, q in enumerate(questions)]
+        return interaction_from_table(table, "t-0", asked)
+
+    alike = [sheet("what is the salary of Ann?", "which name?"), sheet("and then?")]
+    found = unanswerable.mismatches(alike, 10, exchange=exchange)
+    assert len(found) == 2  # the last question has no word of the table
+    for pair in found:
+        assert pair.other is pair.own
+        assert pair.exchanged == pair.asked != pair.question.original_text
+        assert unanswerable.shared_words(pair.asked, table) < 1
+    assert len(unanswerable.mismatches(alike, 1, exchange=exchange)) == 1
+    with pytest.raises(InputError, match="and no question has a word of its table"):
+        unanswerable.mismatches(alike[1:], 10, exchange=exchange)

@@ -91,3 +91,21 @@ def test_weights_of_examples_with_either_cells_or_a_class():
     ):
         found = head_metrics.weights(model, name, labels, examples)
         np.testing.assert_array_equal(found, want, err_msg=name)
+
+
+def test_the_number_of_an_operation_is_an_answer():
+    """Cells alone must be the labelled ones; with an operation over cells its result counts."""
+    labels = {
+        "label_ids": [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0], [0, 0, 1, 0], [0, 0, 0, 0]],
+        "input_mask": [[1, 1, 1, 1]] * 5,
+        "row_ids": [[0, 1, 1, 2]] * 5,
+        # The cell of the first row has two tokens.
+        "numeric_values": [[float("nan"), 28.0, 28.0, 3.0]] * 5,
+        "numeric_values_scale": [[1.0, 2.0, 2.0, 1.0]] * 5,
+        "answer": [[31.0], [30.0], [float("nan")], [float("nan")], [2.0]],
+    }
+    outputs = {
+        "selected_tokens": [[0, 1, 1, 1], [0, 1, 1, 1], [0, 0, 1, 0], [0, 0, 1, 0], [0, 1, 1, 1]],
+        "pred_aggr": [1, 1, 0, 1, 3],
+    }
+    assert value("answer_accuracy", labels, outputs) == [True, False, True, False, True]

@@ -144,6 +144,12 @@ def examples_path(output_dir: str | os.PathLike, split: str) -> str:
     return os.path.join(output_dir, "tf_examples", f"{split}.tfrecord")
 
 
+def interactions_of_examples(path: str | os.PathLike) -> str:
+    """Returns the path of the interactions that a file of `examples_path` was made of."""
+    folder, name = os.path.split(path)
+    return interactions_path(os.path.dirname(folder), os.path.splitext(name)[0])
+
+
 def report_path(path: str | os.PathLike) -> str:
     """Returns the path of the report about a file of examples."""
     return f"{os.path.splitext(path)[0]}.report.json"
