@@ -1,9 +1,6 @@
 """Trains `configs/custom.yaml` on 30 generated tables, as a user trains on tables of their own.
 
     python benchmarks/custom.py
-    python benchmarks/custom.py --config_file configs/custom_mini.yaml --data out/custom_mini \
-        --tables 12 6 --questions 9 --data_sets answers \
-        --flags bert_vocab_file=models/mini/vocab.txt init_checkpoint=models/mini
 
 Two data sets in the format of the task CUSTOM are written: questions with cells and numbers, and
 statements with classes. Counts and sums are given as numbers only, so the model has to find out

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from mate_tf.data.interactions import table_of
 from mate_tf.errors import InputError
 from mate_tf.evaluation.associations import Associations, share_of_words
-from mate_tf.evaluation.lexical import STOP_WORDS
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables import pruning
+from mate_tf.tables.pruning import STOP_WORDS
 from mate_tf.tables.table import Table
 from mate_tf.tables.text import normalize_for_match
 

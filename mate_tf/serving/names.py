@@ -9,9 +9,6 @@ import random
 import re
 from collections.abc import Sequence, Set
 
-from mate_tf.data import interactions as data
-from mate_tf.errors import InputError
-from mate_tf.evaluation import unanswerable
 from mate_tf.evaluation.associations import Associations
 from mate_tf.tables import amounts, moments, pruning
 from mate_tf.tables.pruning import STOP_WORDS
@@ -23,10 +20,6 @@ _BEFORE = frozenset(("of", "on", "for", "from", "in", "by", "with", "at", "to", 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _ALIKE = 5
 """Letters at the beginning that two forms of a word share: "earnings", "earned"."""
-
-
-_INVENTED = ["zanzibar", "kowalski", "quartz", "november", "tulip"]
-"""Names in place of those of a table, if all tables have the same words."""
 
 
 def unknown(question: str, table: Set[str], associations: Associations | None = None) -> list[str]:
@@ -88,49 +81,6 @@ def exchanged(
         return None
     match = draw.choice(behind)
     return f"{question[: match.start()]}{draw.choice(others)}{question[match.end() :]}"
-
-
-def without_answer(interactions, count: int, seed: int, sequential: bool) -> list[tuple]:
-    """Makes unanswerable questions: of other tables or, if all tables are alike, of other names.
-
-    Returns:
-        question id, the (table, question, None) that has an answer, and one that has none.
-
-    Raises:
-        InputError: if no question can be made.
-    """
-    tables = {id(each): data.table_of(each) for each in interactions}
-    try:
-        pairs = unanswerable.mismatches(interactions, count, seed, first_questions=sequential)
-    except InputError:
-        pairs = None
-    if pairs is not None:
-        texts = [pair.question.original_text for pair in pairs]
-        return [
-            (
-                pair.question.id,
-                (tables[id(pair.own)], text, None),
-                (tables[id(pair.other)], text, None),
-            )
-            for pair, text in zip(pairs, texts, strict=True)
-        ]
-    draw, found = random.Random(seed), []
-    words = {id(each): unanswerable.table_words(tables[id(each)]) for each in interactions}
-    for each in interactions:
-        table, own = tables[id(each)], words[id(each)]
-        others = sorted(words[id(draw.choice(interactions))] - own)
-        others = [word for word in others if word.isalpha() and len(word) > 3] or _INVENTED
-        for question in each.questions[: 1 if sequential else None]:
-            text = question.original_text
-            changed = exchanged(text, own, others, draw)
-            if changed and len(found) < count:
-                found.append((question.id, (table, text, None), (table, changed, None)))
-    if not found:
-        raise InputError(
-            "no unanswerable questions can be made: all tables share column names, and no question "
-            "has a name behind a word such as 'of' that its table has"
-        )
-    return found
 
 
 def _is_value(word: str) -> bool:
