@@ -103,9 +103,17 @@ def test_from_questions_to_answers_of_one_kind_and_another(folder, command, refu
     assert answer(another)["text"] in ("false", "true")
 
 
-def test_from_the_preset(folder, command, refused):
+@pytest.mark.parametrize(
+    ("answers", "missing"),
+    [
+        (TEXTS_AND_NUMBERS, "missing: none; unused: none"),
+        ([{"cells": [[0, 0]]}], "missing: none; unused: column_output_bias"),
+        (CLASSES, "missing: output_bias_cls, output_weights_cls"),
+    ],
+)
+def test_from_the_preset(folder, command, refused, answers, missing):
     """The documented command, with a step of few tokens; another width says what to set."""
-    ask(folder, TEXTS_AND_NUMBERS)
+    ask(folder, answers)
     flags = (
         "--config_file=configs/custom_mini.yaml",
         "--init_checkpoint=mini",
@@ -118,7 +126,9 @@ def test_from_the_preset(folder, command, refused):
     small += ",task.train_data.global_batch_size=2,task.validation_data.global_batch_size=2"
     command("--mode=create_data", *flags)
     output = command("--mode=train", *flags, f"--params_override={small}")
-    assert "missing: none; unused: none" in output
+    assert missing in output
+    if answers is not TEXTS_AND_NUMBERS:
+        return
     other = ("--params_override=task.model.encoder.hidden_size=120", f"--model_dir={folder / 'x'}")
     message = refused("--mode=train", *flags, *other)
     assert "hidden_size is 384 in the checkpoint, 120 in the configuration" in message
