@@ -328,8 +328,10 @@ _EVENT = {"api_visibility": "private", "concurrency_id": "model", "concurrency_l
 
 _SCROLL = {
     "fn": None,
-    "js": """() => document.querySelector("#message .mate-error, #answer .mate-answer")
-        ?.scrollIntoView({block: "nearest"})""",
+    "js": """() => setTimeout(() => {
+        const shown = document.querySelector("#message .mate-error, #answer .mate-answer");
+        shown?.scrollIntoView({block: "nearest"});
+    }, 100)""",  # until it is drawn
     "api_visibility": "private",
 }
 """Options of an event that brings the error or the answer into view: a narrow window has it below

@@ -43,11 +43,6 @@ def test_every_mode_has_a_function():
     assert list(modes.MODES) == list(flags.MODES)
 
 
-def test_the_question_of_the_short_form_is_the_first():
-    asked = ["mate-tf", "ask", "t.csv", "who?", "--question=where?", "--question=when?"]
-    assert main.parse(asked).question == ["who?", "where?", "when?"]
-
-
 def test_interrupted(monkeypatch, capsys):
     def interrupted(_):
         raise KeyboardInterrupt

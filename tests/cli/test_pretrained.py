@@ -66,9 +66,9 @@ def test_ask(command, folder, expected, table):
     rounded = json.loads(command(*flags, "--precision=int8"))
     assert rounded["probability"] == pytest.approx(answer.probability, abs=0.05)
     several = json.loads(command(*flags, "--attention=mate_exact", "--question=where?"))
-    assert [each["question"] for each in several] == ["where?", QUESTION]
-    first = expected["mate_exact"].ask(table, "where?")
-    second = expected["mate_exact"].ask(table, QUESTION, previous=first)
+    assert [each["question"] for each in several] == [QUESTION, "where?"]
+    first = expected["mate_exact"].ask(table, QUESTION)
+    second = expected["mate_exact"].ask(table, "where?", previous=first)
     assert [each["probability"] for each in several] == [first.probability, second.probability]
 
 
@@ -231,7 +231,8 @@ def test_names_on_the_hub_are_fetched_for_a_training(monkeypatch):
         (["ask", "t.csv", "a?"], "t.csv", ["a?"]),
         (["ask", "t.csv", "a?", "b c?"], "t.csv", ["a?", "b c?"]),
         (["ask", "--table=t.csv", "a?"], "t.csv", ["a?"]),
-        (["ask", "t.csv", "--question=a?", "b?"], "t.csv", ["a?", "b?"]),
+        (["ask", "t.csv", "a?", "--question=b?", "--question=c?"], "t.csv", ["a?", "b?", "c?"]),
+        (["ask", "t.csv", "--question=b?", "a?"], "t.csv", ["a?", "b?"]),
         (["--mode=ask", "--table=t.csv", "--question=a?"], "t.csv", ["a?"]),
     ],
 )
