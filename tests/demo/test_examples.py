@@ -20,6 +20,13 @@ def test_the_preset_is_right(mini, example):
     assert answer.text == example.answer
 
 
+def test_the_quickstart_is_right(quickstart_model):
+    predictor = Predictor(str(quickstart_model / "export"))
+    asked = [(reading.pasted(example.text), example.question) for example in GENERATED]
+    answers = predictor.ask_batch(asked)
+    assert [answer.text for answer in answers] == [example.answer for example in GENERATED]
+
+
 @pytest.mark.parametrize("example", [*NATURAL, *GENERATED], ids=lambda example: example.question)
 def test_an_answer_is_in_the_table_or_a_number(example):
     table = reading.pasted(example.text)

@@ -245,7 +245,7 @@ def test_a_narrow_window(page):
 
 def _is_in_view(page, selector):
     box = "const box = document.querySelector(arguments[0]).getBoundingClientRect();"
-    seen = "return box.height > 0 && box.top >= 0 && box.bottom <= window.innerHeight"
+    seen = "return box.height > 0 && box.top > -1 && box.bottom < window.innerHeight + 1"
     return page.browser.execute_script(box + seen, selector)
 
 
