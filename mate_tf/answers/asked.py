@@ -69,7 +69,8 @@ def operation(question: str, names: Sequence[str], columns: Sequence[Column]) ->
     in_names = set()  # words of columns that are named in full
     for name, column in zip(names, columns, strict=True):
         words = set(pruning.words(name))
-        numbers |= words if column.kind in (Kind.NUMBER, Kind.DURATION) else set()
+        is_number = column.kind in (Kind.NUMBER, Kind.DURATION)
+        numbers |= words if is_number and not _are_ids(name, column) else set()
         in_names |= words if words <= said else set()
     found = []
     for asked in operations(question):
@@ -88,3 +89,13 @@ def of_rows(asked: str | None, num_rows: int) -> str | None:
     if asked == AMOUNT:
         return SUM if num_rows > 1 else NONE
     return asked
+
+
+def _are_ids(name: str, column: Column) -> bool:
+    """Returns whether numbers name the rows, as those of "Order": whole, distinct, in the singular.
+
+    "How many orders" counts them, "how many units" means the values of "Units".
+    """
+    values = [value for value in column.values if value is not None]
+    is_whole = all(isinstance(each, float) and each.is_integer() for each in values)
+    return is_whole and len(set(values)) == len(values) > 1 and not name.lower().endswith("s")

@@ -35,3 +35,17 @@ def test_amounts_of_several_rows_are_added_up():
     assert asked.of_rows(AMOUNT, 2) == "SUM"
     assert asked.of_rows("COUNT", 1) == "COUNT"
     assert asked.of_rows(None, 5) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "expected"),
+    [
+        ("Order", ["1041", "1042", "1050"], "COUNT"),
+        ("Orders", ["12", "7", "9"], AMOUNT),
+        ("Order", ["3", "3", "5"], AMOUNT),
+    ],
+)
+def test_numbers_that_name_the_rows_are_counted(name, cells, expected):
+    names = [name, "City"]
+    read = columns.read(names, [cells, ["Bern", "Oslo", "Bern"]])
+    assert asked.operation("how many orders are from Bern?", names, read) == expected
