@@ -15,9 +15,10 @@ class Visitor:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)
         config = json.loads(self.get("/config"))
         elements = {each["id"]: each["props"].get("elem_id") for each in config["components"]}
+        # An element may have further events, which clear other ones; they have no inputs.
         self._events = {
             (elements.get(target), kind): each
-            for each in config["dependencies"]
+            for each in sorted(config["dependencies"], key=lambda each: len(each["inputs"]))
             for target, kind in each["targets"]
         }
         self._elements = elements

@@ -225,6 +225,8 @@ class Asking:
                 sure = float(calibration.confidence(raw, shared, lacking))
             has_answer = float(calibration.has_answer(raw, shared, lacking))
             answerable &= has_answer >= calibration.threshold
+            # A program of the other words answers another question.
+            answerable &= not (is_computed and lacking and sure < notes.UNSURE)
         return dataclasses.replace(
             answer,
             confidence=sure,

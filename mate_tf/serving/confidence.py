@@ -396,9 +396,5 @@ def _prediction(question_id: str, answer, class_names: Sequence[str]) -> Predict
     index = None
     if not answer.cells and answer.text in class_names:
         index = list(class_names).index(answer.text)
-    return Prediction(
-        question_id,
-        tuple(answer.coordinates),
-        aggregation=answer.aggregation,
-        class_index=index,
-    )
+    cells = tuple(answer.coordinates)
+    return Prediction(question_id, cells, aggregation=answer.aggregation, class_index=index)

@@ -66,6 +66,12 @@ def predictor(saved_model):
     return Predictor(saved_model)
 
 
+@pytest.fixture(scope="session")
+def reads_part(saved_model):
+    """A predictor that reads the part of a table that fits, as graphs do."""
+    return Predictor(saved_model, reading={})
+
+
 @pytest.fixture
 def table():
     return Table.from_rows(

@@ -76,11 +76,6 @@ def test_conversation_gives_what_examples_hold(predictor, table, monkeypatch):
     assert not any(seen[1]["prev_label_ids"].int64_list.value)
 
 
-@pytest.fixture(scope="module")
-def reads_part(saved_model):
-    return Predictor(saved_model, reading={})
-
-
 def test_previous_cells_that_are_not_read(predictor, reads_part, table):
     large = Table.from_rows(["a"], [[number] for number in range(100)])
     answer = reads_part.ask(large, "which?", previous=answer_of((1, 0), (90, 0), (99, 0)))

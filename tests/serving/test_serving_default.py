@@ -54,13 +54,13 @@ QUESTIONS = ("who is 41?", "?!", "who is older " * 500)
 
 
 @pytest.fixture(scope="module")
-def asked(serve, predictor):
+def asked(serve, reads_part):
     """Table, the predictor's answer and the outputs, by name of the table and question."""
     tables = {name: Table.from_rows(*texts) for name, texts in TABLES.items()}
     return {
         (name, question): (
             table,
-            predictor.ask(table, question),
+            reads_part.ask(table, question),
             serve(**request(table, question)),
         )
         for name, table in tables.items()

@@ -174,10 +174,9 @@ class ExampleConverter:
         config = dataclasses.replace(
             self.config, prune_columns=False, prune_rows=False, fill_cells=True
         )
-        budget = config.max_seq_length - len(text.ids) - linearize.SPECIAL_TOKENS
-        columns, rows = table_windows.divide(
-            table.tokens.lengths, words.columns, needed, budget, config
-        )
+        length, lengths = config.max_seq_length, table.tokens.lengths
+        budget = max(length - len(text.ids) - linearize.SPECIAL_TOKENS, length // 2)
+        columns, rows = table_windows.divide(lengths, words.columns, needed, budget, config)
         relations = table.relations(question)
 
         def convert(rows: np.ndarray) -> Conversion:
