@@ -283,7 +283,7 @@ def stock(seed: int = 4, count: int = 5000) -> LongFile:
             "Last sold": [f"{day:%d/%m/%Y}" for day in days],
         }
     )
-    named = t.iloc[4321]
+    named = t.iloc[min(4321, count - 1)]
     sold = pd.Series(days)
     return LongFile(
         "stock",

@@ -219,7 +219,7 @@ def times(rows: int) -> dict[str, float]:
     expected = (file.table.Brand == "Makita").sum()
     return {
         "rows": rows,
-        "right": answer.value == expected,
+        "right": bool(answer.value == expected),
         "seconds": first,
         "next question, seconds": second,
         "MiB more": (after - before) * 1024 / MEBIBYTE,
