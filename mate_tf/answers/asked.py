@@ -8,14 +8,15 @@ from mate_tf.answers.execution import AVERAGE, COUNT, NONE, SUM
 from mate_tf.tables import pruning
 from mate_tf.tables.columns import Column, Kind
 
-MEDIAN, DIFFERENCE = "MEDIAN", "DIFFERENCE"
+MEDIAN, DIFFERENCE, RATIO = "MEDIAN", "DIFFERENCE", "RATIO"
 """Operations that no model has."""
 
 AMOUNT = "AMOUNT"
 """The values of a column with numbers: one of them, or their sum."""
 
 _ASKED = (
-    (DIFFERENCE, r"difference|how (?:many|much) (?:more|fewer|less)|percentage of|ratio of"),
+    (DIFFERENCE, r"difference|how (?:many|much) (?:more|fewer|less)"),
+    (RATIO, r"percentage of|ratio of"),
     (MEDIAN, r"median"),
     (AVERAGE, r"(?:on )?average|avg|mean (?=of|value|[a-z]+ (?:of|in|for))"),
     (
@@ -38,7 +39,7 @@ class Asked(NamedTuple):
     """An operation that a question asks for.
 
     Attributes:
-        operation: "SUM", "AVERAGE", "COUNT", AMOUNT, MEDIAN or DIFFERENCE.
+        operation: "SUM", "AVERAGE", "COUNT", AMOUNT, MEDIAN, DIFFERENCE or RATIO.
         words: the words that ask for it, with those behind "how many".
     """
 

@@ -10,7 +10,8 @@ from mate_tf.tables.pruning import STOP_WORDS
 
 _OPERATIONS = {
     asked.MEDIAN: "medians are not computed",
-    asked.DIFFERENCE: "differences and ratios are not computed",
+    asked.DIFFERENCE: "differences are not computed",
+    asked.RATIO: "ratios are not computed",
 }
 _SUPERLATIVE = r"(?:[a-z]+est|most|least|top|fewest)"
 _PLACE = re.compile(

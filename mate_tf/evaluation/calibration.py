@@ -105,7 +105,7 @@ class Calibration:
             <float64>[...].
         """
         odds = log_odds(probability) / self.temperature - self.unknown_names * np.asarray(unknown)
-        return _sigmoid(odds + self.overlap * np.asarray(shared) + self.bias)
+        return sigmoid(odds + self.overlap * np.asarray(shared) + self.bias)
 
     def has_answer(self, probability, shared=0.0, unknown=0):
         """Computes the probability that a table has an answer to a question.
@@ -116,7 +116,7 @@ class Calibration:
             return self.confidence(probability, shared, unknown)
         odds = log_odds(probability) / self.table_temperature
         odds = odds - self.unknown_names * np.asarray(unknown)
-        return _sigmoid(odds + self.table_overlap * np.asarray(shared) + self.table_bias)
+        return sigmoid(odds + self.table_overlap * np.asarray(shared) + self.table_bias)
 
     def of_computed(self, probability, unknown=0):
         """Computes the confidence of answers that are computed over whole tables.
@@ -125,7 +125,7 @@ class Calibration:
             probability: <float>[...], that they are right, for questions that the table answers.
             unknown: as for `confidence`.
         """
-        return _sigmoid(log_odds(probability) - self.unknown_names * np.asarray(unknown))
+        return sigmoid(log_odds(probability) - self.unknown_names * np.asarray(unknown))
 
     def with_table(self, fitted: "Calibration", threshold: float) -> "Calibration":
         """Returns this calibration with another one for the probability that a table has an answer.
@@ -201,7 +201,7 @@ def fit(
     def loss(weights):
         scores = inputs @ weights
         value = np.mean(np.logaddexp(0.0, scores) - targets * scores)
-        return value, inputs.T @ (_sigmoid(scores) - targets) / len(right)
+        return value, inputs.T @ (sigmoid(scores) - targets) / len(right)
 
     zero = (0.0, 0.0)
     bounds = [_SLOPES, zero if shared is None else _OVERLAPS, (None, None) if bias else zero]
@@ -329,7 +329,8 @@ def _are_associations(value):
     )
 
 
-def _sigmoid(scores):
+def sigmoid(scores):
+    """Computes probabilities <float64>[...] of log odds <float>[...], of any size."""
     return np.exp(-np.logaddexp(0.0, -scores))
 
 

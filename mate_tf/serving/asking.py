@@ -1,4 +1,4 @@
-"""Asks a model questions about prepared tables, as a whole or in windows."""
+"""Asks a model questions about prepared tables: whole tables in windows, or the part that fits."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -127,7 +127,8 @@ class Asking:
         if "class_probabilities" in outputs:
             return None
         direct = self._direct(prepared, question, meaning, part, outputs)
-        order = whole.order_of_windows(windows.rows, prepared.ranking(question))
+        before = [row for row, _ in previous.coordinates] if self._refers(previous) else []
+        order = whole.order_of_windows(windows.rows, prepared.ranking(question), before)
         read = whole.read(windows, order[: whole.MOST_WINDOWS], ask, shape)
         found, *_ = whole.Joining(sheet, meaning, read, direct).answers()
         cuts = [*filter(None, [table.unread]), *prepared.unknown_words]
@@ -146,7 +147,7 @@ class Asking:
                 answerable=answer.answerable and not problem,
             ),
             found.probability,
-            read.operations is not None,
+            aggregates=True,  # programs do, whatever heads the model has
             is_computed=True,
         )
 

@@ -106,9 +106,10 @@ def scored(
     seed: int = 0,
     associations: Associations | None = None,
 ) -> Scored:
-    """Asks a model the questions of a data set, and some of them so that there is no answer.
+    """Asks a model the questions of a data set, and makes some of them unanswerable.
 
-    That is about other tables or, if all share column names, with a word exchanged.
+    Unanswerable questions are about other tables. If all tables share column names, a word of the
+    question is exchanged instead.
 
     Args:
         predictor: a `Predictor`.

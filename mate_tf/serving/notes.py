@@ -6,6 +6,8 @@ Imports no TensorFlow.
 import re
 from collections.abc import Collection, Sequence
 
+from mate_tf.answers import asked
+from mate_tf.answers.execution import AVERAGE, COUNT, SUM
 from mate_tf.tables import html
 from mate_tf.tables.columns import Column, Kind
 
@@ -15,12 +17,13 @@ NO_ANSWER = "no answer found"
 UNSURE = 0.5
 """Confidence below which an answer is called unsure: of such answers more are wrong than right."""
 
-_COUNT, _ADD, _AVERAGE, _SUBTRACT = "count", "add up", "average", "subtract"
-_ASKED = {
-    _COUNT: re.compile(r"\b(?:how many|number of|count of)\b(?P<what>(?: [\w#%]+){0,3})"),
-    _ADD: re.compile(r"\b(?P<what>total|sum|altogether|combined|add up)\b"),
-    _AVERAGE: re.compile(r"\b(?P<what>average|mean (?=of|value)|median)"),
-    _SUBTRACT: re.compile(r"\b(?P<what>difference|how (?:many|much) (?:more|fewer|less))\b"),
+_VERBS = {
+    COUNT: "count",
+    SUM: "add up",
+    AVERAGE: "average",
+    asked.MEDIAN: "find a median",
+    asked.DIFFERENCE: "subtract",
+    asked.RATIO: "divide",
 }
 
 _ORDER = re.compile(
@@ -34,7 +37,7 @@ def in_words(answer) -> str:
     """Returns the text of an `Answer` with its confidence, or that none was found.
 
     "60 (confidence 90 %)", "60 (unsure, confidence 20 %)", "no answer found; best guess: 60,
-    confidence 5 %". Without a calibration there is no confidence: "60".
+    confidence 5 %", or only "60" if the model has no calibration.
 
     Args:
         answer: an `Answer`.
@@ -87,8 +90,8 @@ def of_question(
             return []
         choices = " or ".join(class_names) or "its classes"
         return [f"this model cannot answer questions: it says of a statement {choices}"]
-    able = {_COUNT, _ADD, _AVERAGE} if aggregates else set()
-    lacking = [each for each in _asked(question, columns) if each not in able]
+    able = {COUNT, SUM, AVERAGE} if aggregates else set()
+    lacking = [_VERBS[each] for each in _asked(question, columns) if each not in able]
     if not lacking:
         return []
     does = "it picks cells, and can count, add up and average them" if able else "it picks cells"
@@ -129,22 +132,17 @@ def of_order(
 
 
 def _asked(question: str, columns: Sequence[str]) -> list[str]:
-    """Returns the operations that a question asks for."""
+    """Returns the operations that a question asks for, in the order of `_VERBS`."""
     named = {_stem(word) for name in columns for word in _words(name)}
-    text = " ".join(question.lower().split())
-    found = []
-    for operation, pattern in _ASKED.items():
-        matches = list(pattern.finditer(text))
-        if matches and not any(_words_of(each) & named for each in matches):
-            found.append(operation)
+    found = {
+        each.operation
+        for each in asked.operations(question)
+        if not {_stem(word) for word in _words(each.words)} & named
+    }
     # "How many more" asks for a difference, not for a number of rows.
-    if _SUBTRACT in found and _COUNT in found:
-        found.remove(_COUNT)
-    return found
-
-
-def _words_of(match: re.Match) -> set[str]:
-    return {_stem(word) for word in _words(match["what"])}
+    if asked.DIFFERENCE in found:
+        found.discard(COUNT)
+    return [each for each in _VERBS if each in found]
 
 
 def _words(text: str) -> list[str]:

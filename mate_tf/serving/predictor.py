@@ -63,7 +63,7 @@ class Predictor:
         reading: str | dict[str, bool] = WHOLE,
     ) -> None:
         self._model, self._name, self.calibration = model, str(name), calibration
-        self._reads_whole = reading == WHOLE
+        self._reads_whole = not isinstance(reading, dict)
 
     @classmethod
     def from_pretrained(
@@ -159,7 +159,7 @@ class Predictor:
         other = copy.copy(self)
         other.calibration = calibration
         if reading is not None:
-            other._reads_whole = reading == WHOLE
+            other._reads_whole = not isinstance(reading, dict)
         return other
 
     @property

@@ -102,7 +102,7 @@ def described(cut: Cut, read: np.ndarray, number: int) -> str:
     """
     found = list(_ranges(np.setdiff1d(np.arange(number), read) + 1))
     more = f" and {len(found) - _MOST_RANGES} more ranges" * (len(found) > _MOST_RANGES)
-    # The histogram is no row of the table and has no number.
+    # The histogram is not a row of the table, so it does not have a number.
     return f"{cut}: {', '.join(found[:_MOST_RANGES])}{more}" if found else str(cut)
 
 

@@ -113,7 +113,7 @@ class Found:
         """Probability that it is right, as the best one of several."""
         weights = _fitted()["confidence"]
         inputs = self.features | {"score": self.score, "bias": 1.0}
-        return 1 / (1 + math.exp(-sum(weights[name] * inputs[name] for name in weights)))
+        return float(calibration.sigmoid(sum(weights[name] * inputs[name] for name in weights)))
 
     def outputs(self, shape: tuple[int, int]) -> dict[str, np.ndarray]:
         """Returns it as outputs of `ServingModule.serving_examples` for the whole table."""
@@ -129,18 +129,22 @@ class Found:
         }
 
 
-def order_of_windows(rows: Sequence[np.ndarray], ranking: pruning.Ranking) -> np.ndarray:
+def order_of_windows(
+    rows: Sequence[np.ndarray], ranking: pruning.Ranking, before: Sequence[int] = ()
+) -> np.ndarray:
     """Returns the order in which windows are read: first some with words of the question.
 
     Args:
         rows: data rows of each window, in order.
         ranking: order of the rows by their words.
+        before: rows of the previous answer, if the question refers to it; they come first.
 
     Returns:
         <int64>[windows]. The others come in an order that is random and always the same.
     """
     begins = np.array([each[0] for each in rows])
-    with_words = np.searchsorted(begins, ranking.matching_rows, side="right") - 1
+    wanted = np.append(np.array(before, int), ranking.matching_rows)
+    with_words = np.searchsorted(begins, wanted, side="right") - 1
     first = list(dict.fromkeys(with_words.tolist()))[: int(_NEAR * MOST_WINDOWS)]
     drawn = np.random.default_rng(0).permutation(len(rows))
     return np.array([*first, *drawn[~np.isin(drawn, first)]], int)
@@ -182,7 +186,7 @@ def read(
 
 
 def note(found: Found, direct: Direct | None, sheet: Sheet) -> str:
-    """Says in words what an answer was computed from."""
+    """Says in words from which rows an answer was computed."""
     if found.explanation is None:
         return f"selected in {direct.num_read:,} of {sheet.num_rows:,} rows"
     rows = f"{len(found.rows):,} of {sheet.num_rows:,} rows"
@@ -202,11 +206,11 @@ class Joining:
     def __init__(self, sheet: Sheet, meaning: Meaning, read: Read, direct: Direct | None):
         self._sheet, self._meaning, self._read, self._direct = sheet, meaning, read, direct
         self._wanted = asked.operation(meaning.question, sheet.names, sheet.columns)
-        text = " ".join(meaning.question.lower().split())
+        self._text = " ".join(meaning.question.lower().split())
         self._asked_words = {
-            word for match in _WHAT.finditer(text) for word in pruning.words(match[1])
+            word for match in _WHAT.finditer(self._text) for word in pruning.words(match[1])
         }
-        self._is_person = "who" in text.split()
+        self._is_person = "who" in self._text.split()
         self._asked_words |= {"who"} if self._is_person else set()
         self._is_number = np.array(
             [each.kind in (Kind.NUMBER, Kind.DURATION) for each in sheet.columns], bool
@@ -262,10 +266,6 @@ class Joining:
             if operation == COUNT and asked.DISTINCT.search(self._text):
                 kept = self._sheet.first_of_each(rows, column)
             yield self._found(kept, column, operation, explanation)
-
-    @functools.cached_property
-    def _text(self) -> str:
-        return self._meaning.question.lower()
 
     def _found(self, rows, column: int, operation: str, explanation: Explanation | None) -> Found:
         features = self._features_of_cells(rows, column, operation)

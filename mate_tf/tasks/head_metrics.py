@@ -59,8 +59,8 @@ def weights(model: ClassifierConfig, name: str, labels, examples):
 def _answer_right(labels, outputs):
     """Returns <bool>[batch], true if exactly the labelled tokens are selected.
 
-    Where operations are learned from the number that is the answer, an operation over the selected
-    cells is right if it gives this number, and cells alone if there is no operation over them.
+    Where operations are learned from a number that is the answer, an operation over the selected
+    cells is right if its result is this number. Without an operation the cells themselves count.
     """
     wrong = tf.not_equal(outputs["selected_tokens"], labels[LABEL])
     wrong &= padding.real_tokens(labels["input_mask"])

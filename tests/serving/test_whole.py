@@ -95,6 +95,8 @@ def test_windows_with_the_words_of_the_question_are_read_first():
     assert 150 in rows[order[0]]
     assert sorted(order.tolist()) == list(range(100))
     assert order.tolist() == whole.order_of_windows(rows, ranking).tolist()
+    # Before them come those with the answer that the question refers to.
+    assert whole.order_of_windows(rows, ranking, [299])[:2].tolist() == [99, order[0]]
 
 
 def joined(question, selected, operations=(1, 0, 0, 0), cells=(1, 0, 0, 0, 0)):
