@@ -108,8 +108,7 @@ def scored(
 ) -> Scored:
     """Asks a model the questions of a data set, and makes some of them unanswerable.
 
-    Unanswerable questions are about other tables. If all tables share column names, a word of the
-    question is exchanged instead.
+    These are about other tables or, if all share column names, have a word exchanged.
 
     Args:
         predictor: a `Predictor`.
