@@ -34,6 +34,9 @@ WITHOUT_MODEL_DIR = ("create_data", "profile")
 OF_CALIBRATION = ("run", "predict_and_evaluate", "export")
 """Modes that --calibrate is for."""
 
+OF_WHOLE_TABLES = ("predict", "predict_and_evaluate")
+"""Modes that --whole_tables is for."""
+
 MAX_SEED = 2**31 - 1
 """Largest seed, as for --tf_random_seed."""
 
@@ -151,6 +154,8 @@ def check(flags) -> None:
         _check_model_dir(where.model_dir)
     if flags.calibrate:
         _check_calibrate(flags)
+    if flags.whole_tables:
+        _check_whole_tables(flags)
     if flags.seeds is not None:
         _check_seeds(flags)
     answers_by_weights = flags.mode in ("ask", "demo") and flags.init_checkpoint
@@ -238,6 +243,13 @@ def _check_calibrate(flags) -> None:
         raise InputError("--calibrate needs --task or --config_file, with its dev questions")
     if is_pointr(flags):
         raise InputError(f"--calibrate: task {flags.task or flags.config_file} has two models")
+
+
+def _check_whole_tables(flags) -> None:
+    if flags.mode not in OF_WHOLE_TABLES:
+        raise InputError(f"--whole_tables is for --mode={', '.join(OF_WHOLE_TABLES)}")
+    if is_pointr(flags):
+        raise InputError("--whole_tables: POINTR reads cells, and has no answers over whole tables")
 
 
 def _check_seeds(flags) -> None:

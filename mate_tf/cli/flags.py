@@ -67,6 +67,10 @@ _SWITCHES = {
     "expand_entity_descriptions": "Append sentences about the entities that cells link to.",
     "use_entity_title": "Put the entity's name before its sentences.",
     "update_answer_coordinates": "Label the cells that contain the answer's text.",
+    "whole_tables": (
+        "predict and predict_and_evaluate: answer as ask does, over all rows of every table; "
+        "otherwise over the part in the examples."
+    ),
     "calibrate": (
         "predict_and_evaluate, export and run (where it is the default for tables): fit the "
         "confidence of answers to the dev questions, with a threshold below which there is no "

@@ -98,6 +98,7 @@ class Job:
         decisions: values of the experiment that the data determine (`Task.decided_by_data`).
         trainer: functions that train, evaluate and predict.
         calibrate: fit the confidence of answers when the model is evaluated.
+        whole_tables: predict over all rows of tables, also of those that do not fit the model.
     """
 
     experiment: TableExperiment
@@ -112,6 +113,7 @@ class Job:
     decisions: dict = dataclasses.field(default_factory=dict)
     trainer: Trainer = STRATEGY
     calibrate: bool = False
+    whole_tables: bool = False
 
     @classmethod
     def from_flags(cls, flags) -> "Job":
@@ -124,7 +126,7 @@ class Job:
         found = pretrained.read(flags)
         task = flags.task or (found and found.task)
         experiment = experiments.load(config_file, task=task)
-        _check_mode(experiment.task.name, flags.mode)
+        _check_mode(experiment.task.name, flags)
         where = folders(flags, task)
         overrides = [experiments.read_override(text) for text in flags.params_override]
         if found:
@@ -186,6 +188,7 @@ class Job:
             decisions=decisions,
             trainer=_trainer(flags),
             calibrate=bool(flags.calibrate),
+            whole_tables=bool(flags.whole_tables),
         )
 
     @property
@@ -241,7 +244,8 @@ def _decisions(task: str, input_dir: str | None, output_dir: str) -> tuple[dict,
     return {}, saved
 
 
-def _check_mode(task: str, mode: str) -> None:
+def _check_mode(task: str, flags) -> None:
+    mode = flags.mode
     if mode in MODES_WITH_ANSWERS and not tasks.get(task).capabilities.answers_questions:
         raise InputError(
             f"task {task} answers no questions: it has no --mode={mode}; fine-tune another task "
@@ -249,6 +253,8 @@ def _check_mode(task: str, mode: str) -> None:
         )
     if mode in MODES_WITH_TABLES and not tasks.get(task).capabilities.reads_tables:
         raise InputError(f"task {task} reads no tables: it has no --mode={mode}")
+    if flags.whole_tables and not tasks.get(task).capabilities.reads_tables:
+        raise InputError(f"task {task} reads no tables: it has no --whole_tables")
 
 
 def _check_tpu(experiment, flags) -> None:

@@ -253,7 +253,7 @@ def ask(flags) -> None:
         table, links, passages = read_linked_table(flags.table, flags.passages)
     else:
         table, links, passages = given_table(flags), {}, {}
-    models = predictor.PointrPredictor(export_dir_of(flags), reading(flags))
+    models = predictor.PointrPredictor(export_dir_of(flags), reading(flags) or "whole")
     for question in flags.question:
         answer = models.ask(table, question, links, passages)
         print(f"\n{question}")

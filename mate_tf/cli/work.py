@@ -4,17 +4,25 @@ import collections
 import itertools
 import os
 
+from tqdm import tqdm
+
+from mate_tf.checkpoints.latest import latest
 from mate_tf.cli import vocabulary
 from mate_tf.cli.job import Job
 from mate_tf.data import records
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.records import create_data as conversion
-from mate_tf.data.records.create_data import examples_path, interactions_path
+from mate_tf.data.records.create_data import (
+    examples_path,
+    interactions_of_examples,
+    interactions_path,
+)
 from mate_tf.errors import InputError
 from mate_tf.evaluation import associations, baselines, metrics, predictions, texts
 from mate_tf.files.atomic import write_json
-from mate_tf.serving import confidence, summarizer
+from mate_tf.serving import confidence, dataset_answers, summarizer
 from mate_tf.serving import export as saved_model
+from mate_tf.serving.dataset_answers import GOLD, OWN
 from mate_tf.serving.predictor import Predictor
 from mate_tf.serving.served import LiveModel
 from mate_tf.training import prediction, progress, trainer
@@ -109,7 +117,8 @@ def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
     job.require_examples(*paths.values())
     writes = job.task.capabilities.writes_text
     load = prediction.generator if writes else job.trainer.predictor
-    run = load(job.experiment, job.model_dir)  # one model, whose graph is traced once
+    # One model, whose graph is traced once.
+    run = _whole(job) if job.whole_tables else load(job.experiment, job.model_dir)
     for split, path in paths.items():
         if writes:
             found[split] = sorted(run(path), key=lambda each: each.question_id)
@@ -119,13 +128,38 @@ def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
             continue
         for sequential in (False, True) if job.task.sequential else (False,):
             name = split + SEQUENCE * sequential
-            outputs = map(predictions.prediction, run(path, sequential))
-            found[name] = sorted(outputs, key=lambda each: each.question_id)
+            made = run(path, sequential)
+            if not job.whole_tables:
+                made = map(predictions.prediction, made)
+            found[name] = sorted(made, key=lambda each: each.question_id)
             target = os.path.join(job.model_dir, name)
             predictions.write_tsv(found[name], f"{target}.tsv")
             predictions.write_json(found[name], f"{target}.json")
             print(f"predicted | {len(found[name])} questions | {target}.tsv, .json")
     return found
+
+
+def _whole(job: Job):
+    """Returns a function that predicts over whole tables, as `ask` answers.
+
+    Of the path of a split's examples and whether the model gets its own previous answers; it
+    returns an iterator over predictions.
+    """
+    folder = job.model_dir
+    if not latest(folder) and job.experiment.task.init_checkpoint:
+        folder = job.experiment.task.init_checkpoint
+    calibration = confidence.find(folder, confidence.latest_weights(folder))
+    predictor = _predictor(job).with_calibration(calibration)
+
+    def run(path, sequential):
+        interactions = list(records.read_interactions(interactions_of_examples(path)))
+        previous = OWN if sequential else GOLD if job.task.sequential else None
+        asked = dataset_answers.ask(predictor, interactions, previous)
+        total = sum(len(each.questions) for each in interactions)
+        for each in tqdm(asked, "asked", total, unit=" questions", disable=None):
+            yield dataset_answers.prediction(each.question.id, each.answer, predictor.class_names)
+
+    return run
 
 
 def write_predictions(job: Job) -> None:
@@ -232,7 +266,8 @@ def _predictor(job: Job) -> Predictor:
     conversion = job.experiment.task.conversion.frozen()
     fitting = conversion.fitting(model.config.max_num_rows, model.config.max_num_columns)
     converter = ExampleConverter.from_config(job.vocab_file, fitting)
-    return Predictor.of_model(LiveModel(model, converter, job.task.class_names), job.model_dir)
+    served = LiveModel(model, converter, job.task.class_names)
+    return Predictor.of_model(served, job.model_dir)
 
 
 def export(job, reading=None) -> str:

@@ -17,6 +17,7 @@ from mate_tf.pointr import prediction
 from mate_tf.pointr.readings import Reading, choose, span_in_text
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
 from mate_tf.serving import prepared
+from mate_tf.serving.asking import WHOLE, options_of
 from mate_tf.serving.read_part import ReadPart
 from mate_tf.serving.served import ExportedModel
 from mate_tf.tables.given import as_table
@@ -25,6 +26,8 @@ from mate_tf.tables.table import Table
 
 POINT, READ = "point", "read"
 SETTINGS_FILE = "pointr.json"
+
+_BATCH = 8  # windows that are computed at a time
 
 _LINKS = annotated_text_pb2.AnnotatedText.annotated_cell_ext
 _DESCRIPTIONS = annotated_text_pb2.AnnotationDescription.annotation_descriptions_ext
@@ -86,7 +89,8 @@ class PointrPredictor:
 
     Args:
         export_dir: folder that --task=POINTR --mode=export wrote.
-        reading: as for `Predictor`; of the first stage.
+        reading: as for `Predictor`; of the first stage. By default tables that do not fit are read
+            in windows.
 
     Raises:
         InputError: if one of the two models does not exist.
@@ -94,8 +98,11 @@ class PointrPredictor:
 
     _sources = hybridqa_rc.ALL  # also of exports that are older than this setting
 
-    def __init__(self, export_dir: str, reading: dict[str, bool] | None = None):
-        self._point = ExportedModel(os.path.join(export_dir, POINT), reading)
+    _reads_whole = True
+
+    def __init__(self, export_dir: str, reading: str | dict[str, bool] = WHOLE):
+        self._point = ExportedModel(os.path.join(export_dir, POINT), options_of(reading))
+        self._reads_whole = not isinstance(reading, dict)
         self._read = ExportedModel(os.path.join(export_dir, READ))
         settings = _settings(export_dir)
         self._policy, self._num_cells = settings["policy"], settings["num_cells"]
@@ -142,20 +149,54 @@ class PointrPredictor:
             InputError: see `ask`.
         """
         question = interaction.questions[question_index]
-        table = interaction.table
-        part = ReadPart(
-            self._point.converter.conversion(interaction, question_index),
-            (len(table.rows), len(table.columns)),
-        )
-        (outputs,) = self._point(part.example)
-        probabilities = part.of_table(outputs["cell_probabilities"])
+        probabilities, notes = self._point_at(interaction, question_index)
         found = [
             self._reading(interaction, question, cell, probability)
             for cell, probability in _ranked(probabilities)[: self._num_cells]
         ]
         best = choose([reading for reading, _ in found], self._policy)
         characters = next(span for reading, span in found if reading is best)
-        return _answer(interaction, best, characters, probabilities, tuple(part.notes()))
+        return _answer(interaction, best, characters, probabilities, notes)
+
+    def _point_at(self, interaction, index: int) -> tuple[np.ndarray, tuple[str, ...]]:
+        """Returns P(cell), <float32>[rows, columns], and descriptions of what was not read.
+
+        The rows of a table that does not fit are read in windows. Those with the most probable
+        cells of each window are read again, until they fit into one.
+        """
+        table, converter = interaction.table, self._point.converter
+        shape = len(table.rows), len(table.columns)
+        part = ReadPart(converter.conversion(interaction, index), shape)
+        if not self._reads_whole or len(part.rows) == shape[0]:
+            return self._of_cells([part])[0], tuple(part.notes())
+        windows, rows = converter.windows(interaction, index), np.arange(shape[0])
+        while len(divided := windows.divide(rows)) > 1:
+            if len(divided) == len(rows):  # of long cells, which are shortened in pairs of rows
+                divided = np.array_split(rows, -(-len(rows) // 2))
+            parts = [ReadPart(windows.convert(each), shape) for each in divided]
+            found = zip(parts, self._of_cells(parts), strict=True)
+            rows = np.concatenate([self._best_rows(*each) for each in found])
+        part = ReadPart(windows.convert(rows), shape)
+        notes = part.notes() if len(part.columns) < shape[1] else []
+        return self._of_cells([part])[0], tuple(notes)
+
+    def _of_cells(self, parts: Sequence[ReadPart]) -> list[np.ndarray]:
+        """Returns P(cell), <float32>[rows, columns], of each part of a table."""
+        found = []
+        for begin in range(0, len(parts), _BATCH):
+            batch = parts[begin : begin + _BATCH]
+            outputs = self._point(*(part.example for part in batch))
+            found += [
+                part.of_table(each["cell_probabilities"])
+                for part, each in zip(batch, outputs, strict=True)
+            ]
+        return found
+
+    def _best_rows(self, part: ReadPart, probabilities: np.ndarray) -> np.ndarray:
+        """Returns the rows of a window with its most probable cells, at most half of them."""
+        count = min(self._num_cells, -(-len(part.rows) // 2))
+        best = np.argsort(-probabilities[part.rows].max(axis=1), kind="stable")[:count]
+        return np.sort(part.rows[best])
 
     def _reading(self, interaction, question, cell, probability):
         """Reads one cell. Returns a `Reading` and its character range in the expanded text."""

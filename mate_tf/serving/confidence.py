@@ -13,14 +13,14 @@ from absl import logging
 from mate_tf import serving
 from mate_tf.checkpoints.latest import latest
 from mate_tf.data import interactions as data
-from mate_tf.errors import InputError
 from mate_tf.evaluation import calibration as calibrations
 from mate_tf.evaluation import unanswerable
 from mate_tf.evaluation.associations import Associations, share_of_words
 from mate_tf.evaluation.calibration import Calibration
-from mate_tf.evaluation.predictions import Interactions, Judge, Prediction
+from mate_tf.evaluation.predictions import Interactions, Judge
 from mate_tf.files.atomic import write_json
-from mate_tf.serving import names
+from mate_tf.serving import dataset_answers, names
+from mate_tf.serving.dataset_answers import OWN
 from mate_tf.serving.source import Kind, Source
 
 NUM_UNANSWERABLE = 500
@@ -133,9 +133,9 @@ def scored(
     known = {name: answer for name, (_, _, before), answer in answered if before is None}
     ids = [pair.question.id for pair in pairs]
     unknown = [each for each, name in zip(own, ids, strict=True) if name not in known]
-    found = iter(_answers(uncalibrated, unknown))
+    found = iter(dataset_answers.answers(uncalibrated, unknown))
     of_own = [known[name] if name in known else next(found) for name in ids]
-    answers = zip(own, of_own, other, _answers(uncalibrated, other), strict=True)
+    answers = zip(own, of_own, other, dataset_answers.answers(uncalibrated, other), strict=True)
     both = [each for each in answers if None not in each]
     associations = associations or {}
     return Scored(
@@ -211,7 +211,7 @@ def with_unknown_names(
             pairs.append((table, asked, None))
             answerable.append(asked is text)
     plain = dataclasses.replace(fitted, unknown_names=0.0)
-    answers = _answers(predictor.with_calibration(Calibration(), reading={}), pairs)
+    answers = dataset_answers.answers(predictor.with_calibration(Calibration(), reading={}), pairs)
     odds, unknown = [], []
     for (table, text, _), answer in zip(pairs, answers, strict=True):
         words = unanswerable.table_words(table)
@@ -348,24 +348,16 @@ def _asked(predictor, interactions, is_right, sequential):
         question id, (table, question, previous answer) and answer of each question.
         <bool>[questions], whether the answers are right.
     """
-    tables = [data.table_of(each) for each in interactions]
-    longest = max((len(each.questions) for each in interactions), default=0)
-    previous = [None] * len(interactions)
     answered, right = [], []
-    for position in range(longest):
-        present = [i for i, each in enumerate(interactions) if position < len(each.questions)]
-        questions = [interactions[index].questions[position] for index in present]
-        asked = [
-            (tables[index], question.original_text, previous[index] if sequential else None)
-            for index, question in zip(present, questions, strict=True)
-        ]
-        found = zip(present, questions, asked, _answers(predictor, asked), strict=True)
-        for index, question, request, answer in found:
-            previous[index] = answer
-            if answer is not None:
-                answered.append((question.id, request, answer))
-                prediction = _prediction(question.id, answer, predictor.class_names)
-                right.append(is_right(interactions[index], question, prediction))
+    for each in dataset_answers.ask(predictor, interactions, OWN if sequential else None):
+        if each.answer is None:
+            continue
+        name = each.question.id
+        answered.append(
+            (name, (each.table, each.question.original_text, each.previous), each.answer)
+        )
+        made = dataset_answers.prediction(name, each.answer, predictor.class_names)
+        right.append(is_right(each.interaction, each.question, made))
     return answered, np.array(right, bool)
 
 
@@ -378,23 +370,3 @@ def _group(answered: Sequence[tuple], associations: Associations) -> Group:
         np.array([answer.confidence for _, answer in answered], np.float64),
         np.array(shared, np.float64),
     )
-
-
-def _answers(predictor, asked: Sequence[tuple]) -> list:
-    """Returns the answers to (table, question, previous answer); None if one cannot be asked."""
-    try:
-        previous = [each[2] for each in asked]
-        return predictor.ask_batch([each[:2] for each in asked], previous=previous)
-    except InputError:
-        if len(asked) == 1:
-            return [None]
-    middle = len(asked) // 2
-    return _answers(predictor, asked[:middle]) + _answers(predictor, asked[middle:])
-
-
-def _prediction(question_id: str, answer, class_names: Sequence[str]) -> Prediction:
-    index = None
-    if not answer.cells and answer.text in class_names:
-        index = list(class_names).index(answer.text)
-    cells = tuple(answer.coordinates)
-    return Prediction(question_id, cells, aggregation=answer.aggregation, class_index=index)

@@ -151,7 +151,7 @@ def load():
     loaded = functools.cache(serving.PointrPredictor)
 
     def load(export_dir, reading=None):
-        assert not reading
+        assert reading in (None, "whole")
         return loaded(export_dir)
 
     return load
@@ -289,10 +289,18 @@ def test_analysis_of_both_stages(finished, command, tmp_path):
     assert not (tmp_path / "model" / "read" / "analysis" / "patterns_0.example.png").exists()
 
 
-def test_rows_beyond_the_model(predictor):
-    """It tells seven data rows apart: of ten, the last three are impossible."""
-    answer = predictor.ask(Table.from_rows(["year"], [["2000"]] * 10), "who won in 2000 ?")
+def test_rows_beyond_the_model(predictor, monkeypatch):
+    """It tells seven data rows apart. Of ten, the best ones of two windows are compared."""
+    table = Table.from_rows(["year"], [["2000"]] * 10)
+    answer = predictor.ask(table, "who won in 2000 ?")
     assert answer.probabilities.shape == (10, 1)
+    read = answer.probabilities[:, 0] > 0
+    assert read.sum() < 8
+    assert read[:7].any()
+    assert read[7:].any()
+    assert answer.cuts == ()
+    monkeypatch.setattr(predictor, "_reads_whole", False)
+    answer = predictor.ask(table, "who won in 2000 ?")
     assert (answer.probabilities[:7] > 0).all()
     assert not answer.probabilities[7:].any()
     assert answer.cuts == ("3 rows dropped: 8 to 10",)

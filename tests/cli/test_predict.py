@@ -13,6 +13,7 @@ from mate_tf.data.interactions import Question, interaction_from_table
 from mate_tf.data.records.create_data import interactions_path
 from mate_tf.evaluation import metrics, predictions
 from mate_tf.evaluation.predictions import Prediction
+from mate_tf.serving.answer import Answer, AnswerCell
 from mate_tf.tables.table import Table
 from mate_tf.tasks.table import TableTask
 from mate_tf.training import trainer
@@ -107,6 +108,35 @@ def test_writes_every_split_but_train(command, trained_copy, created, monkeypatc
         ending = read.__name__.partition("_")[2]
         found = read(f"{model_dir}/dev.{ending}")
         assert len(found) == report["examples"]
+
+
+def test_whole_tables(command, trained_copy, created, monkeypatch):
+    """Predictions are the answers of `ask` to every question."""
+
+    class Asks:
+        class_names = ()
+
+        def with_calibration(self, calibration):
+            assert calibration is None
+            return self
+
+        def ask_batch(self, pairs, previous):
+            cell = AnswerCell(0, 0, "x", 0.5)
+            return [Answer((cell,), "NONE", None, 0.5, "x") for _ in pairs]
+
+    monkeypatch.setattr(work, "_predictor", lambda job: Asks())
+    command("--mode=predict", *trained_copy, "--whole_tables")
+    model_dir = trained_copy[-1].partition("=")[2]
+    for split in ("dev", "test"):
+        interactions = list(records.read_interactions(interactions_path(str(created), split)))
+        found = predictions.read_json(f"{model_dir}/{split}.json")
+        assert len(found) == sum(len(each.questions) for each in interactions)
+        assert {each.coordinates for each in found} == {((0, 0),)}
+
+
+def test_whole_tables_of_other_modes(refused, trained):
+    message = refused("--mode=eval", *trained, "--whole_tables")
+    assert message == "--whole_tables is for --mode=predict, predict_and_evaluate"
 
 
 def test_truncated_examples(refused, trained, created, tmp_path):

@@ -125,7 +125,7 @@ def check(values) -> None:
         check_inputs(values, *(tasks.get(stage) for stage in STAGES.values()))
         return
     experiment = experiments.load(config_file, task=values.task)
-    job._check_mode(experiment.task.name, values.mode)
+    job._check_mode(experiment.task.name, values)
     for name, key in job.FLAG_OVERRIDES.items():
         if getattr(values, name) is not None:
             experiments.override(experiment, job._nested(key, getattr(values, name)), name)

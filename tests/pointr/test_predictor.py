@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from mate_tf.data.converters import expansion
-from mate_tf.data.converters.examples import Conversion
+from mate_tf.data.converters.examples import Conversion, ExampleConverter
+from mate_tf.data.interactions import Question, interaction_from_table
 from mate_tf.errors import InputError
 from mate_tf.pointr import predictor
 from mate_tf.pointr.readings import Reading
@@ -133,3 +134,48 @@ def test_a_reader_of_cells_or_passages_only(sources, token, text, passage):
     found = pointr.ask(table, "where?", links, {"/wiki/Bob": "Bob was born in Bern . He won ."})
     assert (found.text, found.passage) == (text, passage)
     assert found.sentence == ("Bob was born in Bern ." if passage else "Bob")
+
+
+class PointsAtOnes:
+    """Stands in for the first stage: it looks for the cell with most words "a"."""
+
+    def __init__(self, converter):
+        self.converter, self.asked = converter, 0
+
+    def __call__(self, *examples):
+        self.asked += len(examples)
+        return [{"cell_probabilities": self._cells(each)} for each in examples]
+
+    def _cells(self, example):
+        stored = example.features.feature
+        ids, rows, columns = (
+            np.array(stored[name].int64_list.value)
+            for name in ("input_ids", "row_ids", "column_ids")
+        )
+        found = np.zeros((32, 2), np.float32)
+        wanted = (ids == self.converter.tokenizer.ids(["a"])[0]) & (rows > 0)
+        np.add.at(found, (rows[wanted] - 1, columns[wanted] - 1), 1.0)
+        return np.exp(found) / np.exp(found).sum()
+
+
+@pytest.mark.parametrize("words", [1, 12])
+def test_rows_of_a_long_table_are_pointed_at_in_windows(vocabulary_file, words):
+    """Rows with the best cells of each window are compared, also where each is a window alone."""
+    pieces = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[EMPTY]", "who", "name", "b", "a")
+    options = {"renumber_to_fit": True, "drop_rows_to_fit": True}
+    options["expand_entity_descriptions"] = True
+    converter = ExampleConverter(vocabulary_file(pieces), max_seq_length=24, **options)
+    rows = [[" ".join(["b"] * words)] for _ in range(61)]
+    rows[17], rows[44] = ["a b"], ["a a"]
+    table = Table.from_rows(["name"], rows)
+    interaction = interaction_from_table(table, "t-0", [Question("t-0_0", "who")])
+    pointr = object.__new__(predictor.PointrPredictor)
+    pointr._point, pointr._num_cells = PointsAtOnes(converter), 3
+    found, notes = pointr._point_at(interaction, 0)
+    assert np.unravel_index(found.argmax(), found.shape) == (44, 0)
+    assert found.sum() <= 1.001
+    assert notes == ()
+    pointr._reads_whole = False
+    found, notes = pointr._point_at(interaction, 0)
+    assert found[44] == 0
+    assert "rows dropped" in notes[0]

@@ -176,7 +176,7 @@ class ExampleConverter:
         )
         length, lengths = config.max_seq_length, table.tokens.lengths
         budget = max(length - len(text.ids) - linearize.SPECIAL_TOKENS, length // 2)
-        columns, rows = table_windows.divide(lengths, words.columns, needed, budget, config)
+        columns, divide = table_windows.divide(lengths, words.columns, needed, budget, config)
         relations = table.relations(question)
 
         def convert(rows: np.ndarray) -> Conversion:
@@ -192,7 +192,8 @@ class ExampleConverter:
                 tuple(columns[sequence.columns].tolist()),
             )
 
-        return Windows(rows, columns, convert)
+        rows = divide(np.arange(len(lengths) - 1))
+        return Windows(rows, columns, divide, convert)
 
     def empty_example(self) -> tf.train.Example:
         """Returns an example without a table, to fill up batches."""

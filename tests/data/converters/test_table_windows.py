@@ -71,15 +71,17 @@ def test_values_are_read_in_the_whole_table(converter):
 def test_columns_are_left_out_before_windows_get_small(needed, kept):
     lengths = np.full((50, 6), 2)
     mask = None if needed is None else np.isin(np.arange(6), needed)
-    columns, rows = table_windows.divide(lengths, np.arange(6), mask, 42, ConversionConfig())
+    columns, divide = table_windows.divide(lengths, np.arange(6), mask, 42, ConversionConfig())
+    rows = divide(np.arange(49))
     assert columns.tolist() == kept
     assert {len(each) for each in rows[:-1]} == {table_windows.FEWEST_ROWS}
 
 
 def test_a_row_that_is_too_long_has_a_window():
     lengths = np.array([[1], [100], [1], [1]])
-    _, rows = table_windows.divide(lengths, np.arange(1), None, 10, ConversionConfig())
-    assert [each.tolist() for each in rows] == [[0], [1, 2]]
+    _, divide = table_windows.divide(lengths, np.arange(1), None, 10, ConversionConfig())
+    assert [each.tolist() for each in divide(np.arange(3))] == [[0], [1, 2]]
+    assert [each.tolist() for each in divide(np.array([1, 2]))] == [[1, 2]]
 
 
 def test_long_cells_do_not_push_columns_out():
@@ -88,7 +90,14 @@ def test_long_cells_do_not_push_columns_out():
     assert columns.tolist() == [0, 1]
 
 
+def test_descriptions_in_cells_are_not_shortened():
+    lengths = np.array([[1], [80], [80], [80]])
+    config = ConversionConfig(expand_entity_descriptions=True)
+    _, divide = table_windows.divide(lengths, np.arange(1), None, 120, config)
+    assert [each.tolist() for each in divide(np.arange(3))] == [[0], [1], [2]]
+
+
 def test_row_ids_limit_a_window():
     lengths, config = np.ones((21, 1), int), ConversionConfig(max_row_id=8)
-    _, rows = table_windows.divide(lengths, np.arange(1), None, 1000, config)
-    assert [len(each) for each in rows] == [7, 7, 6]
+    _, divide = table_windows.divide(lengths, np.arange(1), None, 1000, config)
+    assert [len(each) for each in divide(np.arange(20))] == [7, 7, 6]
