@@ -8,7 +8,7 @@ import dataclasses
 import functools
 import itertools
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -27,6 +27,36 @@ _MOST_CONDITIONS = 3
 _MOST_PROGRAMS, _MOST_STEPS, _MOST_SETS = 600, 50, 12
 """Programs without an order, of them those that are moved to the next row, and sets of words of the
 cells of a column."""
+
+
+class Rows(Mapping[tuple[str, ...], np.ndarray]):
+    """Rows <int64>[n] of each text of a column, as its words; of texts without words none.
+
+    One array has the rows of all texts: one of each would take most of a long table's memory.
+    """
+
+    def __init__(self, texts: Sequence[str]):
+        self._number: dict[tuple[str, ...], int] = {}
+        of_text = {
+            text: self._number.setdefault(tuple(pruning.words(text)), len(self._number))
+            for text in dict.fromkeys(texts)
+        }
+        numbers = np.fromiter((of_text[text] for text in texts), np.int32, len(texts))
+        self._order = np.argsort(numbers, kind="stable")
+        counts = np.bincount(numbers, minlength=len(self._number))
+        self._ends = np.cumsum(counts)
+        self._number.pop((), None)
+
+    def __getitem__(self, words: tuple[str, ...]) -> np.ndarray:
+        number = self._number[words]
+        begin = self._ends[number - 1] if number else 0
+        return self._order[begin : self._ends[number]]
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        return iter(self._number)
+
+    def __len__(self) -> int:
+        return len(self._number)
 
 
 class Sheet:
@@ -53,19 +83,9 @@ class Sheet:
         self._totals, self._ranks = totals, {}
 
     @functools.cached_property
-    def distinct(self) -> list[dict[tuple[str, ...], np.ndarray]]:
-        """For each column, the rows of each text, as its words."""
-        found = []
-        for texts in self.texts:
-            rows = defaultdict(list)
-            for row, text in enumerate(texts):
-                rows[text].append(row)
-            words = defaultdict(list)
-            for text, own in rows.items():
-                words[tuple(pruning.words(text))] += own
-            words.pop((), None)
-            found.append({key: np.array(own) for key, own in words.items()})
-        return found
+    def distinct(self) -> list["Rows"]:
+        """For each column, the rows of each text."""
+        return [Rows(texts) for texts in self.texts]
 
     def mask(self, rows: np.ndarray) -> np.ndarray:
         """Returns rows <int64>[n] as <bool>[rows]."""
@@ -172,9 +192,9 @@ class Meaning:
         rest = {word for word in words if word not in STOP_WORDS and word not in usual_words()}
         rest -= {word for key in whole for word in key}
         having = defaultdict(list)
-        for key, rows in distinct.items():
+        for key in distinct:
             if shared := rest.intersection(key):
-                having[frozenset(shared)].append(rows)
+                having[frozenset(shared)].append(distinct[key])
         sets = {*having, *(frozenset([word]) for shared in having for word in shared)}
         for shared in sorted(sets, key=lambda each: (-len(each), sorted(each)))[:_MOST_SETS]:
             rows = [own for other, found in having.items() if shared <= other for own in found]

@@ -101,6 +101,8 @@ class Asking:
         self, prepared: PreparedTable, question: str, previous: Answer | None
     ) -> Answer | None:
         """Answers a question about a table that is too long by cells; None if it is not."""
+        if self._model.class_names:
+            return None
         table, sheet = prepared.table, prepared.sheet
         meaning = sheet.meaning(question)
         interaction = prepared.interaction(question)
@@ -111,25 +113,24 @@ class Asking:
         if len(windows.rows) < (1 if computes else 2):
             return None
         shape = table.num_rows, table.num_columns
-
-        def ask(conversions):
-            parts = [ReadPart(each, shape) for each in conversions]
-            if self._refers(previous):
-                for part in parts:
-                    _refer_to(previous, part, self._marks_previous)
-            return [
-                (output, self._has_answer(output, question, table, part.rows))
-                for part, output in zip(parts, self._outputs(parts), strict=True)
-            ]
-
-        part, _ = self.convert(prepared, question, previous)
-        (outputs,) = self._outputs([part])
-        if "class_probabilities" in outputs:
-            return None
-        direct = self._direct(prepared, question, meaning, part, outputs)
         before = [row for row, _ in previous.coordinates] if self._refers(previous) else []
-        order = whole.order_of_windows(windows.rows, prepared.ranking(question), before)
-        read = whole.read(windows, order[: whole.MOST_WINDOWS], ask, shape)
+        order = whole.order_of_windows(windows.rows, windows.ranking, before)
+        conversions = [windows.convert(windows.rows[each]) for each in order[: whole.MOST_WINDOWS]]
+        if len(windows.rows) > 1:  # the rows with most words of the question
+            best = windows.divide(windows.ranking.rows)[0]
+            conversions.append(windows.convert(np.sort(best)))
+        parts = [ReadPart(each, shape) for each in conversions]
+        if self._refers(previous):
+            for part in parts:
+                _refer_to(previous, part, self._marks_previous)
+        outputs = self._outputs(parts)
+        direct = self._direct(prepared, question, meaning, parts[-1], outputs[-1])
+        judged = [
+            (output, self._has_answer(output, question, table, part.rows))
+            for part, output in zip(parts, outputs, strict=True)
+        ]
+        number = len(conversions) - (len(windows.rows) > 1)
+        read = whole.read(conversions[:number], judged[:number], shape)
         found, *_ = whole.Joining(sheet, meaning, read, direct).answers()
         cuts = [*filter(None, [table.unread]), *prepared.unknown_words]
         if len(windows.columns) < table.num_columns:

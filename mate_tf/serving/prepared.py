@@ -11,7 +11,7 @@ from mate_tf.data.converters.tokenizer import MAX_WORD_CHARACTERS
 from mate_tf.errors import InputError
 from mate_tf.evaluation import unanswerable
 from mate_tf.protos import interaction_pb2
-from mate_tf.tables import columns, pruning, totals
+from mate_tf.tables import columns, totals
 from mate_tf.tables.given import as_table
 from mate_tf.tables.table import Table
 
@@ -58,15 +58,6 @@ class PreparedTable:
         """The table as programs see it."""
         texts = [self.table.column(index) for index in range(self.table.num_columns)]
         return Sheet(self.table.columns, texts, self.columns, self.totals)
-
-    @functools.cached_property
-    def _indexed(self) -> pruning.TableWords:
-        texts = [*self.table.columns, *(text for row in self.table.rows for text in row)]
-        return pruning.TableWords(texts, self.table.num_columns)
-
-    def ranking(self, question: str) -> pruning.Ranking:
-        """Returns the order of columns and rows by the words of a question."""
-        return pruning.Ranking(self._indexed, question)
 
     @functools.cached_property
     def words(self) -> frozenset[str]:

@@ -10,7 +10,7 @@ import functools
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from typing import NamedTuple
 
@@ -151,26 +151,22 @@ def order_of_windows(
 
 
 def read(
-    windows,
-    order: np.ndarray,
-    ask: Callable[[Sequence], list[tuple[dict[str, np.ndarray], float]]],
+    conversions: Sequence,
+    asked: Sequence[tuple[dict[str, np.ndarray], float]],
     shape: tuple[int, int],
 ) -> Read:
-    """Asks a model about some windows of a table.
+    """Joins what a model selected in windows of a table.
 
     Args:
-        windows: `data.converters.table_windows.Windows`.
-        order: <int64>[n], numbers of the windows that are read.
-        ask: function from conversions to the outputs for each of them, see
-            `ServingModule.serving_examples`, and the probability that it has a part of the answer.
+        conversions: the windows, see `data.converters.table_windows.Windows`.
+        asked: for each of them the outputs, see `ServingModule.serving_examples`, and the
+            probability that it has a part of the answer.
         shape: rows and columns of the table.
     """
     numbers, selected = np.full(shape[0], -1), np.zeros(shape[0], bool)
     cells, operations, certain = np.zeros(shape[1]), 0.0, []
-    conversions = [windows.convert(windows.rows[index]) for index in order]
-    for number, (conversion, (outputs, sure)) in enumerate(
-        zip(conversions, ask(conversions), strict=True)
-    ):
+    pairs = zip(conversions, asked, strict=True)
+    for number, (conversion, (outputs, sure)) in enumerate(pairs):
         rows, columns = list(conversion.rows), list(conversion.columns)
         found = outputs["selected"][: len(rows), : len(columns)] > 0
         numbers[rows], selected[rows] = number, found.any(axis=1)

@@ -5,6 +5,7 @@ the table has a column id (from 1) and a row id (0 is the header). Question toke
 (Sections 2 and 3 of the TAPAS paper, Herzig et al., 2020.)
 """
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -77,26 +78,44 @@ class TokenizedTable:
         num_columns: number of columns; num_cells is a multiple of it.
 
     Attributes:
-        rows, columns: <int32>[num_tokens]; rows from 0 (the header), columns from 1.
-        positions: <int64>[num_tokens], position of the token in its cell.
-        word_begins: <int64>[num_tokens], position, in the cell, of the first piece of its word.
         num_rows: number of rows without the header.
     """
 
     def __init__(self, ids, row_splits, word_starts, num_columns: int):
-        lengths = np.diff(row_splits)
-        cells = np.repeat(np.arange(len(lengths)), lengths)
         self.ids = ids
         self.num_columns = num_columns
-        self.num_rows = len(lengths) // num_columns - 1 if num_columns else 0
-        self.rows = (cells // max(num_columns, 1)).astype(np.int32)
-        self.columns = (cells % max(num_columns, 1) + 1).astype(np.int32)
-        begins = np.asarray(row_splits)[cells]
-        tokens = np.arange(len(ids))
-        self.positions = tokens - begins
-        first_pieces = np.asarray(word_starts) | (self.positions == 0)
-        self.word_begins = np.maximum.accumulate(np.where(first_pieces, tokens, 0)) - begins
+        self.num_rows = (len(row_splits) - 1) // num_columns - 1 if num_columns else 0
         self._row_splits, self._word_starts = np.asarray(row_splits), np.asarray(word_starts)
+
+    # Of a table that is read in windows only the lengths and parts are computed.
+
+    @functools.cached_property
+    def _cells(self) -> np.ndarray:
+        counts = np.diff(self._row_splits)
+        return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+
+    @functools.cached_property
+    def rows(self) -> np.ndarray:
+        """Row of each token, <int32>[num_tokens], 0 for the header."""
+        return self._cells // max(self.num_columns, 1)
+
+    @functools.cached_property
+    def columns(self) -> np.ndarray:
+        """Column of each token, <int32>[num_tokens], from 1."""
+        return self._cells % max(self.num_columns, 1) + 1
+
+    @functools.cached_property
+    def positions(self) -> np.ndarray:
+        """Position of each token in its cell, <int64>[num_tokens]."""
+        return np.arange(len(self.ids)) - self._row_splits[self._cells]
+
+    @functools.cached_property
+    def word_begins(self) -> np.ndarray:
+        """Position, in the cell, of the first piece of each token's word, <int64>[num_tokens]."""
+        tokens = np.arange(len(self.ids))
+        first_pieces = self._word_starts | (self.positions == 0)
+        begins = np.maximum.accumulate(np.where(first_pieces, tokens, 0))
+        return begins - self._row_splits[self._cells]
 
     @property
     def lengths(self) -> np.ndarray:

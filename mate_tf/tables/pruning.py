@@ -8,6 +8,7 @@ among the columns (or rows), where the paper uses a Jaccard coefficient. And plu
 singulars, so that "which cities" matches the column "City".
 """
 
+import array
 import functools
 from collections.abc import Sequence
 from importlib import resources
@@ -71,7 +72,7 @@ class TableWords:
 
     Attributes:
         num_rows, num_columns: size of the table without the header.
-        rows, columns, words: <int64>[num_words], row (0 is the header), column (from 0) and number
+        rows, columns, words: <int32>[num_words], row (0 is the header), column (from 0) and number
             of each word in the table.
         index: word -> number.
     """
@@ -80,13 +81,14 @@ class TableWords:
         self.num_columns = num_columns
         self.num_rows = len(texts) // num_columns - 1 if num_columns else 0
         self.index: dict[str, int] = {}
-        found = [
-            (cell, self.index.setdefault(word, len(self.index)))
-            for cell, text in enumerate(texts)
-            for word in words(text)
-        ]
-        cells, self.words = np.array(found, np.int64).reshape(-1, 2).T
-        self.rows, self.columns = np.divmod(cells, max(num_columns, 1))
+        # Arrays, since pairs in a list would take ten times the memory.
+        cells, numbers = array.array("i"), array.array("i")
+        for cell, text in enumerate(texts):
+            for word in words(text):
+                cells.append(cell)
+                numbers.append(self.index.setdefault(word, len(self.index)))
+        self.words = np.array(numbers, np.int32)
+        self.rows, self.columns = np.divmod(np.array(cells, np.int32), max(num_columns, 1))
 
 
 class Ranking:

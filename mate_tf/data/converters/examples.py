@@ -193,7 +193,7 @@ class ExampleConverter:
             )
 
         rows = divide(np.arange(len(lengths) - 1))
-        return Windows(rows, columns, divide, convert)
+        return Windows(rows, columns, words, divide, convert)
 
     def empty_example(self) -> tf.train.Example:
         """Returns an example without a table, to fill up batches."""

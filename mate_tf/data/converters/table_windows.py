@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mate_tf.tables.conversion import ConversionConfig
+from mate_tf.tables.pruning import Ranking
 
 FEWEST_ROWS = 6
 """Rows of average length that a window has room for. Otherwise columns are left out."""
@@ -23,6 +24,7 @@ class Windows(NamedTuple):
     Attributes:
         rows: <int64>[rows] each, the data rows of each window, from 0.
         columns: <int64>[columns], the columns that all windows have, from 0.
+        ranking: order of the table's columns and rows by the words of the question.
         divide: function that divides data rows <int64>[n] of the table into windows.
         convert: function from data rows <int64>[n], such as those of a window, to the `Conversion`
             of the question with them. The example numbers them from 1.
@@ -30,6 +32,7 @@ class Windows(NamedTuple):
 
     rows: list[np.ndarray]
     columns: np.ndarray
+    ranking: Ranking
     divide: Callable[[np.ndarray], list[np.ndarray]]
     convert: Callable[[np.ndarray], Any]
 

@@ -126,13 +126,19 @@ class Tokenizer(tf.Module):
         )
 
     def encode(self, texts: Iterable[str]) -> Encoding:
-        """Tokenizes texts in one call; returns NumPy arrays."""
+        """Tokenizes texts; returns NumPy arrays."""
         # Lone surrogates cannot be encoded. They are dropped, like other invalid characters.
         encoded = [text.encode("utf-8", "ignore") for text in texts]
-        with tf.device("CPU:0"):
-            ragged = self.to_ids(tf.constant(encoded, tf.string, shape=[len(encoded)]))
-        ids = ragged.flat_values.numpy()
-        return Encoding(ids, ragged.row_splits.numpy(), ~self.continues[ids])
+        parts, splits = [], [np.zeros(1, np.int64)]
+        # Not all in one call: TensorFlow copies the texts several times.
+        for begin in range(0, max(len(encoded), 1), _TEXTS_AT_A_TIME):
+            part = encoded[begin : begin + _TEXTS_AT_A_TIME]
+            with tf.device("CPU:0"):
+                ragged = self.to_ids(tf.constant(part, tf.string, shape=[len(part)]))
+            parts.append(ragged.flat_values.numpy())
+            splits.append(splits[-1][-1] + ragged.row_splits.numpy()[1:])
+        ids = np.concatenate(parts)
+        return Encoding(ids, np.concatenate(splits), ~self.continues[ids])
 
     def normalize(self, texts: Iterable[str]) -> list[str]:
         """Returns the cleaned texts, with spaces between words."""
@@ -170,6 +176,8 @@ class Tokenizer(tf.Module):
             raise InputError(f"{self.vocab_file}: not in the vocabulary: {', '.join(unknown)}")
         return [self._id_of[piece] for piece in pieces]
 
+
+_TEXTS_AT_A_TIME = 50_000
 
 _MOST_BYTES = 256
 """Longest word piece that TensorFlow Text takes."""
