@@ -5,6 +5,7 @@ import importlib.util
 import json
 import os
 import socket
+import sys
 
 from mate_tf.cli.checks import check_export, given_table, limits, reading
 from mate_tf.errors import InputError
@@ -15,6 +16,9 @@ FORMATS = ("json", "table", "both")
 """Values of --format."""
 
 JSON, TABLE, BOTH = FORMATS
+
+_LONG = 5_000
+"""Rows of a table that takes seconds, so that the progress is reported."""
 
 
 def ask(flags) -> None:
@@ -67,10 +71,15 @@ def answer_all(
     Returns:
         list of answers.
     """
-    answers = []
-    for question in questions:
+    is_long, answers = table.num_rows >= _LONG, []
+    if is_long:
+        _report(f"reading | numbers, dates and words of {table.num_rows:,} rows")
+    prepared = predictor.prepare(table)
+    for number, question in enumerate(questions, start=1):
+        if is_long:
+            _report(f"asking | question {number} of {len(questions)}")
         previous = answers[-1] if answers and conversation else None
-        answer = predictor.ask(table, question, previous)
+        answer = predictor.ask(prepared, question, previous)
         answers.append(answer)
         if form != JSON:
             print_answer(table, question, answer, form)
@@ -81,6 +90,11 @@ def answer_all(
         ]
         print(json.dumps(found[0] if len(found) == 1 else found, ensure_ascii=False))
     return answers
+
+
+def _report(line: str) -> None:
+    """Prints a line about the progress, beside the output that programs read."""
+    print(line, file=sys.stderr, flush=True)
 
 
 def print_answer(table: Table, question: str, answer, form: str) -> None:

@@ -57,7 +57,8 @@ def render(
         if row > following:
             hidden = len({number for number, _ in marked if following <= number < row})
             note = f" ({hidden} with marked cells)" if hidden else ""
-            lines.append(f"... {row - following} rows{note} ...")
+            count = row - following
+            lines.append(f"... {count} row{'s' * (count > 1)}{note} ...")
         if line is not None:
             lines.append(line)
         following = row + 1

@@ -90,11 +90,13 @@ def test_says_what_was_cut(command, exported, tmp_path):
     assert "cut: 15 rows dropped: 16 to 30" in output.splitlines()
 
 
-def test_questions_are_a_conversation(capsys):
+def test_questions_are_a_conversation(capsys, monkeypatch):
     """Each sees the answer before it, unless they are independent; each answer has a confidence."""
     asked = []
 
     class Table:
+        num_rows = 3
+
         def render(self, coordinates):
             return "table"
 
@@ -106,7 +108,11 @@ def test_questions_are_a_conversation(capsys):
             return {}
 
     class Predictor:
+        def prepare(self, table):
+            return "prepared", table
+
         def ask(self, table, question, previous):
+            assert table[0] == "prepared"
             asked.append(previous)
             return Answer()
 
@@ -115,7 +121,16 @@ def test_questions_are_a_conversation(capsys):
     assert capsys.readouterr().out.count("}\n60 (unsure, confidence 20 %)\ntable\n") == 3
     ask.answer_all(Predictor(), Table(), ["a", "b"], conversation=False, form=ask.TABLE)
     assert asked[3:] == [None, None]
-    assert "\nb\n60 (unsure, confidence 20 %)\ntable\n" in capsys.readouterr().out
+    printed = capsys.readouterr()
+    assert "\nb\n60 (unsure, confidence 20 %)\ntable\n" in printed.out
+    assert printed.err == ""
+    monkeypatch.setattr(Table, "num_rows", 12_000)
+    ask.answer_all(Predictor(), Table(), ["a", "b"])
+    assert capsys.readouterr().err.splitlines() == [
+        "reading | numbers, dates and words of 12,000 rows",
+        "asking | question 1 of 2",
+        "asking | question 2 of 2",
+    ]
 
 
 def test_without_a_model_it_is_the_preset(
