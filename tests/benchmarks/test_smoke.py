@@ -58,6 +58,11 @@ SIZES = {
         "--layers 1 --hidden_size 128 --batch_sizes 1 2 --attention full --precisions float32",
         "both commands, their start included",
     ),
+    "engines": (
+        "--peers_python {peers} --layers 1 --lengths 32 --repeats 1 "
+        "--sides 'mate-tf openvino full float32' 'hugging-face torch float32'",
+        "mate-tf openvino full float32",
+    ),
     "equal_steps": (
         "--config_file {configs}/sqa_small.yaml --data {sqa_data} --work_dir {out} {vocab} "
         "--steps 2 --metric 'SQA | ALL' --starts nothing= --attention mate_efficient full",
