@@ -20,9 +20,11 @@ REQUIRED = [
     "ml_dtypes",
     "narwhals",  # frames of all libraries
     "numpy",
+    "openvino>=2026.0",  # answers on CPUs
     "pyarrow",  # Parquet
     "python-calamine",  # workbooks
     "pyyaml",
+    "safetensors>=0.5",
     "scikit-learn",
     "scipy",
     "tqdm",

@@ -14,7 +14,7 @@ PRECISIONS = ("float32", "bfloat16", "float16")
 """Precisions of the layers; variables, heads and losses stay float32."""
 
 INT8 = "int8"
-"""Weights of 8 bits, for answers only (`serving.lite`)."""
+"""Weights of 8 bits, for answers only (`serving.engine`)."""
 
 AUTO = "auto"
 """The value that stands for `choose().precision`."""

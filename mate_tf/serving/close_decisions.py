@@ -3,9 +3,6 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import tensorflow as tf
-
-from mate_tf.serving.served import ServedModel
 
 _THRESHOLD = 0.5  # above it a cell is selected, if cells have independent probabilities
 
@@ -40,21 +37,34 @@ def _gap(probabilities) -> float:
     return float(best - second)
 
 
-class WithFloat32(ServedModel):
+class WithFloat32:
     """A model in small precision, which leaves close decisions to one in float32.
 
     Args:
-        fast: the model in small precision.
+        fast: the `ServedModel` or `EngineServed` in small precision.
         exact: answers examples with the same weights, as `fast` does.
         least: answers with a smaller `margin` are those of `exact`.
     """
 
-    def __init__(self, fast: ServedModel, exact: Callable[..., Sequence[dict]], least: float):
-        super().__init__(fast, fast.converter, fast.class_names)
-        self.keras_model = fast.keras_model
+    def __init__(self, fast, exact: Callable[..., Sequence[dict]], least: float):
+        self.converter, self.class_names, self.engine = (
+            fast.converter,
+            fast.class_names,
+            fast.engine,
+        )
         self._fast, self._exact, self._least = fast, exact, least
 
-    def __call__(self, *examples: tf.train.Example) -> list[dict[str, np.ndarray]]:
+    @property
+    def keras_model(self):
+        """The `TableClassifier` in small precision."""
+        return self._fast.keras_model
+
+    @property
+    def config(self):
+        """Fields of the model's `ClassifierConfig`."""
+        return self._fast.config
+
+    def __call__(self, *examples) -> list[dict[str, np.ndarray]]:
         outputs = self._fast(*examples)
         close = [index for index, each in enumerate(outputs) if margin(each) < self._least]
         if close:

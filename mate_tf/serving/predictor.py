@@ -4,21 +4,23 @@ import copy
 import dataclasses
 import os
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-import tensorflow as tf
-
-from mate_tf import checkpoints, serving
-from mate_tf.attention import AttentionConfig
 from mate_tf.errors import InputError
 from mate_tf.evaluation.calibration import Calibration
-from mate_tf.serving import confidence, prepared, presets, pretrained, source
+from mate_tf.serving import confidence, prepared, presets, source
 from mate_tf.serving.answer import Answer, AnswerCell
 from mate_tf.serving.asking import WHOLE, Asking, options_of
+from mate_tf.serving.engine import served
 from mate_tf.serving.prepared import PreparedTable
 from mate_tf.serving.read_part import ReadPart
-from mate_tf.serving.served import ServedModel
 from mate_tf.tables.conversion import READING_OPTIONS
 from mate_tf.tables.table import Table
+
+if TYPE_CHECKING:  # they import TensorFlow
+    import tensorflow as tf
+
+    from mate_tf.attention import AttentionConfig
 
 __all__ = ["Answer", "AnswerCell", "Predictor"]
 
@@ -51,13 +53,16 @@ class Predictor:
     """
 
     def __init__(self, saved_model_dir: str, reading: str | dict[str, bool] = WHOLE):
-        fitted = confidence.find(serving.export.extras_dir(saved_model_dir))
-        model = serving.served.ExportedModel(saved_model_dir, options_of(reading))
+        from mate_tf.serving import export
+        from mate_tf.serving.served import ExportedModel
+
+        fitted = confidence.find(export.extras_dir(saved_model_dir))
+        model = ExportedModel(saved_model_dir, options_of(reading))
         self._set(model, saved_model_dir, fitted, reading)
 
     def _set(
         self,
-        model: ServedModel,
+        model,
         name: str,
         calibration: Calibration | None = None,
         reading: str | dict[str, bool] = WHOLE,
@@ -69,12 +74,13 @@ class Predictor:
     def from_pretrained(
         cls,
         folder_or_name: str | os.PathLike,
-        attention: str | dict | AttentionConfig | None = None,
+        attention: "str | dict | AttentionConfig | None" = None,
         precision: str | None = None,
         max_seq_length: int | None = None,
         task: str | None = None,
         reading: str | dict[str, bool] = WHOLE,
         float32_margin: float = 0.0,
+        engine: str | None = None,
     ) -> "Predictor":
         """Loads a trained model as it is.
 
@@ -92,9 +98,8 @@ class Predictor:
                 model was trained, which for TAPAS is "full". A calibration is not of the other
                 variant and is not used.
             precision: "float32", "bfloat16" or "float16"; "auto" takes bfloat16 where the device
-                has products in it. "int8" rounds the encoder's weights to 8 bits for LiteRT, on the
-                CPU and with some attention variants only, among them "full" and "mate_exact". By
-                default as it was trained.
+                has products in it. "int8" rounds the encoder's weights to 8 bits, with OpenVINO
+                only. By default as it was trained.
             max_seq_length: tokens of question and table that are read; by default 512, or as it was
                 trained. If it is longer, as many rows may be read as the model has embeddings for,
                 not only `max_num_rows` of its config.
@@ -105,16 +110,27 @@ class Predictor:
             float32_margin: answers of a model in small precision are computed again in float32 if
                 their probabilities are as near as this to those of another answer. With bfloat16
                 and float16 the weights are in memory twice then. 0: none are.
+            engine: what computes: "openvino", on CPUs, or "tensorflow". By default OpenVINO, where
+                it has all of the model: the variants "full", "mate_exact" and "mate_efficient" in
+                float32, bfloat16 and int8, with heads for cells, operations and classes; no export.
 
         Raises:
             InputError: there is no such model, it does not answer questions, or the other arguments
                 do not fit it.
         """
-        found = source.find(folder_or_name)
+        served.check(engine)
+        if not 0 <= float32_margin <= 1:
+            raise InputError(f"float32_margin={float32_margin} is not between 0 and 1")
+        found, model, part = source.find(folder_or_name), None, options_of(reading)
+        if engine != served.TENSORFLOW and attention is None and task is None:
+            model = served.load_preset(found, precision, max_seq_length, part, float32_margin)
+        if model is None:
+            from mate_tf.serving import pretrained  # imports TensorFlow
+
+            model = pretrained.load(
+                found, attention, precision, max_seq_length, task, part, float32_margin, engine
+            )
         predictor = cls.__new__(cls)
-        model = pretrained.load(
-            found, attention, precision, max_seq_length, task, options_of(reading), float32_margin
-        )
         fitted = None if attention else confidence.of_source(found)
         predictor._set(model, found.name, fitted, reading)
         return predictor
@@ -135,11 +151,11 @@ class Predictor:
         return cls.from_pretrained(presets.find(name), **options)
 
     @classmethod
-    def of_model(cls, model: ServedModel, name: str = "") -> "Predictor":
+    def of_model(cls, model, name: str = "") -> "Predictor":
         """Returns a predictor of a model that is loaded already.
 
         Args:
-            model: an `ExportedModel` or `LiveModel`.
+            model: an `ExportedModel`, `LiveModel` or `EngineServed`.
             name: name of the model, for errors and `repr`.
         """
         predictor = cls.__new__(cls)
@@ -174,15 +190,19 @@ class Predictor:
 
     def __repr__(self) -> str:
         facts = [repr(self._name)]
-        if self._model.keras_model is not None:
-            config = self._model.keras_model.config
-            variants = (each.name for each in config.encoder.distinct_attention())
+        if self._model.config is not None:
+            encoder = self._model.config["encoder"]
+            attention = encoder["attention"]
+            layers = attention if isinstance(attention, list) else [attention]
             facts += [
-                f"attention={'+'.join(variants)}",
-                f"layers={config.encoder.num_hidden_layers}",
-                f"hidden_size={config.encoder.hidden_size}",
+                f"attention={'+'.join(dict.fromkeys(each['name'] for each in layers))}",
+                f"layers={encoder['num_hidden_layers']}",
+                f"hidden_size={encoder['hidden_size']}",
             ]
         facts.append(f"max_seq_length={self._model.converter.max_seq_length}")
+        facts.append(f"engine={self._model.engine}")
+        if self._model.precision:
+            facts.append(f"precision={self._model.precision}")
         if self._model.class_names:
             facts.append(f"classes={'|'.join(self._model.class_names)}")
         return f"Predictor({', '.join(facts)})"
@@ -274,6 +294,8 @@ class Predictor:
         Raises:
             InputError: the model has something that Hugging Face's TAPAS has not, or is an export.
         """
+        from mate_tf import checkpoints
+
         checkpoints.save_huggingface(
             self._keras_model(), folder, self._model.converter.vocab_file, self._model.class_names
         )
@@ -286,7 +308,9 @@ class Predictor:
         Raises:
             InputError: the folder has something else in it, or the model is an export.
         """
-        return serving.export.export(
+        from mate_tf.serving import export
+
+        return export.export(
             self._keras_model(),
             os.fspath(folder),
             self._model.converter.vocab_file,
@@ -306,7 +330,7 @@ class Predictor:
 
     def example(
         self, table: Table, question: str, previous: Answer | None = None
-    ) -> tf.train.Example:
+    ) -> "tf.train.Example":
         """Returns the model's input for a question; arguments and errors as for `ask`."""
         return self.read(table, question, previous).example
 

@@ -1,11 +1,13 @@
 """Pretrained weights as a model that answers questions, with no training and no export."""
 
 import dataclasses
+import functools
 
 from absl import logging
 
 from mate_tf import serving
 from mate_tf.attention import AttentionConfig
+from mate_tf.checkpoints import checkpoint_variables
 from mate_tf.data import features as feature_names
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
@@ -13,6 +15,8 @@ from mate_tf.layers.precision import AUTO, INT8, PRECISIONS, policy, resolve
 from mate_tf.models.classifier import TableClassifier
 from mate_tf.serving import configurations
 from mate_tf.serving.configurations import Pretrained
+from mate_tf.serving.engine.model import unsupported
+from mate_tf.serving.engine.served import OPENVINO, TENSORFLOW, EngineServed, with_margin
 from mate_tf.serving.served import LiveModel, ServedModel
 from mate_tf.serving.source import Kind, Source
 from mate_tf.training import weights
@@ -26,20 +30,20 @@ def load(
     task: str | None = None,
     reading=None,
     float32_margin: float = 0.0,
+    engine: str | None = None,
 ) -> ServedModel:
     """Loads a trained model of any kind; arguments are those of `Predictor.from_pretrained`.
 
     Raises:
         InputError: the model cannot be read, lacks weights, or cannot be used with the arguments.
     """
-    if not 0 <= float32_margin <= 1:
-        raise InputError(f"float32_margin={float32_margin} is not between 0 and 1")
     if source.kind is Kind.EXPORT:
         given = {
             "attention": attention,
             "precision": precision,
             "max_seq_length": max_seq_length,
             "float32_margin": float32_margin or None,
+            "engine": engine if engine == OPENVINO else None,
         }
         for name, value in given.items():
             if value is not None:
@@ -51,15 +55,35 @@ def load(
     found = configured(
         configurations.read(source, task), attention, precision, max_seq_length, reading
     )
+    chosen = INT8 if precision == INT8 else found.precision or "float32"
+    if engine != TENSORFLOW:
+        config = found.model.as_dict()
+        lacking = unsupported(config, chosen)
+        if lacking is None:
+            own = functools.partial(build, found)
+            variables = checkpoint_variables(own())
+            served = functools.partial(
+                EngineServed,
+                config,
+                {name: each.numpy() for name, each in variables.items()},
+                make_converter(found),
+                found.class_names,
+                own,
+            )
+            return with_margin(served, chosen, float32_margin)
+        if chosen == INT8:
+            raise InputError(f"{source.name}: precision 'int8' cannot be had with {lacking}")
+        if engine == OPENVINO:
+            raise InputError(
+                f"{source.name}: the engine openvino does not compute {lacking}; leave `engine` out"
+            )
+    elif chosen == INT8:
+        raise InputError("precision 'int8': only with the engine openvino")
     model, converter = build(found), make_converter(found)
-    encoder = None
-    if precision == INT8:
-        encoder = serving.lite.QuantizedEncoder(model.encoder)
-    live = LiveModel(model, converter, found.class_names, encoder)
-    if not float32_margin or (precision != INT8 and found.precision == "float32"):
+    live = LiveModel(model, converter, found.class_names)
+    if not float32_margin or chosen == "float32":
         return live
-    if precision != INT8:
-        model = build(dataclasses.replace(found, precision="float32"))
+    model = build(dataclasses.replace(found, precision="float32"))
     exact = LiveModel(model, converter, found.class_names)
     return serving.close_decisions.WithFloat32(live, exact, float32_margin)
 

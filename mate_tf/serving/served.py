@@ -28,9 +28,14 @@ class ServedModel:
         converter: the converter.
         class_names: list of the names.
         keras_model: the `TableClassifier`; None for an export.
+        config: fields of its config; None for an export.
+        engine, precision: what computes; the precision of an export is not known.
     """
 
     keras_model = None
+    config = None
+    engine = "tensorflow"
+    precision = None
 
     def __init__(self, serving_examples: Callable, converter: ExampleConverter, class_names=()):
         self._serving_examples = serving_examples
@@ -60,30 +65,22 @@ class LiveModel(ServedModel):
         model: a `TableClassifier`.
         converter: makes its examples.
         class_names: names of the classes, if it classifies.
-        encoder: function from features to the outputs of the encoder, in place of the model's own,
-            such as a `QuantizedEncoder`.
     """
 
-    def __init__(self, model, converter: ExampleConverter, class_names=(), encoder=None):
+    def __init__(self, model, converter: ExampleConverter, class_names=()):
         super().__init__(self._serve, converter, class_names)
-        self.keras_model = model
+        self.keras_model, self.config = model, model.config.as_dict()
         self._module = signatures.ServingModule(model, class_names=class_names)
-        self._encoder = encoder
-        self._traced_answers = tf.function(
-            self._module.answers, autograph=False, reduce_retracing=True
-        )
+        self.precision = model.encoder.compute_dtype
         self._calls = 0
 
     def _serve(self, serialized: tf.Tensor) -> dict[str, tf.Tensor]:
         self._calls += 1
-        traced = self._calls > EAGER_CALLS
-        if traced and self._encoder is None:
+        if self._calls > EAGER_CALLS:
             return self._module.serving_examples(serialized)
-        features = signatures.parse_examples(serialized, self.keras_model.num_parts)
-        if self._encoder is None:
-            return self._module.answers(features)
-        answers = self._traced_answers if traced else self._module.answers
-        return answers(features, self._encoder(features))
+        return self._module.answers(
+            signatures.parse_examples(serialized, self.keras_model.num_parts)
+        )
 
 
 class ExportedModel(ServedModel):

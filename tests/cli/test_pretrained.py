@@ -98,7 +98,8 @@ def test_export(command, refused, folder, tmp_path, monkeypatch):
     ((predictor, path),) = exported
     assert path == str(tmp_path)
     assert repr(predictor).endswith(
-        "attention=mate_exact, layers=1, hidden_size=16, max_seq_length=99)"
+        "attention=mate_exact, layers=1, hidden_size=16, max_seq_length=99, engine=openvino, "
+        "precision=float32)"
     )
 
 

@@ -34,7 +34,8 @@ def test_margin(cells, selected, others, expected):
 
 
 class Model:
-    converter, class_names, keras_model = "converter", ("a",), "model"
+    converter, class_names, keras_model = "converter", ["a"], "model"
+    engine, precision, config = "openvino", "bfloat16", {}
 
     def __init__(self, cells):
         self._cells, self.asked = cells, []

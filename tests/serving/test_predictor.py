@@ -264,7 +264,9 @@ def same(answers, expected):
 
 
 def test_repr(predictor, saved_model):
-    assert repr(predictor) == f"Predictor({saved_model!r}, max_seq_length={LENGTH})"
+    assert (
+        repr(predictor) == f"Predictor({saved_model!r}, max_seq_length={LENGTH}, engine=tensorflow)"
+    )
 
 
 def test_what_is_no_saved_model_of_ours(tmp_path):

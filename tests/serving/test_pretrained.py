@@ -110,7 +110,8 @@ def test_huggingface(folder, model, table):
     answer = predictor.ask(table, QUESTION)
     assert answer.aggregation in ("NONE", "SUM", "AVERAGE", "COUNT")
     assert repr(predictor) == (
-        f"Predictor('{folder}', attention=full, layers=1, hidden_size=16, max_seq_length=512)"
+        f"Predictor('{folder}', attention=full, layers=1, hidden_size=16, max_seq_length=512, "
+        "engine=openvino, precision=float32)"
     )
 
 

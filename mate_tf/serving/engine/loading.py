@@ -1,0 +1,124 @@
+"""Presets for OpenVINO, read without TensorFlow."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, deserialize
+
+from mate_tf.errors import InputError
+from mate_tf.serving import presets, source
+from mate_tf.serving.source import Kind, Source
+from mate_tf.tables.conversion import ConversionConfig
+
+_ROW_TYPE = 2  # number of the row ids among the token types
+_TYPES = {"F32": "<f4", "F16": "<f2", "F64": "<f8"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """A preset.
+
+    Attributes:
+        source: its folder.
+        config: fields of its `ClassifierConfig`, as JSON values.
+        conversion: how its examples are made.
+        vocab_file: WordPiece vocabulary.
+    """
+
+    source: Source
+    config: Mapping[str, Any]
+    conversion: ConversionConfig
+    vocab_file: str
+
+    def fitting(self, max_seq_length: int | None) -> tuple[Mapping[str, Any], ConversionConfig]:
+        """Returns config and conversion for tables that need not fit whole.
+
+        Args:
+            max_seq_length: tokens that are read, in place of those of the preset.
+
+        Raises:
+            InputError: if there are fewer positions than that.
+        """
+        config, conversion = self.config, self.conversion
+        encoder = config["encoder"]
+        if max_seq_length is not None:
+            if max_seq_length > conversion.max_seq_length:
+                rows = max(config["max_num_rows"], encoder["type_vocab_sizes"][_ROW_TYPE])
+                config = {**config, "max_num_rows": rows}
+            conversion = dataclasses.replace(conversion, max_seq_length=max_seq_length)
+        any_length = (
+            encoder["reset_position_index_per_cell"] or encoder["disable_position_embeddings"]
+        )
+        most = encoder["max_position_embeddings"]
+        if not any_length and conversion.max_seq_length > most:
+            raise InputError(
+                f"{self.source.name}: max_seq_length={conversion.max_seq_length}, but its model "
+                f"has {most} positions"
+            )
+        return config, conversion.fitting(config["max_num_rows"], config["max_num_columns"])
+
+    def weights(self) -> dict[str, np.ndarray]:
+        """Reads the weights, name -> <float32>.
+
+        Raises:
+            InputError: if the file cannot be read.
+        """
+        path = self.source.file(presets.WEIGHTS)
+        try:
+            with open(path, "rb") as file:
+                tensors = deserialize(file.read())
+        except (OSError, SafetensorError) as error:
+            raise InputError(f"{path}: cannot be read: {error}") from error
+        found = {name: _float32(path, name, each) for name, each in tensors}
+        for name in _needed(self.config):
+            if name not in found:
+                raise InputError(f"{path}: lacks the weights {name}")
+        return found
+
+
+def find(found: Source) -> Found | None:
+    """Returns a preset that can be read without TensorFlow.
+
+    None for what this module does not read: other folders, models that classify, whose classes the
+    task names, and configurations that lack values. `serving.configurations` reads them, or says
+    what is wrong.
+    """
+    if found.kind is not Kind.PRESET or not found.file(presets.WEIGHTS):
+        return None
+    import yaml
+
+    try:
+        with open(found.file(Kind.PRESET.value), encoding="utf-8") as file:
+            task = yaml.safe_load(file)["task"]
+        config = task["model"]
+        conversion = ConversionConfig(**task["conversion"])
+        if set(task) != {"name", "conversion", "model"} or config["num_classification_labels"]:
+            return None
+    except (OSError, ValueError, yaml.YAMLError, LookupError, TypeError):
+        return None
+    vocab_file = found.file(*source.VOCABULARY_FILES)
+    return vocab_file and Found(found, config, conversion, vocab_file)
+
+
+def _needed(config: Mapping[str, Any]) -> list[str]:
+    """Returns the names of a few weights by which another model, or half a file, is noticed."""
+    last = config["encoder"]["num_hidden_layers"] - 1
+    names = [
+        "bert/embeddings/word_embeddings",
+        f"bert/encoder/layer_{last}/output/dense/kernel",
+        "output_weights",
+    ]
+    names += ["column_output_weights"] * config["select_one_column"]
+    return names + ["output_weights_agg"] * bool(config["num_aggregation_labels"])
+
+
+def _float32(path: str, name: str, stored: Mapping[str, Any]) -> np.ndarray:
+    if stored["dtype"] == "BF16":
+        bits = np.frombuffer(stored["data"], "<u2").astype("<u4") << 16
+        return bits.view("<f4").reshape(stored["shape"])
+    if stored["dtype"] not in _TYPES:
+        raise InputError(f"{path}: {name}: dtype {stored['dtype']} is not of floats")
+    values = np.frombuffer(stored["data"], _TYPES[stored["dtype"]])
+    return values.astype(np.float32, copy=False).reshape(stored["shape"])

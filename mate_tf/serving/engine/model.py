@@ -1,0 +1,209 @@
+"""A table classifier that OpenVINO computes."""
+
+import functools
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import openvino as ov
+
+from mate_tf.serving.engine import graph, patterns
+from mate_tf.serving.engine.heads import Heads
+
+TYPES = (
+    *("segment_ids", "column_ids", "row_ids", "prev_label_ids"),
+    *("column_ranks", "inv_column_ranks", "numeric_relations"),
+)
+"""Token types in the order of their embedding tables, as in `data.features.TOKEN_TYPES`."""
+
+INPUTS = ("input_ids", "input_mask", *TYPES)
+
+SHORT_INPUT = 448
+"""Tokens up to which masks are no slower than windows."""
+
+_ATTENTION = ("full", "mate_exact", "mate_efficient")
+
+_PRECISIONS = {
+    "float32": {"INFERENCE_PRECISION_HINT": "f32"},
+    "bfloat16": {"INFERENCE_PRECISION_HINT": "bf16"},
+    # Activations are rounded too, in groups of so many: as fast as bfloat16, or more.
+    "int8": {"INFERENCE_PRECISION_HINT": "f32", "DYNAMIC_QUANTIZATION_GROUP_SIZE": "64"},
+}
+
+
+def unsupported(config: Mapping[str, Any], precision: str) -> str | None:
+    """Returns what OpenVINO does not compute of a model, in words; None if it computes it all.
+
+    Args:
+        config: fields of the `ClassifierConfig`, as JSON values.
+        precision: dtype of the layers.
+    """
+    encoder = config["encoder"]
+    attention = encoder["attention"]
+    if not isinstance(attention, Mapping) or attention["name"] not in _ATTENTION:
+        names = attention if not isinstance(attention, Mapping) else attention["name"]
+        return f"attention {names!r}"
+    if encoder["pack"]:
+        return "packed examples"
+    if config["span_prediction"] != "none":
+        return "spans"
+    if config["multiple_choice"] or config["num_towers"] > 1:
+        return "sequences of several parts"
+    if config["num_classification_labels"] == 1:
+        return "regression"
+    if encoder["hidden_act"] not in graph.ACTIVATIONS:
+        return f"hidden_act {encoder['hidden_act']!r}"
+    return None if precision in _PRECISIONS else f"precision {precision!r}"
+
+
+def has_bfloat16() -> bool:
+    """Returns whether this processor multiplies in bfloat16."""
+    return "BF16" in _core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+
+
+@functools.cache
+def _core() -> ov.Core:
+    return ov.Core()
+
+
+class EngineModel:
+    """Computes the outputs of a `TableClassifier` for examples.
+
+    Args:
+        config: fields of the `ClassifierConfig`, as JSON values.
+        weights: name in the reference's checkpoints -> array.
+        precision: "float32"; "bfloat16", in which the processor must have products; "int8" for
+            weights of linear layers in 8 bits.
+        threads: most threads; None: as many as processors.
+    """
+
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        weights: Mapping[str, np.ndarray],
+        precision: str = "float32",
+        threads: int | None = None,
+    ):
+        encoder, attention = config["encoder"], config["encoder"]["attention"]
+        self._config, self._heads = config, Heads(config, weights)
+        self._encoder = {
+            name.removeprefix("bert/"): each
+            for name, each in weights.items()
+            if name.startswith("bert/")
+        }
+        self._tables = _tables(encoder)
+        self._sizes = graph.Sizes(**{name: encoder[name] for name in graph.SIZES})
+        kinds, first = _kinds(attention, encoder["num_attention_heads"])
+        diagonal = attention.get("diagonal", True)
+        self._dense = patterns.Dense(kinds, first, diagonal)
+        self._windows = None
+        if attention["name"] == "mate_efficient":
+            self._windows = patterns.Windows(kinds, first, diagonal)
+        self._int8 = precision == "int8"
+        self._options = {"PERFORMANCE_HINT": "LATENCY"} | _PRECISIONS[precision]
+        if threads:
+            self._options["INFERENCE_NUM_THREADS"] = threads
+        self._compiled: dict[str, ov.InferRequest] = {}
+        self._lock = threading.Lock()  # a request computes one batch at a time
+
+    def __call__(self, examples: Sequence[Mapping[str, np.ndarray]]) -> list[dict[str, np.ndarray]]:
+        """Computes the outputs of `ServingModule.serving_examples` for each example.
+
+        Args:
+            examples: for each one name -> <int>[seq] of `INPUTS`. Padding may be left out.
+        """
+        found: list = [None] * len(examples)
+        dense = []
+        for index, example in enumerate(examples):
+            end = max(int(np.flatnonzero(example["input_mask"]).max(initial=0)) + 1, 1)
+            example = {name: np.asarray(example[name][:end], np.int32) for name in INPUTS}
+            if self._by_windows(example):
+                found[index] = self._compute(self._windows, [example])[0]
+            else:
+                dense.append((index, example))
+        if dense:
+            outputs = self._compute(self._dense, [example for _, example in dense])
+            for (index, _), each in zip(dense, outputs, strict=True):
+                found[index] = each
+        return found
+
+    def _by_windows(self, example) -> bool:
+        """Returns whether an example is computed by windows, which questions must not exceed."""
+        if self._windows is None:
+            return False
+        if len(example["input_ids"]) <= max(SHORT_INPUT, self._windows.global_length):
+            return False
+        question = (example["segment_ids"] == 0) & (example["input_mask"] > 0)
+        return question.sum() <= self._windows.global_length
+
+    def _compute(self, pattern, examples) -> list[dict[str, np.ndarray]]:
+        longest = max(len(each["input_ids"]) for each in examples)
+        features = {
+            name: np.stack(
+                [np.pad(each[name], [0, longest - len(each[name])]) for each in examples]
+            )
+            for name in INPUTS
+        }
+        inputs = self._embedded(features) | pattern.inputs(features)
+        with self._lock:
+            request = self._request(pattern)
+            sequences = request.infer(inputs, share_inputs=True)["sequence_output"]
+        found = []
+        for row, sequence in enumerate(sequences):
+            own = {name: ids[row] for name, ids in features.items()}
+            found.append(self._heads.outputs(own, sequence.astype(np.float32, copy=False)))
+        return found
+
+    def _request(self, pattern) -> ov.InferRequest:
+        key = type(pattern).__name__
+        if key not in self._compiled:
+            model = graph.encoder(self._encoder, self._sizes, self._tables, pattern, self._int8)
+            compiled = _core().compile_model(model, "CPU", self._options)
+            self._compiled[key] = compiled.create_infer_request()
+        return self._compiled[key]
+
+    def _embedded(self, features) -> dict[str, np.ndarray]:
+        """Returns the rows of the embedding tables, name -> <int32>[batch, seq]."""
+        found, encoder = {}, self._config["encoder"]
+        for table in self._tables:
+            size = len(self._encoder[f"embeddings/{table}"])
+            if table == "word_embeddings":
+                found[table] = features["input_ids"]
+            elif table == "position_embeddings":
+                found[table] = self._positions(features, encoder, size)
+            else:
+                ids = features[TYPES[int(table.rpartition("_")[2])]]
+                found[table] = np.where((ids >= 0) & (ids < size), ids, size).astype(np.int32)
+        return found
+
+    def _positions(self, features, encoder, size: int) -> np.ndarray:
+        batch, seq = features["input_ids"].shape
+        if not encoder["reset_position_index_per_cell"]:
+            return np.broadcast_to(np.arange(seq, dtype=np.int32), [batch, seq])
+        pairs = zip(features["column_ids"], features["row_ids"], strict=True)
+        return np.minimum([patterns.positions_in_cell(*pair) for pair in pairs], size - 1)
+
+
+def _tables(encoder: Mapping[str, Any]) -> list[str]:
+    """Returns the names of the embedding tables of an encoder."""
+    names = ["word_embeddings"]
+    if not encoder["disable_position_embeddings"]:
+        names.append("position_embeddings")
+    disabled = encoder["disabled_features"]
+    names += [f"token_type_embeddings_{i}" for i, each in enumerate(TYPES) if each not in disabled]
+    return names
+
+
+def _kinds(attention: Mapping[str, Any], heads: int) -> tuple[tuple[patterns.Kind, ...], int]:
+    """Returns the kinds of heads of an attention variant, and G."""
+    if attention["name"] == "full":
+        return (patterns.Kind("", heads),), 0
+    rows = int(heads * attention["row_heads_ratio"])
+    windowed = attention["name"] == "mate_efficient" or attention["windowed"]
+    kinds = []
+    for ids, count, name in (("row_ids", rows, "row"), ("column_ids", heads - rows, "column")):
+        radius = attention[f"{name}_radius"] or attention["radius"] if windowed else 0
+        if count:
+            kinds.append(patterns.Kind(ids, count, radius))
+    return tuple(kinds), attention["global_length"]
