@@ -2,16 +2,17 @@
 
 `save_huggingface(model, folder)` writes Hugging Face's format. `pattern_variables(path)` reads the
 variables of attention patterns.
+
+Names are imported on first use, since `latest` needs no TensorFlow.
 """
 
-from mate_tf.checkpoints.load import LoadReport, load
-from mate_tf.checkpoints.names import (
-    checkpoint_variables,
-    matching_variables,
-)
 from mate_tf.lazy import on_first_use
 
 _EXPORTS = {
+    "LoadReport": "mate_tf.checkpoints.loading",
+    "checkpoint_variables": "mate_tf.checkpoints.names",
+    "load": "mate_tf.checkpoints.loading",
+    "matching_variables": "mate_tf.checkpoints.names",
     "pattern_variables": "mate_tf.checkpoints.patterns",
     "save_huggingface": "mate_tf.checkpoints.huggingface_export",
 }

@@ -7,14 +7,15 @@ beside good checkpoints, and later delete them.
 import os
 import re
 
-import tensorflow as tf
 from absl import logging
-from google.protobuf import text_format
+from google.protobuf import text_encoding
 
 from mate_tf.errors import InputError
+from mate_tf.files import paths
 
 _INDEX = re.compile(r"ckpt-\d+\.index")
-_DAMAGED = (tf.errors.OpError, IndexError, ValueError)  # IndexError: a file ends too early
+_NAMED = re.compile(r'^model_checkpoint_path: "((?:[^"\\]|\\.)*)"$', re.MULTILINE)
+"""A line of the file `checkpoint`, a CheckpointState as text."""
 
 
 def latest(folder: str) -> str | None:
@@ -59,21 +60,28 @@ def repair(folder: str) -> None:
         return
     logging.warning("%s: continuing from %s", folder, os.path.basename(good))
     kept = [os.path.basename(each) for each in stored if _step(each) <= _step(good)]
+    import tensorflow as tf
+
     tf.compat.v1.train.update_checkpoint_state(folder, os.path.basename(good), kept)
 
 
 def _named(folder: str) -> str | None:
     """Returns the prefix that the file `checkpoint` names, if the checkpoint is there."""
     try:
-        return tf.train.latest_checkpoint(folder)
-    except (tf.errors.OpError, ValueError, text_format.ParseError):
+        state = paths.read_bytes(os.path.join(folder, "checkpoint")).decode("utf-8")
+        if (match := _NAMED.search(state)) is None:
+            return None
+        prefix = os.path.join(folder, text_encoding.CUnescape(match[1]).decode("utf-8"))
+        found = {prefix, f"{prefix}.index"} & set(paths.beginning_with(prefix))
+        return prefix if found else None
+    except (OSError, ValueError):
         return None
 
 
 def _stored(folder: str) -> list[str]:
     """Returns the prefixes of all checkpoints in a folder, by step."""
-    names = tf.io.gfile.listdir(folder) if tf.io.gfile.isdir(folder) else []
-    found = [name.removesuffix(".index") for name in names if _INDEX.fullmatch(name)]
+    names = filter(_INDEX.fullmatch, paths.names(folder))
+    found = [name.removesuffix(".index") for name in names]
     return sorted((os.path.join(folder, name) for name in found), key=_step)
 
 
@@ -84,11 +92,14 @@ def _step(prefix: str) -> int:
 
 def _is_whole(prefix: str) -> bool:
     """Reads all tensors of a checkpoint, whose checksums TensorFlow compares."""
+    import tensorflow as tf
+
     try:
         reader = tf.train.load_checkpoint(prefix)
         for name in reader.get_variable_to_shape_map():
             reader.get_tensor(name)
-    except _DAMAGED as error:
+    # IndexError: a file ends too early.
+    except (tf.errors.OpError, IndexError, ValueError) as error:
         reason = " ".join(str(error).split())[:200]
         logging.warning("%s: is damaged and is not used: %s", prefix, reason)
         return False

@@ -28,6 +28,16 @@ class Feature:
     size: int = 1
     padding: float = 0
 
+    @property
+    def array_dtype(self) -> str:
+        """The dtype in arrays and batches: "int32" if all values of "int64" fit, "object" of bytes
+        for "string".
+        """
+        # A hash is an unsigned number of 32 bits.
+        if self.dtype == "int64" and self.name != "table_id_hash":
+            return "int32"
+        return "object" if self.dtype == "string" else self.dtype
+
 
 TOKEN_TYPES = (
     "segment_ids",

@@ -7,9 +7,10 @@ import contextlib
 import json
 import os
 
-import tensorflow as tf
-
 from mate_tf.errors import InputError
+from mate_tf.files import paths
+
+_TEMPORARY = ".tmp"
 
 
 @contextlib.contextmanager
@@ -25,20 +26,22 @@ def atomic_path(path: str | os.PathLike):
     path = os.fspath(path)
     folder, name = os.path.split(path)
     try:
-        tf.io.gfile.makedirs(folder or ".")
-    except tf.errors.OpError as error:
-        raise InputError(f"{folder}: cannot be made a folder: {error.message}") from error
+        paths.make_folder(folder or ".")
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made a folder: {error}") from error
     # Because of the dot it matches no pattern of finished files.
-    for abandoned in tf.io.gfile.glob(os.path.join(folder, f".{name}.*.tmp")):
-        tf.io.gfile.remove(abandoned)
-    temporary = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
+    begin = os.path.join(folder, f".{name}.")
+    for abandoned in paths.beginning_with(begin):
+        if abandoned.endswith(_TEMPORARY):
+            paths.remove(abandoned)
+    temporary = f"{begin}{os.getpid()}{_TEMPORARY}"
     try:
         yield temporary
         _to_disk(temporary)
-        tf.io.gfile.rename(temporary, path, overwrite=True)
+        paths.replace(path, temporary)
     except BaseException:
-        with contextlib.suppress(tf.errors.OpError):
-            tf.io.gfile.remove(temporary)
+        with contextlib.suppress(OSError):
+            paths.remove(temporary)
         raise
 
 
@@ -48,7 +51,7 @@ def write_text(path: str | os.PathLike, text: str) -> None:
     Raises:
         InputError: if the folder cannot be created.
     """
-    with atomic_path(path) as temporary, tf.io.gfile.GFile(temporary, "wb") as file:
+    with atomic_path(path) as temporary, paths.opened(temporary, "wb") as file:
         file.write(text.encode("utf-8"))
 
 
@@ -68,7 +71,7 @@ def write_json(path: str | os.PathLike, content, **options) -> None:
 
 def _to_disk(path: str) -> None:
     """Flushes a local file to disk."""
-    if "://" in path:  # remote stores complete a file when it is closed
+    if paths.is_remote(path):  # remote stores complete a file when it is closed
         return
     with open(path, "rb+") as file:
         os.fsync(file.fileno())

@@ -256,15 +256,11 @@ def _refer_to(previous: Answer, part: ReadPart, marked: bool) -> list[str]:
 
     `marked` is `mark_previous` of the ConversionConfig: shared words keep their marks.
     """
-    features = part.example.features.feature
-    ids = (features[name].int64_list.value for name in ("row_ids", "column_ids"))
-    rows, columns = (cells.tolist() for cells in part.cells(*ids))
-    tokens = list(zip(rows, columns, strict=True))
+    rows, columns = part.cells(part.values["row_ids"], part.values["column_ids"])
+    tokens = list(zip(rows.tolist(), columns.tolist(), strict=True))
     cells = set(previous.coordinates)
-    labels = features["prev_label_ids"].int64_list.value
-    if marked:
-        labels[:] = [mark + 2 * (cell in cells) for mark, cell in zip(labels, tokens, strict=True)]
-    else:
-        labels[:] = [int(cell in cells) for cell in tokens]
+    selected = np.array([cell in cells for cell in tokens], np.int32)
+    marks = part.values["prev_label_ids"] + 2 * selected if marked else selected
+    part.values["prev_label_ids"] = marks
     forgotten = len(cells - set(tokens))
     return [f"{forgotten} cells of the previous answer forgotten"] if forgotten else []

@@ -5,7 +5,7 @@ import os
 import random
 import types
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from absl import logging
@@ -17,11 +17,12 @@ from mate_tf.evaluation import calibration as calibrations
 from mate_tf.evaluation import unanswerable
 from mate_tf.evaluation.associations import Associations, share_of_words
 from mate_tf.evaluation.calibration import Calibration
-from mate_tf.evaluation.predictions import Interactions, Judge
 from mate_tf.files.atomic import write_json
-from mate_tf.serving import dataset_answers, names
-from mate_tf.serving.dataset_answers import OWN
+from mate_tf.serving import names
 from mate_tf.serving.source import Kind, Source
+
+if TYPE_CHECKING:
+    from mate_tf.evaluation.predictions import Interactions, Judge
 
 NUM_UNANSWERABLE = 500
 """Unanswerable questions that are made for the threshold."""
@@ -99,8 +100,8 @@ def score(probability: float, outputs: dict[str, np.ndarray]) -> float:
 
 def scored(
     predictor,
-    interactions: Interactions,
-    is_right: Judge,
+    interactions: "Interactions",
+    is_right: "Judge",
     sequential: bool = False,
     count: int = NUM_UNANSWERABLE,
     seed: int = 0,
@@ -122,6 +123,9 @@ def scored(
     Raises:
         InputError: if no question can be asked, or none can be made unanswerable.
     """
+    # Not for answers, which only need `find` and `score`.
+    from mate_tf.serving import dataset_answers
+
     uncalibrated = predictor.with_calibration(Calibration(), reading={})
     answered, right = _asked(uncalibrated, _sample(interactions), is_right, sequential)
     pairs = unanswerable.mismatches(
@@ -180,7 +184,7 @@ def fit(found: Scored, weights: str = "") -> Calibration:
 def with_unknown_names(
     predictor,
     fitted: Calibration,
-    interactions: Interactions,
+    interactions: "Interactions",
     count: int = NUM_UNANSWERABLE,
     seed: int = 0,
 ) -> Calibration:
@@ -198,6 +202,8 @@ def with_unknown_names(
     Returns:
         the calibration with names; as it is if no question has one.
     """
+    from mate_tf.serving import dataset_answers
+
     draw = random.Random(seed)
     questions = [(each, each.questions[0].original_text) for each in interactions if each.questions]
     draw.shuffle(questions)
@@ -336,7 +342,7 @@ def latest_weights(model_dir: str) -> str:
     return os.path.basename(latest(model_dir) or "")
 
 
-def _sample(interactions: Interactions) -> Interactions:
+def _sample(interactions: "Interactions") -> "Interactions":
     questions = sum(len(each.questions) for each in interactions)
     return interactions[:: max(1, -(-questions // MOST_QUESTIONS))]
 
@@ -348,8 +354,12 @@ def _asked(predictor, interactions, is_right, sequential):
         question id, (table, question, previous answer) and answer of each question.
         <bool>[questions], whether the answers are right.
     """
+    from mate_tf.serving import dataset_answers
+
     answered, right = [], []
-    for each in dataset_answers.ask(predictor, interactions, OWN if sequential else None):
+    for each in dataset_answers.ask(
+        predictor, interactions, dataset_answers.OWN if sequential else None
+    ):
         if each.answer is None:
             continue
         name = each.question.id

@@ -1,12 +1,15 @@
 """The part of a table that a model reads, and what it leaves out."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
-import tensorflow as tf
 
-from mate_tf.data.converters.examples import Conversion
+from mate_tf.data.converters.example_features import Conversion, to_example
 from mate_tf.tables.linearize import COLUMNS, ROWS, Cut
+
+if TYPE_CHECKING:
+    import tensorflow as tf
 
 _OF_CELLS = ("selected", "cell_probabilities")
 _MOST_RANGES = 5  # of numbers in one text
@@ -22,21 +25,26 @@ class ReadPart:
         shape: (data rows, columns) of the table.
 
     Attributes:
-        example: the example.
+        values: all features of the example, name -> array; see `example_features.complete`.
         rows, columns: <int64>[n], the data rows and columns that are read, from 0.
         shape: as given.
     """
 
     def __init__(self, conversion: Conversion, shape: tuple[int, int]):
-        self.example: tf.train.Example = conversion.example
+        self.values: dict[str, np.ndarray] = dict(conversion.values)
         self.rows, self.columns = np.array(conversion.rows, int), np.array(conversion.columns, int)
         self.shape = shape
         self._cuts = conversion.cuts
 
     @property
+    def example(self) -> "tf.train.Example":
+        """The features as an example, made anew each time."""
+        return to_example(self.values)
+
+    @property
     def num_tokens(self) -> int:
         """Number of tokens of the example, without padding."""
-        return sum(self.example.features.feature["input_mask"].int64_list.value)
+        return int(self.values["input_mask"].sum())
 
     def outputs(self, outputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Returns a model's outputs with those of cells in the shape of the whole table.

@@ -6,7 +6,8 @@ import unicodedata
 
 import tensorflow as tf
 
-from mate_tf.data.converters import tokenizer as offline
+from mate_tf.data.converters import tokenizer_graph
+from mate_tf.data.converters.tokenizer import CONTINUATION, MAX_WORD_CHARACTERS, Tokenizer
 
 _ASCII = r"[\x00-\x7f]*"
 # Unicode categories: surrogates, private use, not assigned.
@@ -15,7 +16,7 @@ _UNCHANGED = "\x00"
 
 
 class WordPieces(tf.Module):
-    """Splits texts into word pieces, with the ids of `Tokenizer.to_ids`.
+    """Splits texts into word pieces, with the ids of `Tokenizer`.
 
     Two operations of tensorflow_text are replaced. The removal of accents is a look-up of each
     character in a table. The split into pieces looks up the parts of all distinct words at once.
@@ -25,7 +26,7 @@ class WordPieces(tf.Module):
         max_words: number of words of a text that are read. Further words are dropped.
     """
 
-    def __init__(self, tokenizer: offline.Tokenizer, max_words: int):
+    def __init__(self, tokenizer: Tokenizer, max_words: int):
         super().__init__(name="word_pieces")
         self._max_words = max_words
         self._empty_piece, self._unk_id = tokenizer.empty_piece, tokenizer.unk_id
@@ -47,9 +48,9 @@ class WordPieces(tf.Module):
         texts = tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="ignore")
         words = tf.strings.split(
             tf.where(
-                offline.is_empty(texts),
+                tokenizer_graph.is_empty(texts),
                 self._empty_piece,
-                offline.separate_words(offline.clean(texts, self._without_accents)),
+                tokenizer_graph.separate_words(tokenizer_graph.clean(texts, self._without_accents)),
             )
         )[:, : self._max_words]
         distinct, index = tf.unique(words.flat_values)
@@ -78,7 +79,7 @@ class WordPieces(tf.Module):
             <int32>[words, (pieces)], ragged. A word that is too long or has no such split is one
             [UNK].
         """
-        too_long = tf.strings.length(words, "UTF8_CHAR") > offline.MAX_WORD_CHARACTERS
+        too_long = tf.strings.length(words, "UTF8_CHAR") > MAX_WORD_CHARACTERS
         characters = tf.strings.unicode_split(tf.where(too_long, "", words), "UTF-8")
         flat, begins = characters.flat_values, characters.row_splits[:-1]
         ends, word_of = characters.row_splits[1:], characters.value_rowids()
@@ -144,7 +145,7 @@ class WordPieces(tf.Module):
             longer,
             [
                 tf.constant(0, tf.int64),
-                tf.where(first, "", offline.CONTINUATION),
+                tf.where(first, "", CONTINUATION),
                 tf.zeros_like(positions),
                 tf.zeros_like(positions, tf.int32),
             ],
@@ -173,6 +174,8 @@ def _decompositions() -> tuple[list[str], list[bytes]]:
         if unicodedata.category(char) not in _NOT_CHARACTERS
     ]
     with tf.device("CPU:0"):
-        left = offline.without_accents(offline.decompose(tf.constant(letters))).numpy()
+        left = tokenizer_graph.without_accents(
+            tokenizer_graph.decompose(tf.constant(letters))
+        ).numpy()
     changed = [(a, b) for a, b in zip(letters, left, strict=True) if a.encode() != b]
     return [letter for letter, _ in changed], [rest for _, rest in changed]

@@ -102,3 +102,18 @@ def test_all_are_damaged(folder):
         damage(folder, step)
     with pytest.raises(InputError, match=r"cannot be read \(ckpt-5, ckpt-10, ckpt-20\)"):
         repair(str(folder))
+
+
+@pytest.mark.parametrize("name", ["ckpt-3", 'a "b"/ckpt-3', "ü/北-[1]*", "a\\b-1"])
+@pytest.mark.parametrize("absolute", [False, True])
+def test_the_name_is_read_as_tensorflow_reads_it(tmp_path, name, absolute):
+    prefix = tmp_path / name
+    prefix.parent.mkdir(exist_ok=True)
+    path = str(prefix) if absolute else name
+    tf.compat.v1.train.update_checkpoint_state(str(tmp_path), path, ["ckpt-1", path])
+    assert latest(str(tmp_path)) is None
+    prefix.with_name(prefix.name + ".index").touch()
+    prefix.with_name(prefix.name + "0.index").touch()
+    assert latest(str(tmp_path)) == str(prefix)
+    if not {"*", "\\"} & set(name):  # TensorFlow takes these for patterns
+        assert latest(str(tmp_path)) == tf.train.latest_checkpoint(str(tmp_path))

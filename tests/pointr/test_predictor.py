@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from mate_tf.data.converters import expansion
-from mate_tf.data.converters.examples import Conversion, ExampleConverter
+from mate_tf.data.converters.example_features import Conversion
+from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.interactions import Question, interaction_from_table
 from mate_tf.errors import InputError
 from mate_tf.pointr import predictor
@@ -74,7 +75,7 @@ class Model:
     def conversion(self, interaction, question_index):
         rows, columns = interaction.table.rows, interaction.table.columns
         cuts = (Cut("cells", 1),) if len(rows) > 1 else ()
-        return Conversion(interaction, cuts, tuple(range(len(rows))), tuple(range(len(columns))))
+        return Conversion({}, cuts, tuple(range(len(rows))), tuple(range(len(columns))))
 
     def __call__(self, example):
         return [next(self._outputs)]

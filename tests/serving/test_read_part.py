@@ -1,15 +1,14 @@
 """Cells that a model reads, back in the table that they are from."""
 
 import numpy as np
-import tensorflow as tf
 
-from mate_tf.data.converters.examples import Conversion
+from mate_tf.data.converters.example_features import Conversion
 from mate_tf.serving.read_part import ReadPart
 from mate_tf.tables.linearize import Cut
 
 
 def part(rows, columns, shape, *cuts):
-    return ReadPart(Conversion(tf.train.Example(), cuts, tuple(rows), tuple(columns)), shape)
+    return ReadPart(Conversion({}, cuts, tuple(rows), tuple(columns)), shape)
 
 
 def test_values_are_those_of_the_rows_and_columns_that_were_read():

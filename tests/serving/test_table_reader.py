@@ -13,6 +13,7 @@ from mate_tf.data import features as feature_names
 from mate_tf.data import interactions
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.converters.tokenizer import Tokenizer
+from mate_tf.data.converters.tokenizer_graph import TokenizerGraph
 from mate_tf.serving import numeric, table_reader
 from mate_tf.serving.word_pieces import WordPieces
 from mate_tf.tables import numbers
@@ -33,6 +34,11 @@ def tokenizer(vocab_file):
 
 
 @pytest.fixture(scope="module")
+def graph(tokenizer):
+    return TokenizerGraph(tokenizer)
+
+
+@pytest.fixture(scope="module")
 def word_pieces(tokenizer):
     return tf.function(
         WordPieces(tokenizer, max_words=1000),
@@ -41,20 +47,20 @@ def word_pieces(tokenizer):
     )
 
 
-def same_pieces(word_pieces, tokenizer, texts):
+def same_pieces(word_pieces, graph, texts):
     texts = tf.constant([text.encode("utf-8", "ignore") for text in texts], tf.string)
-    found, expected = word_pieces(texts), tokenizer.to_ids(texts)
+    found, expected = word_pieces(texts), graph.to_ids(texts)
     np.testing.assert_array_equal(found.row_splits, expected.row_splits)
     np.testing.assert_array_equal(found.flat_values, expected.flat_values)
 
 
-def test_letters_of_all_scripts(word_pieces, tokenizer):
+def test_letters_of_all_scripts(word_pieces, graph):
     """Every 29th character there is, alone and within a word."""
     characters = [chr(code) for code in range(1, 0x30000, 29) if not 0xD800 <= code <= 0xDFFF]
-    same_pieces(word_pieces, tokenizer, [*characters, *(f"a{char}1 b" for char in characters)])
+    same_pieces(word_pieces, graph, [*characters, *(f"a{char}1 b" for char in characters)])
 
 
-def test_odd_texts(word_pieces, tokenizer):
+def test_odd_texts(word_pieces, graph):
     texts = ["", " ", "?", "N/A", "x" * 400, "x" * 401, "a" * 399 + "é", "[UNK] [CLS]", "##a"]
     texts += [
         "Ünïcödé 漢字かな",
@@ -64,22 +70,22 @@ def test_odd_texts(word_pieces, tokenizer):
         "tab\tnew\nline\x00nul",
         "\ufffd",
     ]
-    same_pieces(word_pieces, tokenizer, texts)
-    same_pieces(word_pieces, tokenizer, [])
+    same_pieces(word_pieces, graph, texts)
+    same_pieces(word_pieces, graph, [])
     invalid = tf.constant([b"caf\xc3", b"\xff\xfe", b"a\xed\xa0\x80b"])
-    expected = tokenizer.to_ids(invalid)
+    expected = graph.to_ids(invalid)
     np.testing.assert_array_equal(word_pieces(invalid).flat_values, expected.flat_values)
 
 
 @pytest.mark.thorough
 @given(st.lists(st.text(max_size=20), max_size=10))
-def test_any_texts(word_pieces, tokenizer, texts):
-    same_pieces(word_pieces, tokenizer, texts)
+def test_any_texts(word_pieces, graph, texts):
+    same_pieces(word_pieces, graph, texts)
 
 
-def test_words_beyond_the_limit_are_not_read(tokenizer):
+def test_words_beyond_the_limit_are_not_read(tokenizer, graph):
     found = WordPieces(tokenizer, max_words=2)(tf.constant(["1 2 3", "4"]))
-    expected = tokenizer.to_ids(tf.constant(["1 2", "4"]))
+    expected = graph.to_ids(tf.constant(["1 2", "4"]))
     np.testing.assert_array_equal(found.flat_values, expected.flat_values)
 
 

@@ -1,13 +1,14 @@
-"""Values of features: labels and ids of questions, tokens and numbers of tables, shared words."""
+"""Features of examples, and what they are made of: labels, ids, numbers of tables, shared words."""
 
+import dataclasses
 import functools
 import hashlib
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import tensorflow as tf
 
 from mate_tf.data import features, interactions
 from mate_tf.data.converters.tokenizer import CONTINUATION, Encoding, Tokenizer
@@ -15,11 +16,59 @@ from mate_tf.protos import interaction_pb2, table_selection_pb2
 from mate_tf.tables import columns, linearize, numbers, pruning, totals
 from mate_tf.tables.conversion import MODERN, TAPAS
 
+if TYPE_CHECKING:
+    import tensorflow as tf
+
 QUESTION_ID_TOO_LONG = "Question id too long"
 ROW_LENGTH = "Row of another length than the header"
 
 _HASH_MODULUS = 2**32 - 1
 _SELECTION = table_selection_pb2.TableSelection.table_selection_ext
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Conversion:
+    """The features of an example, and the parts of question and table that it lacks.
+
+    It can be unpacked: `example, cuts = conversion`.
+
+    Attributes:
+        values: all features, name -> array; see `complete`.
+        cuts: descriptions of the missing parts.
+        rows, columns: the data rows and columns of the table that the example has, from 0. With the
+            option `renumber_to_fit` the ids 1, 2, … in the example stand for them.
+    """
+
+    values: Mapping[str, np.ndarray]
+    cuts: tuple[linearize.Cut, ...] = ()
+    rows: tuple[int, ...] = ()
+    columns: tuple[int, ...] = ()
+
+    def __eq__(self, other) -> bool:
+        if not isinstance(other, Conversion):
+            return NotImplemented
+        return self._comparable() == other._comparable()
+
+    def _comparable(self) -> tuple:
+        # As bytes, by which NaN equals NaN.
+        values = {
+            name: value.tolist() if value.dtype.kind == "O" else (value.dtype, value.tobytes())
+            for name, value in self.values.items()
+        }
+        return values, self.cuts, self.rows, self.columns
+
+    def __iter__(self) -> Iterator:
+        return iter((self.example, self.cuts))
+
+    @property
+    def example(self) -> "tf.train.Example":
+        """The features as an example, made anew each time."""
+        return to_example(self.values)
+
+    @property
+    def examples(self) -> tuple["tf.train.Example", ...]:
+        """Tuple of the question's only example, as for other converters."""
+        return (self.example,)
 
 
 class Rebuilt:
@@ -64,32 +113,51 @@ def example_features(
     }
 
 
-def to_example(
+def complete(
     values: Mapping[str, Sequence],
     length: int,
     specs: Sequence[features.Feature] = features.ALL,
-) -> tf.train.Example:
-    """Makes an example with all features of `specs`.
+) -> dict[str, np.ndarray]:
+    """Returns all features of `specs` as arrays, those per token padded.
 
     Args:
         values: name -> <int or float>[num_tokens] of features per token, or [size] of others.
             Missing features per token are padding only.
         length: features per token are padded to this length.
+
+    Returns:
+        name -> <dtype>[length] of features per token, [size] of others; the dtype is
+        `Feature.array_dtype`.
     """
-    example = tf.train.Example()
+    found = {}
     for spec in specs:
         value = values.get(spec.name, ())
         if spec.per_token:
-            padded = np.full(length, spec.padding, np.float32 if "float" in spec.dtype else int)
+            padded = np.full(length, spec.padding, spec.array_dtype)
             padded[: len(value)] = value
-            value = padded.tolist()
-        feature = example.features.feature[spec.name]
-        if spec.dtype == "string":
-            feature.bytes_list.value.extend(value)
-        elif spec.dtype == "float32":
-            feature.float_list.value.extend(value)
+            found[spec.name] = padded
         else:
-            feature.int64_list.value.extend(value)
+            found[spec.name] = np.array(value, spec.array_dtype)
+    return found
+
+
+def to_example(values: Mapping[str, np.ndarray]) -> "tf.train.Example":
+    """Makes the example of features.
+
+    Args:
+        values: name -> <dtype>[values], all that the example is to have; see `complete`.
+    """
+    import tensorflow as tf
+
+    example = tf.train.Example()
+    for name, value in values.items():
+        feature = example.features.feature[name]
+        if value.dtype.kind == "O":
+            feature.bytes_list.value.extend(value.tolist())
+        elif value.dtype.kind == "f":
+            feature.float_list.value.extend(value.tolist())
+        else:
+            feature.int64_list.value.extend(value.tolist())
     return example
 
 

@@ -1,23 +1,23 @@
-"""Converts interactions to tf.train.Examples, with the same features as google-research/tapas."""
+"""Converts interactions to examples, with the same features as google-research/tapas."""
 
 import collections
 import contextlib
 import dataclasses
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import tensorflow as tf
 
 from mate_tf.data import interactions
 from mate_tf.data.converters import table_windows
 from mate_tf.data.converters.example_features import (
+    Conversion,
     TableFeatures,
+    complete,
     example_features,
     selected_tokens,
     shared_words,
-    to_example,
 )
 from mate_tf.data.converters.expansion import Shown
 from mate_tf.data.converters.table_windows import Windows
@@ -25,39 +25,15 @@ from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables import linearize, pruning
 from mate_tf.tables.conversion import ConversionConfig
-from mate_tf.tables.linearize import ConversionError, Cut
+from mate_tf.tables.linearize import ConversionError
+
+if TYPE_CHECKING:
+    import tensorflow as tf
 
 INVALID_ANSWER = "Invalid answer"
 ANSWER_NOT_FOUND = "Couldn't find all answers"
 
 _CACHED_TABLES = 64
-
-
-@dataclasses.dataclass(frozen=True)
-class Conversion:
-    """An example, and the parts of question and table that it lacks.
-
-    It can be unpacked: `example, cuts = conversion`.
-
-    Attributes:
-        example: the example.
-        cuts: descriptions of the missing parts.
-        rows, columns: the data rows and columns of the table that the example has, from 0. With the
-            option `renumber_to_fit` the ids 1, 2, … in the example stand for them.
-    """
-
-    example: tf.train.Example
-    cuts: tuple[Cut, ...] = ()
-    rows: tuple[int, ...] = ()
-    columns: tuple[int, ...] = ()
-
-    def __iter__(self) -> Iterator:
-        return iter((self.example, self.cuts))
-
-    @property
-    def examples(self) -> tuple[tf.train.Example, ...]:
-        """Tuple of the question's only example, as for other converters."""
-        return (self.example,)
 
 
 class ExampleConverter:
@@ -115,7 +91,7 @@ class ExampleConverter:
 
     def convert(
         self, interaction: interaction_pb2.Interaction, question_index: int
-    ) -> tf.train.Example:
+    ) -> "tf.train.Example":
         """Converts one question and returns its example; see `conversion`."""
         return self.conversion(interaction, question_index).example
 
@@ -186,7 +162,7 @@ class ExampleConverter:
             self._mark_matches(values, sequence)
             values.update(example_features(question, trim_id=True))
             return Conversion(
-                to_example(values, self.max_seq_length),
+                complete(values, self.max_seq_length),
                 sequence.cuts,
                 tuple(rows[sequence.rows].tolist()),
                 tuple(columns[sequence.columns].tolist()),
@@ -195,7 +171,7 @@ class ExampleConverter:
         rows = divide(np.arange(len(lengths) - 1))
         return Windows(rows, columns, words, divide, convert)
 
-    def empty_example(self) -> tf.train.Example:
+    def empty_example(self) -> "tf.train.Example":
         """Returns an example without a table, to fill up batches."""
         interaction = interaction_pb2.Interaction()
         interaction.questions.add(id=interactions.PADDING_QUESTION_ID)
@@ -242,7 +218,7 @@ class ExampleConverter:
             values["row_ids"] = np.searchsorted(rows + 1, sequence.row_ids, side="right")
             values["column_ids"] = np.searchsorted(columns + 1, sequence.column_ids, side="right")
         return Conversion(
-            to_example(values, self.max_seq_length),
+            complete(values, self.max_seq_length),
             sequence.cuts,
             tuple(rows.tolist()),
             tuple(columns.tolist()),

@@ -2,13 +2,18 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import tensorflow as tf
 
 from mate_tf.data import interactions
-from mate_tf.data.converters.example_features import Rebuilt, example_features, to_example
-from mate_tf.data.converters.examples import Conversion
+from mate_tf.data.converters.example_features import (
+    Conversion,
+    Rebuilt,
+    complete,
+    example_features,
+    to_example,
+)
 from mate_tf.data.converters.tokenizer import (
     CLS,
     REQUIRED_PIECES,
@@ -21,6 +26,9 @@ from mate_tf.errors import InputError
 from mate_tf.files.atomic import write_text
 from mate_tf.protos import interaction_pb2, second_text_pb2
 from mate_tf.tables.linearize import ConversionError, Cut
+
+if TYPE_CHECKING:
+    import tensorflow as tf
 
 NO_TEXT = "No text"
 NO_PAIR = "No pair of texts"
@@ -213,7 +221,7 @@ class SequenceConverter(Rebuilt):
 
     def convert(
         self, interaction: interaction_pb2.Interaction, question_index: int = 0
-    ) -> tf.train.Example:
+    ) -> "tf.train.Example":
         """Converts one question.
 
         Returns:
@@ -244,10 +252,13 @@ class SequenceConverter(Rebuilt):
         """Returns the texts of a question, in the order in which `_conversion` gets their ids."""
         return texts(question)
 
-    def empty_example(self) -> tf.train.Example:
+    def empty_example(self) -> "tf.train.Example":
         """Returns an example of one token, [CLS], to fill up batches."""
+        return to_example(self._empty())
+
+    def _empty(self) -> dict[str, np.ndarray]:
         question = interaction_pb2.Question(id=interactions.PADDING_QUESTION_ID)
-        return self._example(question, [[self._start]])
+        return self._values(question, [[self._start]])
 
     def _conversion(self, question, encoded: Sequence[np.ndarray]) -> Conversion:
         """Converts a question with the ids <int32>[tokens] of its texts."""
@@ -268,7 +279,7 @@ class SequenceConverter(Rebuilt):
         cut = [self._fitted(texts) for texts in sequences]
         lost = _num_tokens(sequences) - _num_tokens(cut)
         parts = [self._delimited(texts) for texts in cut]
-        return Conversion(self._example(question, parts), (Cut(CUT, lost),) if lost else ())
+        return Conversion(self._values(question, parts), (Cut(CUT, lost),) if lost else ())
 
     def _fitted(self, texts: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Cuts the tokens of one or two texts so that they fit into a sequence."""
@@ -284,8 +295,8 @@ class SequenceConverter(Rebuilt):
         first, *others = (np.concatenate([ids, self._end]) for ids in texts)
         return [np.concatenate([self._start, first]), *others]
 
-    def _example(self, question, sequences: Sequence[Sequence[np.ndarray]]) -> tf.train.Example:
-        """Makes the example of sequences of texts, each padded to its part of the length.
+    def _values(self, question, sequences: Sequence[Sequence[np.ndarray]]) -> dict[str, np.ndarray]:
+        """Makes the features of sequences of texts, each padded to its part of the length.
 
         Segment ids are positions of texts in their sequence, or with towers those of sequences.
         """
@@ -298,7 +309,7 @@ class SequenceConverter(Rebuilt):
                 values["input_mask"][tokens] = 1
                 values["segment_ids"][tokens] = number if self._num_towers > 1 else position
                 begin += len(ids)
-        return to_example(values | example_features(question), self.max_seq_length, SEQUENCE)
+        return complete(values | example_features(question), self.max_seq_length, SEQUENCE)
 
 
 def _num_tokens(sequences: Sequence[Sequence[np.ndarray]]) -> int:
@@ -346,9 +357,8 @@ class TargetConverter(SequenceConverter):
         # Targets of all kinds of tokens end with [SEP], by which a decoder knows that they end.
         self._target_end = np.array([self._tokens.pieces.index(SEP)], np.int32)
 
-    def empty_example(self) -> tf.train.Example:
-        """Returns an example of one token, [CLS], with nothing to write, to fill up batches."""
-        return self._with_target(super().empty_example(), [])
+    def _empty(self) -> dict[str, np.ndarray]:
+        return self._with_target(super()._empty(), [])
 
     def _texts(self, question) -> list[str]:
         """Returns the text and the target; only the text if there is no target."""
@@ -362,12 +372,11 @@ class TargetConverter(SequenceConverter):
         kept = target[: self.max_target_length - _SPECIAL]
         lost = len(target) - len(kept)
         return Conversion(
-            self._with_target(made.example, np.concatenate([self._start, kept, self._target_end])),
+            self._with_target(made.values, np.concatenate([self._start, kept, self._target_end])),
             (*made.cuts, Cut(TARGET_CUT, lost)) if lost else made.cuts,
         )
 
-    def _with_target(self, example, ids: Sequence[int]) -> tf.train.Example:
-        padded = np.zeros(self.max_target_length, int)
+    def _with_target(self, values, ids: Sequence[int]) -> dict[str, np.ndarray]:
+        padded = np.zeros(self.max_target_length, np.int32)
         padded[: len(ids)] = ids
-        example.features.feature[TARGET.name].int64_list.value.extend(padded.tolist())
-        return example
+        return values | {TARGET.name: padded}

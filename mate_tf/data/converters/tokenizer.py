@@ -1,23 +1,20 @@
-"""WordPiece tokenizer with tensorflow_text, the same graph for offline conversion and serving.
+"""WordPiece tokenizer: BERT's uncased one, in plain Python and NumPy.
 
-The result equals that of BERT's original (Python) uncased tokenizer. The BERT tokenizers of
-tensorflow_text fold case with NFKC, which differs for fractions, full-width forms, ligatures and
-more. So clean-up, lower case and the split into words are implemented here. Only the split of words
-into pieces is done by tensorflow_text.
+`data.converters.tokenizer_graph` has the same as a graph of TensorFlow, for strings in SavedModels.
 """
 
+import array
 import itertools
 import os
 import re
-import types
 import typing
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
-import tensorflow as tf
-import tensorflow_text as tf_text
 
 from mate_tf.errors import InputError
+from mate_tf.files import paths
 
 CLS, SEP, PAD, UNK, MASK, EMPTY = "[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]", "[EMPTY]"
 REQUIRED_PIECES = (PAD, UNK, CLS, SEP)
@@ -25,17 +22,22 @@ CONTINUATION = "##"
 MAX_WORD_CHARACTERS = 400
 """Longer words become [UNK], as in BERT's tokenizer."""
 
-_REPLACEMENT_CHARACTER = "\ufffd"
-_SPACES = r"[\t\n\r\pZ]"
-_INVISIBLE = r"[\p{Cc}\p{Cf}]"
-_ACCENTS = r"\p{Mn}"
+# Control characters, which no normalized text has: between texts, and for one without content.
+_END, _NOTHING = "\x00", "\x01"
+_NO_PIECE = -1
+
+_MARKS = r"!-/:-@\[-`{-~"
+_WORD = re.compile(rf"[{_MARKS}\x00\x01]|[^ {_MARKS}\x00\x01]+")
+# These are the texts for which `tables.text.format_text` returns EMPTY.
+_EMPTY = re.compile(r"[\W_]*|\s*n/a\s*", re.IGNORECASE)
+_PLAIN_AND_EMPTY = re.compile(rf"\x00(?:[ {_MARKS}]*| *n/a *)(?=\x00)")
 _IDEOGRAPHS = (
-    r"\x{3400}-\x{4DBF}\x{4E00}-\x{9FFF}\x{F900}-\x{FAFF}"
-    r"\x{20000}-\x{2A6DF}\x{2A700}-\x{2CEAF}\x{2F800}-\x{2FA1F}"
+    *(range(0x3400, 0x4DC0), range(0x4E00, 0xA000), range(0xF900, 0xFB00)),
+    *(range(0x20000, 0x2A6E0), range(0x2A700, 0x2CEB0), range(0x2F800, 0x2FA20)),
 )
-_WORDS_BY_THEMSELVES = rf"([\pP!-/:-@\[-`{{-~{_IDEOGRAPHS}])"
-_HAS_CONTENT = r"(?s).*[\pL\pN].*"
-_NOT_AVAILABLE = r"(?i)[\s\v\x1c-\x1f\x{85}\pZ]*n/a[\s\v\x1c-\x1f\x{85}\pZ]*"
+
+_TEXTS_AT_A_TIME = 10_000
+_MOST_CACHED = 50_000
 
 
 class Encoding(typing.NamedTuple):
@@ -52,13 +54,12 @@ class Encoding(typing.NamedTuple):
     word_starts: np.ndarray
 
 
-class Tokenizer(tf.Module):
+class Tokenizer:
     """BERT's uncased tokenizer. A text without letters and digits is the one piece [EMPTY].
 
     ```
     tokenizer = Tokenizer("vocab.txt")
     tokenizer.tokenize(["Losing team", "?"])    # [["losing", "team"], ["[EMPTY]"]]
-    tokenizer.to_ids(tf.constant(["Losing team", "?"]))    # ragged, also inside a SavedModel
     ```
 
     The vocabulary of TAPAS has [EMPTY] as id 1, which is [unused0] in BERT. In a vocabulary without
@@ -81,70 +82,34 @@ class Tokenizer(tf.Module):
     """
 
     def __init__(self, vocab_file: str | os.PathLike):
-        super().__init__(name="tokenizer")
         self.vocab_file = os.fspath(vocab_file)
         self.pieces = read_vocabulary(vocab_file)
-        # Not a plain dict, since tf.Module tracks every entry of it.
-        self._id_of = types.MappingProxyType({p: index for index, p in enumerate(self.pieces)})
+        self._id_of = {piece: index for index, piece in enumerate(self.pieces)}
         self.pad_id, self.unk_id, self.cls_id, self.sep_id = self.ids(REQUIRED_PIECES)
         self.mask_id = self._id_of.get(MASK)
         unused = (piece for piece in self.pieces if piece.startswith("[unused"))
         self.empty_piece = EMPTY if EMPTY in self._id_of else next(unused, UNK)
         self.empty_id = self._id_of[self.empty_piece]
         self.continues = np.array([piece.startswith(CONTINUATION) for piece in self.pieces])
-        self._wordpiece = tf_text.FastWordpieceTokenizer(
-            list(self.pieces),
-            suffix_indicator=CONTINUATION,
-            max_bytes_per_word=4 * MAX_WORD_CHARACTERS,
-            token_out_type=tf.int32,
-            unknown_token=UNK,
-            no_pretokenization=True,
-        )
-
-    # AutoGraph has nothing to convert here and would make tracing slow.
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)], autograph=False)
-    def to_ids(self, texts):
-        """Tokenizes texts in TensorFlow.
-
-        Args:
-            texts: <string>[num_texts], UTF-8; invalid bytes are dropped.
-
-        Returns:
-            <int32>[num_texts, (pieces)], ragged ids, at least one piece for each text.
-        """
-        texts = tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="ignore")
-        # Brackets are separate words, so no word of the text equals a special piece. [EMPTY] and
-        # [UNK] can therefore be put among the words, and they keep their ids.
-        words = tf.strings.split(
-            tf.where(is_empty(texts), self.empty_piece, separate_words(clean(texts)))
-        )
-        too_long = tf.strings.length(words.flat_values, "UTF8_CHAR") > MAX_WORD_CHARACTERS
-        words = words.with_flat_values(tf.where(too_long, UNK, words.flat_values))
-        pieces = self._wordpiece.tokenize(words.flat_values)
-        return tf.RaggedTensor.from_row_splits(
-            pieces.flat_values, tf.gather(pieces.row_splits, words.row_splits), validate=False
-        )
+        self._split = _Split(self._id_of, self.unk_id, self.empty_id)
 
     def encode(self, texts: Iterable[str]) -> Encoding:
-        """Tokenizes texts; returns NumPy arrays."""
-        # Lone surrogates cannot be encoded. They are dropped, like other invalid characters.
-        encoded = [text.encode("utf-8", "ignore") for text in texts]
+        """Tokenizes texts; characters that cannot be encoded, lone surrogates, are dropped."""
+        texts = list(texts)
         parts, splits = [], [np.zeros(1, np.int64)]
-        # Not all in one call: TensorFlow copies the texts several times.
-        for begin in range(0, max(len(encoded), 1), _TEXTS_AT_A_TIME):
-            part = encoded[begin : begin + _TEXTS_AT_A_TIME]
-            with tf.device("CPU:0"):
-                ragged = self.to_ids(tf.constant(part, tf.string, shape=[len(part)]))
-            parts.append(ragged.flat_values.numpy())
-            splits.append(splits[-1][-1] + ragged.row_splits.numpy()[1:])
-        ids = np.concatenate(parts)
+        # Not all at once: each word is an object.
+        for begin in range(0, len(texts), _TEXTS_AT_A_TIME):
+            self._split.forget()
+            ids = self._split(texts[begin : begin + _TEXTS_AT_A_TIME])
+            ends = np.flatnonzero(ids == _NO_PIECE)
+            splits.append(splits[-1][-1] + (ends - np.arange(len(ends)))[1:])
+            parts.append(ids[ids != _NO_PIECE])
+        ids = np.concatenate([np.zeros(0, np.int32), *parts])
         return Encoding(ids, np.concatenate(splits), ~self.continues[ids])
 
     def normalize(self, texts: Iterable[str]) -> list[str]:
         """Returns the cleaned texts, with spaces between words."""
-        encoded = [text.encode("utf-8", "ignore") for text in texts]
-        normal = separate_words(clean(tf.constant(encoded, tf.string, shape=[len(encoded)])))
-        return [text.decode("utf-8") for text in normal.numpy()]
+        return [_normalized(_valid(text)) for text in texts]
 
     def encode_groups(self, groups: Iterable[Iterable[str]]) -> list[Encoding]:
         """Tokenizes groups of texts in one call; returns one `Encoding` per group."""
@@ -177,7 +142,134 @@ class Tokenizer(tf.Module):
         return [self._id_of[piece] for piece in pieces]
 
 
-_TEXTS_AT_A_TIME = 50_000
+class _Split(dict):
+    """Word pieces of normalized words, kept for the next time that a word is met.
+
+    Args:
+        id_of: the vocabulary, piece -> id.
+        unk_id, empty_id: ids of [UNK], and of a text without content.
+    """
+
+    def __init__(self, id_of: dict[str, int], unk_id: int, empty_id: int):
+        self._starts, self._continuations = _Pieces(), _Pieces()
+        for piece, index in id_of.items():
+            if piece.startswith(CONTINUATION):
+                self._continuations.add(piece.removeprefix(CONTINUATION), index)
+            else:
+                self._starts.add(piece, index)
+        self._unknown = _packed([unk_id])
+        self._special = {_END: _packed([_NO_PIECE]), _NOTHING: _packed([empty_id])}
+
+    def __call__(self, texts: Iterable[str]) -> np.ndarray:
+        """Returns the ids <int32>[n] of texts, `_NO_PIECE` before each and at the end."""
+        # All in a few calls for all texts, as a call for each takes several times as long.
+        normal = [
+            text.lower() if text.isascii() and text.isprintable() else _normalized_or_nothing(text)
+            for text in texts
+        ]
+        joined = _END.join(["", *normal, ""])
+        words = _WORD.findall(_PLAIN_AND_EMPTY.sub(_END + _NOTHING, joined))
+        return np.frombuffer(b"".join(map(self.__getitem__, words)), np.int32)
+
+    def forget(self) -> None:
+        """Limits the memory, between two calls."""
+        if len(self) > _MOST_CACHED:
+            self.clear()
+
+    def __missing__(self, word: str) -> bytes:
+        self[word] = found = self._special.get(word) or self._pieces(word)
+        return found
+
+    def _pieces(self, word: str) -> bytes:
+        """Splits a word, always into the longest piece that fits; returns <int32>[n] as bytes."""
+        if len(word) > MAX_WORD_CHARACTERS:
+            return self._unknown
+        found, begin, known = [], 0, self._starts
+        while begin < len(word):
+            end = min(begin + known.longest.get(word[begin : begin + 2], 1), len(word))
+            while (piece := known.get(word[begin:end])) is None:
+                end -= 1
+                if end == begin:
+                    return self._unknown
+            found.append(piece)
+            begin, known = end, self._continuations
+        return _packed(found)
+
+
+def _packed(ids: Sequence[int]) -> bytes:
+    return array.array("i", ids).tobytes()
+
+
+class _Pieces(dict):
+    """Pieces that begin, or continue, a word -> their ids.
+
+    Attributes:
+        longest: the first two characters of pieces -> characters of the longest one.
+    """
+
+    def __init__(self):
+        self.longest: dict[str, int] = {}
+
+    def add(self, piece: str, index: int) -> None:
+        """Adds a piece."""
+        self[piece] = index
+        begin = piece[:2]
+        self.longest[begin] = max(len(piece), self.longest.get(begin, 1))
+
+
+class _Characters(dict):
+    """Table for `str.translate`: code -> text, filled when a character is first met.
+
+    Args:
+        function: function from a character to the text in its place.
+    """
+
+    def __init__(self, function: Callable[[str], str]):
+        self._function = function
+
+    def __missing__(self, code: int) -> str:
+        found = self._function(chr(code))
+        if len(self) < _MOST_CACHED:
+            self[code] = found
+        return found
+
+
+def _cleaned(character: str) -> str:
+    """Returns a space for white space, nothing for invisible characters."""
+    category = unicodedata.category(character)
+    if character in "\t\n\r" or category[0] == "Z":
+        return " "
+    return "" if character == "\ufffd" or category in ("Cc", "Cf") else character
+
+
+def _separated(character: str) -> str:
+    """Returns nothing for accents; puts spaces around punctuation marks and ideographs."""
+    category, code = unicodedata.category(character), ord(character)
+    if category == "Mn":
+        return ""
+    is_mark = category[0] == "P" or (code < 128 and not character.isalnum() and code > 32)
+    return f" {character} " if is_mark or any(code in each for each in _IDEOGRAPHS) else character
+
+
+_CLEANED, _SEPARATED = _Characters(_cleaned), _Characters(_separated)
+
+
+def _normalized(text: str) -> str:
+    """Returns a text in lower case without accents, with spaces around words."""
+    # NFKC, which TensorFlow Text has in its tokenizer, would change fractions, ligatures and more.
+    lower = text.translate(_CLEANED).lower()
+    return unicodedata.normalize("NFD", lower).translate(_SEPARATED)
+
+
+def _normalized_or_nothing(text: str) -> str:
+    """Returns a text that is not plain ASCII as normalized, `_NOTHING` for one without content."""
+    valid = _valid(text)
+    return _NOTHING if _EMPTY.fullmatch(valid) else _normalized(valid)
+
+
+def _valid(text: str) -> str:
+    return text if text.isascii() else text.encode("utf-8", "ignore").decode("utf-8")
+
 
 _MOST_BYTES = 256
 """Longest word piece that TensorFlow Text takes."""
@@ -191,12 +283,11 @@ def read_vocabulary(vocab_file: str | os.PathLike) -> tuple[str, ...]:
     """
     name = os.fspath(vocab_file)
     try:
-        with tf.io.gfile.GFile(name, "rb") as file:
-            text = file.read().decode("utf-8")
+        text = paths.read_bytes(name).decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{name}: not a vocabulary, it is not UTF-8 text ({error})") from error
-    except tf.errors.OpError as error:
-        raise InputError(f"{name}: cannot read the vocabulary: {error.message}") from error
+    except OSError as error:
+        raise InputError(f"{name}: cannot read the vocabulary: {error}") from error
     if "\x00" in text:
         raise InputError(f"{name}: not a vocabulary, it has binary content")
     pieces = tuple(line.strip() for line in text.rstrip().split("\n"))
@@ -221,46 +312,6 @@ def _check_pieces(name: str, pieces: Sequence[str]) -> None:
     missing = [piece for piece in REQUIRED_PIECES if piece not in first_line]
     if missing:
         raise InputError(f"{name}: the vocabulary lacks {', '.join(missing)}")
-
-
-def decompose(texts):
-    """Decomposes letters with accents (NFD), <string>[...]: accents become separate characters."""
-    return tf_text.normalize_utf8(texts, "NFD")
-
-
-def clean(texts, decompose=decompose):
-    """Normalizes white space to spaces, removes control characters and accents, lower-cases.
-
-    Args:
-        texts: <string>[...], UTF-8.
-        decompose: function that separates accents from their letters; it may also remove them.
-    """
-    texts = tf.strings.regex_replace(texts, _REPLACEMENT_CHARACTER, "")
-    texts = tf.strings.regex_replace(texts, _SPACES, " ")
-    texts = tf.strings.regex_replace(texts, _INVISIBLE, "")
-    texts = tf.strings.lower(texts, encoding="utf-8")
-    return without_accents(decompose(texts))
-
-
-def without_accents(texts):
-    """Removes accents that are separate characters from <string>[...]."""
-    return tf.strings.regex_replace(texts, _ACCENTS, "")
-
-
-def separate_words(texts):
-    """Puts spaces around each punctuation mark and each ideograph of <string>[...]."""
-    return tf.strings.regex_replace(texts, _WORDS_BY_THEMSELVES, r" \1 ")
-
-
-def is_empty(texts):
-    """Returns <bool>[...], true for texts without letters and digits and for "n/a".
-
-    These are the texts for which `tables.text.format_text` returns EMPTY.
-    """
-    return tf.logical_or(
-        tf.logical_not(tf.strings.regex_full_match(texts, _HAS_CONTENT)),
-        tf.strings.regex_full_match(texts, _NOT_AVAILABLE),
-    )
 
 
 _WITHOUT_SPACE_BEFORE = re.compile(r" ([.,;:!?%)\]}])(?= |$)")

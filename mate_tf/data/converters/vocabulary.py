@@ -3,20 +3,7 @@
 import string
 from collections.abc import Iterable, Iterator
 
-import tensorflow as tf
-from tensorflow_text.tools.wordpiece_vocab import bert_vocab_from_dataset as builder
-
-from mate_tf.data.converters.tokenizer import (
-    CLS,
-    CONTINUATION,
-    EMPTY,
-    MASK,
-    PAD,
-    SEP,
-    UNK,
-    clean,
-    separate_words,
-)
+from mate_tf.data.converters.tokenizer import CLS, CONTINUATION, EMPTY, MASK, PAD, SEP, UNK
 from mate_tf.protos import interaction_pb2
 
 # [PAD] is 0 and [EMPTY] is 1, as in TAPAS's vocabulary.
@@ -45,6 +32,11 @@ def learn(interactions: Iterable[interaction_pb2.Interaction], size: int) -> lis
     Returns:
         the pieces, the special ones first.
     """
+    import tensorflow as tf
+    from tensorflow_text.tools.wordpiece_vocab import bert_vocab_from_dataset as builder
+
+    from mate_tf.data.converters.tokenizer_graph import clean, separate_words
+
     texts = tf.data.Dataset.from_tensor_slices(list(_texts(interactions)))
     # Words are the tokenizer's; the builder's own splitting leaves them as they are.
     words = texts.batch(_TOGETHER).map(lambda batch: separate_words(clean(batch)))

@@ -1,23 +1,30 @@
-"""Converts questions about a text to tf.train.Examples, with several windows for a long text.
+"""Converts questions about a text to examples, with several windows for a long text.
 
 The text is the only cell of a table, and spans are predicted as in the cells of POINTR.
 """
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import tensorflow as tf
 
 from mate_tf.data import interactions
-from mate_tf.data.converters.example_features import Rebuilt, example_features, to_example
+from mate_tf.data.converters.example_features import (
+    Rebuilt,
+    complete,
+    example_features,
+    to_example,
+)
 from mate_tf.data.converters.offsets import Offsets
 from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.errors import InputError
 from mate_tf.protos import answer_spans_pb2, interaction_pb2
 from mate_tf.tables.linearize import ConversionError, Cut
+
+if TYPE_CHECKING:
+    import tensorflow as tf
 
 CUT = "question tokens"
 
@@ -53,12 +60,17 @@ class Windows(NamedTuple):
     """The examples of one question, one per window, and the parts of the question they lack.
 
     Attributes:
-        examples: the examples.
+        values: all features of each example, name -> array; see `example_features.complete`.
         cuts: descriptions of the missing parts.
     """
 
-    examples: tuple[tf.train.Example, ...]
+    values: tuple[Mapping[str, np.ndarray], ...]
     cuts: tuple[Cut, ...] = ()
+
+    @property
+    def examples(self) -> tuple["tf.train.Example", ...]:
+        """The examples, made anew each time."""
+        return tuple(map(to_example, self.values))
 
 
 class WindowConverter(Rebuilt):
@@ -133,11 +145,11 @@ class WindowConverter(Rebuilt):
                 except ConversionError as error:
                     yield error
 
-    def empty_example(self) -> tf.train.Example:
+    def empty_example(self) -> "tf.train.Example":
         """Returns an example of one token, [CLS], to fill up batches."""
         question = interaction_pb2.Question(id=interactions.PADDING_QUESTION_ID)
         values = {"input_ids": [self._tokenizer.cls_id], "input_mask": [1]}
-        return to_example(values | example_features(question), self.max_seq_length)
+        return to_example(complete(values | example_features(question), self.max_seq_length))
 
     def _conversion(self, question, table_id, question_ids, text_ids, gold) -> Windows:
         """Makes the windows of a question; ids are <int32>[tokens], `gold` is of `_gold_tokens`."""
@@ -145,14 +157,14 @@ class WindowConverter(Rebuilt):
         lost = len(question_ids) - len(kept)
         room = self.max_seq_length - len(kept) - _NUM_SPECIAL
         beyond = max(len(text_ids) - room, 0)
-        examples = tuple(
+        values = tuple(
             self._window(question, table_id, kept, text_ids[start : start + room], start, gold)
             for start in range(0, beyond + self._stride, self._stride)
         )
-        return Windows(examples, (Cut(CUT, lost),) if lost else ())
+        return Windows(values, (Cut(CUT, lost),) if lost else ())
 
     def _window(self, question, table_id, question_ids, window, start: int, gold):
-        """Makes the example of the window that begins with token `start` of the text."""
+        """Makes the features of the window that begins with token `start` of the text."""
         cls, sep = self._tokenizer.cls_id, self._tokenizer.sep_id
         own = np.array([cls, *question_ids, sep, *window, sep])
         begin = len(question_ids) + 2
@@ -175,7 +187,7 @@ class WindowConverter(Rebuilt):
             "label_ids": labels,
         }
         named = interaction_pb2.Question(id=window_id(question.id, start), answer=question.answer)
-        return to_example(values | example_features(named, table_id), self.max_seq_length)
+        return complete(values | example_features(named, table_id), self.max_seq_length)
 
 
 _NOWHERE = (-1, -1)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from official.modeling.hyperparams import base_config
 
-from mate_tf.data.converters.examples import Conversion
+from mate_tf.data.converters.example_features import Conversion
 from mate_tf.data.converters.sequences import TargetConverter, texts
 from mate_tf.data.converters.tokenizer import CONTINUATION, MASK
 from mate_tf.errors import InputError

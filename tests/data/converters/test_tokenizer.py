@@ -1,4 +1,4 @@
-"""Word pieces equal those of BERT's Python tokenizer, in and out of the graph."""
+"""Word pieces equal those of BERT's Python tokenizer."""
 
 import csv
 import json
@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from official.nlp.tools import tokenization
 
+from mate_tf.data.converters import tokenizer as tokenizer_module
 from mate_tf.data.converters.tokenizer import (
     MAX_WORD_CHARACTERS,
     Detokenizer,
@@ -148,18 +149,21 @@ def test_equals_the_reference_on_any_text(tokenizer, reference, known, texts):
     assert tokenizer.tokenize(texts) == [reference(text) for text in texts]
 
 
-def test_works_inside_a_saved_model(tokenizer, tmp_path):
-    tf.saved_model.save(tokenizer, str(tmp_path))
-    loaded = tf.saved_model.load(str(tmp_path))
-    texts = tf.constant([text.encode() for text in HARD])
-    assert loaded.to_ids(texts).to_list() == tokenizer.to_ids(texts).to_list()
-    assert loaded.to_ids(texts).dtype == tf.int32
-
-
 def test_no_texts_and_invalid_characters(tokenizer):
     assert tokenizer.tokenize([]) == []
     assert tokenizer.tokenize(["a\ud800b"]) == [["ab"]]
-    assert tokenizer.to_ids(tf.constant([b"a\xffb"])).to_list() == [tokenizer.ids(["ab"])]
+    assert tokenizer.encode([]).ids.dtype == tokenizer.encode(["a"]).ids.dtype == np.int32
+
+
+def test_a_full_cache_changes_nothing(vocab_file, monkeypatch):
+    texts = ["ab a", "b", "é/a", "?", "aé b1"]
+    expected = Tokenizer(vocab_file(PIECES)).tokenize(texts)
+    monkeypatch.setattr(tokenizer_module, "_MOST_CACHED", 2)
+    monkeypatch.setattr(tokenizer_module, "_TEXTS_AT_A_TIME", 2)
+    own = Tokenizer(vocab_file(PIECES))
+    assert own.tokenize(texts) == expected
+    assert own.tokenize(texts) == expected
+    assert expected == [["a", "##b", "a"], ["b"], ["[UNK]", "/", "a"], ["[EMPTY]"], ["[UNK]"] * 2]
 
 
 def test_empty_piece(vocab_file, tokenizer):
