@@ -14,7 +14,6 @@ from mate_tf.serving import confidence, names, notes, whole
 from mate_tf.serving.answer import Answer, of_cells, of_class
 from mate_tf.serving.prepared import PreparedTable
 from mate_tf.serving.read_part import ReadPart, described
-from mate_tf.serving.served import ServedModel
 from mate_tf.tables import linearize
 
 WHOLE = "whole"
@@ -38,7 +37,7 @@ class Asking:
     """Asks one model.
 
     Args:
-        model: the model.
+        model: a `ServedModel` or `EngineServed`.
         calibration: of its answers; None: without.
         batch_size: examples that it computes at a time.
         reads_whole: tables that do not fit are read in windows. Otherwise a part of them is read.
@@ -46,7 +45,7 @@ class Asking:
 
     def __init__(
         self,
-        model: ServedModel,
+        model,
         calibration: Calibration | None,
         batch_size: int = 16,
         reads_whole: bool = False,
@@ -93,7 +92,7 @@ class Asking:
         outputs = {}
         for start in range(0, len(order), self._batch_size):
             batch = order[start : start + self._batch_size]
-            found = self._model(*(parts[index].example for index in batch))
+            found = self._model.compute([parts[index] for index in batch])
             outputs.update(zip(batch, found, strict=True))
         return [outputs[index] for index in range(len(parts))]
 
