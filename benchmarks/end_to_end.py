@@ -11,8 +11,8 @@ loads it in a process of its own and answers the same questions, one chunk of th
 those of WikiTableQuestions' dev split, or of HybridQA's with expanded cells. The ratio of a chunk
 is that of the seconds of Hugging Face's best precision and batch size to those of the side. Then
 the commands `--mode=create_data` and `--mode=predict` answer all questions; their seconds include
-the start of the programs. The time of mate-tf has four parts: reading of tables, conversion to features, model,
-and decoding of the answers. Prints tables, writes JSON and a plot.
+the start of the programs. The time of mate-tf has four parts: reading of tables, conversion to
+features, model, and decoding of the answers. Prints tables, writes JSON and a plot.
 """
 
 import argparse
