@@ -99,7 +99,7 @@ class Tokenizer:
         parts, splits = [], [np.zeros(1, np.int64)]
         # Not all at once: each word is an object.
         for begin in range(0, len(texts), _TEXTS_AT_A_TIME):
-            self._split.forget()
+            self._split.make_room()
             ids = self._split(texts[begin : begin + _TEXTS_AT_A_TIME])
             ends = np.flatnonzero(ids == _NO_PIECE)
             splits.append(splits[-1][-1] + (ends - np.arange(len(ends)))[1:])
@@ -171,19 +171,21 @@ class _Split(dict):
         words = _WORD.findall(_PLAIN_AND_EMPTY.sub(_END + _NOTHING, joined))
         return np.frombuffer(b"".join(map(self.__getitem__, words)), np.int32)
 
-    def forget(self) -> None:
-        """Limits the memory, between two calls."""
-        if len(self) > _MOST_CACHED:
+    def make_room(self) -> None:
+        """Forgets all words if no more are kept."""
+        if len(self) >= _MOST_CACHED:
             self.clear()
 
     def __missing__(self, word: str) -> bytes:
-        self[word] = found = self._special.get(word) or self._pieces(word)
+        if len(word) > MAX_WORD_CHARACTERS:
+            return self._unknown
+        found = self._special.get(word) or self._pieces(word)
+        if len(self) < _MOST_CACHED:
+            self[word] = found
         return found
 
     def _pieces(self, word: str) -> bytes:
         """Splits a word, always into the longest piece that fits; returns <int32>[n] as bytes."""
-        if len(word) > MAX_WORD_CHARACTERS:
-            return self._unknown
         found, begin, known = [], 0, self._starts
         while begin < len(word):
             end = min(begin + known.longest.get(word[begin : begin + 2], 1), len(word))
