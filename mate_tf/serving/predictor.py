@@ -11,7 +11,7 @@ from mate_tf import checkpoints, serving
 from mate_tf.attention import AttentionConfig
 from mate_tf.errors import InputError
 from mate_tf.evaluation.calibration import Calibration
-from mate_tf.serving import confidence, prepared, presets, pretrained, source
+from mate_tf.serving import confidence, forks, prepared, presets, pretrained, source
 from mate_tf.serving.answer import Answer, AnswerCell
 from mate_tf.serving.asking import WHOLE, Asking, options_of
 from mate_tf.serving.prepared import PreparedTable
@@ -26,7 +26,8 @@ __all__ = ["Answer", "AnswerCell", "Predictor"]
 class Predictor:
     """Answers questions about tables with a trained model.
 
-    Loading takes seconds and an answer takes milliseconds, so make one object and keep it.
+    Loading takes seconds and an answer takes milliseconds, so make one object and keep it. It is of
+    the process that has loaded it: a process that is forked later refuses it.
 
         predictor = mate_tf.Predictor.from_pretrained("google/tapas-base-finetuned-wtq")
         answer = predictor.ask("my.csv", "who has the highest score?")
@@ -51,6 +52,7 @@ class Predictor:
     """
 
     def __init__(self, saved_model_dir: str, reading: str | dict[str, bool] = WHOLE):
+        forks.check(str(saved_model_dir))
         fitted = confidence.find(serving.export.extras_dir(saved_model_dir))
         model = serving.served.ExportedModel(saved_model_dir, options_of(reading))
         self._set(model, saved_model_dir, fitted, reading)
@@ -63,6 +65,7 @@ class Predictor:
         reading: str | dict[str, bool] = WHOLE,
     ) -> None:
         self._model, self._name, self.calibration = model, str(name), calibration
+        forks.note(self._name)
         self._reads_whole = not isinstance(reading, dict)
 
     @classmethod
@@ -110,6 +113,7 @@ class Predictor:
             InputError: there is no such model, it does not answer questions, or the other arguments
                 do not fit it.
         """
+        forks.check(os.fspath(folder_or_name))
         found = source.find(folder_or_name)
         predictor = cls.__new__(cls)
         model = pretrained.load(
@@ -219,7 +223,7 @@ class Predictor:
 
         Raises:
             InputError: the question is empty; the table cannot be read; question and table cannot
-                be brought into the model's length.
+                be brought into the model's length; the process was forked after a model was loaded.
         """
         table = self.prepare(table)
         if isinstance(question, str):
@@ -319,10 +323,12 @@ class Predictor:
         Raises:
             InputError: as `ask`.
         """
+        forks.check(self._name)
         asking = Asking(self._model, self.calibration)
         return asking.convert(self.prepare(table), prepared.question(question), previous)[0]
 
     def _ask(self, pairs, previous, batch_size: int = 16) -> list[Answer]:
         """Answers (table, question) pairs in batches, each with the answer before it or None."""
+        forks.check(self._name)
         asking = Asking(self._model, self.calibration, batch_size, self._reads_whole)
         return asking.answers(pairs, previous)
