@@ -11,8 +11,8 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from mate_tf import tasks
-from mate_tf.cli import flags as flag_definitions
 from mate_tf.cli import checks, pretrained, vocabulary
+from mate_tf.cli import flags as flag_definitions
 from mate_tf.cli.checks import folders
 from mate_tf.data.records.create_data import examples_path
 from mate_tf.errors import InputError

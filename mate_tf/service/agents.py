@@ -8,6 +8,7 @@ from typing import Any
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
+import mate_tf
 from mate_tf.errors import InputError, on_one_line
 from mate_tf.service import requests
 from mate_tf.service.batching import Batcher, Full, Question
@@ -17,9 +18,9 @@ from mate_tf.tables.limits import Limits
 from mate_tf.tables.table import Table
 
 _INSTRUCTIONS = (
-    "Answers questions about a table with a small model that runs on this machine. It selects cells, "
-    "and counts, sums or averages them; no code is executed. An answer that is not answerable is a "
-    "guess."
+    "Answers questions about a table with a small model that runs on this machine. It selects "
+    "cells, and counts, sums or averages them; no code is executed. An answer that is not "
+    "answerable is a guess."
 )
 _ASK = """Answers a question about one table.
 
@@ -42,7 +43,12 @@ def server(predictor, folder: str, limits: Limits, timeout: float = 30.0) -> MCP
         limits: limits of tables.
         timeout: seconds for an answer.
     """
-    made = MCPServer("mate-tf", instructions=_INSTRUCTIONS, log_level="CRITICAL")
+    made = MCPServer(
+        "mate-tf",
+        version=mate_tf.__version__,
+        instructions=_INSTRUCTIONS,
+        log_level="CRITICAL",
+    )
 
     def answer(questions: list[Question]) -> list[Any]:
         return [predictor.ask(each.table, each.text) for each in questions]

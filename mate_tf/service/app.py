@@ -12,7 +12,6 @@ from typing import Any
 from absl import logging
 from starlette.applications import Starlette
 from starlette.datastructures import UploadFile
-from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 from starlette.requests import ClientDisconnect, Request
@@ -327,6 +326,10 @@ def application(settings: Settings, ready: Callable[[], None] = lambda: None) ->
         "/openapi.json": service.describe,
         "/docs": service.docs,
     }
+    texts = {
+        404: "no such path; /docs lists them",
+        413: f"more than {settings.largest / MIB:g} MiB (--max_upload_mb)",
+    }
     return Starlette(
         routes=[
             Route(path, method, methods=["POST"] if path in _ANSWERED else ["GET"])
@@ -334,15 +337,11 @@ def application(settings: Settings, ready: Callable[[], None] = lambda: None) ->
         ],
         middleware=[
             Middleware(Counted, metrics=service.metrics),
-            Middleware(JsonErrors),
+            Middleware(JsonErrors, texts=texts),
             *guard.middleware(settings.hosts, settings.token, _HINT, ["/healthz"]),
             Middleware(RequestBodyLimitMiddleware, settings.largest + _AROUND_A_FILE),
         ],
-        exception_handlers={
-            Refusal: _refused,
-            InputError: _invalid,
-            HTTPException: functools.partial(_failed, settings),
-        },
+        exception_handlers={Refusal: _refused, InputError: _invalid},
         lifespan=lifespan,
     )
 
@@ -355,12 +354,3 @@ def _refused(request: Request, refusal: Refusal) -> Response:
 def _invalid(request: Request, found: InputError) -> Response:
     del request
     return error(on_one_line(found), 400)
-
-
-def _failed(settings: Settings, request: Request, found: HTTPException) -> Response:
-    text = str(found.detail)
-    if found.status_code == 413:
-        text = f"more than {settings.largest / MIB:g} MiB (--max_upload_mb)"
-    elif found.status_code == 404:
-        text = f"no such path: {request.url.path[:100]}; /docs lists them"
-    return error(text, found.status_code, dict(found.headers or {}))

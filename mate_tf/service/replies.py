@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.responses import Response
@@ -49,10 +50,11 @@ class JsonErrors:
 
     Args:
         app: what answers the requests.
+        texts: status -> what is said instead.
     """
 
-    def __init__(self, app: ASGIApp):
-        self.app = app
+    def __init__(self, app: ASGIApp, texts: Mapping[int, str]):
+        self.app, self._texts = app, texts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a request."""
@@ -75,7 +77,9 @@ class JsonErrors:
                         for name, value in held[0]["headers"]
                         if name not in (b"content-type", b"content-length")
                     }
-                    await error(text, held[0]["status"], kept)(scope, receive, send)
+                    status = held[0]["status"]
+                    answer = error(self._texts.get(status, text), status, kept)
+                    await answer(scope, receive, send)
 
         await self.app(scope, receive, sent)
 
