@@ -1,6 +1,7 @@
 """The service's description: an OpenAPI document, and a page of plain HTML made of it."""
 
 import html
+import itertools
 import json
 from typing import Any
 
@@ -73,8 +74,13 @@ _SCHEMAS = {
             },
             {
                 "type": "object",
-                "properties": {"columns": _ROW, "rows": {"type": "array"}},
-                "required": ["columns", "rows"],
+                "anyOf": [
+                    {
+                        "properties": {header: _ROW, rows: {"type": "array", "minItems": 1}},
+                        "required": [header, rows],
+                    }
+                    for header, rows in itertools.product(("columns", "header"), ("rows", "data"))
+                ],
             },
             {"type": "object", "additionalProperties": _ROW},
         ],

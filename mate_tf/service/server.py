@@ -21,7 +21,7 @@ GRACE = 5
 """Seconds beyond the time limit of an answer that a service has to end after a signal."""
 
 _METRICS, _TABLES, _ERROR = "metrics", "tables", "error"  # in the folder of several processes
-_STARTING = 600  # seconds that a process has to load its model
+_SILENT = 30  # seconds after which a process that says nothing is replaced
 
 
 def serve(settings: Settings, host: str, port: int, workers: int = 1) -> None:
@@ -67,7 +67,7 @@ def _config(settings: Settings, address: str, folder: str = "", workers: int = 1
         proxy_headers=False,
         limit_concurrency=CONNECTIONS,
         timeout_graceful_shutdown=int(settings.timeout) + 1,
-        timeout_worker_healthcheck=_STARTING,
+        timeout_worker_healthcheck=_SILENT,
         headers=list(guard.HEADERS),
     )
 
@@ -83,12 +83,15 @@ def _application(settings: Settings, address: str, folder: str) -> Any:
 
 
 def _noted(load, path: str) -> Any:
-    """Loads the model; writes the error into a file, for the parent process, if it cannot be."""
+    """Loads the model; if it cannot be, writes the error for the parent process and ends this one.
+
+    It ends at once: while Python unloads TensorFlow, the parent would wait for a sign of life.
+    """
     try:
         return load()
     except Exception as error:
         pathlib.Path(path).write_text(on_one_line(error) or repr(error), "utf-8")
-        raise
+        os._exit(STARTUP_FAILURE)
 
 
 class _Workers(Multiprocess):

@@ -22,7 +22,7 @@ FORMS = {
     "header and data": {"header": TABLE["columns"], "data": TABLE["rows"], "title": "people"},
     "rows": ROWS,
     "objects": [dict(zip(ROWS[0], row, strict=True)) for row in ROWS[1:]],
-    "columns": dict(zip(ROWS[0], zip(*ROWS[1:], strict=True), strict=True)),
+    "columns": {"name": ["Ann", "Bob"], "age": [31, 45], "city": ["Bern", "Genf"]},
 }
 
 

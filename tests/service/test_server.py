@@ -80,7 +80,7 @@ class Server(subprocess.Popen):
         return self
 
     def ask(self, seconds, text="x", client=httpx, **given):
-        body = {"table": [["a"], [text]], "question": str(seconds)} if not given else given
+        body = given or {"table": [["a"], [text]], "question": str(seconds)}
         return client.post(f"{self.url}/v1/ask", json=body, timeout=60)
 
     def children_that_serve(self):
@@ -174,7 +174,9 @@ def test_several_processes(program):
 def test_a_model_that_cannot_be_loaded(program, workers):
     with program(workers, fails=True) as server:
         assert server.wait(120) == 2
-        assert server.log.read_text() == "mate-tf: no model here\n"
+        own = server.log.read_text().splitlines()
+        assert own[-1] == "mate-tf: no model here"
+        assert sum("no model here" in line for line in own) == 1
 
 
 def test_the_command(project, tmp_path):
@@ -191,5 +193,5 @@ def test_the_command(project, tmp_path):
         assert server.wait(20) == 128 + signal.SIGTERM
     lines = server.log.read_text().splitlines()
     assert re.fullmatch(r"model \| mini; its scores and limits: .*README\.md", lines[0])
-    assert lines[1] == f"serve | {server.url}"
-    assert lines[2].endswith("interrupted (SIGTERM); run the same command to resume")
+    assert f"serve | {server.url}" in lines
+    assert lines[-1].endswith("interrupted (SIGTERM); run the same command to resume")
