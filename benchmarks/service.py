@@ -61,11 +61,12 @@ def questions(predictor, clients: int) -> tuple[list[list[Asked]], float]:
         predictor.ask(table, [body["question"] for body in bodies])
     begin = time.monotonic()
     found = [
-        [Asked(body, predictor.ask(table, body["question"]).to_json()) for body in bodies]
+        [(body, predictor.ask(table, body["question"]).to_json()) for body in bodies]
         for table, bodies in asked
     ]
-    seconds = time.monotonic() - begin
-    return found, sum(map(len, found)) / seconds
+    rate = sum(map(len, found)) / (time.monotonic() - begin)
+    as_sent = [[Asked(body, json.loads(json.dumps(each))) for body, each in own] for own in found]
+    return as_sent, rate
 
 
 def differs(answer: dict, expected: dict) -> bool:
@@ -79,7 +80,7 @@ def differs(answer: dict, expected: dict) -> bool:
     return (
         chosen(answer) != chosen(expected)
         or not near
-        or any(list(answer[name]) != list(expected[name]) for name in same)
+        or any(answer[name] != expected[name] for name in same)
     )
 
 
