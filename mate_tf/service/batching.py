@@ -63,7 +63,7 @@ class Batcher:
 
     @property
     def is_alive(self) -> bool:
-        """Whether questions are still answered."""
+        """True while questions are answered."""
         return self._thread.is_alive() and not self._ended
 
     def submit(self, questions: Sequence[Question]) -> list[Future]:

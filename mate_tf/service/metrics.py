@@ -1,4 +1,4 @@
-"""What the service counts and times, in Prometheus' format."""
+"""Counts and times of the service, in Prometheus' format."""
 
 import os
 

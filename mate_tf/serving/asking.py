@@ -125,7 +125,7 @@ class Asking:
         return [outputs[index] for index in range(len(parts))]
 
     def _whole(self, prepared: PreparedTable, question: str, previous: Answer | None) -> _Steps:
-        """As `_steps`, of a table that is too long by cells; returns None if it is not."""
+        """Yields as `_steps`, of a table that is too long by cells; returns None if it is not."""
         table, sheet = prepared.table, prepared.sheet
         meaning = sheet.meaning(question)
         interaction = prepared.interaction(question)

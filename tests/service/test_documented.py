@@ -44,7 +44,7 @@ def test_curl(project, address, number):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout
-    assert '"error"' not in done.stdout
+    assert not re.search(r'^\{"error": "', done.stdout, re.MULTILINE)
     for text in EXPECTED:
         if text in script:
             assert EXPECTED[text] in done.stdout

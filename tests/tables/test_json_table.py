@@ -46,7 +46,7 @@ def test_limits():
         ("[]", "sent: expected an object with the lists"),
         ('[["a"]]', "sent: there is a header but no rows"),
         ('[["a"], [1, 2]]', "sent: row 1 has 2 cells, but the header has 1"),
-        ('[["a"], {"a": 1}]', "sent: row 1 is not a list of cells"),
+        ('[["a"], 5]', "sent: row 1 is not a list of cells"),
         ('[["a"], [[1]]]', "sent: row 1, column 1 holds a list"),
     ],
 )
