@@ -13,6 +13,7 @@ import collections
 import json
 import os
 import random
+import re
 import socket
 import statistics
 import subprocess
@@ -23,6 +24,7 @@ from typing import NamedTuple
 
 import common
 import httpx
+import numpy as np
 import psutil
 
 from mate_tf.data import synthetic
@@ -162,6 +164,12 @@ class Service:
         own = psutil.Process(self._process.pid)
         return sum(each.memory_info().rss for each in [own, *own.children(True)]) / 2**20
 
+    def together(self) -> np.ndarray:
+        """Questions that were computed, and batches of them, so far."""
+        text = httpx.get(f"{self.url}/metrics").text
+        names = ("mate_tf_batch_questions_sum", "mate_tf_batch_questions_count")
+        return np.array([float(re.search(rf"^{name} (.*)$", text, re.M)[1]) for name in names])
+
     def __enter__(self):
         return self
 
@@ -244,9 +252,10 @@ def main() -> None:
             if share > 0.1:
                 memory.setdefault("begin", service.memory())
 
-        many = Load(service.url)
+        many, before = Load(service.url), service.together()
         rate = many.run(own, options.seconds, watch)
         memory["end"] = service.memory()
+        together = service.together() - before
         refused, wrong = refusals(service.url, options.malformed)
         usual = Load(service.url)
         usual.run(own[:1], min(1.0, options.seconds))
@@ -261,6 +270,7 @@ def main() -> None:
         print(f"{name:24} p50 {1000 * cuts[49]:6.0f} ms  p99 {1000 * cuts[98]:6.0f} ms")
     print(f"answers/s: {options.clients} clients {rate:.1f}, one client {single:.1f}, ", end="")
     print(f"Predictor.ask {alone:.1f}; ratio to one client {rate / single:.2f}")
+    print(f"questions in a batch {together[0] / together[1]:.1f}")
     print(f"memory {memory['begin']:.0f} MiB at the begin, {memory['end']:.0f} MiB at the end")
     print(f"malformed requests {options.malformed}, refused by 4xx in one line {refused}")
     print(*wrong, sep="\n")
