@@ -17,6 +17,7 @@ REQUIRED = [
     "absl-py",
     "chardet>=7",  # the encoding of text files
     "clevercsv",  # their delimiters and quotation marks
+    "google-crc32c",  # checksums of exported variables
     "ml_dtypes",
     "narwhals",  # frames of all libraries
     "numpy",

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from absl import logging
 
-from mate_tf import serving
 from mate_tf.checkpoints.latest import latest
 from mate_tf.data import interactions as data
 from mate_tf.evaluation import calibration as calibrations
@@ -18,7 +17,7 @@ from mate_tf.evaluation import unanswerable
 from mate_tf.evaluation.associations import Associations, share_of_words
 from mate_tf.evaluation.calibration import Calibration
 from mate_tf.files.atomic import write_json
-from mate_tf.serving import names
+from mate_tf.serving import exported, names
 from mate_tf.serving.source import Kind, Source
 
 if TYPE_CHECKING:
@@ -331,7 +330,7 @@ def of_source(source: Source) -> Calibration | None:
         InputError: if the file cannot be used.
     """
     if source.kind is Kind.EXPORT:
-        return find(serving.export.extras_dir(source.folder))
+        return find(exported.extras_dir(source.folder))
     if os.path.isdir(source.checkpoint):
         return find(source.folder, latest_weights(source.folder))
     return find(source.folder, os.path.basename(source.checkpoint).removesuffix(".index"))

@@ -2,7 +2,6 @@
 
 import contextlib
 import dataclasses
-import hashlib
 import os
 import shutil
 from collections.abc import Iterator
@@ -11,20 +10,20 @@ import tensorflow as tf
 from absl import logging
 
 from mate_tf import serving
+from mate_tf.checkpoints import checkpoint_variables
 from mate_tf.errors import InputError
 from mate_tf.evaluation import calibration as calibrations
 from mate_tf.files import folder
 from mate_tf.files.atomic import write_json
 from mate_tf.serving import signatures
+from mate_tf.serving.exported import (
+    SETTINGS_FILE,
+    VOCABULARY_FILE,
+    extras_dir,
+    fingerprint,
+    is_saved_model,
+)
 from mate_tf.tables.conversion import ConversionConfig
-
-SETTINGS_FILE = "mate_tf.json"
-VOCABULARY_FILE = "vocab.txt"
-
-
-def extras_dir(export_dir: str) -> str:
-    """Returns the folder of additional files in a SavedModel, `assets.extra`."""
-    return os.path.join(export_dir, "assets.extra")
 
 
 def export(
@@ -69,6 +68,7 @@ def export(
         config = ConversionConfig(**options).fitting(*limits).reading(reading)
         options, reader = dataclasses.asdict(config), _reader(vocab_file, config)
     settings = {"converter": options, "class_names": names, "reads_tables": reads_tables}
+    settings["model"] = _described(model)
     with new_saved_model(export_dir) as new:
         module = signatures.ServingModule(model, reader, names)
         write(module, model.encoder, new, vocab_file, settings)
@@ -114,6 +114,21 @@ def write(module, encoder, path: str, vocab_file: str, settings: dict) -> None:
     write_json(os.path.join(extras_dir(path), SETTINGS_FILE), settings, sort_keys=True)
 
 
+def _described(model) -> dict:
+    """Returns what another engine needs besides the variables, which the SavedModel has in order.
+
+    Returns:
+        config: fields of the `ClassifierConfig`; precision: dtype of the layers; variables: the
+        names of all variables in the reference's checkpoints, "" for others.
+    """
+    names = {id(each): name for name, each in checkpoint_variables(model).items()}
+    return {
+        "config": model.config.as_dict(),
+        "precision": model.encoder.compute_dtype,
+        "variables": [names.get(id(each), "") for each in model.variables],
+    }
+
+
 def _reader(vocab_file, config: ConversionConfig) -> "serving.table_reader.TableReader | None":
     """Returns the reader of the signature on strings; None if the graph lacks a set option."""
     missing = serving.table_reader.not_in_graph(config)
@@ -125,14 +140,3 @@ def _reader(vocab_file, config: ConversionConfig) -> "serving.table_reader.Table
         )
         return None
     return serving.table_reader.TableReader(vocab_file, config)
-
-
-def fingerprint(vocab_file: str) -> str:
-    """Returns the SHA-256 of a vocabulary, which tells whether it is the one of a model."""
-    with tf.io.gfile.GFile(vocab_file, "rb") as file:
-        return hashlib.sha256(file.read()).hexdigest()
-
-
-def is_saved_model(path: str) -> bool:
-    """Returns True if the folder `path` contains a SavedModel."""
-    return os.path.isfile(os.path.join(path, "saved_model.pb"))

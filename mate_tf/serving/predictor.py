@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mate_tf.errors import InputError
 from mate_tf.evaluation.calibration import Calibration
-from mate_tf.serving import confidence, forks, prepared, presets, source
+from mate_tf.serving import confidence, exported, forks, prepared, presets, source
 from mate_tf.serving.answer import Answer, AnswerCell
 from mate_tf.serving.asking import WHOLE, Asking, options_of
 from mate_tf.serving.engine import served
@@ -44,6 +44,7 @@ class Predictor:
             are computed over all of them; or a dict of options for reading a part: from
             "prune_rows", "prune_columns" (rank them by the question; otherwise the last ones are
             dropped) and "fill_cells" (use all tokens where cells are shortened) to True or False.
+        engine: what computes: "openvino", on CPUs, or "tensorflow"; see `from_pretrained`.
 
     Attributes:
         calibration: the `Calibration` of its answers, read from the folder of the model; None if
@@ -53,13 +54,22 @@ class Predictor:
         InputError: if the folder has no SavedModel of mate-tf, or its model reads no tables.
     """
 
-    def __init__(self, saved_model_dir: str, reading: str | dict[str, bool] = WHOLE):
-        from mate_tf.serving import export
-        from mate_tf.serving.served import ExportedModel
-
+    def __init__(
+        self,
+        saved_model_dir: str,
+        reading: str | dict[str, bool] = WHOLE,
+        engine: str | None = None,
+    ):
+        served.check(engine)
         forks.check(str(saved_model_dir))
-        fitted = confidence.find(export.extras_dir(saved_model_dir))
-        model = ExportedModel(saved_model_dir, options_of(reading))
+        part, model = options_of(reading), None
+        if engine != served.TENSORFLOW:
+            model = served.load_export(saved_model_dir, part, engine)
+        if model is None:
+            from mate_tf.serving.served import ExportedModel  # imports TensorFlow
+
+            model = ExportedModel(saved_model_dir, part)
+        fitted = confidence.find(exported.extras_dir(saved_model_dir))
         self._set(model, saved_model_dir, fitted, reading)
 
     def _set(
@@ -115,7 +125,7 @@ class Predictor:
                 and float16 the weights are in memory twice then. 0: none are.
             engine: what computes: "openvino", on CPUs, or "tensorflow". By default OpenVINO, where
                 it has all of the model: the variants "full", "mate_exact" and "mate_efficient" in
-                float32, bfloat16 and int8, with heads for cells, operations and classes; no export.
+                float32, bfloat16 and int8, with heads for cells, operations and classes.
 
         Raises:
             InputError: there is no such model, it does not answer questions, or the other arguments

@@ -16,7 +16,13 @@ from mate_tf.models.classifier import TableClassifier
 from mate_tf.serving import configurations
 from mate_tf.serving.configurations import Pretrained
 from mate_tf.serving.engine.model import unsupported
-from mate_tf.serving.engine.served import OPENVINO, TENSORFLOW, EngineServed, with_margin
+from mate_tf.serving.engine.served import (
+    OPENVINO,
+    TENSORFLOW,
+    EngineServed,
+    load_export,
+    with_margin,
+)
 from mate_tf.serving.served import LiveModel, ServedModel
 from mate_tf.serving.source import Kind, Source
 from mate_tf.training import weights
@@ -43,7 +49,6 @@ def load(
             "precision": precision,
             "max_seq_length": max_seq_length,
             "float32_margin": float32_margin or None,
-            "engine": engine if engine == OPENVINO else None,
         }
         for name, value in given.items():
             if value is not None:
@@ -51,7 +56,8 @@ def load(
                     f"{source.name}: {name} cannot be changed in an export; give the folder of "
                     "the weights"
                 )
-        return serving.served.ExportedModel(source.folder, reading)
+        model = load_export(source.folder, reading, engine) if engine != TENSORFLOW else None
+        return model or serving.served.ExportedModel(source.folder, reading)
     found = configured(
         configurations.read(source, task), attention, precision, max_seq_length, reading
     )

@@ -1,7 +1,5 @@
 """Base class of models that answer examples: exports, and Keras models in this process."""
 
-import dataclasses
-import os
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -9,11 +7,9 @@ import tensorflow as tf
 
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
-from mate_tf.files.json_files import read_json_object
-from mate_tf.serving import export, signatures
+from mate_tf.serving import exported, signatures
 from mate_tf.serving.read_part import ReadPart
 from mate_tf.serving.signatures import SERVING_EXAMPLES
-from mate_tf.tables.conversion import ConversionConfig
 
 
 class ServedModel:
@@ -104,45 +100,9 @@ class ExportedModel(ServedModel):
     """
 
     def __init__(self, saved_model_dir: str, reading=None):
-        settings = read_settings(saved_model_dir)
-        if settings.get("writes_text"):
-            raise InputError(
-                f"{saved_model_dir}: its model writes texts; load it with "
-                "mate_tf.serving.Summarizer"
-            )
-        if not settings.get("reads_tables", True):
-            raise InputError(
-                f"{saved_model_dir}: its model reads no tables; it takes tf.train.Examples with "
-                f"the signature {SERVING_EXAMPLES}"
-            )
-        extras = export.extras_dir(saved_model_dir)
-        config = _conversion(settings["converter"], extras).reading(reading)
+        found = exported.read(saved_model_dir)
         self._model, signature = load_signature(saved_model_dir, SERVING_EXAMPLES)
-        vocabulary = os.path.join(extras, export.VOCABULARY_FILE)
-        converter = ExampleConverter.from_config(vocabulary, config)
-        _check_vocabulary(converter, settings)
-        super().__init__(signature, converter, settings["class_names"])
-
-
-def _check_vocabulary(converter: ExampleConverter, settings: dict) -> None:
-    """Raises InputError if the vocabulary is not the one that was exported."""
-    if settings.get("vocabulary") != export.fingerprint(converter.vocab_file):
-        raise InputError(
-            f"{converter.vocab_file}: is not the vocabulary that was "
-            "exported with the model; export it again"
-        )
-
-
-def _conversion(options: dict, extras: str) -> ConversionConfig:
-    """Returns the options of an export's converter."""
-    known = dataclasses.asdict(ConversionConfig())
-    for name, value in options.items():
-        where = f"{os.path.join(extras, export.SETTINGS_FILE)}: converter.{name}"
-        if name not in known:
-            raise InputError(f"{where}: unknown, as in exports of a newer version of mate-tf")
-        if type(value) is not type(known[name]):
-            raise InputError(f"{where}={value!r}: expected {type(known[name]).__name__}")
-    return ConversionConfig(**options)
+        super().__init__(signature, found.converter(reading), found.class_names)
 
 
 def load_signature(saved_model_dir: str, name: str) -> tuple:
@@ -156,20 +116,3 @@ def load_signature(saved_model_dir: str, name: str) -> tuple:
         return model, model.signatures[name]
     except Exception as error:  # which one depends on where the files are damaged
         raise InputError(f"{saved_model_dir}: not a readable SavedModel ({error!r})") from error
-
-
-def read_settings(saved_model_dir: str) -> dict:
-    """Reads the settings file of an export; raises InputError if it is missing or broken."""
-    path = os.path.join(export.extras_dir(saved_model_dir), export.SETTINGS_FILE)
-    if not export.is_saved_model(saved_model_dir):
-        raise InputError(f"{saved_model_dir}: no SavedModel here; --mode=export writes one")
-    hint = "; was it exported by mate-tf?"
-    if not os.path.isfile(path):
-        raise InputError(f"{path}: no such file{hint}")
-    settings = {"class_names": []} | read_json_object(path)
-    if not isinstance(settings.get("converter"), dict):
-        raise InputError(f"{path}: expected an object under the key converter{hint}")
-    names = settings["class_names"]
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise InputError(f"{path}: class_names: expected a list of texts{hint}")
-    return settings

@@ -9,7 +9,8 @@ from mate_tf.data import features as feature_names
 from mate_tf.data.converters.tokenizer import CONTINUATION, Tokenizer
 from mate_tf.errors import InputError
 from mate_tf.serving import export as saved_model
-from mate_tf.serving.served import load_signature, read_settings
+from mate_tf.serving.exported import read_settings
+from mate_tf.serving.served import load_signature
 from mate_tf.serving.signatures import SERVING_DEFAULT
 from mate_tf.serving.word_pieces import WordPieces
 

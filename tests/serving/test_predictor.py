@@ -14,7 +14,6 @@ from mate_tf.data import interactions
 from mate_tf.errors import InputError
 from mate_tf.serving import export
 from mate_tf.serving.predictor import Answer, AnswerCell, Predictor
-from mate_tf.serving.served import ExportedModel
 from mate_tf.tables.table import Table
 
 from ..tiny_model import LENGTH, MAX_COLUMNS, MAX_ROWS
@@ -49,13 +48,14 @@ def answer_of(*coordinates):
 def test_conversation_gives_what_examples_hold(predictor, table, monkeypatch):
     """The previous answer reaches the model as it does in the data sets."""
     seen = []
-    call = ExportedModel.__call__
+    kind = type(predictor._model)
+    compute = kind.compute
 
-    def watched(model, *examples):
-        seen.extend(example.features.feature for example in examples)
-        return call(model, *examples)
+    def watched(model, parts):
+        seen.extend(part.values for part in parts)
+        return compute(model, parts)
 
-    monkeypatch.setattr(ExportedModel, "__call__", watched)
+    monkeypatch.setattr(kind, "compute", watched)
     first = answer_of((1, 0), (2, 2))
     with_previous = predictor.ask(table, "who is 41?", previous=first)
     without = predictor.ask(table, "who is 41?")
@@ -71,9 +71,9 @@ def test_conversation_gives_what_examples_hold(predictor, table, monkeypatch):
     )
     expected = predictor._model.converter.convert(proto, 1).features.feature
     for name in ("input_ids", "prev_label_ids", "label_ids"):
-        assert seen[0][name] == expected[name]
-    assert any(seen[0]["prev_label_ids"].int64_list.value)
-    assert not any(seen[1]["prev_label_ids"].int64_list.value)
+        assert seen[0][name].tolist() == expected[name].int64_list.value
+    assert any(seen[0]["prev_label_ids"])
+    assert not any(seen[1]["prev_label_ids"])
 
 
 def test_previous_cells_that_are_not_read(predictor, reads_part, table):
@@ -219,14 +219,13 @@ def test_batches_are_of_similar_lengths(predictor, table, monkeypatch):
     """Short questions are not padded to the length of long ones."""
     long = Table.from_rows(["a", "b", "c", "d"], [[n, n + 1, "x y z", n] for n in range(9)])
     seen = []
-    compute = type(predictor._model).__call__
+    compute = type(predictor._model).compute
 
-    def count(model, *examples):
-        masks = [each.features.feature["input_mask"].int64_list.value for each in examples]
-        seen.append([sum(mask) for mask in masks])
-        return compute(model, *examples)
+    def count(model, parts):
+        seen.append([part.num_tokens for part in parts])
+        return compute(model, parts)
 
-    monkeypatch.setattr(type(predictor._model), "__call__", count)
+    monkeypatch.setattr(type(predictor._model), "compute", count)
     pairs = [(long, "which?"), (table, "x?"), (long, "x?"), (table, "who is 41?")]
     predictor.ask_batch(pairs, batch_size=2)
     (first, second), (third, fourth) = seen
@@ -264,9 +263,26 @@ def same(answers, expected):
 
 
 def test_repr(predictor, saved_model):
-    assert (
-        repr(predictor) == f"Predictor({saved_model!r}, max_seq_length={LENGTH}, engine=tensorflow)"
+    computed = "attention=mate_efficient, layers=1, hidden_size=16, "
+    assert repr(predictor) == (
+        f"Predictor({saved_model!r}, {computed}max_seq_length={LENGTH}, engine=openvino, "
+        "precision=float32)"
     )
+    other = Predictor(saved_model, engine="tensorflow")
+    assert repr(other) == (
+        f"Predictor({saved_model!r}, max_seq_length={LENGTH}, engine=tensorflow)"
+    )
+
+
+def test_engines_of_an_export(saved_model, table):
+    """Both give the same answers to the same questions."""
+    first, second = (
+        Predictor(saved_model, engine=each, reading={}) for each in ("openvino", "tensorflow")
+    )
+    for question in ("who is 41?", "where is Cy?", "how old are all?"):
+        own, other = first.ask(table, question), second.ask(table, question)
+        assert own.coordinates == other.coordinates
+        assert own.probability == pytest.approx(other.probability, abs=1e-4)
 
 
 def test_what_is_no_saved_model_of_ours(tmp_path):

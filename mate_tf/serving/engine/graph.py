@@ -59,9 +59,7 @@ class _Graph:
 
     def weight(self, name: str):
         """Returns a weight as a constant, which shares the array's memory."""
-        return ops.constant(
-            np.ascontiguousarray(self._weights[name], np.float32), shared_memory=True
-        )
+        return _constant(self._weights[name])
 
     def kernel(self, name: str):
         """Returns the weights of a linear layer; with int8 in 8 bits, with a scale per output."""
@@ -95,7 +93,7 @@ class _Graph:
             table = np.asarray(self._weights[f"embeddings/{name}"], np.float32)
             if name.startswith("token_type"):
                 table = np.concatenate([table, np.zeros_like(table[:1])])
-            parts.append(ops.gather(ops.constant(table, shared_memory=True), ids, axis))
+            parts.append(ops.gather(_constant(table), ids, axis))
         total = parts[0]
         for part in parts[1:]:
             total = ops.add(total, part)
@@ -127,6 +125,11 @@ class _Graph:
         """Computes softmax(scale query key^T + bias) value, all [batch, heads, ...]."""
         scores = ops.multiply(ops.matmul(query, key, False, True), np.float32(self.sizes.scale))
         return ops.matmul(ops.softmax(ops.add(scores, bias), -1), value, False, False)
+
+
+def _constant(values: np.ndarray) -> ov.Node:
+    """Returns a constant that shares the memory of an array, which must be writable for that."""
+    return ops.constant(np.require(values, np.float32, ["C", "W"]), shared_memory=True)
 
 
 def _ints(values) -> ov.Node:

@@ -1,5 +1,7 @@
 """Models of the engine with the converters of their examples, as `Predictor` uses them."""
 
+import functools
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -7,8 +9,10 @@ import numpy as np
 
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
+from mate_tf.files import paths
+from mate_tf.serving import exported
 from mate_tf.serving.close_decisions import WithFloat32
-from mate_tf.serving.engine import loading
+from mate_tf.serving.engine import bundle, loading
 from mate_tf.serving.engine.model import INPUTS, EngineModel, has_bfloat16, unsupported
 from mate_tf.serving.read_part import ReadPart
 
@@ -24,7 +28,7 @@ class EngineServed:
         weights: name in the reference's checkpoints -> array.
         converter: makes its examples.
         class_names: names of the classes, if it classifies.
-        build: function that returns the same model as a `TableClassifier`.
+        build: function that returns the same model as a `TableClassifier`; None for an export.
         precision: "float32", "bfloat16" or "int8".
 
     Attributes:
@@ -40,7 +44,7 @@ class EngineServed:
         weights: Mapping[str, np.ndarray],
         converter: ExampleConverter,
         class_names: Sequence[str],
-        build: Callable,
+        build: Callable | None,
         precision: str = "float32",
     ):
         self._model = EngineModel(config, weights, precision)
@@ -50,8 +54,8 @@ class EngineServed:
 
     @property
     def keras_model(self):
-        """The model as a `TableClassifier`, which is loaded when it is used first."""
-        if self._keras_model is None:
+        """The model as a `TableClassifier`, loaded when it is used first; None for an export."""
+        if self._keras_model is None and self._build is not None:
             self._keras_model = self._build()
         return self._keras_model
 
@@ -80,6 +84,44 @@ def with_margin(
     if not float32_margin or precision == "float32":
         return made
     return WithFloat32(made, served(precision="float32"), float32_margin)
+
+
+def load_export(
+    folder: str, reading: dict[str, bool] | None = None, engine: str | None = None
+) -> EngineServed | None:
+    """Loads an export without TensorFlow; None if TensorFlow has to compute it.
+
+    Args:
+        folder: its folder.
+        reading: options of `ConversionConfig.reading`, in place of those of the export.
+        engine: see `Predictor`.
+
+    Raises:
+        InputError: the folder has no SavedModel of mate-tf, or it is damaged; OpenVINO is asked for
+            and does not compute it.
+    """
+    if paths.is_remote(folder):
+        return None
+    found = exported.read(folder)
+    config, precision = found.model.get("config"), found.model.get("precision")
+    if config is None:
+        lacking = "an export without the configuration of its model"
+    else:
+        lacking = unsupported(config, precision)
+    if lacking is not None:
+        if engine == OPENVINO:
+            raise InputError(f"{folder}: the engine openvino does not compute {lacking}")
+        return None
+    stored = bundle.read(os.path.join(folder, "variables", "variables"))
+    weights = {
+        name: stored[f"_weights/{index}/.ATTRIBUTES/VARIABLE_VALUE"]
+        for index, name in enumerate(found.model["variables"])
+        if name
+    }
+    served = functools.partial(
+        EngineServed, config, weights, found.converter(reading), found.class_names, None
+    )
+    return with_margin(served, precision, 0.0)
 
 
 def load_preset(
