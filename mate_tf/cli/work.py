@@ -20,11 +20,10 @@ from mate_tf.data.records.create_data import (
 from mate_tf.errors import InputError
 from mate_tf.evaluation import associations, baselines, metrics, predictions, texts
 from mate_tf.files.atomic import write_json
-from mate_tf.serving import confidence, dataset_answers, summarizer
+from mate_tf.serving import confidence, dataset_answers, pretrained, summarizer
 from mate_tf.serving import export as saved_model
 from mate_tf.serving.dataset_answers import GOLD, OWN
 from mate_tf.serving.predictor import Predictor
-from mate_tf.serving.served import LiveModel
 from mate_tf.training import prediction, progress, trainer
 
 SEQUENCE = "_sequence"
@@ -266,7 +265,7 @@ def _predictor(job: Job) -> Predictor:
     conversion = job.experiment.task.conversion.frozen()
     fitting = conversion.fitting(model.config.max_num_rows, model.config.max_num_columns)
     converter = ExampleConverter.from_config(job.vocab_file, fitting)
-    served = LiveModel(model, converter, job.task.class_names)
+    served = pretrained.serve(model, converter, job.task.class_names)
     return Predictor.of_model(served, job.model_dir)
 
 

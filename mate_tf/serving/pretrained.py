@@ -67,15 +67,7 @@ def load(
         lacking = unsupported(config, chosen)
         if lacking is None:
             own = functools.partial(build, found)
-            variables = checkpoint_variables(own())
-            served = functools.partial(
-                EngineServed,
-                config,
-                {name: each.numpy() for name, each in variables.items()},
-                make_converter(found),
-                found.class_names,
-                own,
-            )
+            served = _by_engine(own(), make_converter(found), found.class_names, own)
             return with_margin(served, chosen, float32_margin)
         if chosen == INT8:
             raise InputError(f"{source.name}: precision 'int8' cannot be had with {lacking}")
@@ -92,6 +84,28 @@ def load(
     model = build(dataclasses.replace(found, precision="float32"))
     exact = LiveModel(model, converter, found.class_names)
     return serving.close_decisions.WithFloat32(live, exact, float32_margin)
+
+
+def serve(model: TableClassifier, converter: ExampleConverter, class_names=()):
+    """Returns a model in this process as one that answers, by OpenVINO where that has all of it.
+
+    Args:
+        model: the model.
+        converter: makes its examples.
+        class_names: names of the classes, if it classifies.
+    """
+    precision = model.encoder.compute_dtype
+    if unsupported(model.config.as_dict(), precision) is not None:
+        return LiveModel(model, converter, class_names)
+    served = _by_engine(model, converter, class_names, lambda: model)
+    return with_margin(served, precision, 0.0)
+
+
+def _by_engine(model: TableClassifier, converter, class_names, build):
+    """Returns a function of a `precision` that makes an `EngineServed` with a model's weights."""
+    weights = {name: each.numpy() for name, each in checkpoint_variables(model).items()}
+    config = model.config.as_dict()
+    return functools.partial(EngineServed, config, weights, converter, class_names, build)
 
 
 def configured(
