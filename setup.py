@@ -31,6 +31,8 @@ REQUIRED = [
     "protobuf<7",  # tf.io.write_graph breaks with 7
     "setuptools<81",  # TensorBoard 2.20 imports pkg_resources, which 81 removed
 ]
+SERVE = ["starlette>=1.10", "uvicorn>=0.54", "h11", "prometheus-client", "python-multipart"]
+MCP = ["mcp~=2.3"]
 EXTRAS = {
     "test": [
         *("pytest", "pytest-xdist", "hypothesis", "pandas", "psutil", "matplotlib", "ruff"),
@@ -40,6 +42,9 @@ EXTRAS = {
         "numba",
         "grpcio-tools<1.79",
         *("ipykernel", "nbclient", "nbformat"),
+        *SERVE,
+        *MCP,
+        *("httpx", "openapi-spec-validator"),
     ],
     "plots": ["matplotlib"],
     # TensorFlow with the CUDA libraries it needs, for GPUs of Nvidia on Linux.
@@ -47,6 +52,9 @@ EXTRAS = {
     # Fetches models by their names on the Hugging Face hub.
     "hub": ["huggingface_hub"],
     "demo": ["gradio~=6.31", "starlette>=1.10", "fastapi", "uvicorn", "h11"],
+    # Answers over HTTP, and for agents.
+    "serve": SERVE,
+    "mcp": MCP,
     # Compiles attention under scattered masks.
     "rows": ["numba"],
     # Scores summaries.

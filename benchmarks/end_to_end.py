@@ -9,10 +9,10 @@
 A TAPAS model of BERT-base's size with random weights is written by Hugging Face's code. Each side
 loads it in a process of its own and answers the same questions, one chunk of them in each turn:
 those of WikiTableQuestions' dev split, or of HybridQA's with expanded cells. The ratio of a chunk
-is that of the seconds of Hugging Face's best batch size to those of the side. Then the commands
-`--mode=create_data` and `--mode=predict` answer all questions; their seconds include the start of
-the programs. The time of mate-tf has four parts: reading of tables, conversion to features, model,
-and decoding of the answers. Prints tables, writes JSON and a plot.
+is that of the seconds of Hugging Face's best precision and batch size to those of the side. Then
+the commands `--mode=create_data` and `--mode=predict` answer all questions; their seconds include
+the start of the programs. The time of mate-tf has four parts: reading of tables, conversion to
+features, model, and decoding of the answers. Prints tables, writes JSON and a plot.
 """
 
 import argparse
@@ -39,8 +39,6 @@ from mate_tf.tables.conversion import ConversionConfig
 
 THEIRS = "Hugging Face"
 INT8 = "int8"
-FOR_ANY_LENGTH = "full"
-"""Variant that is computed with int8 weights: the graph of `mate_efficient` cannot be."""
 WARM_UP = 34
 """Times that each process answers a question about a short table before: `serving.served` traces a
 graph after 32 calls. Then it answers the first chunk."""
@@ -97,13 +95,10 @@ def arguments() -> argparse.Namespace:
 
 def sides(options) -> list[Side]:
     """All sides, Hugging Face's first."""
-    return [Side(THEIRS, "float32", size) for size in options.batch_sizes] + [
-        Side(variant, precision, size)
-        for variant in options.attention
-        for precision in options.precisions
-        for size in options.batch_sizes
-        if precision != INT8 or variant == FOR_ANY_LENGTH
-    ]
+    theirs = [each for each in options.precisions if each != INT8]
+    ways = [(THEIRS, each) for each in theirs]
+    ways += [(variant, each) for variant in options.attention for each in options.precisions]
+    return [Side(*way, size) for way in ways for size in options.batch_sizes]
 
 
 def start(side: Side, folder: str, options) -> tuple:
@@ -118,7 +113,8 @@ def start(side: Side, folder: str, options) -> tuple:
         script = common.ROOT / "benchmarks" / "peers" / "table_questions.py"
         quiet = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
         worker = Worker([options.peers_python, str(script), settings], quiet)
-        return worker, worker.ask("load", folder=folder, **length)["seconds"]
+        given = {"precision": side.precision, **length}
+        return worker, worker.ask("load", folder=folder, **given)["seconds"]
     script = common.ROOT / "benchmarks" / "table_questions_worker.py"
     worker = Worker([sys.executable, str(script), settings])
     given = {"attention": side.attention, "precision": side.precision, **length}
@@ -166,7 +162,7 @@ def measure(found: list[Side], folder: str, asked: list[dict], options) -> dict[
 
 
 def best_of_theirs(results: dict[Side, dict]) -> Side:
-    """Hugging Face's fastest batch size."""
+    """Hugging Face's fastest precision and batch size."""
     theirs = [side for side in results if side.attention == THEIRS]
     return min(theirs, key=lambda side: sum(results[side]["seconds"]))
 

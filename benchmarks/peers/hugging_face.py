@@ -3,7 +3,8 @@
     python hugging_face.py '{"config": {…}, "threads": 2}'
 
 Its encoder as TapasModel has it: eager attention, as it offers no other, with the mask that
-TapasModel makes where there is no padding, made once; float32. As in mate-tf's part of the
+TapasModel makes where there is no padding, made once. In bfloat16 all of it is computed in it, and
+in training what PyTorch's autocast chooses. As in mate-tf's part of the
 comparison there are neither embeddings nor pooler. Its activation is that of its checkpoints, GELU
 by erf, which PyTorch computes in one operation.
 """
@@ -41,24 +42,28 @@ class Measurements:
     def prepare(self, variant, length, precision, xla, training) -> dict:
         """Makes the layers and calls them twice; memory as `measuring_process.Peak` has it."""
         del variant
-        if precision != "float32" or xla:
-            raise ValueError("measured in float32 without XLA only")
+        if precision not in ("float32", "bfloat16") or xla:
+            raise ValueError("measured in float32 and bfloat16, without XLA")
+        dtype = getattr(torch, precision)
         model = transformers.TapasModel(self._config).train(training)
         x = torch.randn(1, length, self._config.hidden_size)
+        if not training:
+            model, x = model.to(dtype), x.to(dtype)
         mask = masking_utils.create_bidirectional_mask(
             config=model.config, inputs_embeds=x, attention_mask=torch.ones(1, length)
         )
-        call = functools.partial(_step if training else _forward, model.encoder, x, mask)
+        function = functools.partial(_step, dtype) if training else _forward
+        call = functools.partial(function, model.encoder, x, mask)
         with measuring_process.peak_of_block() as peak:
             call()
             call()
-        self._calls[length, training] = call
+        self._calls[length, precision, training] = call
         return peak()._asdict()
 
-    def run(self, length, training, **_) -> tuple[float, float]:
+    def run(self, length, precision, training, **_) -> tuple[float, float]:
         """Seconds on the clock and of the processors."""
         start, worked = time.perf_counter(), time.process_time()
-        self._calls[length, training]()
+        self._calls[length, precision, training]()
         return time.perf_counter() - start, time.process_time() - worked
 
 
@@ -67,10 +72,12 @@ def _forward(encoder, x, mask):
         return encoder(x, attention_mask=mask).last_hidden_state
 
 
-def _step(encoder, x, mask):
+def _step(dtype, encoder, x, mask):
     for parameter in encoder.parameters():
         parameter.grad = None
-    encoder(x, attention_mask=mask).last_hidden_state.square().mean().backward()
+    with torch.autocast("cpu", dtype, enabled=dtype != torch.float32):
+        loss = encoder(x, attention_mask=mask).last_hidden_state.square().mean()
+    loss.backward()
 
 
 def main() -> None:

@@ -26,12 +26,13 @@ class Questions:
     def __init__(self):
         self._pipeline = None
 
-    def load(self, folder: str, max_seq_length: int) -> dict:
+    def load(self, folder: str, max_seq_length: int, precision: str = "float32") -> dict:
         """Loads model and tokenizer, which drops rows beyond a length. Returns the seconds."""
         start = time.perf_counter()
         self._pipeline = transformers.pipeline(
             "table-question-answering", model=folder, tokenizer=folder, device="cpu"
         )
+        self._pipeline.model.to(getattr(torch, precision))
         self._pipeline.tokenizer.model_max_length = max_seq_length
         return {"seconds": time.perf_counter() - start}
 

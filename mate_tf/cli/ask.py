@@ -25,23 +25,25 @@ def ask(flags) -> None:
     """Answers every --question about --table. A question may refer to the previous answer."""
     check_request(flags)
     table = given_table(flags)
-    export_dir = None if flags.init_checkpoint else export_dir_of(flags)
-    if export_dir:
-        check_export(export_dir)
-    # Imported after the checks above: TensorFlow takes seconds to load.
-    if not export_dir:
+    if not flags.init_checkpoint:
+        check_export(export_dir_of(flags))  # before TensorFlow is loaded, which takes seconds
+    predictor = load(flags)
+    answer_all(predictor, table, flags.question, form=flags.format)
+
+
+def load(flags):
+    """Loads --init_checkpoint, or the export, as a `Predictor`."""
+    if flags.init_checkpoint:
         from mate_tf.cli.pretrained import load_predictor
 
-        predictor = load_predictor(flags)
-    else:
-        from mate_tf.serving.predictor import Predictor
+        return load_predictor(flags)
+    from mate_tf.serving.predictor import Predictor
 
-        if flags.task or flags.config_file:
-            from mate_tf.cli.job import Job
+    if flags.task or flags.config_file:
+        from mate_tf.cli.job import Job
 
-            Job.from_flags(flags)  # raises for tasks that cannot answer questions
-        predictor = Predictor(export_dir, reading(flags) or "whole")
-    answer_all(predictor, table, flags.question, form=flags.format)
+        Job.from_flags(flags)  # raises for tasks that cannot answer questions
+    return Predictor(export_dir_of(flags), reading(flags) or "whole")
 
 
 def check_request(flags) -> None:
@@ -130,7 +132,7 @@ def demo(flags) -> None:
     """Serves the page until the process is interrupted."""
     if importlib.util.find_spec("gradio") is None:
         raise InputError("--mode=demo needs gradio: pip install -e '.[demo]'")
-    _check_port(flags.host, flags.port)
+    check_port(flags.host, flags.port)
     made = _pretrained(flags) if flags.init_checkpoint else _exported(flags)
     from mate_tf.demo import page
 
@@ -171,7 +173,7 @@ def _exported(flags):
     return session.Demo.load(export_dir, model_dir, reading(flags) or "whole")
 
 
-def _check_port(host: str, port: int) -> None:
+def check_port(host: str, port: int) -> None:
     """Raises InputError if --host is no address of this machine, or --port is in use."""
     host = host.strip("[]")
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:

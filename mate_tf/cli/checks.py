@@ -51,12 +51,13 @@ OF_A_MODEL = (
     *("export_dir", "init_checkpoint", "model_dir", "output_dir"),
     *("task", "config_file", "passages"),
 )
-"""Flags that say which model or task is meant. Without any, `ask` and `demo` take a preset."""
+"""Flags that say which model or task is meant. Without any, modes of `OF_PRESET` take a preset."""
 
-OF_PRESET = ("ask", "demo")
-"""Modes that take the preset that comes with the package if no flag names a model."""
+OF_PRESET = ("ask", "demo", "serve", "mcp")
+"""Modes that answer questions with a trained model: the preset that comes with the package, if no
+flag names one."""
 
-OF_PRETRAINED = ("predict", "predict_and_evaluate", "export", "analyze", "ask", "demo")
+OF_PRETRAINED = ("predict", "predict_and_evaluate", "export", "analyze", *OF_PRESET)
 """Modes that --init_checkpoint is enough for, without a training."""
 
 
@@ -158,9 +159,11 @@ def check(flags) -> None:
         _check_whole_tables(flags)
     if flags.seeds is not None:
         _check_seeds(flags)
-    answers_by_weights = flags.mode in ("ask", "demo") and flags.init_checkpoint
+    answers_by_weights = flags.mode in OF_PRESET and flags.init_checkpoint
     if flags.mixed_precision == "int8" and not answers_by_weights:
-        raise InputError("--precision=int8: only for ask and demo with --init_checkpoint")
+        raise InputError(
+            "--precision=int8: only for ask, demo, serve and mcp with --init_checkpoint"
+        )
     if flags.init_checkpoint:
         _check_checkpoint(flags)
     elif is_pointr(flags):
@@ -268,7 +271,7 @@ def _check_checkpoint(flags) -> None:
     path = flags.init_checkpoint
     if not _exists(path) and path in presets.names():
         flags.init_checkpoint = presets.find(path)
-    elif flags.mode in OF_PRETRAINED and (flags.mode in ("ask", "demo") or not flags.config_file):
+    elif flags.mode in OF_PRETRAINED and (flags.mode in OF_PRESET or not flags.config_file):
         source.find(path)
     elif _exists(path) or _exists(f"{path}.index"):
         return

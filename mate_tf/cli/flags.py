@@ -20,6 +20,8 @@ MODES = {
     "profile": "time, FLOPs and memory of --variants at --lengths: table, JSON, plots",
     "ask": "answer --question about --table with an exported model or --init_checkpoint",
     "demo": "a web page on --port for questions to an exported model or --init_checkpoint",
+    "serve": "answers over HTTP on --port: JSON, files, batches, metrics",
+    "mcp": "a tool of agents, by the Model Context Protocol over standard input and output",
 }
 
 FLAGS = flags.FLAGS
@@ -37,8 +39,8 @@ _TEXTS = {
     "bert_config_file": "bert_config.json with the encoder's sizes.",
     "init_checkpoint": (
         "BERT, TAPAS, mate-tf or Hugging Face checkpoint or folder, a preset (mini), or a name on "
-        "the Hugging Face hub: to train from; ask, demo, predict, export and analyze use it as it "
-        "is."
+        "the Hugging Face hub: to train from; ask, demo, serve, mcp, predict, export and "
+        "analyze use it as it is."
     ),
     "attention": "Attention variant, for example mate_efficient.",
     "delimiter": "What separates the cells of --table; by default found out.",
@@ -49,6 +51,7 @@ _TEXTS = {
     "tpu_zone": "Zone of the TPU; by default this machine's.",
     "gcp_project": "Project of the TPU; by default this machine's.",
     "table": "Table to ask about: a file, or the URL of a database.",
+    "folder": "mcp: folder below which agents may read tables; by default the current one.",
     "passages": "JSON of the passages that --table links to; both in HybridQA's format.",
 }
 """Flags with a text."""
@@ -89,7 +92,13 @@ _COUNTS = {
     "num_tpu_cores": (8, "tpu_estimator: cores of the TPU."),
     "iterations_per_loop": (1000, "tpu_estimator: steps on the TPU at a time."),
     "num_processes": (2, "Processes that convert examples."),
-    "max_upload_mb": (128, "demo: largest upload, in MiB."),
+    "max_upload_mb": (128, "demo and serve: largest upload, in MiB."),
+    "workers": (1, "serve: number of processes, each with a model of its own."),
+    "max_batch": (16, "serve: questions that are answered together."),
+    "max_waiting": (64, "serve: questions that may wait; others are told to try again."),
+    "timeout": (30, "serve and mcp: seconds for an answer."),
+    "max_tables": (100, "serve: posted tables that are kept."),
+    "max_tables_mb": (256, "serve: memory of these tables, in MiB."),
     "threads": (None, "profile: number of threads; by default one per CPU."),
     "repeats": (9, "profile: number of runs; results are their medians."),
 }
@@ -150,7 +159,8 @@ flags.DEFINE_enum(
     None,
     ["auto", "float32", "bfloat16", "float16", "int8"],
     "Precision of the layers; variables, heads and losses stay float32. auto is bfloat16 where the "
-    "device has products in it. int8 is for ask and demo with --init_checkpoint, on a CPU.",
+    "device has products in it. int8 is for ask, demo, serve and mcp with --init_checkpoint, on a "
+    "CPU.",
 )
 flags.DEFINE_alias("precision", "mixed_precision")
 flags.DEFINE_boolean("use_tpu", False, "Train on a TPU.")
@@ -181,17 +191,19 @@ flags.DEFINE_multi_string("question", [], "Question about --table; repeat it for
 flags.DEFINE_enum(
     "format", "both", ["json", "table", "both"], "ask: answers as JSON, as a table, or as both."
 )
-flags.DEFINE_integer("port", 7860, "Port of --mode=demo.", lower_bound=1, upper_bound=65535)
+flags.DEFINE_integer(
+    "port", 7860, "Port of --mode=demo and --mode=serve.", lower_bound=1, upper_bound=65535
+)
 flags.DEFINE_string(
     "host",
     "127.0.0.1",
-    "Address that --mode=demo serves; with one that other machines reach, the page's address has a "
-    "token that visitors need.",
+    "Address that --mode=demo or --mode=serve serves; with one that other machines reach, visitors "
+    "need the token that is printed.",
 )
 flags.DEFINE_list(
     "allowed_hosts",
     [],
-    "demo: names by which browsers may ask for the page, besides --host and this machine's name.",
+    "demo and serve: names by which they may be asked, besides --host and this machine's name.",
 )
 flags.DEFINE_list("lengths", LENGTHS, "profile: tokens.")
 flags.DEFINE_list(

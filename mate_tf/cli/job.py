@@ -11,8 +11,8 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from mate_tf import tasks
+from mate_tf.cli import checks, pretrained, vocabulary
 from mate_tf.cli import flags as flag_definitions
-from mate_tf.cli import pretrained, vocabulary
 from mate_tf.cli.checks import folders
 from mate_tf.data.records.create_data import examples_path
 from mate_tf.errors import InputError
@@ -60,13 +60,13 @@ FLAG_OVERRIDES = {
 }
 """Flag -> key of the experiment that it sets."""
 
-MODES_WITH_ANSWERS = ("predict", "predict_and_evaluate", "export", "ask", "demo")
+MODES_WITH_ANSWERS = ("predict", "predict_and_evaluate", "export", *checks.OF_PRESET)
 """Modes that need a task with `Capabilities.answers_questions`."""
 
 MODES_ON_TPU = ("run", "train", "eval")
 """Modes that use the TPU of --use_tpu or `runtime.num_gpus` GPUs."""
 
-MODES_WITH_TABLES = ("ask", "demo")
+MODES_WITH_TABLES = checks.OF_PRESET
 """Modes that need a task with `Capabilities.reads_tables`."""
 
 

@@ -183,6 +183,18 @@ def _demo(flags) -> None:
     ask.demo(flags)
 
 
+def _serve(flags) -> None:
+    from mate_tf.cli import serve
+
+    serve.serve(flags)
+
+
+def _mcp(flags) -> None:
+    from mate_tf.cli import serve
+
+    serve.mcp(flags)
+
+
 def _job(flags):
     from mate_tf.cli.job import Job
 
@@ -213,5 +225,7 @@ MODES = {
     "profile": _profile,
     "ask": _ask,
     "demo": _demo,
+    "serve": _serve,
+    "mcp": _mcp,
 }
 """Mode -> function of the flags."""

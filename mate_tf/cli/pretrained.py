@@ -6,9 +6,8 @@ import sys
 from mate_tf.checkpoints.latest import latest
 from mate_tf.cli.checks import OF_PRETRAINED, reading
 from mate_tf.errors import InputError
-from mate_tf.layers import precision
 
-_OF_TPU = precision.Choice("bfloat16", "all TPUs have products in it")
+_AUTO = "auto"
 _ATTENTION_OPTIONS = ("global_length", "radius", "row_heads_ratio")
 
 
@@ -29,7 +28,7 @@ def load_predictor(flags):
         flags.init_checkpoint,
         attention={"name": flags.attention, **options} if flags.attention else None,
         max_seq_length=flags.max_seq_length,
-        precision=precision_of(flags),
+        precision=_of_processor(flags.mixed_precision),
         task=flags.task,
         reading=reading(flags) or "whole",
     )
@@ -67,14 +66,28 @@ def configure(experiment, found, model_dir: str) -> None:
 
 def precision_of(flags) -> str | None:
     """Returns the precision of the layers; None without the flag. Says what `auto` has chosen."""
-    if flags.mixed_precision != precision.AUTO:
+    if flags.mixed_precision != _AUTO:
         return flags.mixed_precision
-    chosen = _OF_TPU if flags.use_tpu else precision.choose()
-    _say(chosen)
-    return chosen.precision
+    from mate_tf.layers import precision  # imports TensorFlow
+
+    if flags.use_tpu:
+        return _chosen("bfloat16", "all TPUs have products in it")
+    return _chosen(*precision.choose())
+
+
+def _of_processor(precision: str | None) -> str | None:
+    """Returns the precision of a model that answers on this processor."""
+    if precision != _AUTO:
+        return precision
+    from mate_tf.serving.engine.model import has_bfloat16  # imports OpenVINO
+
+    if has_bfloat16():
+        return _chosen("bfloat16", "the processor has products in it")
+    return _chosen("float32", "the processor has no products in bfloat16")
 
 
 @functools.cache
-def _say(chosen: precision.Choice) -> None:
-    """Prints the choice, once for both stages of a pipeline."""
-    print(f"precision | {chosen.precision}: {chosen.reason}", file=sys.stderr, flush=True)
+def _chosen(precision: str, reason: str) -> str:
+    """Returns a choice, which is printed once for both stages of a pipeline."""
+    print(f"precision | {precision}: {reason}", file=sys.stderr, flush=True)
+    return precision

@@ -2,20 +2,37 @@
 
 A signal raises KeyboardInterrupt in the main thread, so that what is half-written is removed. If
 the main thread does not end in time, since it is inside TensorFlow, the process ends at once. This
-is safe: a killed run leaves nothing half-written either, see `mate_tf.files`.
+is safe: a killed run leaves nothing half-written either, see `mate_tf.files`. A service has more
+time, for the requests that run.
 """
 
 import contextlib
 import glob
 import os
+import select
 import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Iterator
 
 _SECONDS = 1.0  # for the main thread to clean up
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+
+
+_patience = 0.0  # seconds that the main thread has instead, in `patient`
+
+
+@contextlib.contextmanager
+def patient(seconds: float) -> Iterator[None]:
+    """Gives the main thread more time to end after a signal; a second signal ends it at once."""
+    global _patience
+    before, _patience = _patience, seconds
+    try:
+        yield
+    finally:
+        _patience = before
 
 
 class Interruption:
@@ -62,7 +79,10 @@ class Interruption:
         """Ends the process some time after a signal, unless the block has ended."""
         numbers = {getattr(signal, name) for name in _SIGNALS}
         while data := received.recv(1):
-            if data[0] in numbers and not ended.wait(_SECONDS):
+            if data[0] not in numbers:
+                continue
+            in_time = _ends(received, ended, _patience) if _patience else ended.wait(_SECONDS)
+            if not in_time:
                 self.number = self.number or data[0]
                 self.end()
 
@@ -95,6 +115,15 @@ def handled(interruption: Interruption) -> Iterator[Interruption]:
             signal.signal(number, handler)
         signal.set_wakeup_fd(wakeup)
         sent.close()  # ends the thread
+
+
+def _ends(received: socket.socket, ended: threading.Event, seconds: float) -> bool:
+    """Waits for the end of a block; returns False after some time or at another signal."""
+    end = time.monotonic() + seconds
+    while not ended.wait(0.05):
+        if time.monotonic() > end or select.select([received], [], [], 0)[0]:
+            return False
+    return True
 
 
 def end_at_once() -> None:

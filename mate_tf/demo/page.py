@@ -2,7 +2,6 @@
 
 import os
 import secrets
-import socket
 from collections.abc import Sequence
 from importlib import resources
 
@@ -15,10 +14,13 @@ os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 
 import gradio as gr
 from fastapi import FastAPI
+from starlette.middleware import Middleware
 
 from mate_tf.analysis.attention import flow as attention_flow
-from mate_tf.demo import examples, guard, reading, rendering, server, session, speed, uploads
+from mate_tf.demo import examples, reading, rendering, server, session, speed, uploads
+from mate_tf.demo.sizes import Sizes
 from mate_tf.errors import InputError
+from mate_tf.service import guard
 from mate_tf.tables import html
 from mate_tf.tables.limits import MIB, Limits
 
@@ -60,19 +62,29 @@ def serve(
         OSError: if the port is in use, or the address is none of this machine.
     """
     token = "" if guard.is_local(host) else secrets.token_urlsafe(32)
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with (
-        socket.create_server((host.strip("[]"), port), family=family) as listening,
-        uploads.folder() as folder,
-    ):
-        names = guard.hosts(host, allowed_hosts)
-        app = application(demo, guard.middleware(names, token, folder, max_upload * MIB), limits)
-        shown = socket.gethostname() if host in ("0.0.0.0", "::") else guard.in_address(host)
-        address = f"http://{shown}:{port}" + (f"/?token={token}" if token else "")
+    with guard.listening(host, port) as listening, uploads.folder() as folder:
+        layers = middleware(guard.hosts(host, allowed_hosts), token, folder, max_upload * MIB)
+        app = application(demo, layers, limits)
+        address = f"http://{guard.shown(host)}:{port}" + (f"/?token={token}" if token else "")
         with server.running(app, listening, guard.HEADERS) as thread:
             print(f"demo | {address}", flush=True)
             while thread.is_alive():
                 thread.join(1)
+
+
+def middleware(
+    names: Sequence[str], token: str, folder: str, largest_upload: int
+) -> list[Middleware]:
+    """Returns what a request passes through before it reaches the page.
+
+    Args:
+        names: hosts by which browsers may ask for it, from `guard.hosts`.
+        token: what visitors must know; "" for none.
+        folder: folder of the uploads.
+        largest_upload: in bytes.
+    """
+    sizes = Middleware(Sizes, folder=folder, largest_upload=largest_upload)
+    return [*guard.middleware(names, token), sizes]
 
 
 def application(demo: session.Demo, middleware: Sequence, limits: Limits | None = None) -> FastAPI:

@@ -27,7 +27,7 @@ def uploaded(path: str | os.PathLike, limits: Limits | None = None) -> Table:
     """
     path = pathlib.Path(path)
     try:
-        return _read(path, path.name, limits)
+        return _read(path, path.name, limits, Asked(databases=False))
     finally:
         path.unlink(missing_ok=True)
 
@@ -49,12 +49,10 @@ def pasted(text: str, limits: Limits | None = None) -> Table:
         path = pathlib.Path(folder, PASTED + ending)
         # Lone surrogates are written as invalid UTF-8, and the reader raises for them.
         path.write_bytes(text.encode("utf-8", "surrogatepass"))
-        return _read(path, PASTED, limits, Asked(encoding="utf-8"))
+        return _read(path, PASTED, limits, Asked(encoding="utf-8", databases=False))
 
 
-def _read(
-    path: pathlib.Path, name: str, limits: Limits | None, asked: Asked | None = None
-) -> Table:
+def _read(path: pathlib.Path, name: str, limits: Limits | None, asked: Asked) -> Table:
     try:
         return read_table(path, limits, asked)
     except InputError as error:

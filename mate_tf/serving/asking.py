@@ -1,7 +1,7 @@
 """Asks a model questions about prepared tables: whole tables in windows, or the part that fits."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 import numpy as np
 
@@ -14,11 +14,14 @@ from mate_tf.serving import confidence, names, notes, whole
 from mate_tf.serving.answer import Answer, of_cells, of_class
 from mate_tf.serving.prepared import PreparedTable
 from mate_tf.serving.read_part import ReadPart, described
-from mate_tf.serving.served import ServedModel
 from mate_tf.tables import linearize
 
 WHOLE = "whole"
 """Value of `Predictor(reading=...)` that reads every table as a whole."""
+
+_BATCHES = 8  # batches of examples that are held at a time
+
+_Steps = Generator[list[ReadPart], list[dict[str, np.ndarray]], Answer | None]
 
 
 def options_of(reading: str | dict[str, bool] | None) -> dict[str, bool] | None:
@@ -38,7 +41,7 @@ class Asking:
     """Asks one model.
 
     Args:
-        model: the model.
+        model: a `ServedModel` or `EngineServed`.
         calibration: of its answers; None: without.
         batch_size: examples that it computes at a time.
         reads_whole: tables that do not fit are read in windows. Otherwise a part of them is read.
@@ -46,7 +49,7 @@ class Asking:
 
     def __init__(
         self,
-        model: ServedModel,
+        model,
         calibration: Calibration | None,
         batch_size: int = 16,
         reads_whole: bool = False,
@@ -58,17 +61,40 @@ class Asking:
     def answers(
         self, pairs: Sequence[tuple[PreparedTable, str]], previous: Sequence[Answer | None]
     ) -> list[Answer]:
-        """Answers (table, question) pairs, each with the answer before it or None."""
-        found, short = [None] * len(pairs), []
-        for index, (pair, before) in enumerate(zip(pairs, previous, strict=True)):
-            if self._reads_whole:
-                found[index] = self._whole(*pair, before)
-            if found[index] is None:
-                short.append((index, *self.convert(*pair, before)))
-        outputs = self._outputs([part for _, part, _ in short])
-        for (index, part, cuts), output in zip(short, outputs, strict=True):
-            found[index] = self._answer(pairs[index], part.outputs(output), cuts, part)
-        return found
+        """Answers (table, question) pairs, each with the answer before it or None.
+
+        The parts of all tables that are read are computed together, a few batches at a time.
+        """
+        found, waiting = [], []
+        for pair, before in zip(pairs, previous, strict=True):
+            steps = self._steps(*pair, before)
+            waiting.append((steps, next(steps)))
+            if sum(len(parts) for _, parts in waiting) >= _BATCHES * self._batch_size:
+                found += self._finished(waiting)
+                waiting = []
+        return found + self._finished(waiting)
+
+    def _steps(self, prepared: PreparedTable, question: str, previous: Answer | None) -> _Steps:
+        """Yields the parts of a table to compute; is sent their outputs, and returns the answer."""
+        answer = None
+        if self._reads_whole and not self._model.class_names:
+            answer = yield from self._whole(prepared, question, previous)
+        if answer is None:
+            part, cuts = self.convert(prepared, question, previous)
+            (outputs,) = yield [part]
+            answer = self._answer((prepared, question), part.outputs(outputs), cuts, part)
+        return answer
+
+    def _finished(self, waiting: list[tuple[_Steps, list[ReadPart]]]) -> list[Answer]:
+        """Returns the answers of steps that wait for the outputs of their parts."""
+        outputs = iter(self._outputs([part for _, parts in waiting for part in parts]))
+        answers = []
+        for steps, parts in waiting:
+            try:
+                steps.send([next(outputs) for _ in parts])
+            except StopIteration as end:
+                answers.append(end.value)
+        return answers
 
     def convert(
         self, prepared: PreparedTable, question: str, previous: Answer | None
@@ -93,16 +119,12 @@ class Asking:
         outputs = {}
         for start in range(0, len(order), self._batch_size):
             batch = order[start : start + self._batch_size]
-            found = self._model(*(parts[index].example for index in batch))
+            found = self._model.compute([parts[index] for index in batch])
             outputs.update(zip(batch, found, strict=True))
         return [outputs[index] for index in range(len(parts))]
 
-    def _whole(
-        self, prepared: PreparedTable, question: str, previous: Answer | None
-    ) -> Answer | None:
-        """Answers a question about a table that is too long by cells; None if it is not."""
-        if self._model.class_names:
-            return None
+    def _whole(self, prepared: PreparedTable, question: str, previous: Answer | None) -> _Steps:
+        """Yields as `_steps`, of a table that is too long by cells; returns None if it is not."""
         table, sheet = prepared.table, prepared.sheet
         meaning = sheet.meaning(question)
         interaction = prepared.interaction(question)
@@ -123,7 +145,7 @@ class Asking:
         if self._refers(previous):
             for part in parts:
                 _refer_to(previous, part, self._marks_previous)
-        outputs = self._outputs(parts)
+        outputs = yield parts
         direct = self._direct(prepared, question, meaning, parts[-1], outputs[-1])
         judged = [
             (output, self._has_answer(output, question, table, part.rows))

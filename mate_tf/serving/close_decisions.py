@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from mate_tf.serving.read_part import ReadPart
+
 _THRESHOLD = 0.5  # above it a cell is selected, if cells have independent probabilities
 
 
@@ -42,11 +44,11 @@ class WithFloat32:
 
     Args:
         fast: the `ServedModel` or `EngineServed` in small precision.
-        exact: answers examples with the same weights, as `fast` does.
+        exact: the one in float32 with the same weights.
         least: answers with a smaller `margin` are those of `exact`.
     """
 
-    def __init__(self, fast, exact: Callable[..., Sequence[dict]], least: float):
+    def __init__(self, fast, exact, least: float):
         self.converter, self.class_names, self.engine = (
             fast.converter,
             fast.class_names,
@@ -65,10 +67,18 @@ class WithFloat32:
         return self._fast.config
 
     def __call__(self, *examples) -> list[dict[str, np.ndarray]]:
-        outputs = self._fast(*examples)
+        """Returns the outputs for each tf.train.Example, without batch axis."""
+        return self._with_exact(examples, self._fast(*examples), lambda close: self._exact(*close))
+
+    def compute(self, parts: Sequence[ReadPart]) -> list[dict[str, np.ndarray]]:
+        """Returns the outputs for each part of a table, without batch axis."""
+        return self._with_exact(parts, self._fast.compute(parts), self._exact.compute)
+
+    def _with_exact(self, given: Sequence, outputs: list[dict], compute: Callable) -> list[dict]:
+        """Replaces the outputs of close decisions."""
         close = [index for index, each in enumerate(outputs) if margin(each) < self._least]
         if close:
-            again = self._exact(*(examples[index] for index in close))
+            again = compute([given[index] for index in close])
             for index, each in zip(close, again, strict=True):
                 outputs[index] = each
         return outputs

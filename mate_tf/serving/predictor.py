@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mate_tf.errors import InputError
 from mate_tf.evaluation.calibration import Calibration
-from mate_tf.serving import confidence, prepared, presets, source
+from mate_tf.serving import confidence, forks, prepared, presets, source
 from mate_tf.serving.answer import Answer, AnswerCell
 from mate_tf.serving.asking import WHOLE, Asking, options_of
 from mate_tf.serving.engine import served
@@ -28,7 +28,8 @@ __all__ = ["Answer", "AnswerCell", "Predictor"]
 class Predictor:
     """Answers questions about tables with a trained model.
 
-    Loading takes seconds and an answer takes milliseconds, so make one object and keep it.
+    Loading takes seconds and an answer takes milliseconds, so make one object and keep it. It is of
+    the process that has loaded it: a process that is forked later refuses it.
 
         predictor = mate_tf.Predictor.from_pretrained("google/tapas-base-finetuned-wtq")
         answer = predictor.ask("my.csv", "who has the highest score?")
@@ -56,6 +57,7 @@ class Predictor:
         from mate_tf.serving import export
         from mate_tf.serving.served import ExportedModel
 
+        forks.check(str(saved_model_dir))
         fitted = confidence.find(export.extras_dir(saved_model_dir))
         model = ExportedModel(saved_model_dir, options_of(reading))
         self._set(model, saved_model_dir, fitted, reading)
@@ -68,6 +70,7 @@ class Predictor:
         reading: str | dict[str, bool] = WHOLE,
     ) -> None:
         self._model, self._name, self.calibration = model, str(name), calibration
+        forks.note(self._name)
         self._reads_whole = not isinstance(reading, dict)
 
     @classmethod
@@ -118,6 +121,7 @@ class Predictor:
             InputError: there is no such model, it does not answer questions, or the other arguments
                 do not fit it.
         """
+        forks.check(os.fspath(folder_or_name))
         served.check(engine)
         if not 0 <= float32_margin <= 1:
             raise InputError(f"float32_margin={float32_margin} is not between 0 and 1")
@@ -239,7 +243,7 @@ class Predictor:
 
         Raises:
             InputError: the question is empty; the table cannot be read; question and table cannot
-                be brought into the model's length.
+                be brought into the model's length; the process was forked after a model was loaded.
         """
         table = self.prepare(table)
         if isinstance(question, str):
@@ -343,10 +347,12 @@ class Predictor:
         Raises:
             InputError: as `ask`.
         """
+        forks.check(self._name)
         asking = Asking(self._model, self.calibration)
         return asking.convert(self.prepare(table), prepared.question(question), previous)[0]
 
     def _ask(self, pairs, previous, batch_size: int = 16) -> list[Answer]:
         """Answers (table, question) pairs in batches, each with the answer before it or None."""
+        forks.check(self._name)
         asking = Asking(self._model, self.calibration, batch_size, self._reads_whole)
         return asking.answers(pairs, previous)

@@ -2,7 +2,7 @@
 
 import dataclasses
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -11,6 +11,7 @@ from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
 from mate_tf.files.json_files import read_json_object
 from mate_tf.serving import export, signatures
+from mate_tf.serving.read_part import ReadPart
 from mate_tf.serving.signatures import SERVING_EXAMPLES
 from mate_tf.tables.conversion import ConversionConfig
 
@@ -51,6 +52,10 @@ class ServedModel:
             {name: values[index] for name, values in arrays.items()}
             for index in range(len(examples))
         ]
+
+    def compute(self, parts: Sequence[ReadPart]) -> list[dict[str, np.ndarray]]:
+        """Returns the outputs for each part of a table, without batch axis."""
+        return self(*(part.example for part in parts))
 
 
 EAGER_CALLS = 32

@@ -71,6 +71,8 @@ def read_table(
     with opened.opened_bytes(file, limits) as raw:
         begin = raw.read(2048)
     if begin.startswith(_SQLITE) or begin[8:12] == _DUCKDB:
+        if asked and not asked.databases:
+            raise InputError(f"{file}: is a database, which is not read here; give a table of it")
         kind = "sqlite" if begin.startswith(_SQLITE) else "duckdb"
         return _database(f"{kind}:///{os.path.abspath(file)}", limits, query, member, file)
     if query:

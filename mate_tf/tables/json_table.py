@@ -65,13 +65,41 @@ def read(
             raise InputError(f"{path}: not valid JSON: {error}") from None
         unread = kept.unread(opened.share_read(file))
     header, about = found
+    return header, _rows_of(header, kept, path), about, unread
+
+
+def of_content(
+    content: Any, name: str, limits: Limits
+) -> tuple[list[Any], list[list[Any]], dict[str, str], str]:
+    """Returns what `read` returns, of JSON that is parsed already, by `json_stream.decoder`.
+
+    Besides the forms of `read` it may be a list of rows, the header first.
+
+    Args:
+        content: the JSON value.
+        name: what the table is called in errors.
+        limits: limits of the table.
+
+    Raises:
+        InputError: it has another form, no rows, or is beyond a limit.
+    """
+    if isinstance(content, list) and content and isinstance(content[0], list):
+        content = {"columns": content[0], "rows": content[1:]}
+    kept = Kept(name, limits)
+    header, about = _of_content(content, kept, name)
+    rows = _rows_of(header, kept, name)
+    return header, rows, about, kept.unread()
+
+
+def _rows_of(header: list[Any], kept: Kept, path: Any) -> list[list[Any]]:
+    """Returns the rows that are kept as lists, one value per column."""
     if not kept.rows:
         raise InputError(f"{path}: there is a header but no rows")
     if isinstance(kept.rows[0], dict):
-        return header, [[row.get(name) for name in header] for row in kept.rows], about, unread
+        return [[row.get(name) for name in header] for row in kept.rows]
     for number, row in enumerate(kept.rows, start=1):
         _check_length(row, len(header), f"{path}: row {number}")
-    return header, kept.rows, about, unread
+    return kept.rows
 
 
 def _is_lines(file: IO[str], limits: Limits) -> bool:

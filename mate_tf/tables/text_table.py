@@ -53,11 +53,14 @@ class Asked(NamedTuple):
         delimiter: what separates cells.
         header_row: number of the line with the names of columns, from 1; 0: there is none.
         encoding: name of the encoding.
+        databases: whether a file may be a database. A view in one can run queries of its own, some
+            of which read other files.
     """
 
     delimiter: str | None = None
     header_row: int | None = None
     encoding: str | None = None
+    databases: bool = True
 
 
 def read(path: str | os.PathLike, limits: Limits, asked: Asked | None = None) -> TextTable:

@@ -58,6 +58,11 @@ SIZES = {
         "--layers 1 --hidden_size 128 --batch_sizes 1 2 --attention full --precisions float32",
         "both commands, their start included",
     ),
+    "engines": (
+        "--peers_python {peers} --layers 1 --lengths 32 --repeats 1 "
+        "--sides 'mate-tf openvino full float32' 'hugging-face torch float32'",
+        "mate-tf openvino full float32",
+    ),
     "equal_steps": (
         "--config_file {configs}/sqa_small.yaml --data {sqa_data} --work_dir {out} {vocab} "
         "--steps 2 --metric 'SQA | ALL' --starts nothing= --attention mate_efficient full",
@@ -98,6 +103,7 @@ SIZES = {
     "reader_examples": ("--hybridqa {hybridqa} --xquad {xquad}", "dev-v1.1.json: 8 questions"),
     "scattered_masks": ("--length 64 --repeats 1", "gathered keys, XLA"),
     "serving_features": ("--input_dir {wikitq} {vocab}", "share of ranks equal"),
+    "service": ("--seconds 4 --clients 4 --malformed 60", "refused by 4xx in one line 60"),
     "serving_load": (
         "{vocab} --attention full --lengths 64 --requests 10 --threads 2 --batch_size 2 "
         "--hidden_size 16 --num_hidden_layers 1",

@@ -89,7 +89,7 @@ def test_each_flag_sets_its_key():
 def test_automatic_precision(capsys):
     """It is chosen for the machine and said, on standard error, where no answers are."""
     chosen, reason = precision.choose()
-    pretrained._say.cache_clear()
+    pretrained._chosen.cache_clear()
     for flag in ("precision", "mixed_precision"):
         runtime = job_of("--task=SQA", f"--{flag}=auto").experiment.runtime
         assert runtime.mixed_precision_dtype == chosen

@@ -116,3 +116,33 @@ def test_a_program_that_is_done_ends_at_once(number):
         process.send_signal(number)
         assert process.stderr.read() == ""
         assert process.wait() == -number
+
+
+PATIENT = """
+import time
+from mate_tf.cli import signals
+with signals.handled(signals.Interruption("mate-tf")), signals.patient(PATIENCE):
+    end = time.monotonic() + 3
+    print("ready", flush=True)
+    while time.monotonic() < end:
+        try:
+            time.sleep(end - time.monotonic())
+        except KeyboardInterrupt:
+            pass
+    print("answered", flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("patience", "again", "answered"), [(20, False, True), (20, True, False), (0.5, False, False)]
+)
+def test_a_patient_end(patience, again, answered):
+    """The main thread has time, up to a limit or a second signal."""
+    with started(PATIENT.replace("PATIENCE", str(patience))) as process:
+        process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+        if again:
+            time.sleep(0.5)
+            process.send_signal(signal.SIGTERM)
+        assert (process.stdout.read() == "answered\n") == answered
+        assert process.wait() == (0 if answered else 143)

@@ -56,3 +56,10 @@ def test_the_servers_folders_are_not_told(tmp_path):
         reading.uploaded(tmp_path / "mine.csv")
     assert str(raised.value) == "mine.csv: there is a header but no rows"
     assert not (tmp_path / "mine.csv").exists()
+
+
+def test_databases_are_not_read(tmp_path):
+    """A view in an uploaded one could read other files."""
+    (tmp_path / "t.csv").write_bytes(b"SQLite format 3\0" + bytes(100))
+    with pytest.raises(InputError, match=r"t\.csv: is a database, which is not read here"):
+        reading.uploaded(tmp_path / "t.csv")

@@ -40,6 +40,12 @@ RUN_FOR_REAL = {
     "mate-tf ask": "tests/cli/test_pretrained.py::test_ask",
     "mate-tf export": "tests/cli/test_pretrained.py::test_export",
     "--mode=demo": "tests/demo/test_page.py::test_a_visit",
+    "mate-tf serve": "tests/service/test_server.py::test_the_command",
+    "--workers=2": "tests/service/test_server.py::test_several_processes",
+    "mate-tf mcp": "tests/service/test_agents.py::test_the_command",
+    "curl -s": "tests/service/test_documented.py::test_curl",
+    "mate:predict": "tests/service/test_documented.py::test_rest_of_tensorflow_serving",
+    "docker build": "tests/service/test_dockerfile.py::test_its_image",
     "--mode=analyze": "tests/cli/test_analyze.py::test_attention_flow_coverage_and_table",
     "--mode=profile": "tests/cli/test_profile.py::test_measures",
     "--task=POINTR": "tests/cli/test_pointr.py::test_asking",
@@ -113,7 +119,12 @@ def check(values) -> None:
             assert (pages.PROJECT / values.table).is_file(), values.table
         assert values.question, "--mode=ask without --question"
     if not (values.task or values.config_file):
-        able = ("ask", "demo", "glue", "profile", *(["export"] if values.init_checkpoint else []))
+        able = (
+            *checks.OF_PRESET,
+            "glue",
+            "profile",
+            *(["export"] if values.init_checkpoint else []),
+        )
         assert values.mode in able, "neither --task nor --config_file"
         return
     config_file = values.config_file and find_config(values.config_file)

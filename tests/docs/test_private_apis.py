@@ -36,7 +36,7 @@ def attributes(trees):
     """Private attributes that are used and never defined in the project."""
     defined, used = set(), set()
     for node in (node for tree in trees for node in ast.walk(tree)):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             defined.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             defined.add(node.id)

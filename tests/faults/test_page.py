@@ -17,7 +17,8 @@ import pytest
 if os.environ.get("MATE_TF_REQUIRE_BROWSER") != "1":  # there it must be installed
     pytest.importorskip("gradio")
 
-from mate_tf.demo import guard, page, server, session, uploads
+from mate_tf.demo import page, server, session, uploads
+from mate_tf.service import connections, guard
 
 from ..page_client import Visitor
 
@@ -64,7 +65,7 @@ class Target:
 def served(token: str, folder: str):
     """The context of a server of the page, and its port."""
     listening = socket.create_server(("127.0.0.1", 0))
-    layers = guard.middleware(guard.hosts("127.0.0.1"), token, folder, LARGEST)
+    layers = page.middleware(guard.hosts("127.0.0.1"), token, folder, LARGEST)
     app = page.application(session.Demo(None), layers)
     return server.running(app, listening, guard.HEADERS), listening.getsockname()[1]
 
@@ -311,7 +312,7 @@ def test_uploads_that_nobody_reads_do_not_fill_the_disk(target):
 
 def test_slow_clients_are_cut_off(target, monkeypatch):
     """Nothing, half of the headers byte by byte, half of a body, and a response nobody reads."""
-    monkeypatch.setattr(server, "PATIENCE", dict.fromkeys(server.PATIENCE, 1.0))
+    monkeypatch.setattr(connections, "PATIENCE", dict.fromkeys(connections.PATIENCE, 1.0))
     whole = target.request("GET", "/")
     drip = [whole[i : i + 1] for i in range(30)]
     half = post(JOIN, "Content-Length: 1000", body=b'{"data"')(target)
@@ -328,7 +329,7 @@ def test_slow_clients_are_cut_off(target, monkeypatch):
     for thread in threads:
         thread.join(50)
     assert len(ended) == len(slow)
-    monkeypatch.setattr(server, "STALLED", 1.0)
+    monkeypatch.setattr(connections, "STALLED", 1.0)
     with socket.socket() as reader:
         reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         reader.connect(("127.0.0.1", target.port))

@@ -122,3 +122,20 @@ def test_modules_for_reading(run):
 def test_tensorflow_is_blocked(run):
     with pytest.raises(AssertionError, match="tensorflow is imported"):
         run("import mate_tf.serving.signatures")
+
+
+def test_ask_of_the_command_line(tmp_path):
+    """From the file to the answer, with the preset."""
+    (tmp_path / "staff.csv").write_text("name,age\nAnn,30\nBob,41\n")
+    program = BLOCKED + "from mate_tf.cli.main import run\nrun()"
+    command = [sys.executable, "-c", program, "ask", "staff.csv", "How old is Bob?"]
+    for precision in ("float32", "auto", "int8"):
+        done = subprocess.run(
+            [*command, "--format=json", f"--precision={precision}"],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["text"] == "41"

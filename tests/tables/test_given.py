@@ -1,6 +1,9 @@
 """What users give as a table."""
 
 import collections
+import gzip
+import sqlite3
+import zipfile
 
 import pandas
 import pytest
@@ -8,6 +11,7 @@ import pytest
 from mate_tf.errors import InputError
 from mate_tf.tables.given import as_table, read_table
 from mate_tf.tables.table import Table
+from mate_tf.tables.text_table import Asked
 
 EXPECTED = Table.from_rows(["a", "b"], [["1", "x"], ["", "y"]])
 
@@ -103,3 +107,19 @@ def test_labels_of_rows_are_a_column(tmp_path, text):
         ("", "id", "name"),
         (("r1", "1", "ann"), ("r2", "-", "b")),
     )
+
+
+def test_databases_can_be_refused(tmp_path):
+    """Also packed ones: a view in them can run queries of its own."""
+    path = tmp_path / "table.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("create table t as select 1 as a")
+    packed = {"table.gz": gzip.compress(path.read_bytes()), "duck": b"12345678DUCK" + bytes(99)}
+    with zipfile.ZipFile(tmp_path / "table.zip", "w") as archive:
+        archive.write(path, "table.csv")
+    for name, content in packed.items():
+        (tmp_path / name).write_bytes(content)
+    for name in ("table.db", "table.zip", *packed):
+        with pytest.raises(InputError, match="is a database, which is not read here"):
+            read_table(tmp_path / name, asked=Asked(databases=False))
+    assert read_table(path).rows == (("1",),)

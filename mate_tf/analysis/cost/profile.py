@@ -147,7 +147,8 @@ def measure(
 def _of_length(settings, length, training, counts, say) -> list[dict]:
     commands = dict.fromkeys(settings.cases(length, training), settings.command())
     for name, command in settings.peers.items():
-        commands[Case(name, length, training=training)] = command
+        for precision in settings.precisions:
+            commands[Case(name, length, precision, training=training)] = command
     rows = {case: dataclasses.asdict(case) | counts.get(case.variant, {}) for case in commands}
     if settings.memory:
         for case, row in rows.items():

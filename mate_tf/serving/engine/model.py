@@ -145,15 +145,28 @@ class EngineModel:
             )
             for name in INPUTS
         }
+        found = []
+        for row, sequence in enumerate(self._encode(pattern, features)):
+            own = {name: ids[row] for name, ids in features.items()}
+            found.append(self._heads.outputs(own, sequence))
+        return found
+
+    def encode(self, features: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Computes the output of the encoder for one example, <float32>[1, seq, hidden].
+
+        Args:
+            features: name -> <int32>[1, seq] of `INPUTS`.
+        """
+        example = {name: ids[0] for name, ids in features.items()}
+        return self._encode(
+            self._windows if self._by_windows(example) else self._dense, dict(features)
+        )
+
+    def _encode(self, pattern, features: dict[str, np.ndarray]) -> np.ndarray:
         inputs = self._embedded(features) | pattern.inputs(features)
         with self._lock:
-            request = self._request(pattern)
-            sequences = request.infer(inputs, share_inputs=True)["sequence_output"]
-        found = []
-        for row, sequence in enumerate(sequences):
-            own = {name: ids[row] for name, ids in features.items()}
-            found.append(self._heads.outputs(own, sequence.astype(np.float32, copy=False)))
-        return found
+            found = self._request(pattern).infer(inputs, share_inputs=True)["sequence_output"]
+        return found.astype(np.float32, copy=False)
 
     def _request(self, pattern) -> ov.InferRequest:
         key = type(pattern).__name__

@@ -10,6 +10,7 @@ from mate_tf.errors import InputError
 from mate_tf.serving.close_decisions import WithFloat32
 from mate_tf.serving.engine import loading
 from mate_tf.serving.engine.model import INPUTS, EngineModel, has_bfloat16, unsupported
+from mate_tf.serving.read_part import ReadPart
 
 OPENVINO, TENSORFLOW = "openvino", "tensorflow"
 ENGINES = (OPENVINO, TENSORFLOW)
@@ -57,6 +58,10 @@ class EngineServed:
     def __call__(self, *examples) -> list[dict[str, np.ndarray]]:
         """Returns the outputs for each tf.train.Example, without batch axis."""
         return self._model([_arrays(example) for example in examples])
+
+    def compute(self, parts: Sequence[ReadPart]) -> list[dict[str, np.ndarray]]:
+        """Returns the outputs for each part of a table, without batch axis."""
+        return self._model([part.values for part in parts])
 
 
 def with_margin(

@@ -1,4 +1,4 @@
-"""Decides which requests reach the page: their host, origin, token and size."""
+"""Decides which requests reach the page or the service: their host, origin and token."""
 
 import contextlib
 import hmac
@@ -8,13 +8,10 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from starlette.middleware import Middleware
-from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
-
-from mate_tf.demo import uploads
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
 HEADERS = (
@@ -26,9 +23,6 @@ HEADERS = (
 )
 """Headers of every response: no other page shows this one in a frame or reads its files."""
 
-_LARGEST_FORM = 16 * 2**20  # bytes of a request that is no upload: a pasted table, a question
-_AROUND_AN_UPLOAD = 2**16  # bytes of a form around its file
-_UPLOAD = "/upload"
 _OF_PROXIES = (b"x-forwarded-", b"forwarded")
 _TOKEN = "token"
 
@@ -63,23 +57,42 @@ def in_address(host: str) -> str:
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 
+def shown(host: str) -> str:
+    """Returns a host by which a bound address is reached, as it is written in an address."""
+    return socket.gethostname() if host in ("0.0.0.0", "::") else in_address(host)
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """Returns a socket that listens at an address of this machine.
+
+    Raises:
+        OSError: if the port is in use, or the address is not one of this machine.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host.strip("[]"), port), family=family)
+
+
 def middleware(
-    allowed_hosts: Sequence[str], token: str, folder: str, largest_upload: int
+    allowed_hosts: Sequence[str],
+    token: str,
+    hint: str = "Open the address with the token, which the program has printed.",
+    without_token: Sequence[str] = (),
 ) -> list[Middleware]:
-    """Returns what a request passes through before it reaches the page, in this order.
+    """Returns what a request passes through before it reaches the application, in this order.
 
     Args:
         allowed_hosts: from `hosts`.
         token: what visitors must know; "" for none.
-        folder: folder of the uploads.
-        largest_upload: in bytes.
+        hint: what those are told who do not.
+        without_token: paths that need no token.
     """
-    return [
+    layers = [
         Middleware(TrustedHostMiddleware, allowed_hosts=allowed_hosts, www_redirect=False),
         Middleware(SameOrigin),
-        *([Middleware(Token, token=token)] if token else []),
-        Middleware(Sizes, folder=folder, largest_upload=largest_upload),
     ]
+    if token:
+        layers.append(Middleware(Token, token=token, hint=hint, without_token=without_token))
+    return layers
 
 
 class SameOrigin:
@@ -125,54 +138,36 @@ class SameOrigin:
 class Token:
     """Refuses requests without the token. The address with the token gives a browser its cookie.
 
+    Programs send it in the header `Authorization: Bearer TOKEN`.
+
     Args:
         app: what the other requests reach.
         token: the token.
+        hint: what is said to the others.
+        without_token: paths that need no token.
     """
 
-    def __init__(self, app: ASGIApp, token: str):
-        self.app, self._token = app, token.encode()
+    def __init__(self, app: ASGIApp, token: str, hint: str, without_token: Sequence[str] = ()):
+        self.app, self._token, self._hint = app, token.encode(), hint
+        self._open = frozenset(without_token)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuses or passes on a request, or answers it with the cookie."""
         app = self.app
-        if scope["type"] == "http":
+        if scope["type"] == "http" and scope["path"] not in self._open:
             request = HTTPConnection(scope)
             # Cookies are of all ports of a host.
             cookie = f"mate_tf_{_TOKEN}_{request.url.port or 80}"
-            if self._is(request.query_params.get(_TOKEN)):
+            scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+            if scheme.lower() == "bearer" and self._is(bearer.strip()):
+                pass
+            elif self._is(request.query_params.get(_TOKEN)):
                 app = RedirectResponse(request.url.path, 303)  # out of the browser's history
                 app.set_cookie(cookie, self._token.decode(), httponly=True, samesite="strict")
             elif not self._is(request.cookies.get(cookie)):
-                app = PlainTextResponse(
-                    "Open the address with the token, which the program has printed.", 401
-                )
+                app = PlainTextResponse(self._hint, 401)
         await app(scope, receive, send)
 
     def _is(self, given: str | None) -> bool:
         # In constant time: how long it takes says nothing about the token.
         return hmac.compare_digest((given or "").encode("utf-8", "surrogatepass"), self._token)
-
-
-class Sizes:
-    """Refuses requests that are too large, and uploads that there is no room for.
-
-    Args:
-        app: what the other requests reach.
-        folder: folder of the uploads.
-        largest_upload: in bytes.
-    """
-
-    def __init__(self, app: ASGIApp, folder: str, largest_upload: int):
-        self._folder, self._largest = folder, largest_upload
-        self._forms = RequestBodyLimitMiddleware(app, _LARGEST_FORM)
-        self._uploads = RequestBodyLimitMiddleware(app, largest_upload + _AROUND_AN_UPLOAD)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuses or passes on a request."""
-        app = self._forms
-        if scope["type"] == "http" and scope["path"].rstrip("/").endswith(_UPLOAD):
-            app = self._uploads
-            if not uploads.has_room(self._folder, self._largest):
-                app = PlainTextResponse("There is no room for more uploads now.", 507)
-        await app(scope, receive, send)
