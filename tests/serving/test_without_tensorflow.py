@@ -55,7 +55,16 @@ parts = [ReadPart(windows.convert(rows), shape) for rows in windows.rows]
 print(json.dumps([part.values["input_ids"].tolist() for part in parts]))
 assert confidence.find(model) is not None
 assert confidence.score(0.5, {}) == 0.5
-assert confidence.latest_weights(model) == ""
+assert "tensorflow" not in sys.modules
+"""
+FILES = """
+from mate_tf.evaluation.calibration import Calibration
+from mate_tf.serving import confidence
+
+folder = sys.argv[1]
+assert confidence.latest_weights(folder) == "ckpt-7"
+confidence.write(folder, Calibration(threshold=0.25, weights="ckpt-7"))
+assert confidence.find(folder, "ckpt-7").threshold == 0.25
 assert "tensorflow" not in sys.modules
 """
 
@@ -96,6 +105,13 @@ def test_a_question_about_a_table_in_windows(run, table, project):
     for ids, part in zip(found, parts, strict=True):
         np.testing.assert_array_equal(ids, part.values["input_ids"])
         assert part.example.features.feature["input_ids"].int64_list.value == ids
+
+
+def test_files_of_a_model(run, tmp_path):
+    for step in (7, 10):
+        (tmp_path / f"ckpt-{step}.index").touch()
+    (tmp_path / "checkpoint").write_text('model_checkpoint_path: "ckpt-7"\n')
+    run(FILES, tmp_path)
 
 
 def test_modules_for_reading(run):
