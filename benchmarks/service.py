@@ -260,21 +260,29 @@ def main() -> None:
         usual = Load(service.url)
         usual.run(own[:1], min(1.0, options.seconds))
     counts = many.counts
-    lost, mixed = counts["lost"], counts["mixed up"] + one.counts["mixed up"]
-    print(
-        f"requests {sum(counts.values())}, lost {lost}, mixed up {mixed}, "
-        f"told to wait {counts['refused']}"
-    )
-    for name, load in ((f"{options.clients} clients", many), ("one client", one)):
+    results = {
+        "requests": sum(counts.values()),
+        "lost": counts["lost"],
+        "mixed up": counts["mixed up"] + one.counts["mixed up"],
+        "told to wait": counts["refused"],
+        "answers a second": {"all clients": rate, "one client": single, "Predictor.ask": alone},
+        "ratio to one client": rate / single,
+        "questions in a batch": together[0] / together[1],
+        "MiB": memory,
+        "malformed requests": options.malformed,
+        "refused by 4xx in one line": refused,
+    }
+    for name, load in (("all clients", many), ("one client", one)):
         cuts = statistics.quantiles(load.seconds, n=100)
-        print(f"{name:24} p50 {1000 * cuts[49]:6.0f} ms  p99 {1000 * cuts[98]:6.0f} ms")
-    print(f"answers/s: {options.clients} clients {rate:.1f}, one client {single:.1f}, ", end="")
-    print(f"Predictor.ask {alone:.1f}; ratio to one client {rate / single:.2f}")
-    print(f"questions in a batch {together[0] / together[1]:.1f}")
-    print(f"memory {memory['begin']:.0f} MiB at the begin, {memory['end']:.0f} MiB at the end")
-    print(f"malformed requests {options.malformed}, refused by 4xx in one line {refused}")
+        results[f"ms, {name}"] = {"p50": 1000 * cuts[49], "p99": 1000 * cuts[98]}
+    for name, value in results.items():
+        values = value if isinstance(value, dict) else {"": value}
+        shown = (f"{key} {number:.1f}".strip().removesuffix(".0") for key, number in values.items())
+        print(f"{name:28} {', '.join(shown)}")
+    common.write(options, "service", results)
     print(*wrong, sep="\n")
-    if lost or mixed or wrong or not usual.counts["answered"]:
+    failed = results["lost"] or results["mixed up"] or wrong
+    if failed or not usual.counts["answered"]:
         sys.exit("the service has failed")
 
 

@@ -31,7 +31,6 @@ from mate_tf.tables.limits import MIB
 RETRY = {"Retry-After": "1"}
 """Header of responses to requests that may be sent again soon."""
 
-_HINT = "the token is missing, which the program has printed: Authorization: Bearer TOKEN"
 _READERS = 2  # threads that read tables
 _GONE = 499  # status, as nginx counts them, of requests whose client has gone
 _AROUND_A_FILE = 2**16  # bytes of a form around its file
@@ -338,7 +337,7 @@ def application(settings: Settings, ready: Callable[[], None] = lambda: None) ->
         middleware=[
             Middleware(Counted, metrics=service.metrics),
             Middleware(JsonErrors, texts=texts),
-            *guard.middleware(settings.hosts, settings.token, _HINT, ["/healthz"]),
+            *guard.middleware(settings.hosts, settings.token, True, ["/healthz"]),
             Middleware(RequestBodyLimitMiddleware, settings.largest + _AROUND_A_FILE),
         ],
         exception_handlers={Refusal: _refused, InputError: _invalid},

@@ -25,6 +25,8 @@ HEADERS = (
 
 _OF_PROXIES = (b"x-forwarded-", b"forwarded")
 _TOKEN = "token"
+_OF_VISITORS = "Open the address with the token, which the program has printed."
+_OF_PROGRAMS = "Send the token, which the program has printed: Authorization: Bearer TOKEN"
 
 
 def is_local(host: str) -> bool:
@@ -75,7 +77,7 @@ def listening(host: str, port: int) -> socket.socket:
 def middleware(
     allowed_hosts: Sequence[str],
     token: str,
-    hint: str = "Open the address with the token, which the program has printed.",
+    of_programs: bool = False,
     without_token: Sequence[str] = (),
 ) -> list[Middleware]:
     """Returns what a request passes through before it reaches the application, in this order.
@@ -83,7 +85,7 @@ def middleware(
     Args:
         allowed_hosts: from `hosts`.
         token: what visitors must know; "" for none.
-        hint: what those are told who do not.
+        of_programs: whether programs may send it in a header, as an API is used; see `Token`.
         without_token: paths that need no token.
     """
     layers = [
@@ -91,7 +93,9 @@ def middleware(
         Middleware(SameOrigin),
     ]
     if token:
-        layers.append(Middleware(Token, token=token, hint=hint, without_token=without_token))
+        layers.append(
+            Middleware(Token, token=token, of_programs=of_programs, without_token=without_token)
+        )
     return layers
 
 
@@ -138,17 +142,17 @@ class SameOrigin:
 class Token:
     """Refuses requests without the token. The address with the token gives a browser its cookie.
 
-    Programs send it in the header `Authorization: Bearer TOKEN`.
-
     Args:
         app: what the other requests reach.
         token: the token.
-        hint: what is said to the others.
+        of_programs: whether the header `Authorization: Bearer TOKEN` is enough.
         without_token: paths that need no token.
     """
 
-    def __init__(self, app: ASGIApp, token: str, hint: str, without_token: Sequence[str] = ()):
-        self.app, self._token, self._hint = app, token.encode(), hint
+    def __init__(
+        self, app: ASGIApp, token: str, of_programs: bool, without_token: Sequence[str] = ()
+    ):
+        self.app, self._token, self._of_programs = app, token.encode(), of_programs
         self._open = frozenset(without_token)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -158,14 +162,14 @@ class Token:
             request = HTTPConnection(scope)
             # Cookies are of all ports of a host.
             cookie = f"mate_tf_{_TOKEN}_{request.url.port or 80}"
-            scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
-            if scheme.lower() == "bearer" and self._is(bearer.strip()):
+            scheme, _, sent = request.headers.get("authorization", "").partition(" ")
+            if self._of_programs and scheme.lower() == "bearer" and self._is(sent.strip()):
                 pass
             elif self._is(request.query_params.get(_TOKEN)):
                 app = RedirectResponse(request.url.path, 303)  # out of the browser's history
                 app.set_cookie(cookie, self._token.decode(), httponly=True, samesite="strict")
             elif not self._is(request.cookies.get(cookie)):
-                app = PlainTextResponse(self._hint, 401)
+                app = PlainTextResponse(_OF_PROGRAMS if self._of_programs else _OF_VISITORS, 401)
         await app(scope, receive, send)
 
     def _is(self, given: str | None) -> bool:

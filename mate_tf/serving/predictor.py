@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import functools
 import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -137,7 +138,10 @@ class Predictor:
             raise InputError(f"float32_margin={float32_margin} is not between 0 and 1")
         found, model, part = source.find(folder_or_name), None, options_of(reading)
         if engine != served.TENSORFLOW and attention is None and task is None:
-            model = served.load_preset(found, precision, max_seq_length, part, float32_margin)
+            build = functools.partial(_keras_model, found, precision, max_seq_length)
+            model = served.load_preset(
+                found, build, precision, max_seq_length, part, float32_margin
+            )
         if model is None:
             from mate_tf.serving import pretrained  # imports TensorFlow
 
@@ -366,3 +370,11 @@ class Predictor:
         forks.check(self._name)
         asking = Asking(self._model, self.calibration, batch_size, self._reads_whole)
         return asking.answers(pairs, previous)
+
+
+def _keras_model(found, precision, max_seq_length):
+    """Returns a preset as a `TableClassifier`."""
+    from mate_tf.serving import configurations, pretrained  # they import TensorFlow
+
+    given = configurations.read(found)
+    return pretrained.build(pretrained.configured(given, None, precision, max_seq_length))

@@ -103,7 +103,7 @@ SIZES = {
     "reader_examples": ("--hybridqa {hybridqa} --xquad {xquad}", "dev-v1.1.json: 8 questions"),
     "scattered_masks": ("--length 64 --repeats 1", "gathered keys, XLA"),
     "serving_features": ("--input_dir {wikitq} {vocab}", "share of ranks equal"),
-    "service": ("--seconds 4 --clients 4 --malformed 60", "refused by 4xx in one line 60"),
+    "service": ("--seconds 4 --clients 4 --malformed 60", "refused by 4xx in one line   60"),
     "serving_load": (
         "{vocab} --attention full --lengths 64 --requests 10 --threads 2 --batch_size 2 "
         "--hidden_size 16 --num_hidden_layers 1",

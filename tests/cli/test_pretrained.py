@@ -203,8 +203,8 @@ TABLE = pathlib.Path(synthetic.__file__).with_name("example.csv")
         ("dance", "'dance' is no flag and no mode; modes: run, create_data, "),
         ("train more", "arguments without a flag: more"),
         ("ask --mode=train", "ask or --mode=train?"),
-        ("train --task=SQA --precision=int8", "--precision=int8: only for ask and demo with"),
-        ("ask t.csv who? --export_dir=e --precision=int8", "--precision=int8: only for ask and"),
+        ("train --task=SQA --precision=int8", "--precision=int8: only for ask, demo,"),
+        ("ask t.csv who? --export_dir=e --precision=int8", "--precision=int8: only for ask, demo,"),
     ],
 )
 def test_refused_before_the_mode_is_run(refused, no_tensorflow, tmp_path, words, message):

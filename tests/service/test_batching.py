@@ -94,6 +94,14 @@ def test_cancelled_questions_are_dropped_and_take_no_room(batcher, held):
     assert held.batches == [["first"], ["a", "g"]]
 
 
+def test_questions_cancelled_later_are_dropped_too(batcher, held):
+    futures = [submit(batcher, text) for text in "abc"]
+    assert futures[1].cancel()
+    let(held)
+    assert [futures[0].result(10), futures[2].result(10)] == ["A", "C"]
+    assert held.batches == [["first"], ["a", "c"]]
+
+
 def test_an_error_is_that_of_its_question_only(batcher, held):
     futures = [submit(batcher, text) for text in ("a", "wrong", "b")]
     let(held)

@@ -15,6 +15,7 @@ from mate_tf.serving.close_decisions import WithFloat32
 from mate_tf.serving.engine import bundle, loading
 from mate_tf.serving.engine.model import INPUTS, EngineModel, has_bfloat16, unsupported
 from mate_tf.serving.read_part import ReadPart
+from mate_tf.serving.source import Source
 
 OPENVINO, TENSORFLOW = "openvino", "tensorflow"
 ENGINES = (OPENVINO, TENSORFLOW)
@@ -125,7 +126,8 @@ def load_export(
 
 
 def load_preset(
-    source,
+    source: Source,
+    build: Callable,
     precision: str | None = None,
     max_seq_length: int | None = None,
     reading: dict[str, bool] | None = None,
@@ -134,7 +136,8 @@ def load_preset(
     """Loads a preset without TensorFlow; None if it needs TensorFlow.
 
     Args:
-        source: its `Source`.
+        source: its folder.
+        build: function that returns the same model as a `TableClassifier`.
         precision, max_seq_length, reading, float32_margin: see `Predictor.from_pretrained`.
 
     Raises:
@@ -153,14 +156,6 @@ def load_preset(
     converter = ExampleConverter.from_config(found.vocab_file, conversion.reading(reading))
     if len(converter.tokenizer.pieces) != config["encoder"]["vocab_size"]:
         return None  # an error or a warning there
-
-    def build():
-        from mate_tf.serving import configurations, pretrained
-
-        given = configurations.read(source)
-        return pretrained.build(
-            pretrained.configured(given, None, precision, max_seq_length, reading)
-        )
 
     weights = found.weights()
 
