@@ -11,7 +11,7 @@ import os
 import pathlib
 
 from mate_tf.errors import InputError
-from mate_tf.serving.source import Kind
+from mate_tf.serving.source import WEIGHTS, Kind
 
 DEFAULT = "mini"
 """The preset that --mode=ask uses without another model."""
@@ -20,7 +20,7 @@ _PACKAGE = pathlib.Path(__file__).parents[1]
 FOLDERS = (_PACKAGE / "presets", _PACKAGE.parent / "models")
 """Folders that are searched for presets, in this order."""
 
-VOCABULARY, WEIGHTS = "vocab.txt", "model.safetensors"
+VOCABULARY = "vocab.txt"
 
 
 def names() -> list[str]:

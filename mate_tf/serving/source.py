@@ -9,6 +9,8 @@ from mate_tf.errors import InputError
 from mate_tf.serving import hub
 
 VOCABULARY_FILES = ("vocab.txt", "tokenizer.json")
+WEIGHTS = "model.safetensors"
+"""Weights of a preset, and of most of Hugging Face's models."""
 
 
 class Kind(enum.Enum):

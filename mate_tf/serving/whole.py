@@ -157,16 +157,11 @@ def read(
 ) -> Read:
     """Joins what a model selected in windows of a table.
 
-        Args:
-            conversions: the windows, see `data.converters.table_windows.Windows`.
-    <<<<<<< HEAD
-            asked: for each of them the outputs, see `ServingModule.serving_examples`, among them
-                selected <int32>[rows, columns], and the probability that it has a part of the answer.
-    =======
-            asked: for each of them the outputs of `ServingModule.serving_examples`, among them selected
-                <int32>[rows, columns], and the probability that it has a part of the answer.
-    >>>>>>> S
-            shape: rows and columns of the table.
+    Args:
+        conversions: the windows, see `data.converters.table_windows.Windows`.
+        asked: for each of them the outputs, see `ServingModule.serving_examples`, among them
+            selected <int32>[rows, columns], and the probability that it has a part of the answer.
+        shape: rows and columns of the table.
     """
     numbers, selected = np.full(shape[0], -1), np.zeros(shape[0], bool)
     cells, operations, certain = np.zeros(shape[1]), 0.0, []

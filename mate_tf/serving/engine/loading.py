@@ -8,7 +8,7 @@ import numpy as np
 from safetensors import SafetensorError, deserialize
 
 from mate_tf.errors import InputError
-from mate_tf.serving import presets, source
+from mate_tf.serving import source
 from mate_tf.serving.source import Kind, Source
 from mate_tf.tables.conversion import ConversionConfig
 
@@ -65,7 +65,7 @@ class Found:
         Raises:
             InputError: if the file cannot be read.
         """
-        path = self.source.file(presets.WEIGHTS)
+        path = self.source.file(source.WEIGHTS)
         try:
             with open(path, "rb") as file:
                 tensors = deserialize(file.read())
@@ -85,7 +85,7 @@ def find(found: Source) -> Found | None:
     task names, and configurations that lack values. `serving.configurations` reads them, or says
     what is wrong.
     """
-    if found.kind is not Kind.PRESET or not found.file(presets.WEIGHTS):
+    if found.kind is not Kind.PRESET or not found.file(source.WEIGHTS):
         return None
     import yaml
 
