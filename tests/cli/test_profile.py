@@ -39,6 +39,19 @@ class WorkerInThisProcess(measuring_process.Worker):
         pass
 
 
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--task=WTQ",), "computed by OpenVINO; the times below are TensorFlow's"),
+        (("--task=WTQ", "--attention=bigbird"), "by TensorFlow: OpenVINO has no attention 'bigb"),
+        (("--task=PRETRAIN",), "this model answers no questions"),
+    ],
+)
+@pytest.mark.usefixtures("asked")
+def test_which_engine_answers_is_said(command, tmp_path, flags, said):
+    assert said in command("--mode=profile", *flags, f"--output_dir={tmp_path}")
+
+
 def test_by_default_two_layers_of_bert_base(command, asked, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     command("--mode=profile")
