@@ -122,11 +122,13 @@ PATIENT = """
 import time
 from mate_tf.cli import signals
 with signals.handled(signals.Interruption("mate-tf")), signals.patient(PATIENCE):
-    end = time.monotonic() + 3
-    print("ready", flush=True)
-    while time.monotonic() < end:
+    end, said = time.monotonic() + 3, False
+    while (left := end - time.monotonic()) > 0:
         try:
-            time.sleep(end - time.monotonic())
+            if not said:
+                said = True
+                print("ready", flush=True)
+            time.sleep(left)
         except KeyboardInterrupt:
             pass
     print("answered", flush=True)
