@@ -1,6 +1,7 @@
 """Chooses the training examples of `mini` after its first training on QUESTIONS.
 
     python benchmarks/mini_examples.py --wtq out/wtq --sqa out/sqa --questions out/questions
+    python benchmarks/mini_examples.py ... --wtq out/wtq_1024 --long 3600
 
 The folders are output folders of create_data with the same `mark_matches`. Two files are written:
 
@@ -16,18 +17,24 @@ The order is random, and the same in every run.
 """
 
 import argparse
+import contextlib
 import pathlib
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 import common
+import long_tables
 import tensorflow as tf
 
 from mate_tf.data import features as feature_names
 from mate_tf.data import records
-from mate_tf.data.interactions import given
+from mate_tf.data.converters.examples import ExampleConverter
+from mate_tf.data.interactions import Question, given, interaction_from_table, table_of
 from mate_tf.data.records.create_data import examples_path, interactions_path
+from mate_tf.tables.linearize import ConversionError
+from mate_tf.tables.question_generation import questions as generated
+from mate_tf.training import experiments
 
 EVALUATED = ("dev", "test")
 KEPT = {
@@ -43,6 +50,7 @@ KEPT = {
 """Kind of generated question -> share that is kept; of the others, which are learned last, all."""
 SHARE = 3
 """One in so many of the kept generated questions is trained on together with the other data."""
+_PIECES, _MOST_ROWS = 1.4, 250  # of a word, about; of a table
 _SAME = 0.8  # share of the cells of a table that are in another one, which is then the same
 _LONG = 6  # texts up to this length are in many tables
 _FEWEST_CELLS = 10  # of smaller tables nobody can tell
@@ -137,17 +145,49 @@ def padded(example: tf.train.Example, length: int) -> tf.train.Example:
 
 
 def mixed(
-    wtq: str, sqa: str, questions: Iterable[tf.train.Example], share: int = SHARE
+    wtq: str,
+    sqa: str,
+    questions: Iterable[tf.train.Example],
+    share: int = SHARE,
+    long: Iterable[tf.train.Example] = (),
 ) -> list[tf.train.Example]:
     """Returns all examples in random order. Those of `questions` are lengthened in place."""
     found = list(records.read_examples(examples_path(wtq, "train")))
     length = length_of(found[0])
-    found += first_questions(records.read_examples(examples_path(sqa, "train")), held_out(wtq))
+    for each in first_questions(records.read_examples(examples_path(sqa, "train")), held_out(wtq)):
+        found.append(padded(each, length))
     for number, example in enumerate(questions):
         if number % share == 0:
             found.append(padded(example, length))
+    found += long
     random.Random(0).shuffle(found)
     return found
+
+
+def long_examples(
+    questions: str, converter: ExampleConverter, held: HeldOutTables, number: int
+) -> Iterator[tf.train.Example]:
+    """Yields examples of generated questions about lengthened tables, all rows of which fit."""
+    draw = random.Random(1)
+    interactions = list(records.read_interactions(interactions_path(questions, "train")))
+    draw.shuffle(interactions)
+    for index, each in enumerate(interactions[:number]):
+        table = table_of(each)
+        if held.have(each) or table.num_rows < 3 or table.num_columns < 2:
+            continue
+        words = sum(len(text.split()) for row in table.rows for text in row) / table.num_rows
+        tokens = draw.uniform(0.3, 1.0) * converter.max_seq_length
+        rows = int(tokens / max(_PIECES * words, 4))
+        table = long_tables.lengthened(table, min(max(rows, table.num_rows), _MOST_ROWS), draw)
+        for made in generated(table, draw, 1):
+            texts = [table.rows[row][column] for row, column in made.coordinates]
+            name = f"long-{index}-0"
+            question = Question(f"{name}_0", made.text, made.coordinates, texts, made.aggregation)
+            interaction = interaction_from_table(table, name, [question])
+            with contextlib.suppress(ConversionError):
+                conversion = converter.conversion(interaction, 0)
+                if len(conversion.rows) == table.num_rows:
+                    yield conversion.example
 
 
 def arguments() -> argparse.Namespace:
@@ -155,6 +195,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--wtq", required=True, help="output folder of create_data")
     parser.add_argument("--sqa", required=True, help="output folder of create_data")
     parser.add_argument("--questions", required=True, help="output folder of create_data")
+    parser.add_argument("--long", type=int, default=0, help="so many lengthened tables")
+    parser.add_argument("--config_file", help="has the conversion of their examples")
+    parser.add_argument("--bert_vocab_file", help="for them")
     parser.set_defaults(output=pathlib.Path("out/mini"))
     return parser.parse_args()
 
@@ -163,10 +206,15 @@ def main() -> None:
     """Writes both files."""
     options = arguments()
     options.output.mkdir(parents=True, exist_ok=True)
-    kept = kept_questions(options.questions, HeldOutTables(options.wtq))
+    held, long = HeldOutTables(options.wtq), ()
+    kept = kept_questions(options.questions, held)
+    if options.long:
+        conversion = experiments.load(options.config_file).task.conversion.frozen()
+        converter = ExampleConverter.from_config(options.bert_vocab_file, conversion)
+        long = long_examples(options.questions, converter, held, options.long)
     for name, found in (
         ("questions", kept),
-        ("train", mixed(options.wtq, options.sqa, kept)),
+        ("train", mixed(options.wtq, options.sqa, kept, long=long)),
     ):
         path = str(options.output / f"{name}.tfrecord")
         print(path, records.write_examples(found, path), "examples")

@@ -136,8 +136,10 @@ class Asking:
             return None
         shape = table.num_rows, table.num_columns
         before = [row for row, _ in previous.coordinates] if self._refers(previous) else []
-        order = whole.order_of_windows(windows.rows, windows.ranking, before)
-        conversions = [windows.convert(windows.rows[each]) for each in order[: whole.MOST_WINDOWS]]
+        order = whole.order_of_windows(
+            windows.rows, self._model.converter.max_seq_length, windows.ranking, before
+        )
+        conversions = [windows.convert(windows.rows[each]) for each in order]
         if len(windows.rows) > 1:  # the rows with most words of the question
             best = windows.divide(windows.ranking.rows)[0]
             conversions.append(windows.convert(np.sort(best)))

@@ -25,11 +25,12 @@ from mate_tf.tables import linearize, pruning, question_nouns
 from mate_tf.tables.columns import Kind
 from mate_tf.tables.pruning import STOP_WORDS
 
-MOST_WINDOWS = 48
-"""Windows that are read. What they agree on is computed over the rows of the others too."""
+MOST_TOKENS = 48 * 256
+"""Tokens of the windows that are read, by which the time of an answer is bounded. What the windows
+agree on is computed over the rows of the others too."""
 
 _NEAR = 0.5
-"""Share of `MOST_WINDOWS` for those with words of the question; the others are drawn."""
+"""Share of the windows that are read for those with words of the question; others are drawn."""
 
 _MOST_COMPUTED, _COLUMNS = 20, 2
 """Programs whose answers are compared, and columns of the answer of each."""
@@ -130,24 +131,30 @@ class Found:
 
 
 def order_of_windows(
-    rows: Sequence[np.ndarray], ranking: pruning.Ranking, before: Sequence[int] = ()
+    rows: Sequence[np.ndarray],
+    length: int,
+    ranking: pruning.Ranking,
+    before: Sequence[int] = (),
 ) -> np.ndarray:
-    """Returns the order in which windows are read: first some with words of the question.
+    """Returns the windows that are read, in order: first some with words of the question.
 
     Args:
         rows: data rows of each window, in order.
+        length: tokens of a window.
         ranking: order of the rows by their words.
         before: rows of the previous answer, if the question refers to it; they come first.
 
     Returns:
-        <int64>[windows]. The others come in an order that is random and always the same.
+        <int64>[windows], at most `MOST_TOKENS`. Those without such words come in an order that is
+        random and always the same.
     """
+    most = max(MOST_TOKENS // length, 2)
     begins = np.array([each[0] for each in rows])
     wanted = np.append(np.array(before, int), ranking.matching_rows)
     with_words = np.searchsorted(begins, wanted, side="right") - 1
-    first = list(dict.fromkeys(with_words.tolist()))[: int(_NEAR * MOST_WINDOWS)]
+    first = list(dict.fromkeys(with_words.tolist()))[: int(_NEAR * most)]
     drawn = np.random.default_rng(0).permutation(len(rows))
-    return np.array([*first, *drawn[~np.isin(drawn, first)]], int)
+    return np.array([*first, *drawn[~np.isin(drawn, first)]], int)[:most]
 
 
 def read(

@@ -83,7 +83,11 @@ SIZES = {
     ),
     "mate_choices": ("--lengths 512 --num_hidden_layers 1 --repeats 1", "fused projections"),
     "mini": ("--model {model}", "row and column match, counted"),
-    "mini_examples": ("--wtq {wtq} --sqa {sqa_data} --questions {wtq}", "train.tfrecord"),
+    "mini_examples": (
+        "--wtq {wtq} --sqa {sqa_data} --questions {wtq} --long 2 "
+        "--config_file {configs}/wtq_mini_long.yaml {vocab}",
+        "train.tfrecord",
+    ),
     "packing": (
         "--examples {wtq_dev} --attention mate_efficient --questions 32 --batch_size 2 "
         "--hidden_size 64 --num_hidden_layers 1 --repeats 1",
