@@ -106,7 +106,7 @@ EFFICIENT = {"name": "mate_efficient", "global_length": 12, "radius": 5}
         {**EFFICIENT, "row_heads_ratio": 0.0, "diagonal": False},
     ],
 )
-@pytest.mark.parametrize("short", [0, 448])
+@pytest.mark.parametrize("short", [0, 640])
 def test_attention(attention, short, monkeypatch):
     """The efficient variant by windows and by masks."""
     monkeypatch.setattr(engine_model, "SHORT_INPUT", short)
