@@ -151,8 +151,9 @@ def _analyze(flags) -> None:
     """Analyzes the last checkpoint in --model_dir, or --init_checkpoint without one."""
     require_matplotlib("analyze")
     from mate_tf.analysis.attention import report
+    from mate_tf.cli import work
 
-    report.analyze(_job(flags))
+    work.alone(report.analyze)(_job(flags))
 
 
 def _glue(flags) -> None:
