@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import threading
 
 import numpy as np
 import pytest
@@ -10,9 +11,10 @@ from official.core import train_lib
 
 from mate_tf import tasks
 from mate_tf.data import records
+from mate_tf.data.records import locks
 from mate_tf.errors import InputError
 from mate_tf.layers.framework import keras
-from mate_tf.training import experiments, steps, trainer
+from mate_tf.training import experiments, progress, steps, trainer
 
 from .. import graphs
 from ..event_files import summaries
@@ -290,3 +292,45 @@ def test_learns(toy_experiment, with_evaluation, tmp_path):
     )
     metrics = trainer.train(experiment, str(tmp_path))
     assert metrics["answer_accuracy"] > 0.8
+
+
+@pytest.mark.parametrize("removed", ["", "params.yaml", ".lock"])
+def test_a_folder_that_is_removed(toy_experiment, tmp_path, monkeypatch, removed):
+    """No checkpoint is written into a folder without settings and lock."""
+    folder = tmp_path / "model"
+    show = progress.Progress.show
+
+    def remove(self, step, metrics):
+        show(self, step, metrics)
+        if step == 4:
+            (folder / removed).unlink() if removed else shutil.rmtree(folder)
+
+    monkeypatch.setattr(progress.Progress, "show", remove)
+    with (
+        graphs.avoided(),
+        pytest.raises(InputError, match=f"{folder}: somebody has removed {removed}"),
+    ):
+        trainer.train(toy_experiment(), str(folder))
+    assert not list(folder.glob("ckpt-*"))
+
+
+def test_data_are_not_made_while_they_are_read(toy_experiment, toy_records, tmp_path, monkeypatch):
+    """And no training begins while they are made."""
+    refused = []
+
+    def make(self, step):
+        def other():
+            with pytest.raises(InputError) as error, locks.writing(toy_records["train"]):
+                pass
+            refused.append(str(error.value))
+
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        raise InputError("enough")
+
+    monkeypatch.setattr(progress.Progress, "start", make)
+    with pytest.raises(InputError, match="enough"):
+        trainer.train(toy_experiment(), str(tmp_path))
+    assert "training, process" in refused[0]
+    assert "reads this folder" in refused[0]
