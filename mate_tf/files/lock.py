@@ -44,7 +44,7 @@ class Lock:
 def locked(folder: str, work: str) -> Iterator[Lock]:
     """Holds the lock of a folder, which is made if needed, and removed if it is then left empty.
 
-    A remote folder, such as `gs://`, has no lock.
+    So are those that it is in. A remote folder, such as `gs://`, has no lock.
 
     Args:
         folder: the folder.
@@ -111,7 +111,7 @@ def _locked(within: str, folder: str, name: str, work: str, shared: bool) -> Ite
             _held[key].shared = False
         yield _held[key]
         return
-    made = not os.path.isdir(within)
+    made = _missing(os.path.dirname(path))
     os.makedirs(within, exist_ok=True)
     file = _acquired(path, folder, work, shared)
     if file is None:
@@ -123,18 +123,31 @@ def _locked(within: str, folder: str, name: str, work: str, shared: bool) -> Ite
             yield lock
         finally:
             del _held[key]
-            _remove(lock, within if made else None)
+            _remove(lock, made)
 
 
-def _remove(lock: Lock, made: str | None) -> None:
-    """Removes the locked file, unless others hold it too or it is that of somebody else."""
+def _missing(folder: str) -> list[str]:
+    """Returns a folder and those that it is in, as far as they are not there, the inner first."""
+    found = []
+    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+        found.append(folder)
+        folder = os.path.dirname(folder)
+    return found
+
+
+def _remove(lock: Lock, made: list[str]) -> None:
+    """Removes the locked file, unless others hold it too or it is that of somebody else.
+
+    Args:
+        made: folders that are removed if they are empty then.
+    """
     with contextlib.suppress(OSError):  # such as a folder that nobody can write to any more
         if lock.shared:
             fcntl.flock(lock.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if lock.is_there():
             os.remove(lock.path)
-            if made and not os.listdir(made):
-                os.rmdir(made)
+            for folder in made:
+                os.rmdir(folder)
 
 
 def _acquired(path: str, folder: str, work: str, shared: bool) -> IO[str] | None:

@@ -36,7 +36,7 @@ def test_one_process_at_a_time(tmp_path, project):
     with locked(folder, "training"):
         pass
     assert os.listdir(folder) == []
-    with locked(f"{folder}_3", "training"):
+    with locked(f"{folder}_3/deep", "training"):
         pass
     assert not os.path.exists(f"{folder}_3")  # nobody wrote into it
     with locked(f"{folder}_3", "training"):
