@@ -23,7 +23,7 @@ from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.data.datasets.hybridqa import read_linked_table
 from mate_tf.data.records import create_data as conversion
 from mate_tf.errors import InputError
-from mate_tf.evaluation import hybridqa, hybridqa_answers, metrics
+from mate_tf.evaluation import hybridqa, hybridqa_answers, metrics, origins
 from mate_tf.files.atomic import write_json
 from mate_tf.files.config_files import find_config
 from mate_tf.pointr import config as pointr
@@ -238,7 +238,9 @@ def predict_and_evaluate_both(pipeline) -> dict[str, dict]:
         print(f"\n{split}: POINTR, {len(gold.answers)} questions")
         print(metrics.comparison(evaluation.columns(results[split])))
     path = os.path.join(pipeline.model_dir, "metrics.json")
-    write_json(path, results)
+    stages = {stage: getattr(pipeline, stage).model_dir for stage in ("point", "read")}
+    of = {stage: origins.checkpoint(folder) for stage, folder in stages.items()}
+    write_json(path, results | {origins.KEY: of})
     print(f"\nevaluated | {path}")
     return results
 

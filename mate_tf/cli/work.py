@@ -21,7 +21,7 @@ from mate_tf.data.records.create_data import (
     interactions_path,
 )
 from mate_tf.errors import InputError
-from mate_tf.evaluation import associations, baselines, metrics, predictions, texts
+from mate_tf.evaluation import associations, baselines, metrics, origins, predictions, texts
 from mate_tf.files.atomic import write_json
 from mate_tf.files.lock import locked
 from mate_tf.serving import confidence, dataset_answers, pretrained, summarizer
@@ -134,7 +134,7 @@ def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
     Returns:
         name of the file without extension -> predictions, sorted by question id.
     """
-    found = {}
+    found, written = {}, []
     paths = {split: examples_path(job.output_dir, split) for split in job.task.splits[1:]}
     job.require_examples(*paths.values())
     writes = job.task.capabilities.writes_text
@@ -146,6 +146,7 @@ def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
             found[split] = sorted(run(path), key=lambda each: each.question_id)
             target = os.path.join(job.model_dir, f"{split}.jsonl")
             texts.write(found[split], target)
+            written.append(target)
             print(f"predicted | {len(found[split])} texts | {target}")
             continue
         for sequential in (False, True) if job.task.sequential else (False,):
@@ -157,8 +158,15 @@ def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
             target = os.path.join(job.model_dir, name)
             predictions.write_tsv(found[name], f"{target}.tsv")
             predictions.write_json(found[name], f"{target}.json")
+            written += [f"{target}.tsv", f"{target}.json"]
             print(f"predicted | {len(found[name])} questions | {target}.tsv, .json")
+    origins.record(job.model_dir, _checkpoint(job), written)
     return found
+
+
+def _checkpoint(job: Job) -> dict:
+    """Returns the checkpoint that the job predicts with, see `origins`."""
+    return origins.checkpoint(job.model_dir, job.experiment.task.init_checkpoint)
 
 
 def _whole(job: Job):
@@ -192,12 +200,15 @@ def write_predictions(job: Job) -> None:
 
 def write_answers(job: Job, predicted) -> None:
     """Writes the files of `Task.write_answers` for the result of `predict`, if the task has any."""
+    written = []
     for split, source in evaluated(job.task).items():
         answers = metrics.by_question(predicted[source + SEQUENCE * job.task.sequential])
         interactions = records.read_interactions(interactions_path(job.output_dir, split))
         target = os.path.join(job.model_dir, split)
         for path in job.task.write_answers(interactions, answers, target):
+            written.append(path)
             print(f"answered | {path}")
+    origins.record(job.model_dir, _checkpoint(job), written)
 
 
 @alone
@@ -208,7 +219,7 @@ def predict_and_evaluate(job: Job) -> dict[str, dict]:
     wrong.
 
     Returns:
-        split -> system -> metric or group -> value.
+        split -> system -> metric or group -> value; the file also has the checkpoint.
     """
     return score(job, predict(job))
 
@@ -240,7 +251,7 @@ def score(job: Job, predicted) -> dict[str, dict]:
     if job.calibrate:
         results[job.task.splits[1]][CONFIDENCE] = {"model": calibrate(job)}
     path = os.path.join(job.model_dir, "metrics.json")
-    write_json(path, results)
+    write_json(path, results | {origins.KEY: _checkpoint(job)})
     print(f"\nevaluated | {path}")
     return results
 
