@@ -1,4 +1,4 @@
-"""Which checkpoint predictions, submissions and scores are of: predicted.json in a model folder.
+"""Names the checkpoint of predictions, submissions and scores: predicted.json in a model folder.
 
 The formats of predictions are those of official evaluators and have no place for it. The file has
 a hash of each of them, so that a file of another run, or half of the files of one, is noticed.

@@ -17,7 +17,7 @@ import functools
 import tensorflow as tf
 
 from mate_tf import tasks
-from mate_tf.checkpoints import bundle
+from mate_tf.checkpoints import bundle, finite
 from mate_tf.checkpoints.latest import latest
 from mate_tf.data.records import tfrecord
 from mate_tf.data.records.locks import read_by
@@ -254,7 +254,8 @@ def _estimator(experiment, model_dir, options):
     """Returns a TPUEstimator that continues from the last checkpoint in `model_dir`."""
     path = weights.latest_checkpoint(model_dir)
     for tensor in bundle.read(path)[0].values():
-        tensor.read()  # raises an error that names the damaged file; Estimator's does not
+        # Raises an error that names the damaged file; Estimator's does not.
+        finite.check(path, tensor.name, tensor.read())
     api, config = tf.compat.v1.estimator.tpu, experiment.trainer
     resolver = None
     if options.use_tpu and not options.master:

@@ -1,4 +1,4 @@
-"""What has changed since the run that a training resumes.
+"""Comparison of a training with the run that it resumes.
 
 A changed model is refused by `experiments.check_same_model`. Of other changes that have an effect
 on the weights a warning names each key. Those after which the batches that have been read could

@@ -57,7 +57,7 @@ class StepTrainer(base_trainer.Trainer):
 
     def create_train_loop_fn(self):
         """Returns the loop of steps; see `orbit.StandardTrainer`."""
-        if self.stop is None or not self._train_options.use_tf_while_loop:
+        if self.stop is None or not self.config.trainer.train_tf_while_loop:
             return super().create_train_loop_fn()
         return self.stop.loop(self.train_step)
 

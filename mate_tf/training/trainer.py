@@ -8,6 +8,7 @@ from official.common import distribute_utils
 from official.core import train_lib, train_utils
 
 from mate_tf import tasks
+from mate_tf.checkpoints import finite
 from mate_tf.checkpoints.latest import latest, repair
 from mate_tf.data.records.locks import read_by
 from mate_tf.errors import InputError
@@ -174,6 +175,7 @@ def load_model(experiment, model_dir: str):
         check_size(model, path)
         with reading(path):
             tf.train.Checkpoint(model=model).restore(path).expect_partial()
+        finite.check_variables(path, model.variables)
     return model
 
 
@@ -289,7 +291,10 @@ class _Runner(train_lib.OrbitExperimentRunner):
     def _build_controller(self, *args, **kwargs):
         # Orbit restores the checkpoint for training in this call.
         with reading(self._shared_dir):
-            return super()._build_controller(*args, **kwargs)
+            controller = super()._build_controller(*args, **kwargs)
+        if path := latest(self._shared_dir):
+            finite.check_variables(path, self.trainer.model.variables)
+        return controller
 
 
 def _runner(strategy, experiment, mode, model_dir, folder, train_actions=None, eval_actions=None):

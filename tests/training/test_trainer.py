@@ -227,6 +227,21 @@ def test_damaged_checkpoint(toy_experiment, with_evaluation, tmp_path, damage):
             use(experiment, str(tmp_path))
 
 
+def test_weights_that_are_not_finite(toy_experiment, with_evaluation, tmp_path):
+    """No mode uses them, however they came into the checkpoint."""
+    experiment = toy_experiment(with_evaluation)
+    model = tasks.create(experiment.task).build_model()
+    kernel = next(each for each in model.trainable_variables if "kernel" in each.name)
+    kernel.assign(tf.fill(kernel.shape, np.nan))
+    checkpoint = tf.train.Checkpoint(model=model, global_step=tf.Variable(0, dtype=tf.int64))
+    tf.train.CheckpointManager(checkpoint, str(tmp_path), 1).save()
+    before = sorted(os.listdir(tmp_path))
+    for use in (trainer.train, trainer.evaluate, trainer.load_model):
+        with pytest.raises(InputError, match=f"{tmp_path}/ckpt-1: the weights .*kernel.* have NaN"):
+            use(experiment, str(tmp_path))
+        assert sorted(os.listdir(tmp_path)) == before
+
+
 def test_weights_that_blow_up_are_not_saved(toy_experiment, large_steps, tmp_path):
     """The checkpoint before is still the last one, and the training goes on from it."""
     trainer.train(toy_experiment("trainer.train_steps=4"), str(tmp_path))
