@@ -158,7 +158,8 @@ def _analyze(flags) -> None:
 
 def _glue(flags) -> None:
     """Runs each task in a folder; writes glue.json and, with all tasks, submission.zip."""
-    from mate_tf.evaluation import glue, metrics, origins
+    from mate_tf.cli import origins
+    from mate_tf.evaluation import glue, metrics
     from mate_tf.files.atomic import atomic_path, write_json
 
     folder = checks.folders(flags).output_dir

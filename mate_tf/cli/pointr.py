@@ -14,7 +14,7 @@ import os
 import time
 import types
 
-from mate_tf.cli import modes, work
+from mate_tf.cli import modes, origins, work
 from mate_tf.cli.ask import check_request, export_dir_of
 from mate_tf.cli.checks import folders, given_table, reading
 from mate_tf.cli.job import FLAG_OVERRIDES, Job
@@ -23,7 +23,7 @@ from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.data.datasets.hybridqa import read_linked_table
 from mate_tf.data.records import create_data as conversion
 from mate_tf.errors import InputError
-from mate_tf.evaluation import hybridqa, hybridqa_answers, metrics, origins
+from mate_tf.evaluation import hybridqa, hybridqa_answers, metrics
 from mate_tf.files.atomic import write_json
 from mate_tf.files.config_files import find_config
 from mate_tf.pointr import config as pointr

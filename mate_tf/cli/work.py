@@ -9,7 +9,7 @@ from collections.abc import Callable
 from tqdm import tqdm
 
 from mate_tf.checkpoints.latest import latest
-from mate_tf.cli import vocabulary
+from mate_tf.cli import origins, vocabulary
 from mate_tf.cli.job import Job
 from mate_tf.data import records
 from mate_tf.data.converters.examples import ExampleConverter
@@ -21,7 +21,7 @@ from mate_tf.data.records.create_data import (
     interactions_path,
 )
 from mate_tf.errors import InputError
-from mate_tf.evaluation import associations, baselines, metrics, origins, predictions, texts
+from mate_tf.evaluation import associations, baselines, metrics, predictions, texts
 from mate_tf.files.atomic import write_json
 from mate_tf.files.lock import locked
 from mate_tf.serving import confidence, dataset_answers, pretrained, summarizer

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from mate_tf.cli import origins
 from mate_tf.errors import InputError
-from mate_tf.evaluation import origins
 
 
 @pytest.fixture
