@@ -31,3 +31,8 @@ def test_each_mode_with_itself(mode):
 @pytest.mark.parametrize("mode", killing.MODES)
 def test_each_mode_with_training(mode):
     check(mode, "train", 25)
+
+
+@pytest.mark.faults
+def test_training_and_the_making_of_its_data():
+    check("train", "create_data", 25)
