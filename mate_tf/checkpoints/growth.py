@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import tensorflow as tf
 
-from mate_tf.checkpoints import bundle
+from mate_tf.checkpoints import bundle, finite
 from mate_tf.checkpoints.names import modules_with, own_variables
 
 
@@ -83,7 +83,7 @@ def load_moments(optimizer, model: tf.Module, path: str) -> int:
         number of loaded moments.
 
     Raises:
-        InputError: if the files cannot be read as a checkpoint.
+        InputError: if the files cannot be read as a checkpoint, or a moment is not finite.
     """
     if not hasattr(optimizer, "get_slot_names"):
         return 0
@@ -102,5 +102,7 @@ def load_moments(optimizer, model: tf.Module, path: str) -> int:
             if tensor is not None and tensor.shape == tuple(moments.shape):
                 found[id(moments)] = moments, tensor
     for moments, tensor in found.values():
-        moments.assign(tf.cast(tensor.read(), moments.dtype))
+        values = tensor.read()
+        finite.check(path, tensor.name, values)
+        moments.assign(tf.cast(values, moments.dtype))
     return len(found)

@@ -5,7 +5,7 @@ import re
 
 import tensorflow as tf
 
-from mate_tf.checkpoints import growth, huggingface
+from mate_tf.checkpoints import finite, growth, huggingface
 from mate_tf.checkpoints.names import checkpoint_variables, own_variables
 from mate_tf.checkpoints.stored import StoredTensor
 from mate_tf.data import features
@@ -88,7 +88,7 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
     Raises:
         InputError: if there is no checkpoint, a variable has another shape, or the model has no
             variable of the checkpoint. The model is then unchanged, unless a tensor of the file is
-            found to be damaged while it is loaded.
+            found to be damaged, or not finite, while it is loaded.
     """
     path, tensors, named_by_path = _read(str(path))
     by_reference = checkpoint_variables(model)
@@ -127,7 +127,9 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
             f"but the model's has {list(found[name].shape)}{cause}"
         )
     for name in sorted(loaded):
-        found[name].assign(tf.cast(tensors[name].read(), found[name].dtype))
+        values = tensors[name].read()
+        finite.check(path, name, values)
+        found[name].assign(tf.cast(values, found[name].dtype))
     unused = (tensor.name for name, tensor in tensors.items() if name not in found)
     return LoadReport(
         loaded=tuple(sorted(loaded)),

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from mate_tf.checkpoints import bundle
+from mate_tf.checkpoints import bundle, finite
 from mate_tf.errors import InputError
 
 # Models have their encoder as attribute "encoder", trainings have their model as "model".
@@ -35,5 +35,7 @@ def pattern_variables(path: str) -> dict[int, dict[str, np.ndarray]]:
     found = {}
     for name, tensor in tensors.items():
         if match := _VARIABLE.fullmatch(name):
-            found.setdefault(int(match["index"]), {})[match["name"]] = np.asarray(tensor.read())
+            values = np.asarray(tensor.read())
+            finite.check(prefix, name, values)
+            found.setdefault(int(match["index"]), {})[match["name"]] = values
     return dict(sorted(found.items()))

@@ -151,17 +151,25 @@ def _analyze(flags) -> None:
     """Analyzes the last checkpoint in --model_dir, or --init_checkpoint without one."""
     require_matplotlib("analyze")
     from mate_tf.analysis.attention import report
+    from mate_tf.cli import work
 
-    report.analyze(_job(flags))
+    work.alone(report.analyze)(_job(flags))
 
 
 def _glue(flags) -> None:
     """Runs each task in a folder; writes glue.json and, with all tasks, submission.zip."""
+    from mate_tf.cli import origins
     from mate_tf.evaluation import glue, metrics
     from mate_tf.files.atomic import atomic_path, write_json
 
     folder = checks.folders(flags).output_dir
     found = glue.read_scores(folder)
+    submissions = {
+        model: [path for path in sorted(model.glob("*.tsv")) if path.stem in glue.SUBMISSIONS]
+        for _, model in found.values()
+    }
+    for model, files in submissions.items():
+        origins.check(str(model), map(str, files))
     scores = {score: value for score, (value, _) in found.items()}
     means = glue.means(scores)
     rows = {str(score): scores.get(score) for score in glue.SCORES}
@@ -170,9 +178,7 @@ def _glue(flags) -> None:
     path = os.path.join(folder, "glue.json")
     write_json(path, rows)
     print(f"\nevaluated | {path}")
-    models = dict.fromkeys(model for _, model in found.values())
-    files = [path for model in models for path in sorted(model.glob("*.tsv"))]
-    files = {path.name: path for path in files if path.stem in glue.SUBMISSIONS}
+    files = {path.name: path for files in submissions.values() for path in files}
     needed = (name for name in glue.SUBMISSIONS if name != glue.DIAGNOSTICS)
     missing = [name for name in needed if f"{name}.tsv" not in files]
     if missing:

@@ -14,7 +14,7 @@ import os
 import time
 import types
 
-from mate_tf.cli import modes, work
+from mate_tf.cli import modes, origins, work
 from mate_tf.cli.ask import check_request, export_dir_of
 from mate_tf.cli.checks import folders, given_table, reading
 from mate_tf.cli.job import FLAG_OVERRIDES, Job
@@ -238,7 +238,9 @@ def predict_and_evaluate_both(pipeline) -> dict[str, dict]:
         print(f"\n{split}: POINTR, {len(gold.answers)} questions")
         print(metrics.comparison(evaluation.columns(results[split])))
     path = os.path.join(pipeline.model_dir, "metrics.json")
-    write_json(path, results)
+    stages = {stage: getattr(pipeline, stage).model_dir for stage in ("point", "read")}
+    of = {stage: origins.checkpoint(folder) for stage, folder in stages.items()}
+    write_json(path, results | {origins.KEY: of})
     print(f"\nevaluated | {path}")
     return results
 

@@ -3,7 +3,7 @@
 A signal raises KeyboardInterrupt in the main thread, so that what is half-written is removed. If
 the main thread does not end in time, since it is inside TensorFlow, the process ends at once. This
 is safe: a killed run leaves nothing half-written either, see `mate_tf.files`. A service has more
-time, for the requests that run.
+time, for the requests that run, and so has a training, for a checkpoint.
 """
 
 import contextlib
@@ -16,6 +16,8 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+
+from mate_tf import interrupts
 
 _SECONDS = 1.0  # for the main thread to clean up
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -52,10 +54,10 @@ class Interruption:
         """The exit code that shells give to a process ended by the signal: 130 for SIGINT."""
         return 128 + (self.number or signal.SIGINT)
 
-    def say(self) -> None:
-        """Prints one line on standard error, once."""
+    def say(self, number: int = 0) -> None:
+        """Prints one line on standard error, once; `number`: the signal, if `self` has none yet."""
         if self._said.acquire(blocking=False):
-            name = signal.Signals(self.number or signal.SIGINT).name
+            name = signal.Signals(self.number or number or signal.SIGINT).name
             line = f"{self._program}: interrupted ({name}); run the same command to resume"
             with contextlib.suppress(OSError):  # the terminal may be closed
                 print(line, file=sys.stderr, flush=True)
@@ -81,7 +83,10 @@ class Interruption:
         while data := received.recv(1):
             if data[0] not in numbers:
                 continue
-            in_time = _ends(received, ended, _patience) if _patience else ended.wait(_SECONDS)
+            seconds = _patience
+            if not seconds and (seconds := interrupts.seconds()):
+                self.say(data[0])
+            in_time = _ends(received, ended, seconds) if seconds else ended.wait(_SECONDS)
             if not in_time:
                 self.number = self.number or data[0]
                 self.end()

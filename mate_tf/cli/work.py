@@ -1,17 +1,20 @@
 """Work that jobs ask for: data, training, predictions and their scores, calibration, export."""
 
 import collections
+import functools
 import itertools
 import os
+from collections.abc import Callable
 
 from tqdm import tqdm
 
 from mate_tf.checkpoints.latest import latest
-from mate_tf.cli import vocabulary
+from mate_tf.cli import origins, vocabulary
 from mate_tf.cli.job import Job
 from mate_tf.data import records
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.records import create_data as conversion
+from mate_tf.data.records import locks
 from mate_tf.data.records.create_data import (
     examples_path,
     interactions_of_examples,
@@ -20,6 +23,7 @@ from mate_tf.data.records.create_data import (
 from mate_tf.errors import InputError
 from mate_tf.evaluation import associations, baselines, metrics, predictions, texts
 from mate_tf.files.atomic import write_json
+from mate_tf.files.lock import locked
 from mate_tf.serving import confidence, dataset_answers, pretrained, summarizer
 from mate_tf.serving import export as saved_model
 from mate_tf.serving.dataset_answers import GOLD, OWN
@@ -32,6 +36,18 @@ CONFIDENCE = "confidence"
 
 MAX_TRAIN_INTERACTIONS = 20_000
 """Interactions that baselines are trained on. More would change little and take minutes to read."""
+
+
+def alone(run: Callable) -> Callable:
+    """Decorates a function of a job that reads its data and writes results to its model folder."""
+
+    @functools.wraps(run)
+    def locking(job, *arguments):
+        data, work = examples_path(job.output_dir, job.task.splits[1]), run.__name__
+        with locked(job.model_dir, work), locks.read_by(work, data):
+            return run(job, *arguments)
+
+    return locking
 
 
 def create_data(job) -> dict:
@@ -54,6 +70,16 @@ def create_data(job) -> dict:
         raise InputError(f"task {job.task.name} needs --input_dir=FOLDER of its files")
     if job.input_dir and not os.path.isdir(job.input_dir):
         raise InputError(f"--input_dir={job.input_dir}: no such folder")
+    with locks.writing(examples_path(job.output_dir, conversion.TRAIN)):
+        reports = _convert(job, convert, vocabulary_path, options)
+    for split, report in reports.items():
+        print(f"created | {split}: {report}")
+    print(f"created | reports: {conversion.examples_path(job.output_dir, '*')[:-9]}.report.json")
+    return reports
+
+
+def _convert(job, convert, vocabulary_path, options) -> dict:
+    """Writes vocabulary, interactions and examples."""
     vocabulary.make(job)
     converter = job.task.converter(vocabulary_path(job.vocab_file))
     job.task.check_vocabulary()
@@ -63,7 +89,7 @@ def create_data(job) -> dict:
     for subset in job.task.subsets:
         path = conversion.interactions_path(job.output_dir, subset)
         records.write_interactions(job.task.interactions(source, subset), path)
-    reports = convert(
+    return convert(
         {split: job.task.interactions(source, split) for split in job.task.splits},
         job.output_dir,
         converter,
@@ -71,10 +97,6 @@ def create_data(job) -> dict:
         seed=job.experiment.tf_random_seed or 0,
         **options,
     )
-    for split, report in reports.items():
-        print(f"created | {split}: {report}")
-    print(f"created | reports: {conversion.examples_path(job.output_dir, '*')[:-9]}.report.json")
-    return reports
 
 
 def train(job) -> dict:
@@ -100,6 +122,7 @@ def evaluated(task) -> dict[str, str]:
     return {split: split for split in task.splits[1:]} | task.subsets
 
 
+@alone
 def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
     """Writes <split>.tsv, in the reference's format, and <split>.json into the model folder.
 
@@ -111,7 +134,7 @@ def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
     Returns:
         name of the file without extension -> predictions, sorted by question id.
     """
-    found = {}
+    found, written = {}, []
     paths = {split: examples_path(job.output_dir, split) for split in job.task.splits[1:]}
     job.require_examples(*paths.values())
     writes = job.task.capabilities.writes_text
@@ -123,6 +146,7 @@ def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
             found[split] = sorted(run(path), key=lambda each: each.question_id)
             target = os.path.join(job.model_dir, f"{split}.jsonl")
             texts.write(found[split], target)
+            written.append(target)
             print(f"predicted | {len(found[split])} texts | {target}")
             continue
         for sequential in (False, True) if job.task.sequential else (False,):
@@ -134,8 +158,15 @@ def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
             target = os.path.join(job.model_dir, name)
             predictions.write_tsv(found[name], f"{target}.tsv")
             predictions.write_json(found[name], f"{target}.json")
+            written += [f"{target}.tsv", f"{target}.json"]
             print(f"predicted | {len(found[name])} questions | {target}.tsv, .json")
+    origins.record(job.model_dir, _checkpoint(job), written)
     return found
+
+
+def _checkpoint(job: Job) -> dict:
+    """Returns the checkpoint that the job predicts with, see `origins`."""
+    return origins.checkpoint(job.model_dir, job.experiment.task.init_checkpoint)
 
 
 def _whole(job: Job):
@@ -161,6 +192,7 @@ def _whole(job: Job):
     return run
 
 
+@alone
 def write_predictions(job: Job) -> None:
     """Writes the predictions of every split but train, and official answers."""
     write_answers(job, predict(job))
@@ -168,14 +200,18 @@ def write_predictions(job: Job) -> None:
 
 def write_answers(job: Job, predicted) -> None:
     """Writes the files of `Task.write_answers` for the result of `predict`, if the task has any."""
+    written = []
     for split, source in evaluated(job.task).items():
         answers = metrics.by_question(predicted[source + SEQUENCE * job.task.sequential])
         interactions = records.read_interactions(interactions_path(job.output_dir, split))
         target = os.path.join(job.model_dir, split)
         for path in job.task.write_answers(interactions, answers, target):
+            written.append(path)
             print(f"answered | {path}")
+    origins.record(job.model_dir, _checkpoint(job), written)
 
 
+@alone
 def predict_and_evaluate(job: Job) -> dict[str, dict]:
     """Predicts, prints the scores with those of the baselines, writes metrics.json.
 
@@ -183,7 +219,7 @@ def predict_and_evaluate(job: Job) -> dict[str, dict]:
     wrong.
 
     Returns:
-        split -> system -> metric or group -> value.
+        split -> system -> metric or group -> value; the file also has the checkpoint.
     """
     return score(job, predict(job))
 
@@ -215,7 +251,7 @@ def score(job: Job, predicted) -> dict[str, dict]:
     if job.calibrate:
         results[job.task.splits[1]][CONFIDENCE] = {"model": calibrate(job)}
     path = os.path.join(job.model_dir, "metrics.json")
-    write_json(path, results)
+    write_json(path, results | {origins.KEY: _checkpoint(job)})
     print(f"\nevaluated | {path}")
     return results
 
@@ -229,6 +265,7 @@ def _baselines(job):
     return {name: baselines.fit(name, train) for name in job.task.baselines}
 
 
+@alone
 def calibrate(job: Job) -> dict:
     """Writes calibration.json beside the last checkpoint, which `Predictor` and export use.
 

@@ -4,10 +4,14 @@ Local paths only.
 """
 
 import contextlib
+import glob
 import os
+import secrets
 import shutil
 from collections.abc import Iterator
 from typing import NamedTuple
+
+from mate_tf.files.lock import has_own_lock, locked_beside
 
 
 class _Paths(NamedTuple):
@@ -15,31 +19,44 @@ class _Paths(NamedTuple):
 
     Attributes:
         folder: the folder, without symbolic links.
-        new: the new contents, until they are complete.
-        aside: the old contents, while they are moved away one by one.
-        old: all old contents.
-        inside: these folders are in `folder`, which itself stays where it is.
+        parent: the folder that the others below are in.
+        begin: the begin of their names, which nobody else gives: what is there is removed.
+        new: the new contents, until they are complete; each replacement has a name of its own.
+        inside: `parent` is `folder`, which itself stays where it is.
     """
 
     folder: str
+    parent: str
+    begin: str
     new: str
-    aside: str
-    old: str
     inside: bool
 
     @classmethod
     def of(cls, path: str, inside: bool) -> "_Paths":
         folder = os.path.realpath(path)
         parent, name = (folder, "mate_tf") if inside else os.path.split(folder)
-        # Names that nobody else gives: what is there is removed.
-        names = (f".{name}.replacing_{each}" for each in ("new", "aside", "old"))
-        return cls(folder, *(os.path.join(parent, each) for each in names), inside)
+        begin = f".{name}.replacing_"
+        new = os.path.join(parent, f"{begin}new_{secrets.token_hex(8)}")
+        return cls(folder, parent, begin, new, inside)
+
+    @property
+    def aside(self) -> str:
+        """The old contents, while they are moved away one by one."""
+        return os.path.join(self.parent, f"{self.begin}aside")
+
+    @property
+    def old(self) -> str:
+        """All old contents."""
+        return os.path.join(self.parent, f"{self.begin}old")
+
+    def all_new(self) -> list[str]:
+        """Returns the folders of new contents, also those that killed processes left."""
+        return glob.glob(f"{glob.escape(os.path.join(self.parent, self.begin))}new*")
 
     def entries(self) -> list[str]:
         """Returns the names of what is in the folder; [] if there is none."""
-        own = {os.path.basename(path) for path in (self.new, self.aside, self.old)}
         names = os.listdir(self.folder) if os.path.isdir(self.folder) else []
-        return [name for name in names if not (self.inside and name in own)]
+        return [name for name in names if not (self.inside and name.startswith(".mate_tf."))]
 
 
 @contextlib.contextmanager
@@ -58,16 +75,18 @@ def replaced(path: str) -> Iterator[str]:
         path: a local folder; it need not exist.
 
     Raises:
+        InputError: if another process replaces it.
         OSError: if it cannot be written.
     """
-    recover(path)
-    paths = _Paths.of(path, inside=_has_to_stay(os.path.realpath(path)))
-    try:
-        yield paths.new
-        _swap(paths)
-    except BaseException:
-        recover(path)
-        raise
+    with locked_beside(path, "an export"):
+        _recover(path)
+        paths = _Paths.of(path, inside=_has_to_stay(os.path.realpath(path)))
+        try:
+            yield paths.new
+            _swap(paths)
+        except BaseException:
+            _recover(path)
+            raise
 
 
 def recover(path: str) -> None:
@@ -77,30 +96,35 @@ def recover(path: str) -> None:
         path: a local folder; it need not exist.
 
     Raises:
+        InputError: if another process replaces it.
         OSError: if it cannot be written.
     """
+    with locked_beside(path, "an export"):
+        _recover(path)
+
+
+def _recover(path: str) -> None:
+    """Puts a folder in order, while this process holds its lock."""
     for paths in (_Paths.of(path, inside) for inside in (False, True)):
         if os.path.isdir(paths.aside):  # not all old contents had been moved
             _move_all(paths.aside, paths.folder)
         if os.path.isdir(paths.old):
             # Once the new contents have all left their folder, it is removed.
-            if os.path.isdir(paths.new) or not os.path.isdir(paths.folder):
+            if paths.all_new() or not os.path.isdir(paths.folder):
                 for name in paths.entries():
                     _remove(os.path.join(paths.folder, name))
                 _move_all(paths.old, paths.folder)
             else:
                 _remove(paths.old)
-        if os.path.isdir(paths.new):
-            _remove(paths.new)
+        for new in paths.all_new():
+            _remove(new)
 
 
 def _has_to_stay(folder: str) -> bool:
     """Returns True if a folder cannot be renamed without harm."""
     here = os.path.realpath(os.curdir)
     return os.path.isdir(folder) and (
-        os.path.ismount(folder)
-        or os.path.commonpath([folder, here]) == folder
-        or not os.access(os.path.dirname(folder), os.W_OK)
+        has_own_lock(folder) or os.path.commonpath([folder, here]) == folder
     )
 
 

@@ -49,6 +49,14 @@ def read_bytes(path: str | os.PathLike) -> bytes:
         return file.read()
 
 
+def size(path: str | os.PathLike) -> int:
+    """Returns the size of a file in bytes."""
+    if is_remote(path):
+        with _gfile() as gfile:
+            return gfile.stat(os.fspath(path)).length
+    return os.path.getsize(path)
+
+
 def make_folder(path: str) -> None:
     """Makes a folder and those that it is in; none of them needs to be new."""
     if is_remote(path):

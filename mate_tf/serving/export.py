@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import glob
 import os
 import shutil
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from mate_tf.errors import InputError
 from mate_tf.evaluation import calibration as calibrations
 from mate_tf.files import folder
 from mate_tf.files.atomic import write_json
+from mate_tf.files.lock import locked_beside
 from mate_tf.serving import signatures
 from mate_tf.serving.exported import (
     SETTINGS_FILE,
@@ -24,6 +26,12 @@ from mate_tf.serving.exported import (
     is_saved_model,
 )
 from mate_tf.tables.conversion import ConversionConfig
+
+_FILES = (
+    *("saved_model.pb", "variables/variables.index", "variables/variables.data-*"),
+    *(os.path.join(extras_dir(""), name) for name in (SETTINGS_FILE, VOCABULARY_FILE)),
+)
+"""What each export has, as patterns."""
 
 
 def export(
@@ -83,13 +91,23 @@ def new_saved_model(export_dir: str) -> Iterator[str]:
     """Yields a new folder, which replaces `export_dir` when the block ends.
 
     Raises:
-        InputError: if export_dir exists, is not empty and is no SavedModel.
+        InputError: if export_dir exists, is not empty and is no SavedModel; another process exports
+            to it; or somebody has removed files of the new folder.
     """
-    folder.recover(export_dir)
-    if os.path.isdir(export_dir) and os.listdir(export_dir) and not is_saved_model(export_dir):
-        raise InputError(f"{export_dir}: exists and is no SavedModel; give another --export_dir")
-    with folder.replaced(export_dir) as new:
-        yield new
+    with locked_beside(export_dir, "an export"):
+        folder.recover(export_dir)
+        if os.path.isdir(export_dir) and os.listdir(export_dir) and not is_saved_model(export_dir):
+            raise InputError(
+                f"{export_dir}: exists and is no SavedModel; give another --export_dir"
+            )
+        with folder.replaced(export_dir) as new:
+            yield new
+            missing = [name for name in _FILES if not glob.glob(f"{glob.escape(new)}/{name}")]
+            if missing:
+                raise InputError(
+                    f"{export_dir}: somebody has removed {', '.join(missing)} of the new export "
+                    f"({new}), so the earlier one stays; export again"
+                )
 
 
 def write(module, encoder, path: str, vocab_file: str, settings: dict) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import tensorflow as tf
 
+from mate_tf.checkpoints import finite
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
 from mate_tf.serving import exported, signatures
@@ -109,10 +110,13 @@ def load_signature(saved_model_dir: str, name: str) -> tuple:
     """Returns a SavedModel, which must be kept, and one of its signatures.
 
     Raises:
-        InputError: if a file is missing or damaged, or there is no such signature.
+        InputError: if a file is missing or damaged, a weight is not finite, or there is no such
+            signature.
     """
     try:
         model = tf.saved_model.load(saved_model_dir)
-        return model, model.signatures[name]
+        signature = model.signatures[name]
     except Exception as error:  # which one depends on where the files are damaged
         raise InputError(f"{saved_model_dir}: not a readable SavedModel ({error!r})") from error
+    finite.check_variables(saved_model_dir, signature.variables)
+    return model, signature

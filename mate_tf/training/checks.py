@@ -1,13 +1,15 @@
-"""Checks of a training: the best checkpoint's settings, the GPUs, and finite loss and weights."""
+"""Checks of a training: best checkpoint's settings, GPUs, its folder, finite loss and weights."""
 
 import math
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 
 import tensorflow as tf
 
 from mate_tf import values
 from mate_tf.checkpoints.latest import latest
 from mate_tf.errors import InputError
+from mate_tf.files.lock import Lock
 from mate_tf.training import progress
 
 VALIDATION_LOSS = "validation_loss"
@@ -51,6 +53,40 @@ def check_best_checkpoint(settings, task) -> None:
         raise values.refused("trainer.best_checkpoint_metric_comp", order, "higher or lower")
 
 
+class FolderCheck:
+    """Orbit action that raises if somebody removes files of a training from its folder.
+
+    It comes before the checkpoint of each loop of steps, which would otherwise be saved without
+    settings and vocabulary into a folder that nobody has locked.
+
+    Args:
+        model_dir: the folder.
+        files: names of files that stay where they are during a training, if they are there.
+    """
+
+    def __init__(self, model_dir: str, files: Iterable[str]):
+        self._model_dir, self._files, self._paths = model_dir, files, []
+        self._lock: Lock | None = None
+
+    def start(self, lock: Lock | None):
+        """Sets the lock of the folder; None if this process has none, and nothing is checked."""
+        paths = (os.path.join(self._model_dir, name) for name in self._files)
+        self._lock, self._paths = lock, [path for path in paths if os.path.exists(path)]
+
+    def __call__(self, output: Mapping | None = None):
+        if self._lock is None:
+            return
+        missing = [path for path in self._paths if not os.path.exists(path)]
+        if not self._lock.is_there():
+            missing.insert(0, self._lock.path)
+        if missing:
+            raise InputError(
+                f"{self._model_dir}: somebody has removed {os.path.basename(missing[0])}, or the "
+                "whole folder, during the training, which ends without another checkpoint; run "
+                "the same command to begin again from what is left"
+            )
+
+
 class FiniteCheck:
     """Orbit action that raises after a loop of steps with a loss or weights that are not finite.
 
@@ -74,6 +110,14 @@ class FiniteCheck:
             if not self._recovers:
                 self._end(f"the loss is {loss}", output)
             return
+        self.check_weights(output)
+
+    def check_weights(self, output: Mapping):
+        """Raises InputError if weights are not finite.
+
+        Args:
+            output: the loop's metrics, if known, for the message.
+        """
         for variable in self._trainer.model.trainable_variables:
             if not bool(tf.reduce_all(tf.math.is_finite(variable))):
                 self._end(f"the weights {variable.name} are not finite", output)

@@ -17,14 +17,24 @@ import functools
 import tensorflow as tf
 
 from mate_tf import tasks
-from mate_tf.checkpoints import bundle
+from mate_tf.checkpoints import bundle, finite
 from mate_tf.checkpoints.latest import latest
 from mate_tf.data.records import tfrecord
+from mate_tf.data.records.locks import read_by
 from mate_tf.errors import InputError
 from mate_tf.files.lock import locked
 from mate_tf.layers import step_seeds
 from mate_tf.tasks.configs import TableExperiment
-from mate_tf.training import experiments, prediction, progress, steps, trainer, weights
+from mate_tf.training import (
+    checks,
+    experiments,
+    prediction,
+    progress,
+    resuming,
+    steps,
+    trainer,
+    weights,
+)
 
 REQUIREMENTS = "requirements-estimator.txt"
 _WITHOUT_ESTIMATOR = (2, 16)
@@ -76,14 +86,23 @@ def train(experiment: TableExperiment, model_dir: str, options: Options = Option
     if not experiment.task.train_data.input_path:
         raise InputError("task.train_data.input_path is empty: nothing to train on")
     experiments.check_same_model(experiment, model_dir)
-    with locked(model_dir, "training"):
-        return _train(given, experiment, model_dir, options)
+    data = given.task.train_data, given.task.validation_data
+    with (
+        locked(model_dir, "training") as lock,
+        read_by("training", *(each.input_path for each in data)),
+    ):
+        return _train(given, experiment, model_dir, options, lock)
 
 
-def _train(given, experiment, model_dir, options):
+def _train(given, experiment, model_dir, options, lock):
     if latest(model_dir) is None:
         trainer.save_start(steps.split_batches(experiment), model_dir)
+    elif weights.global_step(model_dir) < experiment.trainer.train_steps:
+        resuming.check(given, model_dir)
     experiments.save(given, model_dir)
+    resuming.save(given, model_dir)
+    folder_check = checks.FolderCheck(model_dir, trainer.KEPT)
+    folder_check.start(lock)
     config = experiment.trainer
     evaluating = bool(experiment.task.validation_data.input_path)
     shown = progress.Progress(config.train_steps)
@@ -91,7 +110,7 @@ def _train(given, experiment, model_dir, options):
         end = config.train_steps
         if evaluating:
             end = min(end, (step // config.validation_interval + 1) * config.validation_interval)
-        _train_until(end, experiment, model_dir, options, shown)
+        _train_until(end, experiment, model_dir, options, shown, folder_check)
         if evaluating and end < config.train_steps:
             print(progress.report("evaluated", evaluate(experiment, model_dir)), flush=True)
     weights.save_masks(experiment, model_dir)
@@ -144,6 +163,16 @@ def predictor(experiment: TableExperiment, model_dir: str):
     return functools.partial(prediction.predict_with, run, experiment)
 
 
+class _FolderListener(tf.compat.v1.train.CheckpointSaverListener):
+    """Raises before a checkpoint if somebody has removed files of the training."""
+
+    def __init__(self, check):
+        self._check = check
+
+    def before_save(self, session, global_step_value):
+        self._check()
+
+
 class _ProgressHook(tf.compat.v1.train.SessionRunHook):
     """Prints the progress of the training, about every `interval` steps and at the end."""
 
@@ -191,7 +220,7 @@ def _supported(experiment):
     return experiment
 
 
-def _train_until(end, experiment, model_dir, options, shown):
+def _train_until(end, experiment, model_dir, options, shown, folder_check):
     """Trains up to step `end`, from the last checkpoint."""
     step = weights.global_step(model_dir)
     running = steps.split_batches(steps.continued(experiment, step))
@@ -206,6 +235,7 @@ def _train_until(end, experiment, model_dir, options, shown):
         _estimator(running, model_dir, options).train(
             _input_fn(batches.as_numpy_iterator, batches.element_spec),
             hooks=[_ProgressHook(shown, step, running.trainer.steps_per_loop)],
+            saving_listeners=[_FolderListener(folder_check)],
             max_steps=end,
         )
 
@@ -224,7 +254,8 @@ def _estimator(experiment, model_dir, options):
     """Returns a TPUEstimator that continues from the last checkpoint in `model_dir`."""
     path = weights.latest_checkpoint(model_dir)
     for tensor in bundle.read(path)[0].values():
-        tensor.read()  # raises an error that names the damaged file; Estimator's does not
+        # Raises an error that names the damaged file; Estimator's does not.
+        finite.check(path, tensor.name, tensor.read())
     api, config = tf.compat.v1.estimator.tpu, experiment.trainer
     resolver = None
     if options.use_tpu and not options.master:

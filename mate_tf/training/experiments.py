@@ -173,7 +173,7 @@ def save(experiment: TableExperiment, model_dir: str) -> str:
     )
     if os.path.isfile(vocab_file) and os.path.realpath(vocab_file) != os.path.realpath(copy):
         with atomic_path(copy) as temporary:
-            tf.io.gfile.copy(vocab_file, temporary)
+            tf.io.gfile.copy(vocab_file, temporary, overwrite=True)
     return path
 
 

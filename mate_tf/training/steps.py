@@ -23,6 +23,7 @@ from mate_tf.checkpoints import bundle
 from mate_tf.checkpoints.growth import load_moments
 from mate_tf.errors import InputError
 from mate_tf.layers import step_seeds
+from mate_tf.training.stopping import Stop
 
 GLOBAL_STEP = "global_step"
 INPUT_WAIT = "input_wait"
@@ -30,7 +31,13 @@ INPUT_WAIT = "input_wait"
 
 
 class StepTrainer(base_trainer.Trainer):
-    """tf-models' trainer with the steps that this module describes."""
+    """tf-models' trainer with the steps that this module describes.
+
+    Attributes:
+        stop: makes the loop of steps, if it is set.
+    """
+
+    stop: Stop | None = None
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -47,6 +54,12 @@ class StepTrainer(base_trainer.Trainer):
             load_moments(self.optimizer, self.model, path)
             self.optimizer.iterations.assign(step)
             self.global_step.assign(step)
+
+    def create_train_loop_fn(self):
+        """Returns the loop of steps; see `orbit.StandardTrainer`."""
+        if self.stop is None or not self.config.trainer.train_tf_while_loop:
+            return super().create_train_loop_fn()
+        return self.stop.loop(self.train_step)
 
     def train_loop_begin(self):
         """Starts the clock."""

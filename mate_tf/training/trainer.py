@@ -8,7 +8,9 @@ from official.common import distribute_utils
 from official.core import train_lib, train_utils
 
 from mate_tf import tasks
+from mate_tf.checkpoints import finite
 from mate_tf.checkpoints.latest import latest, repair
+from mate_tf.data.records.locks import read_by
 from mate_tf.errors import InputError
 from mate_tf.files.lock import locked
 from mate_tf.layers.framework import keras
@@ -18,7 +20,9 @@ from mate_tf.training import (
     experiments,
     layer_log,
     progress,
+    resuming,
     steps,
+    stopping,
     tpu,
     workers,
 )
@@ -30,6 +34,12 @@ from mate_tf.training.weights import (
     reading,
     save_masks,
 )
+
+_OF_PROCESSES = (workers.STRATEGY, tpu.STRATEGY)
+"""Strategies of several processes, or of a TPU's host."""
+
+KEPT = (experiments.PARAMS_FILE, experiments.VOCABULARY_FILE, resuming.FILE)
+"""Files that stay in the folder of a training."""
 
 
 def train(experiment, model_dir: str) -> dict:
@@ -57,36 +67,55 @@ def train(experiment, model_dir: str) -> dict:
         raise InputError("task.train_data.input_path is empty: nothing to train on")
     with workers.joined(experiment) as group:
         experiments.check_same_model(experiment, model_dir)
-        with locked(model_dir, "training") if group.is_chief else contextlib.nullcontext():
+        data = experiment.task.train_data, experiment.task.validation_data
+        with (
+            locked(model_dir, "training") if group.is_chief else contextlib.nullcontext() as lock,
+            read_by("training", *(each.input_path for each in data)),
+        ):
             if group.is_chief:
                 repair(model_dir)
-            return _train(experiment, model_dir, group)
+            return _train(experiment, model_dir, group, lock)
 
 
-def _train(experiment, model_dir, group):
+def _train(experiment, model_dir, group, lock):
     evaluating = bool(experiment.task.validation_data.input_path)
     step = global_step(model_dir) or steps.first_step(experiment)
     if step >= experiment.trainer.train_steps:
         if group.is_chief:
             save_masks(experiment, model_dir)
         return evaluate(experiment, model_dir) if evaluating else {"global_step": step}
+    if group.is_chief:
+        resuming.check(experiment, model_dir)
     running = steps.split_batches(steps.continued(group.agree(experiment, step), step))
+    one_process = experiment.runtime.distribution_strategy not in _OF_PROCESSES
+    stop = stopping.Stop() if one_process else None
     with runtime(running) as strategy, group.own_folder(model_dir) as folder:
         shown = progress.Progress(experiment.trainer.train_steps)
         interval = experiment.trainer.layer_log_interval
+        folder_check = checks.FolderCheck(model_dir, KEPT)
         finite_check = checks.FiniteCheck(model_dir, experiment.trainer.recovery_max_trials > 0)
         log = layer_log.LayerLog(model_dir, interval, writes=group.is_chief)
         mode = "train_and_eval" if evaluating else "train"
         runner = _runner(
             *(strategy, running, mode, model_dir, folder),
-            train_actions=[shown, finite_check, log],
+            train_actions=[shown, finite_check, folder_check, log],
             eval_actions=[shown.evaluated, log.evaluated],
         )
         experiments.save(experiment, folder)
+        if group.is_chief:
+            resuming.save(experiment, model_dir)
+        folder_check.start(lock)
         shown.start(runner.trainer.global_step)
         finite_check.start(runner.trainer)
         log.start(runner.trainer)
-        metrics = _run_training(runner.controller, experiment.trainer, evaluating)
+        runner.trainer.stop = stop
+
+        def check():
+            finite_check.check_weights({})
+            folder_check()
+
+        with stop.saving(runner, check) if stop else contextlib.nullcontext():
+            metrics = _run_training(runner.controller, experiment.trainer, evaluating)
         step = int(runner.trainer.global_step.numpy())
     group.wait()
     if group.is_chief:
@@ -134,7 +163,7 @@ def load_model(experiment, model_dir: str):
     if not initial or latest(model_dir):
         path = latest_checkpoint(model_dir)
     experiments.check_same_model(experiment, model_dir, "encoder")
-    if experiment.runtime.distribution_strategy in (workers.STRATEGY, tpu.STRATEGY):
+    if experiment.runtime.distribution_strategy in _OF_PROCESSES:
         # Inference runs in one process, however the model was trained.
         experiment = experiment.replace()
         experiment.runtime.distribution_strategy = "mirrored"
@@ -146,6 +175,7 @@ def load_model(experiment, model_dir: str):
         check_size(model, path)
         with reading(path):
             tf.train.Checkpoint(model=model).restore(path).expect_partial()
+        finite.check_variables(path, model.variables)
     return model
 
 
@@ -261,7 +291,10 @@ class _Runner(train_lib.OrbitExperimentRunner):
     def _build_controller(self, *args, **kwargs):
         # Orbit restores the checkpoint for training in this call.
         with reading(self._shared_dir):
-            return super()._build_controller(*args, **kwargs)
+            controller = super()._build_controller(*args, **kwargs)
+        if path := latest(self._shared_dir):
+            finite.check_variables(path, self.trainer.model.variables)
+        return controller
 
 
 def _runner(strategy, experiment, mode, model_dir, folder, train_actions=None, eval_actions=None):
@@ -279,15 +312,34 @@ def _runner(strategy, experiment, mode, model_dir, folder, train_actions=None, e
 
 
 def _run_training(controller, config, evaluating):
-    """Trains, and returns the metrics of the last evaluation; {} without evaluation."""
+    """Trains, and returns the metrics of the last evaluation; {} without evaluation.
+
+    Loops and evaluations end at the same steps wherever an earlier run was interrupted.
+    """
+    step = int(controller.global_step.numpy())
+    _train_to_multiple(controller, config, step, config.steps_per_loop)
     if not evaluating:
         controller.train(steps=config.train_steps)
         return {}
+    if _train_to_multiple(controller, config, step, config.validation_interval):
+        metrics = controller.evaluate(steps=config.validation_steps)
+        if int(controller.global_step.numpy()) == config.train_steps:
+            controller.train(steps=config.train_steps)  # saves the last checkpoint
+            return metrics
     return controller.train_and_evaluate(
         train_steps=config.train_steps,
         eval_steps=config.validation_steps,
         eval_interval=config.validation_interval,
     )
+
+
+def _train_to_multiple(controller, config, step, interval):
+    """Trains from `step` to the next multiple of the interval; returns False if it is one."""
+    missing = -step % interval
+    if missing:
+        end = min(step + missing, config.train_steps)
+        controller.train(steps=end, checkpoint_at_completion=False)
+    return bool(missing)
 
 
 def _floats(metrics):

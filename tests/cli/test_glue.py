@@ -1,6 +1,8 @@
 """All nine tasks of GLUE through the command line, on small files in the official format."""
 
 import json
+import pathlib
+import shutil
 import zipfile
 
 import numpy as np
@@ -167,3 +169,26 @@ def test_one_task(trained, command, refused, tmp_path):
     assert refused("glue", f"--output_dir={tmp_path / 'empty'}").endswith(
         "empty: no metrics.json with scores of GLUE in its folders"
     )
+
+
+def test_a_mixture_is_refused(trained, command, refused, tmp_path):
+    """A submission of another checkpoint than the scores beside it, or of another run."""
+    model = pathlib.Path(shutil.copytree(trained / "out" / "RTE", tmp_path / "rte")) / "model"
+    scores = json.loads((model / "metrics.json").read_text())
+    assert scores["checkpoint"] == {"name": "ckpt-2", "step": 2}
+    submission = (model / "RTE.tsv").read_text()
+    (model / "RTE.tsv").write_text(submission + "9\tentailment\n")
+    line = refused("glue", f"--output_dir={tmp_path}")
+    assert line.startswith(f"{model / 'RTE.tsv'}: is not of ckpt-2, whose scores are here; run")
+    (model / "RTE.tsv").write_text(submission)
+    command("glue", f"--output_dir={tmp_path}")
+    scores["checkpoint"] = {"name": "ckpt-1", "step": 1}
+    (model / "metrics.json").write_text(json.dumps(scores))
+    (tmp_path / "glue.json").unlink()
+    assert "has scores of ckpt-1, but the predictions beside it are of ckpt-2" in refused(
+        "glue", f"--output_dir={tmp_path}"
+    )
+    assert not (tmp_path / "glue.json").exists()
+    del scores["checkpoint"]  # as earlier versions wrote them
+    (model / "metrics.json").write_text(json.dumps(scores))
+    command("glue", f"--output_dir={tmp_path}")

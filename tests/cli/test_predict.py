@@ -58,6 +58,7 @@ def job(tmp_path, monkeypatch):
         task_config=types.SimpleNamespace(model=types.SimpleNamespace(num_aggregation_labels=4)),
     )
     task.write_answers = functools.partial(TableTask.write_answers, task)
+    task.task_config.init_checkpoint = "google/tapas-base"
     experiment = types.SimpleNamespace(task=task.task_config)
     return types.SimpleNamespace(
         task=task,
@@ -82,7 +83,11 @@ def test_scores_beside_a_baseline_that_learns(job, tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "majority class" in printed
     assert "warning | dev: 4 answers by a test's model\n" in printed
-    assert json.loads((tmp_path / "metrics.json").read_text()) == results
+    of = {"name": "google/tapas-base", "step": None}
+    assert json.loads((tmp_path / "metrics.json").read_text()) == results | {"checkpoint": of}
+    predicted = json.loads((tmp_path / "predicted.json").read_text())
+    assert predicted["checkpoint"] == of
+    assert "test.answers.tsv" in predicted["files"]
 
 
 def test_answers_in_the_submission_format(job, tmp_path):

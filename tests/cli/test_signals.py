@@ -123,16 +123,34 @@ import time
 from mate_tf.cli import signals
 with signals.handled(signals.Interruption("mate-tf")), signals.patient(PATIENCE):
     end, said = time.monotonic() + 3, False
-    while (left := end - time.monotonic()) > 0:
+    while time.monotonic() < end:
         try:
             if not said:
                 said = True
                 print("ready", flush=True)
-            time.sleep(left)
+            time.sleep(max(0, end - time.monotonic()))
         except KeyboardInterrupt:
             pass
     print("answered", flush=True)
 """
+
+
+SAVING = PATIENT.replace("signals.patient(PATIENCE)", "interrupts.saving(lambda: SAVES)").replace(
+    "from mate_tf.cli import signals",
+    "from mate_tf import interrupts\nfrom mate_tf.cli import signals",
+)
+
+
+@pytest.mark.parametrize("saves", [True, False])
+def test_time_to_save(saves):
+    """The line is said at once, as what is saved may take its time."""
+    with started(SAVING.replace("SAVES", str(saves))) as process:
+        process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+        line = "mate-tf: interrupted (SIGTERM); run the same command to resume\n"
+        assert process.stderr.readline() == line
+        assert (process.stdout.read() == "answered\n") == saves
+        assert process.wait() == (0 if saves else 143)
 
 
 @pytest.mark.parametrize(

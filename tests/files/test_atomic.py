@@ -1,6 +1,8 @@
 """Files that are whole or not there."""
 
+import fcntl
 import json
+import os
 import pathlib
 
 import pytest
@@ -32,6 +34,44 @@ def test_what_a_killed_process_left_is_removed(tmp_path):
     write_text(path, "new")
     assert not abandoned.exists()
     assert other.exists()
+
+
+def test_two_writers_with_one_process_id(tmp_path):
+    """As two containers on one volume have; each file is whole, and the last one stays."""
+    path = tmp_path / "a.txt"
+    with atomic_path(path) as first:
+        pathlib.Path(first).write_text("first")
+        write_text(path, "second")
+        assert path.read_text() == "second"
+        assert pathlib.Path(first).read_text() == "first"
+    assert path.read_text() == "first"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_that_was_taken_for_abandoned(tmp_path, monkeypatch):
+    """Another process removed it between its creation and its lock."""
+    taken, lock = [], fcntl.flock
+
+    def late(file, operation):
+        if not taken:
+            taken.append(file.name)
+            os.remove(file.name)
+        lock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    write_text(tmp_path / "a.txt", "text")
+    assert taken
+    assert (tmp_path / "a.txt").read_text() == "text"
+
+
+def test_a_file_system_without_locks(tmp_path, monkeypatch):
+    def unsupported(file, operation):
+        raise OSError("no locks")
+
+    monkeypatch.setattr(fcntl, "flock", unsupported)
+    (tmp_path / ".a.txt.1.tmp").touch()  # perhaps somebody writes it
+    write_text(tmp_path / "a.txt", "text")
+    assert sorted(each.name for each in tmp_path.iterdir()) == [".a.txt.1.tmp", "a.txt"]
 
 
 def test_texts_are_utf8_with_their_own_line_ends(tmp_path):

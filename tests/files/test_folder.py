@@ -3,15 +3,17 @@
 import os
 import pathlib
 import shutil
+import threading
 
 import pytest
 
+from mate_tf.errors import InputError
 from mate_tf.files import folder
 
 OLD = {"a": "old", "only_old": "old", "deep/b": "old"}
 NEW = {"a": "new", "only_new": "new", "deep/b": "new", "deep/c": "new"}
 STEPS = ((os, "rename"), (os, "mkdir"), (os, "rmdir"), (os, "remove"), (shutil, "rmtree"))
-LAST_STEP = 16
+LAST_STEP = 18
 
 
 class Killed(BaseException):
@@ -28,6 +30,10 @@ def read(path):
     path = pathlib.Path(path)
     found = [each for each in path.rglob("*") if each.is_file()]
     return {str(each.relative_to(path)): each.read_text() for each in found}
+
+
+def read_unlocked(path):
+    return {name: text for name, text in read(path).items() if not name.endswith(".lock")}
 
 
 def replace(path):
@@ -105,6 +111,28 @@ def failing_at(monkeypatch, number, error, for_ever):
     return done
 
 
+def test_one_at_a_time(place, tmp_path):
+    """The second is refused, and what the first writes stays."""
+    seconds = []
+
+    def second():
+        try:
+            replace(place)
+        except InputError as error:
+            seconds.append(str(error))
+
+    with folder.replaced(str(place)) as new:
+        write(pathlib.Path(new), {"a": "first"})
+        other = threading.Thread(target=second)
+        other.start()
+        other.join()
+    path = os.path.realpath(place)
+    assert [each.partition(":")[0] for each in seconds] == [path]
+    assert "an export, process" in seconds[0]
+    assert read(place) == {"a": "first"}
+    assert rest(tmp_path) == ["export"]
+
+
 @pytest.mark.parametrize("number", range(1, LAST_STEP + 1))
 def test_killed_at_each_step(place, number, tmp_path):
     """The next call finds old or new contents, whole, and replaces them."""
@@ -130,9 +158,11 @@ def test_put_back_if_a_step_fails(place, number, tmp_path):
         try:
             replace(place)
         except OSError:
-            assert read(place) in (OLD, NEW)
+            assert read_unlocked(place) in (OLD, NEW)
         else:
-            assert read(place) == NEW
+            # If its locked file could not be removed, the next one does so.
+            assert read_unlocked(place) == NEW
+    folder.recover(str(place))
     assert rest(tmp_path) == ["export"]
 
 

@@ -5,11 +5,12 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 
 import pytest
 
 from mate_tf.errors import InputError
-from mate_tf.files.lock import locked
+from mate_tf.files.lock import locked, reading
 
 HOLD = """
 import sys, time
@@ -35,7 +36,7 @@ def test_one_process_at_a_time(tmp_path, project):
     with locked(folder, "training"):
         pass
     assert os.listdir(folder) == []
-    with locked(f"{folder}_3", "training"):
+    with locked(f"{folder}_3/deep", "training"):
         pass
     assert not os.path.exists(f"{folder}_3")  # nobody wrote into it
     with locked(f"{folder}_3", "training"):
@@ -46,3 +47,55 @@ def test_remote_folders_have_none(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with locked("gs://bucket/model", "training"):
         assert os.listdir() == []
+
+
+def in_a_thread(hold, *arguments):
+    """Takes a lock in another thread, as another process would; returns the refusal, or None."""
+    refused = []
+
+    def take():
+        try:
+            with hold(*arguments):
+                refused.append(None)
+        except InputError as error:
+            refused.append(str(error))
+
+    thread = threading.Thread(target=take)
+    thread.start()
+    thread.join()
+    return refused[0]
+
+
+def test_many_read_or_one_writes(tmp_path):
+    folder = str(tmp_path)
+    with reading(folder, "training"):
+        assert in_a_thread(reading, folder, "another training") is None
+        assert os.listdir(folder)  # the other reader has left the locked file
+        assert "reads this folder" in in_a_thread(locked, folder, "create_data")
+    with locked(folder, "create_data"):
+        assert "create_data, process" in in_a_thread(reading, folder, "training")
+    assert os.listdir(folder) == []
+    with reading(f"{folder}/none", "training"):
+        assert not os.path.exists(f"{folder}/none")
+
+
+def test_one_holder_takes_it_again(tmp_path):
+    folder = str(tmp_path)
+    with reading(folder, "predict"), locked(folder, "predict") as lock:
+        with reading(folder, "predict"), locked(folder, "calibrate"):
+            pass
+        assert lock.is_there()
+        assert "writes to this folder" in in_a_thread(reading, folder, "training")
+    assert os.listdir(folder) == []
+
+
+def test_the_lock_of_somebody_else_stays(tmp_path):
+    """The folder was removed, and another process works in a new one."""
+    folder = tmp_path / "model"
+    with locked(str(folder), "training") as lock:
+        shutil.rmtree(folder)
+        assert not lock.is_there()
+        folder.mkdir()
+        (folder / ".lock").write_text("of another one")
+        assert not lock.is_there()
+    assert (folder / ".lock").read_text() == "of another one"

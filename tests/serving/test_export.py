@@ -3,6 +3,8 @@
 import contextlib
 import json
 import os
+import pathlib
+import shutil
 import types
 
 import pytest
@@ -62,6 +64,9 @@ def no_tensorflow(monkeypatch):
         os.makedirs(path)
         with open(os.path.join(path, "saved_model.pb"), "w") as file:
             file.write("new")
+        for name in ("variables.index", "variables.data-00000-of-00001"):
+            pathlib.Path(path, "variables").mkdir(exist_ok=True)
+            pathlib.Path(path, "variables", name).touch()
 
     monkeypatch.setattr(export.tf.saved_model, "save", save)
 
@@ -116,3 +121,24 @@ def test_failure_leaves_the_old_one(no_tensorflow, model, tmp_path):
         export.export(model, str(path), str(tmp_path / "absent.txt"), {})
     assert (path / "saved_model.pb").read_text() == "old"
     assert os.listdir(tmp_path) == ["export"]
+
+
+def test_removed_files_leave_the_old_one(no_tensorflow, model, vocab_file, tmp_path):
+    """Somebody has removed files of the new one."""
+    path = tmp_path / "export"
+    path.mkdir()
+    (path / "saved_model.pb").write_text("old")
+
+    def export_without(*removed):
+        with export.new_saved_model(str(path)) as new:
+            export.write(types.SimpleNamespace(signatures=dict), model.encoder, new, vocab_file, {})
+            for name in removed:
+                shutil.rmtree(os.path.join(new, name))
+
+    for name in ("variables", "assets.extra", ""):
+        with pytest.raises(InputError, match=f"{path}: somebody has removed .*earlier one stays"):
+            export_without(name)
+        assert (path / "saved_model.pb").read_text() == "old"
+        assert os.listdir(tmp_path) == ["export"]
+    export_without()
+    assert (path / "saved_model.pb").read_text() == "new"

@@ -9,6 +9,8 @@ import tensorflow as tf
 from mate_tf.attention import mate_buckets
 from mate_tf.data import interactions
 from mate_tf.data.converters.examples import ExampleConverter
+from mate_tf.errors import InputError
+from mate_tf.serving.served import load_signature
 from mate_tf.serving.signatures import ServingModule, parse_examples
 from mate_tf.tables.table import Table
 
@@ -111,3 +113,19 @@ def test_a_model_of_questions_and_statements_answers_with_cells(make_model, exam
     outputs = module.answers(parse_examples(tf.constant(examples)))
     assert "class_probabilities" not in outputs
     assert np.any(outputs["selected"])
+
+
+def test_weights_that_are_not_finite(tmp_path):
+    class Module(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = tf.Variable([1.0, float("nan")], name="scale")
+
+        @tf.function(input_signature=[tf.TensorSpec([2])])
+        def scaled(self, values):
+            return {"scaled": self.scale * values}
+
+    module = Module()
+    tf.saved_model.save(module, str(tmp_path), signatures={"scaled": module.scaled})
+    with pytest.raises(InputError, match=f"{tmp_path}: the weights scale have NaN"):
+        load_signature(str(tmp_path), "scaled")

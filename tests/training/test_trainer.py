@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import threading
 
 import numpy as np
 import pytest
@@ -10,9 +11,10 @@ from official.core import train_lib
 
 from mate_tf import tasks
 from mate_tf.data import records
+from mate_tf.data.records import locks
 from mate_tf.errors import InputError
 from mate_tf.layers.framework import keras
-from mate_tf.training import experiments, steps, trainer
+from mate_tf.training import experiments, progress, steps, trainer
 
 from .. import graphs
 from ..event_files import summaries
@@ -225,6 +227,21 @@ def test_damaged_checkpoint(toy_experiment, with_evaluation, tmp_path, damage):
             use(experiment, str(tmp_path))
 
 
+def test_weights_that_are_not_finite(toy_experiment, with_evaluation, tmp_path):
+    """No mode uses them, however they came into the checkpoint."""
+    experiment = toy_experiment(with_evaluation)
+    model = tasks.create(experiment.task).build_model()
+    kernel = next(each for each in model.trainable_variables if "kernel" in each.name)
+    kernel.assign(tf.fill(kernel.shape, np.nan))
+    checkpoint = tf.train.Checkpoint(model=model, global_step=tf.Variable(0, dtype=tf.int64))
+    tf.train.CheckpointManager(checkpoint, str(tmp_path), 1).save()
+    before = sorted(os.listdir(tmp_path))
+    for use in (trainer.train, trainer.evaluate, trainer.load_model):
+        with pytest.raises(InputError, match=f"{tmp_path}/ckpt-1: the weights .*kernel.* have NaN"):
+            use(experiment, str(tmp_path))
+        assert sorted(os.listdir(tmp_path)) == before
+
+
 def test_weights_that_blow_up_are_not_saved(toy_experiment, large_steps, tmp_path):
     """The checkpoint before is still the last one, and the training goes on from it."""
     trainer.train(toy_experiment("trainer.train_steps=4"), str(tmp_path))
@@ -290,3 +307,45 @@ def test_learns(toy_experiment, with_evaluation, tmp_path):
     )
     metrics = trainer.train(experiment, str(tmp_path))
     assert metrics["answer_accuracy"] > 0.8
+
+
+@pytest.mark.parametrize("removed", ["", "params.yaml", ".lock"])
+def test_a_folder_that_is_removed(toy_experiment, tmp_path, monkeypatch, removed):
+    """No checkpoint is written into a folder without settings and lock."""
+    folder = tmp_path / "model"
+    show = progress.Progress.show
+
+    def remove(self, step, metrics):
+        show(self, step, metrics)
+        if step == 4:
+            (folder / removed).unlink() if removed else shutil.rmtree(folder)
+
+    monkeypatch.setattr(progress.Progress, "show", remove)
+    with (
+        graphs.avoided(),
+        pytest.raises(InputError, match=f"{folder}: somebody has removed {removed}"),
+    ):
+        trainer.train(toy_experiment(), str(folder))
+    assert not list(folder.glob("ckpt-*"))
+
+
+def test_data_are_not_made_while_they_are_read(toy_experiment, toy_records, tmp_path, monkeypatch):
+    """And no training begins while they are made."""
+    refused = []
+
+    def make(self, step):
+        def other():
+            with pytest.raises(InputError) as error, locks.writing(toy_records["train"]):
+                pass
+            refused.append(str(error.value))
+
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        raise InputError("enough")
+
+    monkeypatch.setattr(progress.Progress, "start", make)
+    with pytest.raises(InputError, match="enough"):
+        trainer.train(toy_experiment(), str(tmp_path))
+    assert "training, process" in refused[0]
+    assert "reads this folder" in refused[0]

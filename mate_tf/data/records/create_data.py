@@ -30,6 +30,7 @@ from tqdm import tqdm
 
 from mate_tf.data import records
 from mate_tf.data.converters.examples import ExampleConverter
+from mate_tf.data.records.locks import writing
 from mate_tf.data.records.parts import PART, Converted, Parts, chunks
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import write_text
@@ -184,7 +185,10 @@ def create_data(
     """
     reports = {}
     parts = _parts_beside(examples_path(output_dir, TRAIN), converter)
-    with _workers(converter, processes, parts) as convert:
+    with (
+        writing(examples_path(output_dir, TRAIN)),
+        _workers(converter, processes, parts) as convert,
+    ):
         for split, found in splits.items():
             source = interactions_path(output_dir, split)
             records.write_interactions(found, source)
@@ -197,7 +201,7 @@ def create_data(
                 multiple_of=1 if split == TRAIN else test_batch_size,
                 defects=getattr(found, "defects", {}),
             )
-    parts.remove()
+        parts.remove()
     return reports
 
 

@@ -217,6 +217,15 @@ def _shard_paths(path: str, shards: int) -> list[str]:
     return [f"{base}-{index:05d}-of-{shards:05d}{extension}" for index in range(shards)]
 
 
+def files_of(pattern: str | os.PathLike) -> list[str]:
+    """Returns the files that match, sorted.
+
+    Raises:
+        InputError: if there are none, or shards are missing.
+    """
+    return _files(pattern)
+
+
 def _files(pattern) -> list[str]:
     """Returns the files that match, sorted; raises InputError for incomplete sets of shards."""
     pattern = os.fspath(pattern)

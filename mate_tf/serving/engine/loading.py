@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from safetensors import SafetensorError, deserialize
 
+from mate_tf.checkpoints import finite
 from mate_tf.errors import InputError
 from mate_tf.serving import source
 from mate_tf.serving.source import Kind, Source
@@ -63,7 +64,7 @@ class Found:
         """Reads the weights, name -> <float32>.
 
         Raises:
-            InputError: if the file cannot be read.
+            InputError: if the file cannot be read, or a weight is not finite.
         """
         path = self.source.file(source.WEIGHTS)
         try:
@@ -72,6 +73,8 @@ class Found:
         except (OSError, SafetensorError) as error:
             raise InputError(f"{path}: cannot be read: {error}") from error
         found = {name: _float32(path, name, each) for name, each in tensors}
+        for name, values in found.items():
+            finite.check(path, name, values)
         for name in _needed(self.config):
             if name not in found:
                 raise InputError(f"{path}: lacks the weights {name}")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mate_tf.checkpoints import finite
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
 from mate_tf.files import paths
@@ -119,6 +120,8 @@ def load_export(
         for index, name in enumerate(found.model["variables"])
         if name
     }
+    for name, values in weights.items():
+        finite.check(folder, name, values)
     served = functools.partial(
         EngineServed, config, weights, found.converter(reading), found.class_names, None
     )

@@ -5,12 +5,12 @@ import shutil
 import numpy as np
 import pytest
 import yaml
-from safetensors.numpy import save_file
+from safetensors.numpy import load_file, save_file
 
 from mate_tf import checkpoints
 from mate_tf.errors import InputError
 from mate_tf.serving import presets, source
-from mate_tf.serving.engine import loading, served
+from mate_tf.serving.engine import bundle, loading, served
 from mate_tf.serving.engine.model import has_bfloat16
 from mate_tf.serving.predictor import Predictor
 
@@ -149,3 +149,26 @@ def test_missing_weights(copy):
     save_file(weights, folder / "model.safetensors")
     with pytest.raises(InputError, match=r"bert/embeddings/word_embeddings"):
         Predictor.from_pretrained(folder)
+
+
+def test_weights_that_are_not_finite(copy, trained_model, monkeypatch):
+    """Of a preset, and of an export; a confidence of NaN would be no JSON."""
+    folder = copy()
+    path = folder / "model.safetensors"
+    weights = load_file(path)
+    weights["output_weights"][:] = np.nan
+    save_file(weights, path)
+    for engine in served.ENGINES:
+        with pytest.raises(InputError, match=f"{path}: the weights output_weights have NaN"):
+            Predictor.from_pretrained(str(folder), engine=engine)
+
+    read = bundle.read
+
+    def damaged(prefix):
+        found = read(prefix)
+        return found | {name: np.full_like(values, np.inf) for name, values in found.items()}
+
+    monkeypatch.setattr(bundle, "read", damaged)
+    export = str(trained_model / "export")
+    with pytest.raises(InputError, match=f"{export}: the weights .* have infinity; they are of"):
+        served.load_export(export, engine=served.OPENVINO)
