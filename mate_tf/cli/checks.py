@@ -11,6 +11,7 @@ import sys
 from typing import NamedTuple
 
 from mate_tf.errors import InputError
+from mate_tf.files import paths
 from mate_tf.files.config_files import find_config, with_bases
 from mate_tf.serving import hub, presets, source
 from mate_tf.tables.limits import Limits
@@ -141,11 +142,7 @@ def check(flags) -> None:
         print(f"model | {presets.DEFAULT}; its scores and limits: {card}", file=sys.stderr)
     where = folders(flags)  # looks for --config_file
     for name, path in where._asdict().items():
-        if set(path) & set("[]*?"):
-            raise InputError(
-                f"--{name}={path}: TensorFlow takes [ ] * ? in the name of a folder for a pattern; "
-                "choose another name"
-            )
+        paths.check_no_pattern(path, f"--{name}={path}")
     for name, modes in READ_BY.items():
         path = getattr(flags, name)
         if path and (not modes or flags.mode in modes) and not _exists(path):
@@ -170,6 +167,18 @@ def check(flags) -> None:
         return
     elif flags.mode in OF_CHECKPOINTS and named and not _exists(where.model_dir):
         raise InputError(f"{where.model_dir}: no checkpoint here; train first")
+
+
+def check_initial(path: str, said: str) -> None:
+    """Raises InputError for a checkpoint of TensorFlow that it would look for by a pattern.
+
+    Args:
+        path: a checkpoint or a folder with one.
+        said: start of the error's message, before the path.
+    """
+    folder = path if os.path.isdir(path) else os.path.dirname(path) or "."
+    if any(name.endswith(".index") for name in paths.names(folder)):
+        paths.check_no_pattern(path, f"{said}{path}")
 
 
 def check_export(export_dir: str) -> None:
@@ -274,11 +283,12 @@ def _check_checkpoint(flags) -> None:
     elif flags.mode in OF_PRETRAINED and (flags.mode in OF_PRESET or not flags.config_file):
         source.find(path)
     elif _exists(path) or _exists(f"{path}.index"):
-        return
+        pass
     elif hub.is_name(path):
         flags.init_checkpoint = hub.fetch(path)
     else:
         raise InputError(f"{path}: there is no such checkpoint or folder")
+    check_initial(flags.init_checkpoint, "--init_checkpoint=")
 
 
 def _exists(path: str) -> bool:

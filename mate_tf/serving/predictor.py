@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from mate_tf.errors import InputError
 from mate_tf.evaluation.calibration import Calibration
+from mate_tf.files import paths
 from mate_tf.serving import confidence, exported, forks, prepared, presets, source
 from mate_tf.serving.answer import Answer, AnswerCell
 from mate_tf.serving.asking import WHOLE, Asking, options_of
@@ -328,6 +329,7 @@ class Predictor:
         """
         from mate_tf.serving import export
 
+        paths.check_no_pattern(folder, os.fspath(folder))
         return export.export(
             self._keras_model(),
             os.fspath(folder),

@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
+from mate_tf.files import paths
 from mate_tf.serving import exported, signatures
 from mate_tf.serving.read_part import ReadPart
 from mate_tf.serving.signatures import SERVING_EXAMPLES
@@ -111,6 +112,7 @@ def load_signature(saved_model_dir: str, name: str) -> tuple:
     Raises:
         InputError: if a file is missing or damaged, or there is no such signature.
     """
+    paths.check_no_pattern(saved_model_dir, saved_model_dir)
     try:
         model = tf.saved_model.load(saved_model_dir)
         return model, model.signatures[name]

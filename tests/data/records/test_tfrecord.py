@@ -66,6 +66,22 @@ def test_no_records(tmp_path):
         records.dataset(tmp_path / "absent*", 2)
 
 
+def test_names_of_folders_are_no_patterns(examples, tmp_path):
+    for folder in ("r*", "r1", "lr=[1]"):
+        records.write_examples(examples, tmp_path / folder / "train.tfrecord")
+    assert records.count_records(tmp_path / "r*" / "train.tfrecord") == len(examples)
+    assert records.count_records(tmp_path / "lr=[1]" / "t*") == len(examples)
+    assert records.count_records(tmp_path / "r?" / "train.tfrecord") == 2 * len(examples)
+
+
+def test_a_pipe_is_refused_at_once(tmp_path):
+    path = tmp_path / "train.tfrecord"
+    os.mkfifo(path)
+    for function in (records.count_records, lambda path: records.dataset(path, 1)):
+        with pytest.raises(InputError, match=r"train.tfrecord: cannot .*: not a regular file"):
+            function(path)
+
+
 def test_shards(examples, tmp_path):
     records.write_examples(examples, tmp_path / "train.tfrecord", shards=3)
     names = [f"train-0000{index}-of-00003.tfrecord" for index in range(3)]
