@@ -102,17 +102,14 @@ def task_name(flags) -> str:
     """
     name = flags.task
     if not name and flags.config_file:
-        import yaml  # takes a tenth of a second, which most commands need not
-
-        def read(path):
-            with open(path, encoding="utf-8") as file:
-                return yaml.safe_load(file) or {}
+        from mate_tf.files.yaml_files import read_yaml  # imports PyYAML, which takes 0.1 s
 
         try:
-            chain = with_bases(find_config(flags.config_file), read)
+            found = find_config(flags.config_file)
+            chain = with_bases(found, lambda path: read_yaml(path) or {})
             sections = [given.get("task") for given, _ in chain]
             name = [each["name"] for each in sections if each and "name" in each][-1]
-        except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError):
+        except (OSError, InputError):
             return ""
         except (AttributeError, IndexError, TypeError):  # of another form
             return ""

@@ -7,7 +7,7 @@ import sys
 from absl import flags
 
 from mate_tf import errors
-from mate_tf.cli import checks, modes, signals, tapas_flags
+from mate_tf.cli import checks, flag_files, modes, signals, tapas_flags
 from mate_tf.cli import flags as flag_definitions
 
 USAGE = """Table question answering with sparse attention (MATE).
@@ -41,8 +41,9 @@ def parse(argv: list[str]):
     Raises:
         flags.Error: a flag that is not there, or with a value that it does not take.
         InputError: words that are no short form; a flag of google-research/tapas without an
-            equivalent.
+            equivalent; a --flagfile that cannot be read.
     """
+    argv = [*argv[:1], *flag_files.expand(argv[1:])]
     for number, argument in enumerate(argv[1:], start=1):
         # Python keeps bytes that are not UTF-8 as surrogates.
         if any("\ud800" <= character <= "\udfff" for character in argument):

@@ -66,6 +66,30 @@ def open_regular(path: str | os.PathLike) -> IO[bytes]:
     return file
 
 
+def read_text(path: str | os.PathLike, most: int, name: str) -> str:
+    """Reads a UTF-8 file of this machine.
+
+    Args:
+        path: the file.
+        most: largest size, in bytes.
+        name: what it is called in messages.
+
+    Raises:
+        InputError: if it cannot be read, is larger, or is not UTF-8.
+    """
+    try:
+        with open_regular(path) as file:
+            content = file.read(most + 1)
+    except (OSError, ValueError) as error:  # ValueError: NUL in the name
+        raise InputError(f"{name}: cannot be read: {_reason(error)}") from None
+    if len(content) > most:
+        raise InputError(f"{name}: is larger than {most:,} bytes")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name}: not valid UTF-8 ({error.reason})") from None
+
+
 def check_regular(path: str | os.PathLike) -> None:
     """Raises InputError if a library could not read this file to its end, or not open it.
 
@@ -77,8 +101,11 @@ def check_regular(path: str | os.PathLike) -> None:
     try:
         _check_mode(path, os.stat(path).st_mode)
     except (OSError, ValueError) as error:  # ValueError: NUL in the name
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{path}: cannot be read: {reason}") from None
+        raise InputError(f"{path}: cannot be read: {_reason(error)}") from None
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
 
 
 def _check_mode(path: str | os.PathLike, mode: int) -> None:

@@ -87,16 +87,15 @@ def find(found: Source) -> Found | None:
     """
     if found.kind is not Kind.PRESET or not found.file(source.WEIGHTS):
         return None
-    import yaml
+    from mate_tf.files.yaml_files import read_yaml
 
     try:
-        with open(found.file(Kind.PRESET.value), encoding="utf-8") as file:
-            task = yaml.safe_load(file)["task"]
+        task = read_yaml(found.file(Kind.PRESET.value))["task"]
         config = task["model"]
         conversion = ConversionConfig(**task["conversion"])
         if set(task) != {"name", "conversion", "model"} or config["num_classification_labels"]:
             return None
-    except (OSError, ValueError, yaml.YAMLError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError):
         return None
     vocab_file = found.file(*source.VOCABULARY_FILES)
     return vocab_file and Found(found, config, conversion, vocab_file)
