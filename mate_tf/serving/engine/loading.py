@@ -8,6 +8,7 @@ import numpy as np
 from safetensors import SafetensorError, deserialize
 
 from mate_tf.errors import InputError
+from mate_tf.files import paths
 from mate_tf.serving import source
 from mate_tf.serving.source import Kind, Source
 from mate_tf.tables.conversion import ConversionConfig
@@ -67,8 +68,7 @@ class Found:
         """
         path = self.source.file(source.WEIGHTS)
         try:
-            with open(path, "rb") as file:
-                tensors = deserialize(file.read())
+            tensors = deserialize(paths.read_bytes(path))
         except (OSError, SafetensorError) as error:
             raise InputError(f"{path}: cannot be read: {error}") from error
         found = {name: _float32(path, name, each) for name, each in tensors}
