@@ -1,5 +1,7 @@
 """Errors that the command line reports in one line, with exit code 2."""
 
+import errno
+import os
 import re
 
 
@@ -42,7 +44,17 @@ def is_of_files(error: BaseException) -> bool:
     Their classes are known by name, so that this module does not import TensorFlow.
     """
     names = {each.__name__ for each in type(error).__mro__}
-    return "OpError" in names and bool(names & _OF_FILES or _PARSED.search(_joined(error)))
+    if "OpError" not in names:
+        return False
+    return bool(names & _OF_FILES or _PARSED.search(_joined(error)) or _of_system(_joined(error)))
+
+
+def _of_system(text: str) -> bool:
+    """Returns whether a message has an error of the operating system behind a path.
+
+    Some, such as of a disk or of a symbolic link to itself, have no class of their own.
+    """
+    return any(f"; {os.strerror(number)}" in text for number in errno.errorcode)
 
 
 def is_of_collectives(error: BaseException) -> bool:

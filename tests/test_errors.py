@@ -46,3 +46,21 @@ def test_a_record_that_is_no_example():
         "int64 values != expected. Values size: 63 but output shape: [64]"
     )
     assert not errors.is_of_files(InvalidArgumentError("Incompatible shapes: [2] vs. [3]"))
+
+
+class UnknownError(OpError):
+    """Stands in for TensorFlow's."""
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "vocab.txt; Too many levels of symbolic links",
+        "{{function_node Next}} train.tfrecord; Input/output error [Op:IteratorGetNext] name: ",
+        "gone; Stale file handle",
+    ],
+)
+def test_errors_of_the_system_without_a_class(message):
+    assert errors.is_of_files(UnknownError(message))
+    assert not errors.is_of_files(UnknownError("CUDA failed; unknown cause"))
+    assert not errors.is_of_files(RuntimeError(message))
