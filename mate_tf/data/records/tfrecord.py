@@ -14,6 +14,7 @@ from typing import NamedTuple
 import tensorflow as tf
 from google.protobuf.message import DecodeError, Message
 
+from mate_tf import errors
 from mate_tf.data import features as feature_names
 from mate_tf.data import padding
 from mate_tf.data.records import frames
@@ -326,6 +327,10 @@ def _parse(record, length: int, stored: Sequence[feature_names.Feature]) -> dict
         for feature in stored
     }
     parsed = tf.io.parse_single_example(record, spec)
+    mask = parsed["input_mask"]
+    is_mask = tf.reduce_all((mask == 0) | (mask == 1))  # its sum is the number of tokens
+    with tf.control_dependencies([tf.debugging.Assert(is_mask, [errors.NO_MASK])]):
+        parsed["input_mask"] = tf.identity(mask)
     parsed |= {
         feature.name: tf.fill([length], tf.cast(feature.padding, feature.dtype))
         for feature in feature_names.ALL
