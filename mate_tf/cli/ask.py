@@ -24,6 +24,8 @@ _LONG = 5_000
 def ask(flags) -> None:
     """Answers every --question about --table. A question may refer to the previous answer."""
     check_request(flags)
+    if flags.passages:
+        raise InputError("--passages: only POINTR reads passages; give --task=POINTR")
     table = given_table(flags)
     if not flags.init_checkpoint:
         check_export(export_dir_of(flags))  # before TensorFlow is loaded, which takes seconds

@@ -62,6 +62,27 @@ OF_PRETRAINED = ("predict", "predict_and_evaluate", "export", "analyze", *OF_PRE
 """Modes that --init_checkpoint is enough for, without a training."""
 
 
+_PAGES = ("demo", "serve")
+_PROFILE = ("lengths", "variants", "precisions", "compile", "passes", "memory", "threads")
+_TABLE = ("table", "question", "format", "delimiter", "encoding", "header_row", "sheet", "query")
+
+MODES_OF = {
+    **dict.fromkeys((*_TABLE, "passages"), ("ask",)),
+    **dict.fromkeys(("port", "host", "allowed_hosts", "max_upload_mb"), _PAGES),
+    "root_path": ("demo",),
+    **dict.fromkeys(
+        ("workers", "max_batch", "max_waiting", "max_tables", "max_tables_mb"), ("serve",)
+    ),
+    "timeout": ("serve", "mcp"),
+    "folder": ("mcp",),
+    **dict.fromkeys((*_PROFILE, "repeats"), ("profile",)),
+}
+"""Flag -> modes that read it. Others refuse it, rather than do without in silence.
+
+Flags of data, model and training are not among them: one set of them is given to all modes of a job.
+"""
+
+
 class Folders(NamedTuple):
     """Folders of a job.
 
@@ -164,6 +185,19 @@ def check(flags) -> None:
         return
     elif flags.mode in OF_CHECKPOINTS and named and not _exists(where.model_dir):
         raise InputError(f"{where.model_dir}: no checkpoint here; train first")
+
+
+def check_modes(flags) -> None:
+    """Raises InputError for a flag that was given and that the mode does not read.
+
+    Args:
+        flags: `absl.flags.FLAGS`.
+    """
+    for name, modes in MODES_OF.items():
+        if flags[name].present and flags.mode not in modes:
+            raise InputError(
+                f"--{name} is for --mode={', '.join(modes)}; --mode={flags.mode} does not read it"
+            )
 
 
 def check_initial(path: str, said: str) -> None:

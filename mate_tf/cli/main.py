@@ -7,7 +7,7 @@ import sys
 from absl import flags
 
 from mate_tf import errors
-from mate_tf.cli import checks, flag_files, modes, signals, streams, tapas_flags
+from mate_tf.cli import checks, modes, signals, streams, tapas_flags
 from mate_tf.cli import flags as flag_definitions
 
 USAGE = """Table question answering with sparse attention (MATE).
@@ -43,7 +43,10 @@ def parse(argv: list[str]):
         InputError: words that are no short form; a flag of google-research/tapas without an
             equivalent; a --flagfile that cannot be read.
     """
-    argv = [*argv[:1], *flag_files.expand(argv[1:])]
+    if any(argument.lstrip("-").startswith("flagfile") for argument in argv):
+        from mate_tf.cli import flag_files
+
+        argv = [*argv[:1], *flag_files.expand(argv[1:])]
     for number, argument in enumerate(argv[1:], start=1):
         # Python keeps bytes that are not UTF-8 as surrogates.
         if any("\ud800" <= character <= "\udfff" for character in argument):
@@ -126,6 +129,7 @@ def _run_mode(program: str, argv: list[str]) -> None:
             print(_help(program), flush=True)
             sys.exit(0)
         given = parse(argv)
+        checks.check_modes(given)
         checks.check(given)
         _mode(given)(given)
         streams.flush()
