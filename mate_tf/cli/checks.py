@@ -79,7 +79,7 @@ MODES_OF = {
 }
 """Flag -> modes that read it. Others refuse it, rather than do without in silence.
 
-Flags of data, model and training are not among them: one set of them is given to all modes of a job.
+Flags of data, model and training are not among them: all modes of a job are given the same ones.
 """
 
 
