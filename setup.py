@@ -25,7 +25,7 @@ REQUIRED = [
     "pyarrow",  # Parquet
     "python-calamine",  # workbooks
     "pyyaml",
-    "safetensors>=0.5",
+    "safetensors>=0.8",  # bfloat16 as NumPy arrays
     "scikit-learn",
     "scipy",
     "tqdm",

@@ -1,5 +1,7 @@
 """Errors that the command line reports in one line, with exit code 2."""
 
+import errno
+import os
 import re
 
 
@@ -36,13 +38,42 @@ _PARSED = re.compile(r"([^{}]*?)\s*\[\[\{\{node ParseSingleExample.*")
 """Message of TensorFlow about a record that is no example, with the name of its operation."""
 
 
+NO_MASK = "input_mask has other values than 0 and 1"
+"""Message of the graph that reads records."""
+
+_BEYOND = re.compile(r"indices\[[\d,]*\] = (-?\d+) is not in \[0, (\d+)\)")
+"""Message of TensorFlow about a look-up, such as of a token that the model has no embedding of."""
+
+
 def is_of_files(error: BaseException) -> bool:
     """Returns True for errors of TensorFlow about files: no space, not allowed, not there, damaged.
 
     Their classes are known by name, so that this module does not import TensorFlow.
     """
     names = {each.__name__ for each in type(error).__mro__}
-    return "OpError" in names and bool(names & _OF_FILES or _PARSED.search(_joined(error)))
+    if "OpError" not in names:
+        return False
+    text = _joined(error)
+    return bool(names & _OF_FILES or _of_records(text) or _of_system(text))
+
+
+def _of_records(text: str) -> str | None:
+    """Returns what is wrong with an example of the records, if a message is about that."""
+    if found := _PARSED.search(text):
+        return found[1].strip()
+    if NO_MASK in text:
+        return NO_MASK
+    if found := _BEYOND.search(text):
+        return f"it has the id {found[1]} where the model has {found[2]}"
+    return None
+
+
+def _of_system(text: str) -> bool:
+    """Returns whether a message has an error of the operating system behind a path.
+
+    Some, such as of a disk or of a symbolic link to itself, have no class of their own.
+    """
+    return any(f"; {os.strerror(number)}" in text for number in errno.errorcode)
 
 
 def is_of_collectives(error: BaseException) -> bool:
@@ -56,8 +87,8 @@ def on_one_line(error: BaseException) -> str:
     Keras adds lines to errors raised in layers, gin adds the calls that lead to tf-models' trainer.
     """
     text = _joined(error)
-    if found := _PARSED.search(text):
-        return f"an example of the records cannot be read, create them again: {found[1].strip()}"
+    if found := _of_records(text):
+        return f"an example of the records cannot be read, create them again: {found}"
     return text
 
 

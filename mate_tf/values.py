@@ -248,7 +248,12 @@ def _of_configs(value) -> bool:
 
 def refused(key: str, value, allowed: str, source: str = "") -> ValueRefusedError:
     """Returns the error of a value: its file or flag, its key, itself and what is allowed."""
-    shown = repr(value)
+    try:
+        shown = repr(value)
+    except ValueError:  # Python does not print more digits
+        shown = "a number of more than 4,300 digits"
+    except RecursionError:
+        shown = "a value that is nested too deeply"
     shown = shown if len(shown) <= 100 else f"{shown[:100]}..."
     return ValueRefusedError(
         f"{source}{': ' if source else ''}{key} is {shown}, expected {allowed}"

@@ -173,3 +173,15 @@ def test_patterns_in_names_of_folders_are_refused_before_anything_is_written(tmp
         with pytest.raises(InputError, match=rf"--{flag}=.*choose another name"):
             checks.check(given)
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["run [v1] a", "r*", "what?"])
+def test_patterns_in_names_of_checkpoints_are_refused(tmp_path, name):
+    from mate_tf.cli import checks
+
+    (tmp_path / name).mkdir()
+    checks.check_initial(str(tmp_path / name), "--init_checkpoint=")
+    (tmp_path / name / "model.ckpt.index").touch()
+    for path in (tmp_path / name, tmp_path / name / "model.ckpt"):
+        with pytest.raises(InputError, match=r"--init_checkpoint=.*choose another name"):
+            checks.check_initial(str(path), "--init_checkpoint=")

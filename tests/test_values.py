@@ -35,6 +35,21 @@ def test_the_longest_part_of_a_key_decides():
     assert values.range_of("own.number") is None
 
 
+def test_values_that_python_does_not_print():
+    itself = []
+    itself.append(itself)
+    for value in (10**5000, [10**5000]):
+        with pytest.raises(InputError, match="radius is a number of more than 4,300 digits, exp"):
+            values.check("radius", value, int)
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(InputError, match="radius is a value that is nested too deeply, expected"):
+        values.check("radius", deep, int)
+    with pytest.raises(InputError, match=r"radius is \[\[\.\.\.\]\], expected"):
+        values.check("radius", itself, int)
+
+
 @pytest.mark.parametrize(
     ("annotation", "right", "wrong", "allowed"),
     [

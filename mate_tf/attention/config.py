@@ -39,6 +39,8 @@ def options(name: str) -> type:
     Raises:
         InputError: for an unknown name; the message lists the known names.
     """
+    if not isinstance(name, str):
+        raise values.refused("attention.name", name, f"one of {', '.join(names())}")
     if name not in _OPTIONS and name in _ON_FIRST_USE:
         _ON_FIRST_USE[name]()
     if name not in _OPTIONS:

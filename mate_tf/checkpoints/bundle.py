@@ -9,6 +9,7 @@ from tensorflow.core.protobuf import trackable_object_graph_pb2
 from mate_tf.checkpoints.latest import latest
 from mate_tf.checkpoints.stored import StoredTensor
 from mate_tf.errors import InputError
+from mate_tf.files import paths as files
 
 _OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
@@ -23,16 +24,17 @@ def prefix(path: str) -> str:
         path: prefix, one of the files, or a folder, of which the latest checkpoint is used.
 
     Raises:
-        InputError: if there is no checkpoint.
+        InputError: if there is no checkpoint, or its path would be taken for a pattern.
     """
+    files.check_no_pattern(path, path)
     if tf.io.gfile.isdir(path):
         last = latest(path)
         if last is None:
             # TF1 releases have a model.ckpt.index, but no file named `checkpoint`.
-            index = sorted(tf.io.gfile.glob(str(pathlib.PurePath(path) / "*.index")))
+            index = sorted(name for name in files.names(path) if name.endswith(".index"))
             if not index:
                 raise InputError(f"{path}: there is no checkpoint in this directory")
-            last = index[-1].removesuffix(".index")
+            last = str(pathlib.PurePath(path) / index[-1].removesuffix(".index"))
         return last
     for ending in (".index", ".data-00000-of-00001", ".meta"):
         path = path.removesuffix(ending)
@@ -50,6 +52,7 @@ def read(prefix: str) -> tuple[dict[str, StoredTensor], ObjectGraph | None]:
     Raises:
         InputError: if the files cannot be read as a checkpoint.
     """
+    files.check_regular(f"{prefix}.index")
     try:
         reader = tf.train.load_checkpoint(prefix)
         shapes = reader.get_variable_to_shape_map()

@@ -8,6 +8,7 @@ import tensorflow as tf
 from mate_tf.checkpoints import safetensors
 from mate_tf.checkpoints.stored import StoredTensor
 from mate_tf.errors import InputError
+from mate_tf.files import paths
 from mate_tf.files.json_files import parse_json
 
 FILES = (
@@ -56,6 +57,7 @@ def tensors(path: str) -> dict[str, StoredTensor]:
     Raises:
         InputError: if a file cannot be read or a shard lacks a tensor.
     """
+    paths.check_regular(path)
     if not path.endswith(".json"):
         if not path.endswith(".bin"):
             return safetensors.read(path)

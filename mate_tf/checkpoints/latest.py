@@ -44,8 +44,10 @@ def repair(folder: str) -> None:
         folder: folder of a training, which is to be resumed.
 
     Raises:
-        InputError: if there are checkpoints, but none can be read.
+        InputError: if there are checkpoints, but none can be read; if TensorFlow would take the
+            name of the folder for a pattern.
     """
+    paths.check_no_pattern(folder, folder)
     named, stored = _named(folder), _stored(folder)
     if named:
         # Later ones were not finished, or are of another training.
@@ -54,7 +56,7 @@ def repair(folder: str) -> None:
     if good is None and stored:
         raise InputError(
             f"{folder}: its checkpoints cannot be read ({_names(stored)}); "
-            "give another --model_dir, or remove them to begin at step 0"
+            "give another --model_dir to begin at step 0"
         )
     if good is None or good == named:
         return

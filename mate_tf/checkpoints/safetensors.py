@@ -1,19 +1,21 @@
-"""Reads and writes the safetensors format with numpy only.
+"""Reads and writes the safetensors format, which contains no code.
 
 A file has the header's length (8 bytes, little endian), a JSON header with names, dtypes, shapes
-and offsets, and the raw data that the offsets refer to. The file contains no code.
+and offsets, and the raw data that the offsets refer to.
 """
 
+import functools
 import json
-import math
 import struct
 
 import ml_dtypes
 import numpy as np
 import tensorflow as tf
+from safetensors import SafetensorError, deserialize, safe_open
 
 from mate_tf.checkpoints.stored import StoredTensor
 from mate_tf.errors import InputError
+from mate_tf.files import paths
 from mate_tf.files.atomic import atomic_path
 
 DTYPES = {
@@ -37,47 +39,41 @@ def read(path: str) -> dict[str, StoredTensor]:
     """Returns name -> tensor of a file.
 
     Raises:
-        InputError: if the file is not in this format or is cut off, or a tensor has an unknown
-            dtype or a size that does not fit its shape.
+        InputError: if the file is not in this format or is cut off, or a tensor has a dtype that
+            is not in `DTYPES`.
     """
-    size = tf.io.gfile.stat(path).length
-    with tf.io.gfile.GFile(path, "rb") as file:
-        start = file.read(8)
-        if len(start) < 8:
-            raise InputError(f"{path}: not a safetensors file: it has {size} bytes")
-        begin = 8 + struct.unpack("<Q", start)[0]
-        if begin > size:
-            raise InputError(
-                f"{path}: not a safetensors file, or cut off: its header would end at byte "
-                f"{begin}, but it has {size}"
-            )
-        text = file.read(begin - 8)
+    paths.check_regular(path)
     try:
-        header = json.loads(text)
-        entries = {key: value for key, value in header.items() if key != "__metadata__"}
-    except (ValueError, AttributeError) as error:
-        raise InputError(f"{path}: not a safetensors file: its header is no JSON object") from error
-    return {name: _stored(path, name, entry, begin, size) for name, entry in entries.items()}
+        # The library maps files of this machine into memory. Remote ones are read at once.
+        return _of_bytes(path) if paths.is_remote(path) else _of_file(path)
+    except (OSError, SafetensorError) as error:
+        raise InputError(f"{path}: not a safetensors file, or damaged: {error}") from error
 
 
-def _stored(path, name, entry, begin, size) -> StoredTensor:
-    try:
-        dtype, shape = DTYPES[entry["dtype"]], tuple(entry["shape"])
-        first, last = (begin + offset for offset in entry["data_offsets"])
-        fits = min(shape, default=0) >= 0 and last - first == math.prod(shape) * dtype.itemsize
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: {name}: the header's entry cannot be used: {entry!r}") from error
-    if not fits:
-        raise InputError(f"{path}: {name}: {last - first} bytes do not fit the shape {list(shape)}")
-    if not begin <= first <= last <= size:
-        raise InputError(f"{path}: cut off: {name} ends at byte {last}, but there are {size}")
+def _of_file(path: str) -> dict[str, StoredTensor]:
+    file = safe_open(path, "numpy")
+    found = {}
+    for name in file.keys():  # noqa: SIM118  it is no dict
+        part = file.get_slice(name)
+        _check_type(path, name, part.get_dtype())
+        values = functools.partial(file.get_tensor, name)
+        found[name] = StoredTensor(name, tuple(part.get_shape()), values)
+    return found
 
-    def values():
-        with tf.io.gfile.GFile(path, "rb") as file:
-            file.seek(first)
-            return np.frombuffer(file.read(last - first), dtype).reshape(shape)
 
-    return StoredTensor(name, shape, values)
+def _of_bytes(path: str) -> dict[str, StoredTensor]:
+    found = {}
+    for name, part in deserialize(paths.read_bytes(path)):
+        dtype, shape = _check_type(path, name, part["dtype"]), tuple(part["shape"])
+        values = np.frombuffer(part["data"], dtype).reshape(shape)
+        found[name] = StoredTensor(name, shape, lambda values=values: values)
+    return found
+
+
+def _check_type(path: str, name: str, dtype: str) -> np.dtype:
+    if dtype not in DTYPES:
+        raise InputError(f"{path}: {name}: has the dtype {dtype}; read are {', '.join(DTYPES)}")
+    return DTYPES[dtype]
 
 
 def write(path: str, tensors: dict[str, np.ndarray], dtype: str = "F32") -> None:

@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from mate_tf.checkpoints.stored import StoredTensor
 from mate_tf.errors import InputError
-from mate_tf.files import zips
+from mate_tf.files import paths, zips
 
 _STORAGES = {
     "DoubleStorage": np.dtype("<f8"),
@@ -43,6 +43,7 @@ def read(path: str) -> dict[str, StoredTensor]:
         InputError: if the file is not of torch.save, has an older format, is damaged, or its pickle
             needs anything besides tensors and dicts.
     """
+    paths.check_regular(path)
     with tf.io.gfile.GFile(path, "rb") as file:
         if not _is_zip(file):
             raise InputError(

@@ -24,6 +24,8 @@ _LONG = 5_000
 def ask(flags) -> None:
     """Answers every --question about --table. A question may refer to the previous answer."""
     check_request(flags)
+    if flags.passages:
+        raise InputError("--passages: only POINTR reads passages; give --task=POINTR")
     table = given_table(flags)
     if not flags.init_checkpoint:
         check_export(export_dir_of(flags))  # before TensorFlow is loaded, which takes seconds
@@ -132,12 +134,21 @@ def demo(flags) -> None:
     """Serves the page until the process is interrupted."""
     if importlib.util.find_spec("gradio") is None:
         raise InputError("--mode=demo needs gradio: pip install -e '.[demo]'")
+    from mate_tf.demo import below  # needs starlette
+
     check_port(flags.host, flags.port)
+    below.check(flags.root_path)
     made = _pretrained(flags) if flags.init_checkpoint else _exported(flags)
     from mate_tf.demo import page
 
     page.serve(
-        made, flags.port, flags.host, flags.allowed_hosts, flags.max_upload_mb, limits(flags)
+        made,
+        flags.port,
+        flags.host,
+        flags.allowed_hosts,
+        flags.max_upload_mb,
+        limits(flags),
+        flags.root_path,
     )
 
 

@@ -11,6 +11,7 @@ import sys
 from typing import NamedTuple
 
 from mate_tf.errors import InputError
+from mate_tf.files import paths
 from mate_tf.files.config_files import find_config, with_bases
 from mate_tf.serving import hub, presets, source
 from mate_tf.tables.limits import Limits
@@ -61,6 +62,27 @@ OF_PRETRAINED = ("predict", "predict_and_evaluate", "export", "analyze", *OF_PRE
 """Modes that --init_checkpoint is enough for, without a training."""
 
 
+_PAGES = ("demo", "serve")
+_PROFILE = ("lengths", "variants", "precisions", "compile", "passes", "memory", "threads")
+_TABLE = ("table", "question", "format", "delimiter", "encoding", "header_row", "sheet", "query")
+
+MODES_OF = {
+    **dict.fromkeys((*_TABLE, "passages"), ("ask",)),
+    **dict.fromkeys(("port", "host", "allowed_hosts", "max_upload_mb"), _PAGES),
+    "root_path": ("demo",),
+    **dict.fromkeys(
+        ("workers", "max_batch", "max_waiting", "max_tables", "max_tables_mb"), ("serve",)
+    ),
+    "timeout": ("serve", "mcp"),
+    "folder": ("mcp",),
+    **dict.fromkeys((*_PROFILE, "repeats"), ("profile",)),
+}
+"""Flag -> modes that read it. Others refuse it, rather than do without in silence.
+
+Flags of data, model and training are not among them: all modes of a job are given the same ones.
+"""
+
+
 class Folders(NamedTuple):
     """Folders of a job.
 
@@ -101,17 +123,14 @@ def task_name(flags) -> str:
     """
     name = flags.task
     if not name and flags.config_file:
-        import yaml  # takes a tenth of a second, which most commands need not
-
-        def read(path):
-            with open(path, encoding="utf-8") as file:
-                return yaml.safe_load(file) or {}
+        from mate_tf.files.yaml_files import read_yaml  # imports PyYAML, which takes 0.1 s
 
         try:
-            chain = with_bases(find_config(flags.config_file), read)
+            found = find_config(flags.config_file)
+            chain = with_bases(found, lambda path: read_yaml(path) or {})
             sections = [given.get("task") for given, _ in chain]
             name = [each["name"] for each in sections if each and "name" in each][-1]
-        except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError):
+        except (OSError, InputError):
             return ""
         except (AttributeError, IndexError, TypeError):  # of another form
             return ""
@@ -141,11 +160,7 @@ def check(flags) -> None:
         print(f"model | {presets.DEFAULT}; its scores and limits: {card}", file=sys.stderr)
     where = folders(flags)  # looks for --config_file
     for name, path in where._asdict().items():
-        if set(path) & set("[]*?"):
-            raise InputError(
-                f"--{name}={path}: TensorFlow takes [ ] * ? in the name of a folder for a pattern; "
-                "choose another name"
-            )
+        paths.check_no_pattern(path, f"--{name}={path}")
     for name, modes in READ_BY.items():
         path = getattr(flags, name)
         if path and (not modes or flags.mode in modes) and not _exists(path):
@@ -170,6 +185,31 @@ def check(flags) -> None:
         return
     elif flags.mode in OF_CHECKPOINTS and named and not _exists(where.model_dir):
         raise InputError(f"{where.model_dir}: no checkpoint here; train first")
+
+
+def check_modes(flags) -> None:
+    """Raises InputError for a flag that was given and that the mode does not read.
+
+    Args:
+        flags: `absl.flags.FLAGS`.
+    """
+    for name, modes in MODES_OF.items():
+        if flags[name].present and flags.mode not in modes:
+            raise InputError(
+                f"--{name} is for --mode={', '.join(modes)}; --mode={flags.mode} does not read it"
+            )
+
+
+def check_initial(path: str, said: str) -> None:
+    """Raises InputError for a checkpoint of TensorFlow that it would look for by a pattern.
+
+    Args:
+        path: a checkpoint or a folder with one.
+        said: start of the error's message, before the path.
+    """
+    folder = path if os.path.isdir(path) else os.path.dirname(path) or "."
+    if any(name.endswith(".index") for name in paths.names(folder)):
+        paths.check_no_pattern(path, f"{said}{path}")
 
 
 def check_export(export_dir: str) -> None:
@@ -274,11 +314,12 @@ def _check_checkpoint(flags) -> None:
     elif flags.mode in OF_PRETRAINED and (flags.mode in OF_PRESET or not flags.config_file):
         source.find(path)
     elif _exists(path) or _exists(f"{path}.index"):
-        return
+        pass
     elif hub.is_name(path):
         flags.init_checkpoint = hub.fetch(path)
     else:
         raise InputError(f"{path}: there is no such checkpoint or folder")
+    check_initial(flags.init_checkpoint, "--init_checkpoint=")
 
 
 def _exists(path: str) -> bool:

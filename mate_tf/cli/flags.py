@@ -205,6 +205,12 @@ flags.DEFINE_list(
     [],
     "demo and serve: names by which they may be asked, besides --host and this machine's name.",
 )
+flags.DEFINE_string(
+    "root_path",
+    "",
+    "demo: path below which a proxy has the page, such as /tables, or its whole address, such as "
+    "https://example.org/tables.",
+)
 flags.DEFINE_list("lengths", LENGTHS, "profile: tokens.")
 flags.DEFINE_list(
     "variants", None, "profile: attention variants; by default full, mate_efficient and baselines."

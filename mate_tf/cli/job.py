@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import glob
 import os
 import shlex
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from mate_tf.cli import flags as flag_definitions
 from mate_tf.cli.checks import folders
 from mate_tf.data.records.create_data import examples_path
 from mate_tf.errors import InputError
+from mate_tf.files import paths as files
 from mate_tf.files.atomic import write_json
 from mate_tf.files.config_files import find_config
 from mate_tf.files.json_files import read_json_object
@@ -172,6 +172,7 @@ class Job:
         task = tasks.create(experiment.task)
         _fill_paths(task, flags.mode, output_dir)
         experiments.check(experiment)
+        checks.check_initial(experiment.task.init_checkpoint, "task.init_checkpoint=")
         _check_tpu(experiment, flags)
         if flags.mode in MODES_ON_TPU:
             training_checks.check_gpus(experiment.runtime)
@@ -214,7 +215,7 @@ class Job:
     def require_examples(*paths: str) -> None:
         """Raises InputError for a path or pattern without files, before the job begins."""
         for path in paths:
-            if not glob.glob(path):
+            if not files.matching(path):
                 raise InputError(f"{path}: no such file; run --mode=create_data first")
 
 

@@ -7,7 +7,7 @@ import sys
 from absl import flags
 
 from mate_tf import errors
-from mate_tf.cli import checks, modes, signals, tapas_flags
+from mate_tf.cli import checks, modes, signals, streams, tapas_flags
 from mate_tf.cli import flags as flag_definitions
 
 USAGE = """Table question answering with sparse attention (MATE).
@@ -41,8 +41,12 @@ def parse(argv: list[str]):
     Raises:
         flags.Error: a flag that is not there, or with a value that it does not take.
         InputError: words that are no short form; a flag of google-research/tapas without an
-            equivalent.
+            equivalent; a --flagfile that cannot be read.
     """
+    if any(argument.lstrip("-").startswith("flagfile") for argument in argv):
+        from mate_tf.cli import flag_files
+
+        argv = [*argv[:1], *flag_files.expand(argv[1:])]
     for number, argument in enumerate(argv[1:], start=1):
         # Python keeps bytes that are not UTF-8 as surrogates.
         if any("\ud800" <= character <= "\udfff" for character in argument):
@@ -93,6 +97,8 @@ def run(argv: list[str] | None = None) -> None:
             signals. A caller with arguments of its own, such as a notebook, handles them itself.
     """
     is_own, argv = argv is None, list(argv or sys.argv)
+    if is_own:
+        streams.open_closed()
     program = os.path.basename(argv[0])
     handled = signals.handled if is_own else contextlib.nullcontext
     try:
@@ -111,23 +117,33 @@ def run(argv: list[str] | None = None) -> None:
 
 def _run(program: str, argv: list[str]) -> None:
     try:
+        _run_mode(program, argv)
+    finally:
+        with contextlib.suppress(OSError):  # was said already, or does not count beside an error
+            streams.flush()
+
+
+def _run_mode(program: str, argv: list[str]) -> None:
+    try:
         if {"--help", "-h", "-help", "--helpfull"} & set(argv[1:]):
             print(_help(program), flush=True)
             sys.exit(0)
         given = parse(argv)
+        checks.check_modes(given)
         checks.check(given)
         _mode(given)(given)
+        streams.flush()
     except BrokenPipeError:  # the reader of the output, such as `head`, has ended
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except (errors.InputError, flags.Error, OSError) as error:
-        print(f"{program}: {errors.on_one_line(error)}", file=sys.stderr, flush=True)
+        streams.say(f"{program}: {errors.on_one_line(error)}")
         if isinstance(error, errors.LostWorkerError):
-            sys.stdout.flush()
+            with contextlib.suppress(OSError):
+                streams.flush()
             os._exit(BAD_INPUT)
         sys.exit(BAD_INPUT)
     except Exception as error:
         if not errors.is_of_files(error):
             raise
-        print(f"{program}: {errors.on_one_line(error)}", file=sys.stderr, flush=True)
+        streams.say(f"{program}: {errors.on_one_line(error)}")
         sys.exit(BAD_INPUT)

@@ -8,7 +8,6 @@
 """
 
 import dataclasses
-import glob
 import json
 import os
 
@@ -17,6 +16,7 @@ from mate_tf.cli.job import Job
 from mate_tf.cli.work import create_data, predict_and_evaluate, train
 from mate_tf.errors import InputError
 from mate_tf.evaluation import seeds as statistics
+from mate_tf.files import paths
 from mate_tf.files.atomic import write_json
 from mate_tf.files.json_files import read_json_object
 from mate_tf.files.lock import locked
@@ -49,7 +49,7 @@ def run_seeds(job: Job, seeds: list[int]) -> dict[str, statistics.Spread]:
             if str(seed) not in runs or not os.path.isdir(jobs[seed].model_dir)
         ]
         if missing and not (
-            os.path.exists(path) and glob.glob(job.experiment.task.train_data.input_path)
+            os.path.exists(path) and paths.matching(job.experiment.task.train_data.input_path)
         ):
             create_data(job)
             _save(job, path, runs)

@@ -24,6 +24,7 @@ from mate_tf.data.records import create_data as in_process
 from mate_tf.data.records import parts
 from mate_tf.data.records.create_data import Report
 from mate_tf.errors import InputError
+from mate_tf.files import paths
 from mate_tf.files.atomic import atomic_path
 from mate_tf.protos import interaction_pb2
 
@@ -75,6 +76,7 @@ def create_data(
             installed or rejects the options, or if the pipeline fails, such as when a worker ends.
     """
     output_dir = absolute(output_dir)
+    paths.check_no_pattern(output_dir, output_dir)  # Beam, too, reads and writes by patterns
     pipeline = _pipeline(runner, options)
     known = {}
     for split, found in splits.items():

@@ -17,7 +17,17 @@ from fastapi import FastAPI
 from starlette.middleware import Middleware
 
 from mate_tf.analysis.attention import flow as attention_flow
-from mate_tf.demo import examples, reading, rendering, server, session, speed, uploads
+from mate_tf.demo import (
+    below,
+    examples,
+    mounted,
+    reading,
+    rendering,
+    server,
+    session,
+    speed,
+    uploads,
+)
 from mate_tf.demo.sizes import Sizes
 from mate_tf.errors import InputError
 from mate_tf.service import guard
@@ -44,6 +54,7 @@ def serve(
     allowed_hosts: Sequence[str] = (),
     max_upload: int = MAX_UPLOAD,
     limits: Limits | None = None,
+    root_path: str = "",
 ) -> None:
     """Prints the address and serves the page until the process is interrupted.
 
@@ -57,15 +68,20 @@ def serve(
         allowed_hosts: names by which browsers may ask for the page, besides the obvious ones.
         max_upload: largest upload, in MiB.
         limits: limits of tables; by default `Limits()`.
+        root_path: path or address of the page behind a proxy, such as "/tables".
 
     Raises:
+        InputError: if `root_path` is neither a path nor an address.
         OSError: if the port is in use, or the address is none of this machine.
     """
+    root = below.check(root_path)
     token = "" if guard.is_local(host) else secrets.token_urlsafe(32)
     with guard.listening(host, port) as listening, uploads.folder() as folder:
         layers = middleware(guard.hosts(host, allowed_hosts), token, folder, max_upload * MIB)
-        app = application(demo, layers, limits)
-        address = f"http://{guard.shown(host)}:{port}" + (f"/?token={token}" if token else "")
+        app = application(demo, below_path(layers, root), limits, root)
+        address = f"http://{guard.shown(host)}:{port}"
+        address = root if "://" in root else f"{address}{root}"
+        address += f"/?token={token}" if token else ""
         with server.running(app, listening, guard.HEADERS) as thread:
             print(f"demo | {address}", flush=True)
             while thread.is_alive():
@@ -87,17 +103,27 @@ def middleware(
     return [*guard.middleware(names, token), sizes]
 
 
-def application(demo: session.Demo, middleware: Sequence, limits: Limits | None = None) -> FastAPI:
-    """Returns the page as an application, behind what requests must pass through."""
+def below_path(layers: Sequence[Middleware], root: str) -> list[Middleware]:
+    """Returns what a request passes through if the page is below a path, from `below.check`."""
+    return [Middleware(below.Below, root=root), *layers]
+
+
+def application(
+    demo: session.Demo, middleware: Sequence, limits: Limits | None = None, root: str = ""
+) -> FastAPI:
+    """Returns the page as an application, behind what requests must pass through.
+
+    `root` is the path or address that browsers have it below, from `below.check`.
+    """
     blocks = page(demo, limits)
     blocks.queue(max_size=WAITING)
     blocks.state_session_capacity = SESSIONS
     blocks.has_launched = True  # otherwise gradio lets an event name any file as its upload
     app = FastAPI(middleware=list(middleware), docs_url=None, redoc_url=None, openapi_url=None)
-    return gr.mount_gradio_app(
+    return mounted.mount(
         app,
         blocks,
-        path="/",
+        root_path=root,
         app_kwargs={"docs_url": None, "redoc_url": None, "openapi_url": None},
         footer_links=[],
         run_history=False,

@@ -17,7 +17,7 @@ import numpy as np
 from mate_tf.answers.execution import AGGREGATIONS
 from mate_tf.data.interactions import parse_question_id
 from mate_tf.errors import InputError
-from mate_tf.files import json_files
+from mate_tf.files import json_files, paths
 from mate_tf.files.atomic import write_text
 from mate_tf.protos.interaction_pb2 import Interaction, Question
 
@@ -269,7 +269,7 @@ def read_tsv(path: str | os.PathLike) -> list[Prediction]:
     """
     csv.field_size_limit(_FIELD_LIMIT)
     try:
-        with open(path, encoding="utf-8", newline="") as file:
+        with io.TextIOWrapper(paths.open_regular(path), "utf-8", newline="") as file:
             reader = csv.DictReader(file, delimiter="\t")
             return [_from_row(row, f"{path} line {reader.line_num}") for row in reader]
     except OSError as error:

@@ -15,6 +15,9 @@ from mate_tf.errors import InputError
 BASE = "base"
 """Key with the name of the file that a file starts from."""
 
+MAX_BASES = 20
+"""Largest number of files that a file starts from, one from the other."""
+
 _FLAG = "--config_file="
 
 
@@ -55,8 +58,8 @@ def with_bases(
         itself comes last.
 
     Raises:
-        InputError: if `read` raises it, or a base does not exist, is no text or starts from the
-            file itself.
+        InputError: if `read` raises it, or a base does not exist, is not text, starts from the
+            file itself, or is one of more than `MAX_BASES`.
     """
     chain = []
     while True:
@@ -71,4 +74,6 @@ def with_bases(
         found = beside if os.path.isfile(beside) else find_config(base, f"{path}: {BASE}: ")
         if any(os.path.samefile(found, each) for _, each in chain):
             raise InputError(f"{path}: {BASE}: {base}: starts from itself")
+        if len(chain) > MAX_BASES:
+            raise InputError(f"{path}: {BASE}: {base}: there are more than {MAX_BASES} bases")
         path = found

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mate_tf.errors import InputError
+from mate_tf.files import paths
 
 
 def parse_json(text: str | bytes, where: str) -> Any:
@@ -36,7 +37,7 @@ def read_json(path: str | os.PathLike, name: str | None = None) -> Any:
     """
     name = name or os.fspath(path)
     try:
-        with open(path, "rb") as file:
+        with paths.open_regular(path) as file:
             content = file.read()
     except OSError as error:
         raise InputError(f"{name}: cannot be read: {error.strerror}") from error
@@ -60,7 +61,7 @@ def read_json_lines(path: str | os.PathLike) -> Iterator[tuple[int, dict[str, An
         InputError: if the file cannot be read, or a line is not UTF-8, not JSON or not an object.
     """
     try:
-        with open(path, "rb") as file:
+        with paths.open_regular(path) as file:
             for number, line in enumerate(file, start=1):
                 where = f"{path} line {number}"
                 text = _decode(line, where)

@@ -8,6 +8,8 @@ from official.modeling.hyperparams import base_config
 from mate_tf import values
 from mate_tf.layers.framework import keras
 
+_PACKAGE = "mate_tf"
+
 
 class ConfiguredModel(keras.Model):
     """A Keras model that is built from a config, and serialized as it.
@@ -33,6 +35,14 @@ class ConfiguredModel(keras.Model):
         values.check_all(config)
         super().__init__(name=name, autocast=False, **kwargs)
         self._config = config
+
+    def __init_subclass__(cls, **kwargs):
+        """Registers a class of this package: Keras finds no others within functional models."""
+        super().__init_subclass__(**kwargs)
+        name = f"{_PACKAGE}>{cls.__name__}"
+        is_own = cls.__module__.partition(".")[0] == _PACKAGE
+        if is_own and keras.saving.get_registered_object(name) is None:
+            keras.saving.register_keras_serializable(_PACKAGE)(cls)
 
     _frozen = frozenset()
 

@@ -127,7 +127,7 @@ class SameOrigin:
     def _is_own(request: HTTPConnection) -> bool:
         headers = request.headers
         for origin in headers.getlist("origin"):
-            if urlsplit(origin).netloc.lower() != headers["host"].lower():
+            if _host(origin) != headers["host"].lower():
                 return False
         if headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
             return True
@@ -137,6 +137,14 @@ class SameOrigin:
             and headers.get("sec-fetch-mode") == "navigate"
             and headers.get("sec-fetch-dest") == "document"
         )
+
+
+def _host(origin: str) -> str:
+    """Returns the host of an origin; "" for what is not an address."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""
 
 
 class Token:
@@ -166,7 +174,8 @@ class Token:
             if self._of_programs and scheme.lower() == "bearer" and self._is(sent.strip()):
                 pass
             elif self._is(request.query_params.get(_TOKEN)):
-                app = RedirectResponse(request.url.path, 303)  # out of the browser's history
+                # Out of the browser's history. Relative: a proxy may have the page below a path.
+                app = RedirectResponse(f"./{scope['path'].rpartition('/')[2]}", 303)
                 app.set_cookie(cookie, self._token.decode(), httponly=True, samesite="strict")
             elif not self._is(request.cookies.get(cookie)):
                 app = PlainTextResponse(_OF_PROGRAMS if self._of_programs else _OF_VISITORS, 401)

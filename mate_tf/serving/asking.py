@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Generator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -65,6 +66,7 @@ class Asking:
 
         The parts of all tables that are read are computed together, a few batches at a time.
         """
+        self._check(previous, len(pairs))
         found, waiting = [], []
         for pair, before in zip(pairs, previous, strict=True):
             steps = self._steps(*pair, before)
@@ -73,6 +75,15 @@ class Asking:
                 found += self._finished(waiting)
                 waiting = []
         return found + self._finished(waiting)
+
+    def _check(self, previous: Sequence[Answer | None], number: int) -> None:
+        size = self._batch_size
+        if not isinstance(size, int) or size < 1:
+            raise InputError(f"batch_size is {size!r}, expected an integer of 1 or more")
+        if not isinstance(previous, list | tuple) or len(previous) != number:
+            raise InputError("previous: expected an answer or None for each question")
+        for each in previous:
+            check_previous(each)
 
     def _steps(self, prepared: PreparedTable, question: str, previous: Answer | None) -> _Steps:
         """Yields the parts of a table to compute; is sent their outputs, and returns the answer."""
@@ -100,6 +111,7 @@ class Asking:
         self, prepared: PreparedTable, question: str, previous: Answer | None
     ) -> tuple[ReadPart, list[str]]:
         """Returns what is read of a table for a question, and descriptions of what is not."""
+        check_previous(previous)
         conversion = self._model.converter.conversion(prepared.interaction(question), 0)
         part = ReadPart(conversion, (prepared.table.num_rows, prepared.table.num_columns))
         cuts = [*filter(None, [prepared.table.unread]), *part.notes(), *prepared.unknown_words]
@@ -273,6 +285,12 @@ def _needs_all(prepared: PreparedTable, question: str, answer: Answer, part: Rea
     return computes or (
         not answer.cells and asked.operation(question, table.columns, prepared.columns) is not None
     )
+
+
+def check_previous(previous: Any) -> None:
+    """Raises InputError for what is not the answer to a question before, or None."""
+    if previous is not None and not isinstance(previous, Answer):
+        raise InputError(f"previous: expected an Answer or None, not {type(previous).__name__}")
 
 
 def _refer_to(previous: Answer, part: ReadPart, marked: bool) -> list[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from mate_tf.errors import InputError
 from mate_tf.evaluation.calibration import Calibration
+from mate_tf.files import paths
 from mate_tf.serving import confidence, exported, forks, prepared, presets, source
 from mate_tf.serving.answer import Answer, AnswerCell
 from mate_tf.serving.asking import WHOLE, Asking, options_of
@@ -257,7 +258,8 @@ class Predictor:
 
         Raises:
             InputError: the question is empty; the table cannot be read; question and table cannot
-                be brought into the model's length; the process was forked after a model was loaded.
+                be brought into the model's length; `previous` is not an answer; the process was
+                forked after a model was loaded.
         """
         table = self.prepare(table)
         if isinstance(question, str):
@@ -297,14 +299,14 @@ class Predictor:
             The answers, in the order of the pairs.
 
         Raises:
-            InputError: as `ask`.
+            InputError: as `ask`; if `pairs`, `batch_size` or `previous` is something else.
         """
-        tables, pairs = {}, [(table, prepared.question(question)) for table, question in pairs]
+        tables, pairs = {}, prepared.pairs(pairs)
         for table, _ in pairs:
             if id(table) not in tables:
                 tables[id(table)] = self.prepare(table)
         read = [(tables[id(table)], question) for table, question in pairs]
-        return self._ask(read, previous or [None] * len(read), batch_size)
+        return self._ask(read, [None] * len(read) if previous is None else previous, batch_size)
 
     def save_pretrained(self, folder: str | os.PathLike) -> None:
         """Writes a folder that Hugging Face's `from_pretrained` and this class's read.
@@ -328,6 +330,7 @@ class Predictor:
         """
         from mate_tf.serving import export
 
+        paths.check_no_pattern(folder, os.fspath(folder))
         return export.export(
             self._keras_model(),
             os.fspath(folder),

@@ -14,6 +14,7 @@ from mate_tf.protos import interaction_pb2
 from mate_tf.tables import columns, totals
 from mate_tf.tables.given import as_table
 from mate_tf.tables.table import Table
+from mate_tf.tables.text import is_unicode
 
 _ID = "ask-0"
 
@@ -86,13 +87,33 @@ def question(text: str) -> str:
     """Checks a question and returns it.
 
     Raises:
-        InputError: if it is not text, or empty.
+        InputError: if it is not text, empty, or has a lone surrogate.
     """
     if not isinstance(text, str):
         raise InputError(f"a question must be text, not {text!r}")
     if not text.strip():
         raise InputError("the question is empty")
+    if not is_unicode(text):
+        raise InputError(f"the question is not valid Unicode: {text!a}")
     return text
+
+
+def pairs(given: Iterable) -> list[tuple[Any, str]]:
+    """Checks (table, question) pairs and returns them as a list.
+
+    Raises:
+        InputError: if one is not a pair, or for its question, as `question`.
+    """
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InputError(f"expected (table, question) pairs, not {type(given).__name__}")
+    found = list(given)
+    for number, each in enumerate(found, start=1):
+        if not isinstance(each, tuple | list) or len(each) != 2:
+            size = f" of {len(each)}" if isinstance(each, tuple | list) else ""
+            raise InputError(
+                f"pair {number}: expected a table and a question, not {type(each).__name__}{size}"
+            )
+    return [(table, question(text)) for table, text in found]
 
 
 def questions(texts: Iterable[str]) -> list[str]:

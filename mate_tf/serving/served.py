@@ -8,6 +8,7 @@ import tensorflow as tf
 from mate_tf.checkpoints import finite
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
+from mate_tf.files import paths
 from mate_tf.serving import exported, signatures
 from mate_tf.serving.read_part import ReadPart
 from mate_tf.serving.signatures import SERVING_EXAMPLES
@@ -113,6 +114,7 @@ def load_signature(saved_model_dir: str, name: str) -> tuple:
         InputError: if a file is missing or damaged, a weight is not finite, or there is no such
             signature.
     """
+    paths.check_no_pattern(saved_model_dir, saved_model_dir)
     try:
         model = tf.saved_model.load(saved_model_dir)
         signature = model.signatures[name]

@@ -8,6 +8,7 @@ import tensorflow as tf
 from mate_tf.data import features as feature_names
 from mate_tf.data.converters.tokenizer import CONTINUATION, Tokenizer
 from mate_tf.errors import InputError
+from mate_tf.files import paths
 from mate_tf.serving import export as saved_model
 from mate_tf.serving.exported import read_settings
 from mate_tf.serving.served import load_signature
@@ -46,6 +47,7 @@ def export(model, export_dir: str, vocab_file: str, converter_options: dict, dec
         "reads_tables": False,
         "writes_text": True,
     }
+    paths.check_no_pattern(export_dir, export_dir)
     with saved_model.new_saved_model(export_dir) as new:
         length = converter_options["max_seq_length"]
         module = TextServingModule(model, vocab_file, length, decoding)

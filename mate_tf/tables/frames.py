@@ -65,10 +65,10 @@ def _written(values: Sequence[Any], is_float32: bool) -> list[Any]:
 
 
 def is_gap(value: Any) -> bool:
-    """Returns whether a value is missing: None, NaN, NaT or pandas.NA."""
+    """Returns whether a value is missing: None, NaN (also Decimal's), NaT or pandas.NA."""
     try:
         return value is None or bool(value != value)
-    except TypeError:  # pandas.NA: its comparison has no truth value
+    except (TypeError, ArithmeticError):  # pandas.NA has no truth value, Decimal("sNaN") raises
         return True
     except ValueError:  # an array in a cell
         return False

@@ -7,6 +7,7 @@ editing, and tables within tables are left out.
 
 import itertools
 import os
+import re
 from html.parser import HTMLParser
 from typing import NamedTuple
 
@@ -21,10 +22,12 @@ LIMITS = Limits(max_table_mb=32)
 _HEADINGS = ("h2", "h3", "h4", "h5", "h6")
 _IGNORED = ("script", "style", "noscript", "template", "math")
 _VOID = frozenset("area base br col embed hr img input link meta source wbr".split())  # noqa: SIM905
+_GROUPS = ("thead", "tbody", "tfoot")
 _BREAKS = ("br", "p", "div", "li")
 _MARKS = {"reference", "mw-editsection"}
 """Classes of Wikipedia's marks of footnotes and links for editing."""
 
+_DIGITS = re.compile(r"\s*\+?([0-9]{1,9})")
 _MOST_SPANNED = 1000  # HTML's own limit for columns
 
 
@@ -109,6 +112,9 @@ class _Reader(HTMLParser):
                 self._capture = tag, []
             elif tag == "caption":
                 self._capture = tag, []
+            elif tag in _GROUPS:
+                self._end_capture()
+                self._grid.end_group()
         elif tag in (*self._titles, *_HEADINGS, "p"):
             self._end_capture()
             self._capture = tag, []
@@ -124,6 +130,9 @@ class _Reader(HTMLParser):
             self._add_table()
         elif self._capture and self._capture[0] == tag:
             self._end_capture()
+        elif tag in _GROUPS and self._grid:
+            self._end_capture()
+            self._grid.end_group()
         elif tag in ("div", "section", "body") and not self._grid:
             self._end_capture()  # of a paragraph without an end of its own
 
@@ -187,15 +196,20 @@ class _Grid:
         self._rows.append([])
         self._are_names.append(True)
 
+    def end_group(self) -> None:
+        """Ends a group of rows, which no cell spans beyond."""
+        if self._rows:
+            self._fill()
+        self._below.clear()
+
     def begin_cell(self, tag: str, attributes: dict[str, str]) -> None:
         """Begins a cell; one without a row begins a row."""
         if not self._rows:
             self.begin_row()
         self._are_names[-1] &= tag == "th"
-        rows = attributes.get("rowspan", "").strip()
-        # 0: to the end of the table
-        down = _MOST_SPANNED if rows and not rows.strip("0") else _number(rows)
-        self._span = down, _number(attributes.get("colspan"))
+        rows = _number(attributes.get("rowspan"), 0)
+        # 0: to the end of the group of rows
+        self._span = rows or _MOST_SPANNED, _number(attributes.get("colspan"), 1)
 
     def end_cell(self, text: str) -> None:
         """Adds the cell."""
@@ -252,7 +266,7 @@ def _hidden(attributes: dict[str, str]) -> bool:
     return bool(marks) or "display:none" in style or "hidden" in attributes
 
 
-def _number(text: str | None) -> int:
-    """Returns a number of rows or columns that a cell spans, from 1 on."""
-    is_number = text is not None and text.isascii() and text.isdigit() and len(text) < 6
-    return min(max(int(text), 1), _MOST_SPANNED) if is_number else 1
+def _number(text: str | None, least: int) -> int:
+    """Returns a number of rows or columns that a cell spans; 1 without one, as browsers read it."""
+    found = _DIGITS.match(text or "")
+    return min(max(int(found[1]), least), _MOST_SPANNED) if found else 1

@@ -164,10 +164,14 @@ def _of_columns(content: dict[str, Any]) -> list[dict[str, Any]] | None:
 def _of_stream(stream: JsonStream, kept: Kept, path: Any) -> tuple[list[Any], dict[str, str]]:
     """Keeps the rows of a text that is being read; returns header and further fields."""
     if stream.next() == "[":
-        return _of_objects(stream.items(), kept, path), {}
-    if stream.next() != "{":
+        found = _of_objects(stream.items(), kept, path), {}
+    elif stream.next() == "{":
+        found = _of_object(_pairs(stream), kept, path)
+    else:
         raise InputError(f"{path}: {_FORMS}")
-    return _of_object(_pairs(stream), kept, path)
+    if not kept.exceeded and (extra := stream.next()):
+        raise ValueError(f"there is {extra!r} behind the last value")
+    return found
 
 
 def _pairs(stream: JsonStream) -> Iterator[tuple[str, Any]]:

@@ -3,11 +3,11 @@
 import codecs
 import contextlib
 import os
-import stat
 from collections.abc import Iterator
 from typing import IO, Any
 
 from mate_tf.errors import InputError
+from mate_tf.files import paths
 from mate_tf.tables.limits import UNLIMITED, Limits, check_size
 
 CHUNK = 2**16
@@ -35,18 +35,14 @@ def opened(path: str | os.PathLike, limits: Limits = UNLIMITED) -> Iterator[IO[s
 def opened_bytes(path: str | os.PathLike, limits: Limits = UNLIMITED) -> Iterator[IO[bytes]]:
     """Opens a file for bytes; errors as for `opened`."""
     try:
-        # A pipe without a writer is opened without waiting for one.
-        file = open(path, "rb", opener=lambda name, mode: os.open(name, mode | os.O_NONBLOCK))  # noqa: SIM115
+        file = paths.open_regular(path)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except (OSError, ValueError) as error:  # ValueError: NUL in the name
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path}: cannot be read: {reason}") from None
     with file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise InputError(f"{path}: not a regular file, but a pipe, socket or device")
-        check_size(path, status.st_size, limits)
+        check_size(path, size(file), limits)
         try:
             yield file
         except OSError as error:

@@ -78,6 +78,12 @@ def _sheet(path, book, name: str | None):
     names = [each.name for each in visible if str(each.typ).endswith("WorkSheet")]
     if name is not None and name not in book.sheet_names:
         raise InputError(f"{path}: has no sheet {name!r}; there are: {', '.join(book.sheet_names)}")
+    if name is not None and name not in names:
+        kinds = {each.name: str(each.typ) for each in book.sheets_metadata}
+        if not kinds[name].endswith("WorkSheet"):
+            raise InputError(f"{path}: sheet {name!r} has no cells, it is a chart or a macro")
+    if not names and name is None:
+        raise InputError(f"{path}: has no visible sheet with cells")
     for each in [name] if name is not None else names:
         sheet = book.get_sheet_by_name(each)
         rows = sheet.to_python(skip_empty_area=False)

@@ -18,6 +18,10 @@ from mate_tf.tables import frames
 from mate_tf.tables.files import Path
 from mate_tf.tables.limits import UNLIMITED, Limits
 from mate_tf.tables.rendering import render
+from mate_tf.tables.text import is_unicode
+
+_ABOUT = ("table_id", "title", "heading", "caption", "url", "unread")
+"""Fields with a text about a table."""
 
 
 class Cell(NamedTuple):
@@ -47,8 +51,9 @@ class Table:
       remarks: how its file was read, in words, where a reader would not expect it.
 
     Raises:
-      InputError: if there is no column, if a row has more or fewer cells than there are columns, or
-        if a text cannot be encoded (a lone surrogate).
+      InputError: if there is no column, if a row has more or fewer cells than there are columns, if
+        a text cannot be encoded (a lone surrogate), if a value cannot be written as text, or if the
+        title or another text about the table is not text.
     """
 
     columns: tuple[str, ...]
@@ -64,6 +69,12 @@ class Table:
     def __post_init__(self):
         """Converts all values to text and checks the lengths of the rows."""
         where = self.table_id or "table"
+        for name in _ABOUT:
+            text = getattr(self, name)
+            if not isinstance(text, str):
+                raise InputError(f"{where}: {name} must be text, not {text!r}")
+            if not is_unicode(text):
+                raise InputError(f"{name} of a table: not valid Unicode: {text!a}")
         columns = _texts(self.columns, f"{where}: header")
         if not columns:
             raise InputError(f"{where}: there are no columns")
@@ -260,16 +271,24 @@ class Table:
 
 
 def _texts(values: Iterable[Any], where: str) -> tuple[str, ...]:
-    """Converts the values of a row to text; raises InputError for lone surrogates."""
-    texts = tuple(map(_text, values))
+    """Converts the values of a row to text; raises InputError for those that have none."""
+    values = tuple(values)
     try:
-        "".join(texts).encode()
-    except UnicodeEncodeError:
-        column = next(
-            i for i, t in enumerate(texts, start=1) if t != t.encode("utf-8", "ignore").decode()
-        )
+        texts = tuple(map(_text, values))
+    except (ValueError, RecursionError) as error:  # an integer of 5,000 digits
+        column = next(i for i, value in enumerate(values, start=1) if not _has_text(value))
+        raise InputError(f"{where}, column {column}: cannot be written: {error}") from None
+    if not is_unicode("".join(texts)):
+        column = next(i for i, text in enumerate(texts, start=1) if not is_unicode(text))
         raise InputError(f"{where}, column {column}: not valid Unicode") from None
     return texts
+
+
+def _has_text(value: Any) -> bool:
+    try:
+        return isinstance(_text(value), str)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _text(value: Any) -> str:

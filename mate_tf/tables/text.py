@@ -27,6 +27,15 @@ _OUTER_QUOTES = re.compile(r'^"([^"]*)"$')
 _MARKUP = re.compile(r"<[^<][^<>]*>")
 
 
+def is_unicode(text: str) -> bool:
+    """Returns whether a text can be written as UTF-8: it has no lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def normalize_for_match(text: str) -> str:
     """Lower-cases and collapses white space. Positions of numeric spans refer to this form."""
     return " ".join(text.lower().split())

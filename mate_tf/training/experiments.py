@@ -6,13 +6,13 @@ import re
 import typing
 
 import tensorflow as tf
-import yaml
 from official.modeling import hyperparams
 from official.modeling.hyperparams import base_config, params_dict
 
 from mate_tf import tasks, values
 from mate_tf.attention import AttentionConfig
 from mate_tf.errors import InputError
+from mate_tf.files import paths, yaml_files
 from mate_tf.files.atomic import atomic_path
 from mate_tf.files.config_files import find_config, with_bases
 from mate_tf.tasks.configs import TableExperiment
@@ -261,19 +261,12 @@ def read_yaml(path):
     Raises:
         InputError: if it cannot be read or parsed.
     """
-    try:
-        with open(path, encoding="utf-8") as file:
-            return _parse_yaml(file.read(), path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from error
+    return _parse_yaml(paths.read_text(path, yaml_files.MAX_BYTES, path), path)
 
 
 def _parse_yaml(text, source):
-    try:
-        # This loader reads 1e-3 as a number. YAML 1.1 reads it as text.
-        found = yaml.load(text, Loader=params_dict._LOADER)
-    except (yaml.YAMLError, RecursionError) as error:
-        raise InputError(f"{source}: is not YAML: {error}") from error
+    # This loader reads 1e-3 as a number. YAML 1.1 reads it as text.
+    found = yaml_files.parse_yaml(text, source, params_dict._LOADER)
     if found is None:
         return {}
     if not isinstance(found, dict):

@@ -59,6 +59,8 @@ def test_override_through_params_override_strings():
         ({"radios": 3}, "'radios'"),
         ({"name": "full", "radius": 3}, "'radius'"),
         ({"radius": "3"}, "attention.radius is '3', expected an integer from 1"),
+        ({"name": ["full"]}, r"attention.name is \['full'\], expected one of .*, full, "),
+        ({"name": {}}, r"attention.name is \{\}, expected one of "),
         ({"radius": None}, "attention.radius is None, expected an integer from 1"),
         ({"radius": 0}, "attention.radius is 0, expected an integer from 1"),
         ({"global_length": 1.5}, "attention.global_length is 1.5, expected an integer"),

@@ -43,6 +43,12 @@ def test_all_is_well(folder, caplog):
     assert not caplog.records
 
 
+def test_nothing_is_called_damaged_that_a_pattern_did_not_find(folder):
+    odd = folder.rename(folder.with_name("lr=[1e-4]"))
+    with pytest.raises(InputError, match=r"lr=\[1e-4\]: TensorFlow takes .* for a pattern"):
+        repair(str(odd))
+
+
 def test_none(tmp_path):
     repair(str(tmp_path))
     assert latest(str(tmp_path)) is None

@@ -36,7 +36,8 @@ def test_a_port_in_use(refused):
 
 def test_no_export(refused, tmp_path):
     for mode in ("serve", "mcp"):
-        message = refused(mode, f"--export_dir={tmp_path}", f"--port={free_port()}")
+        port = [f"--port={free_port()}"] if mode == "serve" else []
+        message = refused(mode, f"--export_dir={tmp_path}", *port)
         assert message == f"{tmp_path}: no SavedModel here; --mode=export writes one"
 
 

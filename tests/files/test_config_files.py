@@ -50,6 +50,10 @@ def test_a_file_beside_it_comes_before_one_of_the_package(chain):
             {"a.yaml": "base: b.yaml", "b.yaml": "base: ./a.yaml"},
             r"b.yaml: base: \./a.yaml: starts from itself",
         ),
+        (
+            {f"{n}.yaml": f"base: {n + 1}.yaml" for n in range(30)},
+            r"20.yaml: base: 21.yaml: there are more than 20 bases",
+        ),
     ],
 )
 def test_bases_that_cannot_be_used(chain, files, message):

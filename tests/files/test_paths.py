@@ -1,7 +1,12 @@
 """Files of this machine, and by TensorFlow's file systems, which also know this machine."""
 
+import os
+import pathlib
+import socket
+
 import pytest
 
+from mate_tf.errors import InputError
 from mate_tf.files import paths
 
 
@@ -58,6 +63,56 @@ def test_what_cannot_be_used(folder):
         paths.replace(f"{folder}/b", by=f"{folder}/absent")
     with pytest.raises(OSError, match=r"directory|Failed precondition"):
         paths.read_bytes(folder)
+
+
+ODD = ["a[1]", "lr=[1e-4]", "r*", "what?", "[!x]", "a b", "{x}", "'\"", "ü"]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_name_of_a_folder_is_no_pattern(tmp_path, name):
+    for folder in (name, "a1", "lr=1", "r1", "whats", "y"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x1.txt").touch()
+        (tmp_path / folder / "x*.txt").touch()
+    begin = f"{tmp_path}/{name}"
+    assert paths.matching(f"{begin}/x1.txt") == [f"{begin}/x1.txt"]
+    assert paths.matching(f"{begin}/x*.txt") == [f"{begin}/x*.txt"]
+    assert paths.matching(f"{begin}/x?.txt") == [f"{begin}/x*.txt", f"{begin}/x1.txt"]
+    assert paths.matching(f"{begin}/y*") == []
+    assert paths.below(begin, "x1*") == [f"{begin}/x1.txt"]
+
+
+def test_patterns(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("r1", "r2"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x").touch()
+    assert paths.matching("r*/x") == ["r1/x", "r2/x"]
+    assert paths.matching("r[2]/?") == ["r2/x"]
+    assert paths.matching(f"file://{tmp_path}/r*/x") == [f"file://{tmp_path}/r{n}/x" for n in "12"]
+    assert paths.below(f"file://{tmp_path}/r1", "*") == [f"file://{tmp_path}/r1/x"]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "socket", "loop"])
+def test_what_is_not_a_regular_file(tmp_path, monkeypatch, kind):
+    """At once: nobody writes to the pipe."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / kind
+    with socket.socket(socket.AF_UNIX) as server:
+        if kind == "pipe":
+            os.mkfifo(path)
+        elif kind == "device":
+            path = pathlib.Path("/dev/zero")
+        elif kind == "folder":
+            path.mkdir()
+        elif kind == "socket":
+            server.bind(kind)
+        else:
+            path.symlink_to(path)
+        with pytest.raises(OSError, match=kind if kind != "device" else "zero"):
+            paths.read_bytes(path)
+        with pytest.raises(InputError, match=f"{path}: cannot be read: "):
+            paths.check_regular(path)
 
 
 def test_a_path_of_another_kind(tmp_path):

@@ -243,6 +243,18 @@ def test_variables_exist_before_the_first_call_under_their_names():
     assert len(names) == len(TableEncoder(tiny()).variables)
 
 
+def test_part_of_a_functional_model(tmp_path):
+    names = feature_names.names(feature_names.MODEL_INPUTS)
+    inputs = {name: keras.Input([None], dtype=tf.int32, name=name) for name in names}
+    encoder = TableEncoder(tiny(num_hidden_layers=1))
+    model = keras.Model(inputs, encoder(inputs)["sequence_output"])
+    features = {name: tf.ones([1, 12], tf.int32) for name in names}
+    model.save(tmp_path / "model.keras")
+    again = keras.models.load_model(tmp_path / "model.keras")
+    assert isinstance(again.get_layer(encoder.name), TableEncoder)
+    np.testing.assert_allclose(again(features), model(features), atol=1e-6)
+
+
 @pytest.mark.parametrize("name", ["mate_efficient", "tree_fine"])
 def test_saved_by_keras(tmp_path, name):
     """As a folder, where all layers of MATE must give tensors, and as a .keras file."""

@@ -74,7 +74,7 @@ def test_with_the_token(guarded):
 def test_a_browser_with_the_token(guarded):
     response = guarded.get(f"/docs?token={TOKEN}", follow_redirects=False)
     assert response.status_code == 303
-    assert response.headers["location"] == "/docs"
+    assert response.headers["location"] == "./docs"
     assert "HttpOnly" in response.headers["set-cookie"]
     assert guarded.get("/docs").status_code == 200
 

@@ -179,6 +179,36 @@ def test_no_question(predictor, table, ask):
             getattr(predictor, ask)(*arguments)
 
 
+def test_what_is_no_text(predictor, table):
+    with pytest.raises(InputError, match=r"the question is not valid Unicode: 'who\\ud800'"):
+        predictor.ask(table, "who\ud800")
+
+
+@pytest.mark.parametrize("size", [0, -1, "x", 1.5, None])
+def test_sizes_of_batches(predictor, table, size):
+    with pytest.raises(InputError, match=rf"batch_size is {size!r}, expected an integer of 1 or"):
+        predictor.ask_batch([(table, "who?")], batch_size=size)
+
+
+@pytest.mark.parametrize("pairs", [[("x", "who?", 1)], [("x",)], [3], None, "ab", ["ab"]])
+def test_what_is_no_pair(predictor, pairs):
+    with pytest.raises(InputError, match=r"expected (a table and a question|\(table, question\))"):
+        predictor.ask_batch(pairs)
+
+
+@pytest.mark.parametrize("previous", ["x", {}, 3, [1]])
+def test_what_is_no_previous_answer(predictor, table, previous):
+    with pytest.raises(InputError, match="previous: expected an Answer or None, not "):
+        predictor.ask(table, "who?", previous)
+    with pytest.raises(InputError, match="previous: expected an Answer or None, not "):
+        predictor.ask_batch([(table, "who?")], previous=[previous])
+    with pytest.raises(InputError, match="previous: expected an Answer or None, not "):
+        predictor.example(table, "who?", previous)
+    for wrong in ("x", 3, [], [None, None]):
+        with pytest.raises(InputError, match="previous: expected an answer or None for each"):
+            predictor.ask_batch([(table, "who?")], previous=wrong)
+
+
 def test_forms_of_a_table(predictor, table, tmp_path):
     """All of them are the same table."""
     expected = predictor.ask(table, "who is 41?")

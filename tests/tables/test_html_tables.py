@@ -55,6 +55,16 @@ def test_spans_across_rows_and_columns(read):
     assert found.table.rows == (("a", "d", "d"), ("a", "e", "c"))
 
 
+@pytest.mark.parametrize("span", ["0", " 0", "00", "+0", "0.5", "5", "5 rows"])
+def test_a_cell_spans_no_rows_of_another_group(read, span):
+    head = f"<thead><tr><th rowspan='{span}'>G<th>N</thead>"
+    rows = f"<tr><td rowspan='{span}'>x<td>1<tr><td>2"
+    for body in (f"<tbody>{rows}<tbody><tr><td>y<td>3", f"<tbody>{rows}</tbody><tr><td>y<td>3"):
+        (found,) = read(f"<table>{head}{body}<tfoot><tr><td>z<td>4</table>").tables
+        assert found.table.columns == ("G", "N")
+        assert found.table.rows == (("x", "1"), ("x", "2"), ("y", "3"), ("z", "4"))
+
+
 def test_the_title_of_the_document_without_a_first_heading(read):
     (found,) = read("<title>T</title><table><td>a<td>b<tr><td>1<td>2</table>").tables
     assert found.table.title == "T"

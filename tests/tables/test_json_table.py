@@ -54,3 +54,17 @@ def test_what_is_not_a_table(text, message):
     with pytest.raises(InputError) as raised:
         of_content(text)
     assert str(raised.value).startswith(message)
+
+
+@pytest.mark.parametrize("extra", ["x", "{}", "]", "1", ", [1]"])
+@pytest.mark.parametrize("text", ['[{"a": 1}, {"a": 2}]', '{"columns": ["a"], "rows": [[1], [2]]}'])
+@pytest.mark.parametrize("blanks", [0, 1000])
+def test_what_stands_behind_the_last_value(tmp_path, text, extra, blanks):
+    """Also in a file with more characters than are read at once."""
+    path = tmp_path / "x.json"
+    limits = Limits(max_table_characters=100)
+    path.write_text(text + " " * blanks)
+    assert len(json_table.read(path, limits)[1]) == 2
+    path.write_text(text + " " * blanks + extra)
+    with pytest.raises(InputError, match=r"x\.json: not valid JSON: "):
+        json_table.read(path, limits)

@@ -160,3 +160,20 @@ def test_formats_merged_cells_and_sheets(tmp_path):
     assert given.read_table(tmp_path / "t.xlsx", sheet="Hidden").rows == (("1", "2"),)
     with pytest.raises(InputError, match="has no sheet 'Mora'; there are: Hidden, Data, More"):
         given.read_table(tmp_path / "t.xlsx", sheet="Mora")
+
+
+def test_charts(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active["A1"] = 1
+    chart = openpyxl.chart.BarChart()
+    chart.add_data(openpyxl.chart.Reference(book.active, min_col=1, min_row=1))
+    book.create_chartsheet("C").add_chart(chart)
+    path = tmp_path / "charts.xlsx"
+    book.save(path)
+    with pytest.raises(InputError, match=r"charts.xlsx: sheet 'C' has no cells, it is a chart"):
+        spreadsheet.read_workbook(path, sheet="C")
+    book.remove(book.active)
+    book.save(path)
+    with pytest.raises(InputError, match=r"charts.xlsx: has no visible sheet with cells"):
+        spreadsheet.read_workbook(path)

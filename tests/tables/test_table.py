@@ -1,6 +1,7 @@
 """Tables: from any values, from pandas, to CSV and back."""
 
 import csv
+import decimal
 import subprocess
 import sys
 
@@ -49,6 +50,22 @@ def test_ragged_rows_and_bad_unicode_name_their_place():
         Table.from_rows(["a", "b"], [["1", "2"], ["3"]], table_id="t")
     with pytest.raises(InputError, match="t: row 1, column 2: not valid Unicode"):
         Table.from_rows(["a", "b"], [["1", "\ud800"]], table_id="t")
+    with pytest.raises(InputError, match="t: row 1, column 2: cannot be written: Exceeds the lim"):
+        Table.from_rows(["a", "b"], [["1", 10**5000]], table_id="t")
+
+
+@pytest.mark.parametrize("name", ["table_id", "title", "heading", "caption", "url"])
+def test_what_is_said_about_a_table_is_text(name):
+    for value in (None, 5, b"x", ["x"]):
+        with pytest.raises(InputError, match=f"{name} must be text, not"):
+            Table(("a",), (), **{name: value})
+    with pytest.raises(InputError, match=rf"{name} of a table: not valid Unicode: 'x\\ud800'"):
+        Table(("a",), (), **{name: "x\ud800"})
+
+
+def test_all_that_is_not_a_number_is_missing():
+    missing = [float("nan"), decimal.Decimal("NaN"), decimal.Decimal("sNaN"), None]
+    assert Table.from_rows(["a", "b", "c", "d"], [missing]).rows == (("",) * 4,)
 
 
 @given(tables())

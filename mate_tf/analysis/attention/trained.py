@@ -14,6 +14,7 @@ from mate_tf.checkpoints.latest import latest
 from mate_tf.data import features as feature_names
 from mate_tf.data import padding
 from mate_tf.errors import InputError
+from mate_tf.files import paths
 from mate_tf.files.atomic import atomic_path
 from mate_tf.models.encoder_config import EncoderConfig
 from mate_tf.training import experiments, trainer
@@ -81,7 +82,7 @@ class Trained:
     @property
     def has_examples(self) -> bool:
         """True if the evaluation data exist."""
-        return bool(tf.io.gfile.glob(self.job.experiment.task.validation_data.input_path))
+        return bool(paths.matching(self.job.experiment.task.validation_data.input_path))
 
     def examples(self) -> tf.data.Dataset:
         """Returns batches of the evaluation data; raises InputError if they do not exist."""

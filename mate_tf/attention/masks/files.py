@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.errors import InputError
-from mate_tf.files import zips
+from mate_tf.files import paths, zips
 from mate_tf.files.atomic import atomic_path
 
 _LARGEST = 2**30  # bytes, unpacked; a mask of 16 heads for 16,384 tokens has half of it
@@ -88,6 +88,8 @@ def of_last_token(path: str | os.PathLike) -> bool:
 def _read(path) -> dict:
     path = os.fspath(path)
     try:
+        if tf.io.gfile.exists(path):
+            paths.check_regular(path)
         with tf.io.gfile.GFile(path, "rb") as file:
             content = file.read()
     except tf.errors.OpError as error:

@@ -14,6 +14,7 @@ import tensorflow as tf
 from mate_tf.data.converters.sequences import interaction
 from mate_tf.data.datasets import tsv
 from mate_tf.errors import InputError
+from mate_tf.files import paths
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables.files import read_text
 
@@ -149,7 +150,7 @@ class _Unpickler(pickle.Unpickler):
 def _image_batch(path: pathlib.Path) -> tuple[np.ndarray, np.ndarray]:
     """Reads colours <uint8>[images, 3072] and labels <int>[images] of a file."""
     try:
-        with path.open("rb") as file:
+        with paths.open_regular(path) as file:
             content = _Unpickler(file, encoding="bytes").load()
         colors, labels = np.asarray(content[b"data"]), np.asarray(content[b"labels"])
     except FileNotFoundError:

@@ -7,6 +7,7 @@ in `table_csv/`. An interaction is a sequence of questions by one annotator.
 import ast
 import csv
 import dataclasses
+import io
 import itertools
 import os
 import pathlib
@@ -15,6 +16,7 @@ from collections.abc import Iterator
 
 from mate_tf.data.interactions import Question, create_question_id, interaction_from_table
 from mate_tf.errors import InputError
+from mate_tf.files import paths
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables.table import Table
 
@@ -114,7 +116,7 @@ def read_rows(path: str | os.PathLike) -> Iterator[Row]:
         InputError: if the file is missing or a row is malformed.
     """
     try:
-        with open(path, encoding="utf-8", newline="") as file:
+        with io.TextIOWrapper(paths.open_regular(path), "utf-8", newline="") as file:
             reader = csv.reader(file, delimiter="\t", strict=True)
             header = next(reader, [])
             missing = [name for name in REQUIRED_COLUMNS if name not in header]

@@ -2,10 +2,10 @@
 
 import csv
 import os
-import pathlib
 from collections.abc import Callable, Iterator, Sequence
 
 from mate_tf.errors import InputError
+from mate_tf.files import paths
 
 _BYTE_ORDER_MARK = "\ufeff"
 
@@ -86,7 +86,7 @@ def _quoted_cells(line: str) -> list[str]:
 def _lines(path: str | os.PathLike) -> Iterator[tuple[int, str]]:
     """Yields number and text of each line."""
     try:
-        with pathlib.Path(path).open("rb") as file:
+        with paths.open_regular(path) as file:
             for number, line in enumerate(file, start=1):
                 try:
                     text = line.decode("utf-8").rstrip("\r\n")

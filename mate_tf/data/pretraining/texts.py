@@ -10,12 +10,11 @@ import os
 import random
 from collections.abc import Iterable, Iterator, Sequence
 
-import tensorflow as tf
-
 from mate_tf.data import records
 from mate_tf.data.interactions import create_interaction_id, create_question_id
 from mate_tf.data.pretraining.table_folders import TableFolder
 from mate_tf.errors import InputError
+from mate_tf.files import paths
 from mate_tf.protos import interaction_pb2
 
 QUESTIONS = "questions"
@@ -44,8 +43,8 @@ def read_dir(
         InputError: if there is no such file, or a file is damaged.
     """
     name = os.path.join("interactions", f"{split}*.tfrecord")
-    patterns = [os.path.join(input_dir, name), os.path.join(input_dir, "*", name)]
-    found = [pattern for pattern in patterns if tf.io.gfile.glob(pattern)]
+    patterns = [name, os.path.join("*", name)]
+    found = list(filter(None, (paths.below(input_dir, pattern) for pattern in patterns)))
     if not found:
         return TableFolder(input_dir, split, dev_share=dev_share)
     return itertools.chain.from_iterable(map(records.read_interactions, found))

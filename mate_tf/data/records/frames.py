@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import tensorflow as tf
 
 from mate_tf.errors import InputError
+from mate_tf.files import paths
 
 GZIP, PLAIN = "GZIP", ""
 """Compressions."""
@@ -24,6 +25,7 @@ _iterate = getattr(_iterate, "__wrapped__", _iterate)
 
 def compression(path: str) -> str:
     """Returns the compression of a file, found by its first bytes."""
+    paths.check_regular(path)
     try:
         with tf.io.gfile.GFile(path, "rb") as file:
             return GZIP if file.read(2) == _GZIP_MAGIC else PLAIN

@@ -14,10 +14,12 @@ from typing import NamedTuple
 import tensorflow as tf
 from google.protobuf.message import DecodeError, Message
 
+from mate_tf import errors
 from mate_tf.data import features as feature_names
 from mate_tf.data import padding
 from mate_tf.data.records import frames
 from mate_tf.errors import InputError
+from mate_tf.files import paths
 from mate_tf.files.atomic import atomic_path
 from mate_tf.protos import interaction_pb2
 
@@ -54,8 +56,13 @@ def read_examples(pattern: str | os.PathLike) -> Iterator[tf.train.Example]:
     return _read(pattern, tf.train.Example)
 
 
-def read_interactions(pattern: str | os.PathLike) -> Iterator[interaction_pb2.Interaction]:
-    """Reads interactions, with errors as for `read_examples`; each has a table or questions."""
+def read_interactions(
+    pattern: str | os.PathLike | list[str],
+) -> Iterator[interaction_pb2.Interaction]:
+    """Reads interactions, with errors as for `read_examples`; each has a table or questions.
+
+    Takes also a list of files.
+    """
     return _read(pattern, interaction_pb2.Interaction)
 
 
@@ -228,10 +235,11 @@ def files_of(pattern: str | os.PathLike) -> list[str]:
 
 def _files(pattern) -> list[str]:
     """Returns the files that match, sorted; raises InputError for incomplete sets of shards."""
-    pattern = os.fspath(pattern)
-    files = sorted(tf.io.gfile.glob(pattern))
+    files = pattern if isinstance(pattern, list) else paths.matching(pattern)
     if not files:
         raise InputError(f"{pattern}: there is no such file")
+    for path in files:
+        paths.check_regular(path)
     shards = [match for match in map(_SHARD.fullmatch, files) if match]
     for base in {match["base"] for match in shards}:
         found = [match for match in shards if match["base"] == base]
@@ -328,6 +336,10 @@ def _parse(record, length: int, stored: Sequence[feature_names.Feature]) -> dict
         for feature in stored
     }
     parsed = tf.io.parse_single_example(record, spec)
+    mask = parsed["input_mask"]
+    is_mask = tf.reduce_all((mask == 0) | (mask == 1))  # its sum is the number of tokens
+    with tf.control_dependencies([tf.debugging.Assert(is_mask, [errors.NO_MASK])]):
+        parsed["input_mask"] = tf.identity(mask)
     parsed |= {
         feature.name: tf.fill([length], tf.cast(feature.padding, feature.dtype))
         for feature in feature_names.ALL

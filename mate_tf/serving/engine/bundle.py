@@ -11,6 +11,7 @@ import google_crc32c
 import numpy as np
 
 from mate_tf.errors import InputError
+from mate_tf.files import paths
 
 _FOOTER, _TRAILER, _MAGIC = 48, 5, 0xDB4775248B80FB57
 _FLOAT, _BFLOAT16 = 1, 14  # of tensorflow.DataType
@@ -26,10 +27,10 @@ def read(prefix: str) -> dict[str, np.ndarray]:
         InputError: if they cannot be read, or are damaged.
     """
     try:
-        with open(f"{prefix}.index", "rb") as file:
+        with paths.open_regular(f"{prefix}.index") as file:
             table = file.read()
         found = {}
-        with open(f"{prefix}.data-00000-of-00001", "rb") as file:
+        with paths.open_regular(f"{prefix}.data-00000-of-00001") as file:
             for name, entry in _entries(table):
                 if name and _first(entry, 1) in (_FLOAT, _BFLOAT16):
                     found[name.decode()] = _tensor(file, entry)

@@ -9,6 +9,7 @@ from safetensors import SafetensorError, deserialize
 
 from mate_tf.checkpoints import finite
 from mate_tf.errors import InputError
+from mate_tf.files import paths
 from mate_tf.serving import source
 from mate_tf.serving.source import Kind, Source
 from mate_tf.tables.conversion import ConversionConfig
@@ -68,8 +69,7 @@ class Found:
         """
         path = self.source.file(source.WEIGHTS)
         try:
-            with open(path, "rb") as file:
-                tensors = deserialize(file.read())
+            tensors = deserialize(paths.read_bytes(path))
         except (OSError, SafetensorError) as error:
             raise InputError(f"{path}: cannot be read: {error}") from error
         found = {name: _float32(path, name, each) for name, each in tensors}
@@ -90,16 +90,15 @@ def find(found: Source) -> Found | None:
     """
     if found.kind is not Kind.PRESET or not found.file(source.WEIGHTS):
         return None
-    import yaml
+    from mate_tf.files.yaml_files import read_yaml
 
     try:
-        with open(found.file(Kind.PRESET.value), encoding="utf-8") as file:
-            task = yaml.safe_load(file)["task"]
+        task = read_yaml(found.file(Kind.PRESET.value))["task"]
         config = task["model"]
         conversion = ConversionConfig(**task["conversion"])
         if set(task) != {"name", "conversion", "model"} or config["num_classification_labels"]:
             return None
-    except (OSError, ValueError, yaml.YAMLError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError):
         return None
     vocab_file = found.file(*source.VOCABULARY_FILES)
     return vocab_file and Found(found, config, conversion, vocab_file)

@@ -115,6 +115,8 @@ def test_reads_one_data_set_or_several(tmp_path, interactions):
     path = tmp_path / "interactions" / "train-more.tfrecord"
     records.write_interactions(interactions[3:4], path)
     assert ids(tmp_path) == ["n3/0-0", "n0/0-0", "n1/0-0", "n2/0-0"]
+    (tmp_path / "a").rename(tmp_path / "[b]")
+    assert ids(tmp_path / "[b]") == ["n0/0-0", "n1/0-0"]
 
 
 def test_examples_have_no_labels_and_no_previous_answer(vocabulary, interactions):

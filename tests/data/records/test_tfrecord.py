@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from mate_tf import errors
 from mate_tf.data import features, records
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.interactions import Question, interaction_from_table
@@ -64,6 +65,36 @@ def test_no_records(tmp_path):
         records.dataset(tmp_path / "none", 2)
     with pytest.raises(InputError, match="no such file"):
         records.dataset(tmp_path / "absent*", 2)
+
+
+def test_names_of_folders_are_no_patterns(examples, tmp_path):
+    for folder in ("r*", "r1", "lr=[1]"):
+        records.write_examples(examples, tmp_path / folder / "train.tfrecord")
+    assert records.count_records(tmp_path / "r*" / "train.tfrecord") == len(examples)
+    assert records.count_records(tmp_path / "lr=[1]" / "t*") == len(examples)
+    assert records.count_records(tmp_path / "r?" / "train.tfrecord") == 2 * len(examples)
+
+
+def test_a_pipe_is_refused_at_once(tmp_path):
+    path = tmp_path / "train.tfrecord"
+    os.mkfifo(path)
+    for function in (records.count_records, lambda path: records.dataset(path, 1)):
+        with pytest.raises(InputError, match=r"train.tfrecord: cannot .*: not a regular file"):
+            function(path)
+
+
+@pytest.mark.parametrize("value", [10**6, -1, 2])
+@pytest.mark.parametrize("buckets", [None, [8]])
+def test_a_mask_that_is_none(examples, tmp_path, value, buckets):
+    """Its sum would be a number of tokens."""
+    broken = tf.train.Example.FromString(examples[1].SerializeToString())
+    broken.features.feature["input_mask"].int64_list.value[0] = value
+    records.write_examples([examples[0], broken], tmp_path / "broken")
+    batches = records.dataset(tmp_path / "broken", 2, buckets=buckets)
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        list(batches)
+    assert errors.is_of_files(caught.value)
+    assert errors.on_one_line(caught.value).endswith(errors.NO_MASK)
 
 
 def test_shards(examples, tmp_path):
