@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mate_tf.answers import asked, beyond
-from mate_tf.answers.execution import NONE
+from mate_tf.answers.execution import AVERAGE, NONE, SUM
 from mate_tf.errors import InputError
 from mate_tf.evaluation import associations, unanswerable
 from mate_tf.evaluation.calibration import Calibration
@@ -275,16 +275,17 @@ class Asking:
 
 
 def _needs_all(prepared: PreparedTable, question: str, answer: Answer, part: ReadPart) -> bool:
-    """Returns whether rows or columns are lacking that an operation or an order needs."""
+    """Returns whether rows or columns are lacking that an operation, an order or a list needs."""
     table = prepared.table
     meaning = prepared.sheet.meaning(question)
     lacks_rows = len(part.rows) < table.num_rows
     if not lacks_rows and not meaning.columns - set(part.columns.tolist()):
         return False
-    computes = answer.aggregation != NONE or bool(meaning.orders)
-    return computes or (
-        not answer.cells and asked.operation(question, table.columns, prepared.columns) is not None
-    )
+    wanted = asked.operation(question, table.columns, prepared.columns)
+    if answer.aggregation != NONE or meaning.orders or wanted in (SUM, AVERAGE):
+        return True
+    # One cell may be looked up in a part; a list of them may lack some.
+    return len(answer.cells) > 1 or (not answer.cells and wanted is not None)
 
 
 def check_previous(previous: Any) -> None:

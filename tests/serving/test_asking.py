@@ -1,10 +1,15 @@
 """Which tables are read as a whole, and what is said of parts."""
 
+import types
+
+import numpy as np
 import pytest
 
 from mate_tf.errors import InputError
 from mate_tf.serving import asking
+from mate_tf.serving.answer import Answer, AnswerCell
 from mate_tf.serving.predictor import Predictor
+from mate_tf.serving.prepared import PreparedTable
 from mate_tf.tables.table import Table
 
 
@@ -36,3 +41,28 @@ def test_models_without_a_calibration_that_says_so_answer_short_tables_themselve
     assert asked(plain, 5, "who is in Bern?") == ()
     assert any("computed over all rows" in note for note in asked(plain, 500, "who is in Bern?"))
     assert any("computed over all rows" in note for note in asked(mini, 5, "who is in Bern?"))
+
+
+@pytest.mark.parametrize(
+    ("question", "aggregation", "cells", "expected"),
+    [
+        ("which city is order A-17 from?", "NONE", 1, False),
+        ("how many units does order A-17 have?", "NONE", 1, False),
+        ("how many orders are from Bern?", "NONE", 3, True),  # a list in place of a number
+        ("how many orders are from Bern?", "NONE", 0, True),
+        ("how many orders are from Bern?", "COUNT", 1, True),
+        ("what is the total number of units?", "NONE", 1, True),
+        ("which orders are from Bern?", "NONE", 3, True),
+        ("which order has the most units?", "NONE", 1, True),
+        ("which orders are from Bern?", "NONE", 0, False),
+    ],
+)
+def test_what_a_part_of_the_rows_does_not_tell(question, aggregation, cells, expected):
+    rows = [[f"A-{n}", "Bern", str(n % 9)] for n in range(40)]
+    table = PreparedTable(Table.from_rows(["Order", "City", "Units"], rows))
+    found = tuple(AnswerCell(row, 0, rows[row][0], 0.5) for row in range(cells))
+    answer = Answer(found, aggregation, None, 0.5, "")
+    part = types.SimpleNamespace(rows=np.arange(10), columns=np.arange(3))
+    assert asking._needs_all(table, question, answer, part) == expected
+    everything = types.SimpleNamespace(rows=np.arange(40), columns=np.arange(3))
+    assert not asking._needs_all(table, question, answer, everything)
