@@ -57,8 +57,8 @@ def render(
         if row > following:
             hidden = len({number for number, _ in marked if following <= number < row})
             note = f" ({hidden} with marked cells)" if hidden else ""
-            count = row - following
-            lines.append(f"... {count} row{'s' * (count > 1)}{note} ...")
+            left_out = row - following
+            lines.append(f"... {left_out} row{'s' * (left_out > 1)}{note} ...")
         if line is not None:
             lines.append(line)
         following = row + 1

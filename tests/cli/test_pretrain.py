@@ -97,7 +97,8 @@ def test_all_modes_and_fine_tuning(command, arguments, created, config_file, mon
 def test_modes_it_does_not_have(refused, arguments, tmp_path, mode):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
     (tmp_path / "saved_model.pb").touch()
-    asked = (f"--table={tmp_path / 't.csv'}", "--question=a?", f"--export_dir={tmp_path}")
+    asked = (f"--table={tmp_path / 't.csv'}", "--question=a?") if mode == "ask" else ()
+    asked += (f"--export_dir={tmp_path}",) if mode in ("ask", "export") else ()
     message = refused(f"--mode={mode}", *arguments, f"--model_dir={tmp_path}", *asked)
     assert message.startswith(f"task PRETRAIN answers no questions: it has no --mode={mode}")
 

@@ -82,7 +82,8 @@ def test_python(address, capsys):
         assert client.get("/healthz").json() == {"status": "ok"}
 
 
-def test_the_configuration_of_agents():
+def test_the_configuration_of_agents(project, monkeypatch):
+    monkeypatch.chdir(project)
     (block,) = pages.blocks(PAGE, "json")
     (server,) = json.loads(block)["mcpServers"].values()
     given = main.parse([server["command"], *server["args"]])

@@ -10,6 +10,7 @@ from mate_tf.answers.execution import AGGREGATIONS
 from mate_tf.data import interactions
 from mate_tf.evaluation import denotation
 from mate_tf.serving import graph_answers, numeric
+from mate_tf.serving.predictor import Predictor
 from mate_tf.serving.signatures import ServingModule
 from mate_tf.serving.table_reader import TableReader
 from mate_tf.tables.conversion import ConversionConfig
@@ -24,9 +25,10 @@ OUTPUTS = {"cells", "probabilities", "probability", "aggregation", "value", "tex
 
 
 @pytest.fixture(scope="module")
-def serve(predictor):
+def serve(saved_model):
     """serve(question=, header=, cells=): outputs as arrays."""
-    signature = predictor._model._model.signatures["serving_default"]
+    loaded = Predictor(saved_model, engine="tensorflow")._model._model  # to be kept
+    signature = loaded.signatures["serving_default"]
 
     def call(**request):
         given = {name: tf.constant(values, tf.string) for name, values in request.items()}

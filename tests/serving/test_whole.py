@@ -79,7 +79,8 @@ def test_a_part_is_never_computed_silently(prepared):
         answer = part.ask(prepared, question)
         assert not answer.answerable
         assert any(" of 300 rows" in note for note in answer.notes)
-    assert part.ask(prepared, "What is the price of order A-250?").answerable
+    looked_up = [part.ask(prepared, f"Which city is order A-{n} from?") for n in (3, 17, 250)]
+    assert any(each.answerable for each in looked_up)
 
 
 def test_reading_is_checked():

@@ -19,7 +19,8 @@ def test_pipes_and_devices_are_refused_at_once(tmp_path, ending):
     for path in (pipe, zero):
         with pytest.raises(InputError) as said:
             read_table(path)
-        assert str(said.value) == f"{path}: not a regular file, but a pipe, socket or device"
+        reason = "cannot be read: not a regular file, but a pipe, socket or device"
+        assert str(said.value) == f"{path}: {reason}"
 
 
 def test_sockets_and_names_that_cannot_be(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """The graph of a table encoder for OpenVINO, made of its weights."""
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -37,7 +38,7 @@ class Sizes:
     @property
     def scale(self) -> float:
         """Factor of the dot products of queries and keys."""
-        return self.head_size**-0.5 / self.softmax_temperature
+        return 1 / (math.sqrt(self.head_size) * self.softmax_temperature)
 
 
 SIZES = tuple(field.name for field in dataclasses.fields(Sizes))

@@ -60,8 +60,8 @@ def test_the_answers_are_those_of_tensorflow(staff):
 
 def test_repr_names_what_computes(mini):
     assert repr(Predictor.from_preset()) == (
-        f"Predictor({mini!r}, attention=mate_exact, layers=4, hidden_size=384, "
-        "max_seq_length=256, engine=openvino, precision=float32)"
+        f"Predictor({mini!r}, attention=mate_efficient, layers=4, hidden_size=384, "
+        "max_seq_length=1024, engine=openvino, precision=float32)"
     )
     assert "engine=tensorflow, precision=float32)" in repr(
         Predictor.from_preset(engine="tensorflow")
@@ -94,13 +94,14 @@ def test_lengths(copy):
     predictor = Predictor.from_preset(max_seq_length=512)
     assert predictor._model.converter.max_seq_length == 512
     assert predictor._model.config["max_num_rows"] == 256
+    assert Predictor.from_preset(max_seq_length=4096)._model.engine == "openvino"
+
+    def without_reset(config):
+        config["task"]["model"]["encoder"]["reset_position_index_per_cell"] = False
+
+    folder = copy(without_reset)
     with pytest.raises(InputError, match=r"max_seq_length=513, but its model has 512 positions"):
-        Predictor.from_preset(max_seq_length=513)
-
-    def reset(config):
-        config["task"]["model"]["encoder"]["reset_position_index_per_cell"] = True
-
-    assert Predictor.from_pretrained(copy(reset), max_seq_length=513)._model.engine == "openvino"
+        Predictor.from_pretrained(folder, max_seq_length=513)
 
 
 @pytest.mark.parametrize("engine", ["onnx", ""])
