@@ -268,6 +268,11 @@ def test_damaged_exports(replaced, trained_model, tmp_path):
         # A flipped bit may be in a weight, in a name, or in what nobody reads. JSON needs no line
         # end.
         harmless = ["bits flipped", *(["without its end"] if path.suffix == ".json" else [])]
+        # The graph and the objects behind the variables are TensorFlow's, which does not answer.
+        if path.name == "saved_model.pb":
+            harmless = contents.keys() - {"missing"}
+        elif path.suffix == ".data-00000-of-00001":
+            harmless.append("without its end")
         harmless = contents if path.name == "fingerprint.pb" else harmless
         replaced(path, contents, f"--export_dir={export}", harmless)
 
