@@ -24,7 +24,7 @@ def prefix(path: str) -> str:
         path: prefix, one of the files, or a folder, of which the latest checkpoint is used.
 
     Raises:
-        InputError: if there is no checkpoint, or its path would be taken for a pattern.
+        InputError: if there is no checkpoint, or TensorFlow would take its path as a pattern.
     """
     files.check_no_pattern(path, path)
     if tf.io.gfile.isdir(path):

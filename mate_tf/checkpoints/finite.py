@@ -1,4 +1,4 @@
-"""Refuses weights that are not finite: answers would have confidences that are no numbers.
+"""Refuses weights that are not finite: the confidences of answers would be NaN.
 
 Imports no TensorFlow.
 """

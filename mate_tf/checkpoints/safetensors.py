@@ -53,7 +53,7 @@ def read(path: str) -> dict[str, StoredTensor]:
 def _of_file(path: str) -> dict[str, StoredTensor]:
     file = safe_open(path, "numpy")
     found = {}
-    for name in file.keys():  # noqa: SIM118  it is no dict
+    for name in file.keys():  # noqa: SIM118  it is not a dict
         part = file.get_slice(name)
         _check_type(path, name, part.get_dtype())
         values = functools.partial(file.get_tensor, name)

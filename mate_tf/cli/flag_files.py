@@ -34,7 +34,7 @@ def _expanded(arguments: Iterator[str], within: tuple[str, ...]) -> Iterator[str
             path = next(arguments, "")
             if not path:
                 raise InputError("--flagfile needs the name of a file")
-        if path.strip():  # without a name there is no file
+        if path.strip():  # an empty name stands for nothing
             yield from _read(os.path.expanduser(path.strip()), within)
 
 

@@ -6,13 +6,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mate_tf.demo import uploads
 
-_LARGEST_FORM = 16 * 2**20  # bytes of a request that is no upload: a pasted table, a question
+_LARGEST_FORM = 16 * 2**20  # bytes of a request without a file: a pasted table, a question
 _AROUND_AN_UPLOAD = 2**16  # bytes of a form around its file
 _UPLOAD = "/upload"
 
 
 class Sizes:
-    """Refuses requests that are too large, and uploads that there is no room for.
+    """Refuses requests that are too large, and uploads that do not fit on the disk.
 
     Args:
         app: what the other requests reach.
@@ -31,5 +31,5 @@ class Sizes:
         if scope["type"] == "http" and scope["path"].rstrip("/").endswith(_UPLOAD):
             app = self._uploads
             if not uploads.has_room(self._folder, self._largest):
-                app = PlainTextResponse("There is no room for more uploads now.", 507)
+                app = PlainTextResponse("The disk is too full for more uploads now.", 507)
         await app(scope, receive, send)

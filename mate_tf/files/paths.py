@@ -139,7 +139,7 @@ def make_folder(path: str) -> None:
 
 
 def names(folder: str) -> list[str]:
-    """Returns the names of files and folders in a folder; [] if there is no such folder."""
+    """Returns the names of files and folders in a folder; [] if the folder does not exist."""
     if is_remote(folder):
         with _gfile() as gfile:
             found = gfile.listdir(folder) if gfile.isdir(folder) else []

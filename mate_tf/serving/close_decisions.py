@@ -49,11 +49,8 @@ class WithFloat32:
     """
 
     def __init__(self, fast, exact, least: float):
-        self.converter, self.class_names, self.engine = (
-            fast.converter,
-            fast.class_names,
-            fast.engine,
-        )
+        self.converter, self.class_names = fast.converter, fast.class_names
+        self.engine, self.precision = fast.engine, fast.precision
         self._fast, self._exact, self._least = fast, exact, least
 
     @property

@@ -31,7 +31,7 @@ _FILES = (
     *("saved_model.pb", "variables/variables.index", "variables/variables.data-*"),
     *(os.path.join(extras_dir(""), name) for name in (SETTINGS_FILE, VOCABULARY_FILE)),
 )
-"""What each export has, as patterns."""
+"""Patterns of the files that each export has."""
 
 
 def export(

@@ -45,14 +45,8 @@ class WordPieces(tf.Module):
         Returns:
             <int32>[num_texts, (pieces)], ragged ids, at least one piece for each text.
         """
-        texts = tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="ignore")
-        words = tf.strings.split(
-            tf.where(
-                tokenizer_graph.is_empty(texts),
-                self._empty_piece,
-                tokenizer_graph.separate_words(tokenizer_graph.clean(texts, self._without_accents)),
-            )
-        )[:, : self._max_words]
+        words = tokenizer_graph.split_words(texts, self._empty_piece, self._without_accents)
+        words = words[:, : self._max_words]
         distinct, index = tf.unique(words.flat_values)
         pieces = tf.gather(self._split(distinct), index)
         return tf.RaggedTensor.from_row_splits(

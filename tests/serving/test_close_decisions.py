@@ -57,6 +57,7 @@ def test_only_close_decisions_are_computed_again():
     model("sure")
     assert len(exact.asked) == 1
     assert (model.converter, model.class_names, model.keras_model) == ("converter", ["a"], "model")
+    assert (model.engine, model.precision, model.config) == ("openvino", "bfloat16", {})
 
 
 @pytest.mark.parametrize("least", [-0.1, 1.5, float("nan")])

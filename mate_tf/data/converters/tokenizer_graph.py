@@ -60,18 +60,32 @@ class TokenizerGraph(tf.Module):
         Returns:
             <int32>[num_texts, (pieces)], ragged ids, at least one piece for each text.
         """
-        texts = tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="ignore")
-        # Brackets are separate words, so no word of the text equals a special piece. [EMPTY] and
-        # [UNK] can therefore be put among the words, and they keep their ids.
-        words = tf.strings.split(
-            tf.where(is_empty(texts), self._empty_piece, separate_words(clean(texts)))
-        )
+        words = split_words(texts, self._empty_piece)
         too_long = tf.strings.length(words.flat_values, "UTF8_CHAR") > MAX_WORD_CHARACTERS
         words = words.with_flat_values(tf.where(too_long, UNK, words.flat_values))
         pieces = self._wordpiece.tokenize(words.flat_values)
         return tf.RaggedTensor.from_row_splits(
             pieces.flat_values, tf.gather(pieces.row_splits, words.row_splits), validate=False
         )
+
+
+def split_words(texts, empty_piece: str, decompose=None):
+    """Cleans texts and splits them into words.
+
+    Brackets are separate words, so no word of a text equals a special piece. [EMPTY] and [UNK] can
+    therefore be put among the words, and they keep their ids.
+
+    Args:
+        texts: <string>[num_texts], UTF-8; invalid bytes are dropped.
+        empty_piece: the only word of empty texts.
+        decompose: as for `clean`.
+
+    Returns:
+        <string>[num_texts, (words)], ragged.
+    """
+    texts = tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="ignore")
+    cleaned = clean(texts, decompose) if decompose else clean(texts)
+    return tf.strings.split(tf.where(is_empty(texts), empty_piece, separate_words(cleaned)))
 
 
 def decompose(texts):
