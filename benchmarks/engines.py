@@ -13,6 +13,7 @@ import argparse
 import json
 import statistics
 import sys
+import time
 
 import common
 
@@ -34,6 +35,9 @@ PEERS = [
     *("hugging-face openvino float32", "hugging-face openvino bfloat16"),
     *("hugging-face onnxruntime float32", "hugging-face onnxruntime int8"),
 ]
+
+PAUSE = 0.3
+"""Seconds before a side's turn, in which the threads of the one before stop waiting for work."""
 
 
 def arguments() -> argparse.Namespace:
@@ -63,6 +67,7 @@ def measure(workers: dict[str, Worker], length: int, repeats: int) -> dict[str, 
         for side, worker in workers.items():
             if side not in times:
                 continue
+            time.sleep(PAUSE)
             try:
                 found = worker.ask("encode", length=length)
             except MeasurementFailed as error:

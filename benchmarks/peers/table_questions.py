@@ -32,7 +32,8 @@ class Questions:
         self._pipeline = transformers.pipeline(
             "table-question-answering", model=folder, tokenizer=folder, device="cpu"
         )
-        self._pipeline.model.to(getattr(torch, precision))
+        model = self._pipeline.model.to(getattr(torch, precision))
+        model.register_forward_hook(_with_float_logits)
         self._pipeline.tokenizer.model_max_length = max_seq_length
         return {"seconds": time.perf_counter() - start}
 
@@ -93,6 +94,14 @@ class Questions:
                     }
                 )
         return [said[index] for index in range(len(inputs))]
+
+
+def _with_float_logits(model, given, outputs):
+    """Converts the logits for NumPy, which the pipeline decodes with: it lacks bfloat16."""
+    for name in ("logits", "logits_aggregation"):
+        if outputs.get(name) is not None:
+            outputs[name] = outputs[name].float()
+    return outputs
 
 
 def main() -> None:

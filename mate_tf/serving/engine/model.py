@@ -19,7 +19,7 @@ TYPES = (
 
 INPUTS = ("input_ids", "input_mask", *TYPES)
 
-SHORT_INPUT = 640
+SHORT_INPUT = 448
 """Tokens up to which masks are no slower than windows."""
 
 _ATTENTION = ("full", "mate_exact", "mate_efficient")
