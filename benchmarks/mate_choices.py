@@ -15,7 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.analysis.cost import encoder_layers, profile_report, speed
-from mate_tf.attention import base, mate_buckets
+from mate_tf.attention import base, mate
 from mate_tf.layers.framework import keras
 from mate_tf.layers.shapes import shape_list
 from mate_tf.models.encoder_config import EncoderConfig
@@ -59,7 +59,7 @@ def ways() -> dict:
     """Name -> context manager under which that way is made."""
     found = {SHIPPED: contextlib.nullcontext()}
     for number in BLOCKS:
-        found[f"{number} buckets a block"] = replaced(mate_buckets, "BUCKETS_PER_BLOCK", number)
+        found[f"{number} buckets a block"] = replaced(mate, "BUCKETS_PER_BLOCK", number)
     found["fused projections"] = replaced(base.TableAttention, "project", fused_projections)
     return found
 

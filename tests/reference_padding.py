@@ -7,7 +7,7 @@ the mean of column 0. In ours it comes out of MATE's attention as zero and belon
 import numpy as np
 import tensorflow as tf
 
-from mate_tf.attention import mate
+from mate_tf.attention import mate_forms
 from mate_tf.attention.base import mask_bias
 from mate_tf.layers.cells import Cells
 from mate_tf.models import classifier
@@ -59,11 +59,11 @@ def emulate(monkeypatch, features):
             mask_bias(mask[:, kind.first : kind.first + kind.count], self.compute_dtype)
             for kind in self.head_types
         )
-        return mate.MateTensors(tf.ones([], self.compute_dtype), biases)
+        return mate_forms.FormTensors(tf.ones([], self.compute_dtype), biases)
 
     def cells(rows, columns, mask, *limits):
         return Cells(rows, columns, tf.ones_like(mask), *limits)
 
     # Without the indices of buckets the layer computes the dense softmax under the mask.
-    monkeypatch.setattr(mate.MateEfficientPattern, "call", pattern)
+    monkeypatch.setattr(mate_forms.MateEfficientPattern, "call", pattern)
     monkeypatch.setattr(classifier, "Cells", cells)

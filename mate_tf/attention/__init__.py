@@ -24,8 +24,10 @@ _VARIANTS = {
     "same_row_or_column": (
         "same_row_or_column.SameRowOrColumnPattern, full.MaskedAttention, full.FullOptions"
     ),
-    "mate_exact": "mate.MateExactPattern, mate.MateExact, mate.MateExactOptions",
-    "mate_efficient": "mate.MateEfficientPattern, mate.MateEfficient, mate.MateOptions",
+    "mate_exact": "mate_exact.MateExactPattern, mate_exact.MateExact, mate_heads.MateExactOptions",
+    "mate_efficient": (
+        "mate_forms.MateEfficientPattern, mate_forms.MateEfficient, mate_heads.MateOptions"
+    ),
     "learned_mask": (
         "learned_mask.LearnedMaskPattern, full.MaskedAttention, learned_mask.LearnedMaskOptions"
     ),

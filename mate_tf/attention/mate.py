@@ -1,334 +1,170 @@
-"""MATE: row heads and column heads (section 3), by mask and in linear time (section 3.1)."""
+"""MATE: heads that attend within rows, and heads that attend within columns.
 
-import contextlib
-import functools
+Eisenschlos et al., "MATE: Multi-view Attention for Table Transformer Efficiency", EMNLP 2021.
+
+Section 3: a row head lets a token attend to the tokens of its row, a column head to those of its
+column. Every token attends to the question, and the question attends to every token. `mate_exact`
+computes this by masks, in time quadratic in the length.
+
+Section 3.1: sorted by row (or column), tokens that attend to each other stand close together, and
+the mask is nearly a band. `MateWindows` computes the band alone, in linear time. For each head:
+
+1. Sort the tokens: the question first, then the table by the ids that the head compares.
+2. The first G tokens of this order are the global part. They attend to all, and all to them.
+3. The others are cut into buckets of R tokens. Each attends to its own bucket and to the buckets
+   on either side, under the mask, since these may have tokens of other rows.
+4. Put the outputs back into the order of the input.
+"""
+
+from typing import NamedTuple
 
 import tensorflow as tf
 
 from mate_tf.attention import masks, views
-from mate_tf.attention.base import AttentionPattern, TableAttention, all_pairs_flops, mask_bias
-from mate_tf.attention.mate_buckets import (
-    BUCKETS_PER_BLOCK,
-    BucketLayout,
-    dense_is_cheaper,
-    known_to_be_dense,
-)
-from mate_tf.attention.mate_heads import (
-    BucketTensors,
-    ChunkTensors,
-    HeadType,
-    HeadTypeTensors,
-    MateExactOptions,
-    MateOptions,
-    MateTensors,
-    compared_pairs,
-    has_diagonal,
-    head_types,
-)
-from mate_tf.layers import step_seeds
-from mate_tf.layers.recomputation import recomputed
+from mate_tf.attention.mask_rows import mask_bias
+from mate_tf.attention.mate_exact import MateExact
+from mate_tf.attention.mate_heads import BUCKETS_PER_BLOCK, HeadType, has_diagonal
 from mate_tf.layers.shapes import shape_list
-from mate_tf.layers.shared_functions import shared_function
-
-__all__ = [
-    "BUCKETS_PER_BLOCK",
-    "QUERY_CHUNK",
-    "BucketTensors",
-    "HeadType",
-    "HeadTypeTensors",
-    "MateEfficient",
-    "MateEfficientPattern",
-    "MateExact",
-    "MateExactOptions",
-    "MateExactPattern",
-    "MateOptions",
-    "MatePattern",
-    "MateTensors",
-    "compared_pairs",
-    "dense_is_cheaper",
-    "head_types",
-]
-
-QUERY_CHUNK = 256
-"""Queries computed at a time if a question longer than G makes attention dense."""
 
 
-class MatePattern(AttentionPattern):
-    """Pattern with a mask for each type of heads."""
+class HeadWindows(NamedTuple):
+    """Windows of one type of heads; indices are those of `views`.
 
-    windowed = True
-    packs = True
+    Attributes:
+        global_: <int32>[batch, heads, G], the global part.
+        all: <int32>[batch, heads, seq], all tokens, which it attends to.
+        global_bias: <float>[batch, 1, G, seq].
+        block: <int32>[batch * blocks, heads, block], the other tokens, several buckets in a block.
+        window: <int32>[batch * blocks, heads, G + block + 2 * R], what these attend to: the global
+            part, the block, and a bucket on either side.
+        bias: <float>[batch * blocks, 1, block, G + block + 2 * R].
+        tokens: HeadTokens of [batch, seq], which the masks are made of.
+    """
 
-    def __init__(self, config, num_heads, **kwargs):
-        super().__init__(config, num_heads, **kwargs)
-        self.head_types = head_types(self.config, num_heads)
-
-    def mask(self, context):
-        parts = (
-            tf.repeat(self._mask_of(kind, context), kind.count, axis=1) for kind in self.head_types
-        )
-        return tf.concat(list(parts), axis=1)
-
-    def call(self, context, training=None):
-        return MateTensors(self._real(context), self._biases(context))
-
-    def _biases(self, context):
-        """Returns <float>[batch, 1, queries, keys] for each type of heads."""
-        return tuple(
-            mask_bias(self._mask_of(kind, context), self.compute_dtype) for kind in self.head_types
-        )
-
-    def _mask_of(self, kind: HeadType, context):
-        """Computes the mask of one type of heads, <bool>[batch, 1, queries, keys]."""
-        ids = getattr(context, kind.ids)
-        if self.windowed:
-            mask = masks.windowed(context, ids, self.config.global_length, kind.radius)
-        else:
-            mask = masks.visible(masks.head_tokens(context, ids))
-        mask = masks.same_example(mask, context)
-        return (mask if has_diagonal(self.config) else masks.without_diagonal(mask))[:, None]
-
-    def _real(self, context):
-        """Returns 0 for padding, whose output must be zero: <float>[batch, seq, 1, 1]."""
-        return tf.cast(masks.real_tokens(context), self.compute_dtype)[:, :, None, None]
+    global_: tf.Tensor
+    all: tf.Tensor
+    global_bias: tf.Tensor
+    block: tf.Tensor
+    window: tf.Tensor
+    bias: tf.Tensor
+    tokens: masks.HeadTokens
 
 
-class MateExactPattern(MatePattern):
-    """Pattern with one mask for the row heads and one for the column heads."""
+class WindowTensors(NamedTuple):
+    """Tensors of all types of heads.
 
-    @property
-    def windowed(self):
-        """True if the masks have the windows of `mate_efficient`."""
-        return self.config.windowed
+    Attributes:
+        head_types: HeadWindows of each type.
+        restore: <int32>[batch, seq, heads], numbers of the outputs, for `views.gather_back`.
+    """
+
+    head_types: tuple[HeadWindows, ...]
+    restore: tf.Tensor
 
 
-class MateExact(TableAttention):
-    """MATE by masks: quadratic in time and memory, the reference for `mate_efficient`."""
+class MateWindows(MateExact):
+    """MATE in linear time, for examples whose question has at most G tokens.
 
-    has_pair_probabilities = True
+    `mate_forms.MateEfficient` is this with other forms for other inputs.
+    """
 
-    def __init__(self, config, num_heads, **kwargs):
-        super().__init__(config, num_heads, **kwargs)
-        self.head_types = head_types(self.config, num_heads)
-
-    def attend(self, query, key, value, pattern, training=None):
-        return self._by_masks(query, key, value, pattern.real, pattern.biases, None, training)
-
-    def _by_masks(self, query, key, value, real, biases, seed, training):
+    def by_windows(self, query, key, value, windows: WindowTensors, seed, training):
         """Computes all types of heads; a seed makes their dropout the same in each call."""
-        contexts = []
-        for (kind, parts), bias in zip(self._per_type(query, key, value), biases, strict=True):
-            own_seed = None if seed is None else seed + tf.constant([0, kind.first])
-            contexts.append(self.softmax_attention(*parts, bias, training, own_seed))
-        return self._joined(contexts) * real
-
-    @classmethod
-    def flops(cls, config, num_heads, hidden_size, length):
-        return all_pairs_flops(hidden_size, length)
-
-    def _per_type(self, *projections):
-        """Yields each type of heads with its projections, <float>[batch, heads, seq, head_size]."""
-        counts = [kind.count for kind in self.head_types]
-        # [batch, seq, heads, head_size] -> [batch, heads, seq, head_size]
-        projections = (tf.transpose(x, [0, 2, 1, 3]) for x in projections)
-        # Not slices: the gradient of each would be as large as all heads, and mostly zeros.
-        parts = zip(*(tf.split(x, counts, axis=1) for x in projections), strict=True)
-        yield from zip(self.head_types, parts, strict=True)
-
-    def _joined(self, contexts):
-        """Joins the outputs of the types of heads: <float>[batch, seq, heads, head_size]."""
-        # [batch, heads, seq, head_size] -> [batch, seq, heads, head_size]
-        return tf.concat([tf.transpose(x, [0, 2, 1, 3]) for x in contexts], axis=2)
-
-
-class MateEfficientPattern(MatePattern):
-    """Pattern with the orders of both types of heads, their global tokens and their blocks.
-
-    Queries behind the global part are computed in blocks of several buckets (`mate_buckets`).
-
-    Where a window would be as long as the sequence, there are masks in place of buckets. A graph
-    for any length has both, and computes the one or the other, unless it is traced within
-    `mate_buckets.graph_for`. So do packed examples, where masks
-    are for questions that are longer than the global part.
-    """
-
-    has_form_for_short_inputs = True
-
-    def call(self, context, training=None):
-        length = shape_list(context.row_ids)[1]
-        dense = known_to_be_dense(self.config.global_length, self.head_types)
-        if dense is None:
-            dense = dense_is_cheaper(length, self.config.global_length, self.head_types)
-        packed = context.starts is not None
-        if dense is True or (packed and context.examples is None):
-            return super().call(context)
-        layout = BucketLayout(
-            context, self.config, self.head_types, self.num_heads, self.compute_dtype
-        )
-        buckets = layout.tensors()
-        if packed:
-            dense = tf.logical_or(dense, buckets.overflow)
-            buckets = buckets._replace(overflow=None)
-        found = MateTensors(self._real(context), buckets=buckets)
-        if dense is False:
-            return found
-        nothing = tf.zeros([shape_list(context.row_ids)[0], 1, 0, 0], self.compute_dtype)
-        empty = (nothing,) * len(self.head_types)
-        biases = tf.cond(dense, lambda: self._biases(context), lambda: empty)
-        return found._replace(biases=biases, dense=dense)
-
-
-class MateEfficient(MateExact):
-    """MATE in time and memory linear in the length: global tokens and a window of buckets.
-
-    It equals `mate_exact` if the question fits into `global_length`, and the rows and columns into
-    the windows (`coverage` measures it). Questions longer than `global_length` stay global: a batch
-    with such a question is computed under the dense mask, a chunk of queries at a time (quadratic
-    time, linear memory), and once more for its gradients.
-    """
-
-    _exporting = False
-
-    @contextlib.contextmanager
-    def exporting(self):
-        """Leaves out what is computed again for gradients: an export has none."""
-        self._exporting = True
-        try:
-            with super().exporting():
-                yield
-        finally:
-            self._exporting = False
-
-    @classmethod
-    def flops(cls, config, num_heads, hidden_size, length):
-        """Counts the products of the computed pairs (`compared_pairs`), as a mean over heads."""
-        kinds = head_types(config, num_heads)
-        if dense_is_cheaper(length, config.global_length, kinds):
-            return super().flops(config, num_heads, hidden_size, length)
-        pairs = sum(
-            compared_pairs(length, config.global_length, kind.radius) * kind.count for kind in kinds
-        )
-        return 4 * hidden_size * pairs / num_heads
-
-    def attend(self, query, key, value, pattern, training=None):
-        if pattern.buckets is None:
-            return super().attend(query, key, value, pattern, training)
-        drops = bool(training and self.dropout_rate)
-        seed = step_seeds.draw() if drops else None  # not in the function, which layers share
-        settings = (self.dropout_rate, self.softmax_temperature, drops, self._exporting)
-        own = (type(self), self.config, self.num_heads, self.compute_dtype)
-        attend = shared_function((*own, *settings), functools.partial(self._attend, training=drops))
-        return attend(query, key, value, pattern, seed)
-
-    def _attend(self, query, key, value, pattern, seed, training):
-        by_buckets = functools.partial(
-            self._without_masks, query, key, value, pattern.real, pattern.buckets, seed, training
-        )
-        if pattern.dense is None:
-            return by_buckets()
-        by_masks = functools.partial(
-            self._by_masks, query, key, value, pattern.real, pattern.biases, seed, training
-        )
-        # Masks in the second branch: TensorFlow's graph optimizer fuses product and bias, and then
-        # reads a bias from outside the branch as if this were the second (a fault of its remapper).
-        return tf.cond(tf.logical_not(pattern.dense), by_buckets, by_masks)
-
-    def _without_masks(self, query, key, value, real, buckets, seed, training):
-        by_buckets = functools.partial(self._by_buckets, query, key, value, buckets, seed, training)
-        if buckets.overflow is None:
-            return by_buckets()
-        by_chunks = functools.partial(
-            self._by_chunks, query, key, value, real, buckets, seed, training
-        )
-        return tf.cond(buckets.overflow, by_chunks, by_buckets)
-
-    def _by_buckets(self, query, key, value, buckets: BucketTensors, seed, training):
         outputs = []
-
-        def attend(function, *arguments):
-            # Each product drops other probabilities.
-            own_seed = None if seed is None else seed + tf.constant([0, len(outputs)])
-            outputs.append(function(*arguments, training, own_seed))
-
-        for part in buckets.head_types:
-            q = views.gather_views(query, global_=part.global_, long=part.long)
-            k, v = (views.gather_views(x, full=part.full, window=part.window) for x in (key, value))
-            of_global = self.softmax_attention
-            if buckets.chunks is not None:
-                of_global = functools.partial(self._attention_by_chunks, buckets.chunks)
-            # [batch, heads, global_length, head_size]
-            attend(of_global, q.global_, k.full, v.full, part.global_bias)
-            # [blocks, heads, block, head_size]
-            attend(self.softmax_attention, q.long, k.window, v.window, part.bias)
-            for group in part.short:
-                # [examples, heads, tokens, head_size]
-                own = [views.gather_views(x, full=group.indices).full for x in (query, key, value)]
-                attend(self.softmax_attention, *own, group.bias)
-        return views.gather_back(outputs, buckets.restore)
-
-    def _attention_by_chunks(self, chunks: ChunkTensors, query, key, value, bias, training, seed):
-        """Computes attention whose keys are in several chunks, and joins the parts of a softmax.
-
-        Query, key and value are <float>[chunks, heads, tokens, head_size], bias is <float>[chunks,
-        1, queries, keys]. Returns <float>[examples, heads, queries, head_size].
-        """
-        scores = tf.matmul(query, key, transpose_b=True) * self.scale(query.dtype) + bias
-        # [chunks, heads, queries, 1]; any number gives the same, so it needs no gradient
-        largest = tf.stop_gradient(tf.reduce_max(scores, axis=-1, keepdims=True))
-        weights = tf.exp(scores - largest)
-        total = tf.reduce_sum(weights, axis=-1, keepdims=True)
-        context = tf.matmul(self.drop(weights, training, seed), value)
-        examples, count = chunks
-        of_example = tf.math.unsorted_segment_max(largest, examples, count)
-        factor = tf.exp(largest - tf.gather(of_example, examples))
-        context, total = (
-            tf.math.unsorted_segment_sum(part * factor, examples, count)
-            for part in (context, total)
-        )
-        return tf.math.divide_no_nan(context, total)  # an example without tokens has no chunk
-
-    def _by_chunks(self, query, key, value, real, buckets: BucketTensors, seed, training):
-        contexts = []
-        types = zip(self._per_type(query, key, value), buckets.head_types, strict=True)
-        for (kind, projections), part in types:
-            function = functools.partial(self._dense, kind, training)
-            others = part.tokens if seed is None else (*part.tokens, seed)
-            contexts.append(
-                function(*projections, *others)
-                if self._exporting
-                else recomputed(function, projections, others)
-            )
-        return self._joined(contexts) * real
-
-    def _dense(self, kind, training, query, key, value, *tokens_and_seed):
-        """Computes one type of heads by chunks; all <float>[batch, heads, seq, head_size]."""
-        tokens = masks.HeadTokens(*tokens_and_seed[: len(masks.HeadTokens._fields)])
-        seed = tokens_and_seed[-1] if training else None
-
-        def attend_chunk(parts):
-            number, own_query, *own = parts
-            mask = masks.visible(masks.HeadTokens(*own), tokens, has_diagonal(self.config))
-            bias = mask_bias(mask[:, None], key.dtype)
-            own_seed = None if seed is None else seed + tf.stack([kind.first, number])
-            return self.softmax_attention(own_query, key, value, bias, training, own_seed)
-
-        parts = (_chunks(query, 2), *(_chunks(part, 1) for part in tokens))
-        numbers = tf.range(shape_list(parts[0])[0])
-        context = tf.map_fn(attend_chunk, (numbers, *parts), fn_output_signature=query.dtype)
-        # [chunks, batch, heads, QUERY_CHUNK, head_size]
-        # -> [batch, heads, chunks, QUERY_CHUNK, head_size] -> [batch, heads, seq, head_size]
-        context = tf.transpose(context, [1, 2, 0, 3, 4])
-        batch, heads, count, _, size = shape_list(context)
-        context = tf.reshape(context, [batch, heads, count * QUERY_CHUNK, size])
-        return context[:, :, : shape_list(query)[2]]
+        for part in windows.head_types:
+            q = views.gather_views(query, global_=part.global_, long=part.block)
+            k, v = (views.gather_views(x, full=part.all, window=part.window) for x in (key, value))
+            for operands in (
+                (q.global_, k.full, v.full, part.global_bias),
+                (q.long, k.window, v.window, part.bias),
+            ):
+                # Each matmul drops other probabilities.
+                own_seed = None if seed is None else seed + tf.constant([0, len(outputs)])
+                outputs.append(self.softmax_attention(*operands, training, own_seed))
+        return views.gather_back(outputs, windows.restore)
 
 
-def _chunks(x, axis: int):
-    """Cuts `axis` into chunks, the last one padded, and moves the axis of chunks to the front."""
-    shape = shape_list(x)
-    count = -(-shape[axis] // QUERY_CHUNK)
-    paddings = [[0, 0]] * axis + [[0, count * QUERY_CHUNK - shape[axis]]]
-    x = tf.pad(x, paddings + [[0, 0]] * (len(shape) - axis - 1))
-    # [..., seq, ...] -> [..., chunks, QUERY_CHUNK, ...] -> [chunks, ..., QUERY_CHUNK, ...]
-    x = tf.reshape(x, [*shape[:axis], count, QUERY_CHUNK, *shape[axis + 1 :]])
-    return tf.transpose(x, [axis, *range(axis), *range(axis + 1, len(shape) + 1)])
+def windows(context, config, kinds: list[HeadType], num_heads: int, dtype) -> WindowTensors:
+    """Computes the tensors of `MateWindows`.
+
+    Args:
+        context: the TableContext.
+        config: options of MATE.
+        kinds: the types of heads.
+        num_heads: their heads together.
+        dtype: dtype of the biases.
+    """
+    parts, restore, num_outputs = [], [], 0
+    for kind in kinds:
+        part, number, count = _of_type(context, config, kind, num_heads, dtype)
+        parts.append(part)
+        restore.append(number + num_outputs)
+        num_outputs += count
+    # [batch, seq, heads]; padding reads the zeros behind all outputs
+    real = masks.real_tokens(context)[:, :, None]
+    restore = tf.where(real, tf.concat(restore, axis=-1), num_outputs)
+    return WindowTensors(tuple(parts), restore)
+
+
+def _of_type(context, config, kind: HeadType, num_heads: int, dtype):
+    """Returns the windows of one type, the numbers of its outputs <int32>[batch, seq, heads], and
+    how many there are.
+    """
+    batch, seq = shape_list(context.row_ids)
+    first, radius, block = config.global_length, kind.radius, BUCKETS_PER_BLOCK * kind.radius
+    blocks = num_blocks(seq, first, radius)
+
+    # 1. The position of each rank in the order, and the rank of each position.
+    ids = getattr(context, kind.ids)
+    order = masks.sort_order(context, ids)
+    rank = masks.inverse_permutation(order)
+    tokens = masks.head_tokens(context, ids, masks.buckets(rank, first, radius))
+
+    # 2. and 3. [global | R | blocks | R], where -1 stands for no token
+    order = tf.pad(order, [[0, 0], [0, first + blocks * block - seq]], constant_values=-1)
+    global_, tail = order[:, :first], order[:, first:]
+    tail = tf.pad(tail, [[0, 0], [radius, radius]], constant_values=-1)
+    begins = tf.range(blocks)[:, None] * block
+    # [batch, blocks, block + 2 * R] -> [batch, blocks, G + block + 2 * R]
+    window = tf.gather(tail, begins + tf.range(block + 2 * radius), axis=1)
+    window = tf.concat([tf.repeat(global_[:, None], blocks, axis=1), window], axis=-1)
+    queries = window[:, :, first + radius : -radius]
+    everything = tf.broadcast_to(tf.range(seq), [batch, seq])
+
+    def indices(positions):
+        in_batch = tf.range(batch)[:, None, None] * seq + tf.maximum(positions, 0)
+        in_batch = tf.reshape(in_batch, [-1, shape_list(positions)[2]])
+        return views.head_indices(in_batch, kind.first, kind.count, num_heads)
+
+    def bias(queries, keys):
+        visible = masks.visible(_take(tokens, queries), _take(tokens, keys), has_diagonal(config))
+        return mask_bias(tf.reshape(visible, [-1, 1, *shape_list(visible)[2:]]), dtype)
+
+    global_, everything = global_[:, None], everything[:, None]
+    part = HeadWindows(
+        indices(global_), indices(everything), bias(global_, everything),
+        indices(queries), indices(window), bias(queries, window), tokens,
+    )  # fmt: skip
+
+    # 4. Outputs are numbered through [batch, heads, G] and then [batch, blocks, heads, block].
+    rank, example = rank[:, :, None], tf.range(batch)[:, None, None]
+    head, behind = tf.range(kind.count), tf.maximum(rank - first, 0)
+    of_global = (example * kind.count + head) * first + rank
+    of_block = ((example * blocks + behind // block) * kind.count + head) * block + behind % block
+    num_global = batch * kind.count * first
+    number = tf.where(rank < first, of_global, num_global + of_block)
+    return part, number, num_global + batch * blocks * kind.count * block
+
+
+def num_blocks(seq, global_length: int, radius: int):
+    """Returns the number of blocks of a sequence, an int or an <int32>[] like `seq`."""
+    tail = seq - global_length
+    tail = max(tail, 1) if isinstance(tail, int) else tf.maximum(tail, 1)
+    return -(-tail // (BUCKETS_PER_BLOCK * radius))
+
+
+def _take(tokens: masks.HeadTokens, positions) -> masks.HeadTokens:
+    """Gathers tokens by positions <int32>[batch, ...]; those of negative ones are not real."""
+    index, exists = tf.maximum(positions, 0), positions >= 0
+    taken = masks.HeadTokens(*(tf.gather(part, index, batch_dims=1) for part in tokens))
+    return taken._replace(real=taken.real & exists, question=taken.question & exists)

@@ -21,7 +21,7 @@ class AttentionPattern(keras.layers.Layer):
         learns_importance: whether it learns how much pairs of tokens matter (`alpha`), so that an
             analysis shows that instead of the mask of one example.
         has_form_for_short_inputs: whether short inputs are faster in a graph of their own
-            (`mate_buckets.graph_for`).
+            (`mate_forms.graph_for`).
     """
 
     packs = False

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from mate_tf import attention, serving
 from mate_tf.answers.execution import AGGREGATIONS
-from mate_tf.attention import mate_buckets
+from mate_tf.attention import mate_forms
 from mate_tf.data import features as feature_names
 from mate_tf.layers.cells import Cells
 
@@ -226,10 +226,10 @@ class ServingModule(tf.Module):
             return self._model(features)
 
         def run(short_inputs):
-            with mate_buckets.graph_for(short_inputs):
+            with mate_forms.graph_for(short_inputs):
                 return self._model(features)
 
-        short = tf.shape(features["input_ids"])[1] <= mate_buckets.SHORT_INPUT
+        short = tf.shape(features["input_ids"])[1] <= mate_forms.SHORT_INPUT
         return tf.cond(short, lambda: run(True), lambda: run(False))
 
     def signatures(self):

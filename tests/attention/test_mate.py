@@ -1,5 +1,6 @@
 """MATE in linear time against MATE by masking: equal wherever the windows reach."""
 
+import pathlib
 from unittest import mock
 
 import numpy as np
@@ -9,18 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mate_tf import attention
-from mate_tf.attention import AttentionConfig, coverage, masks, mate, mate_buckets
-from mate_tf.attention.mate import head_types
+from mate_tf.attention import AttentionConfig, coverage, masks, mate, mate_forms, mate_heads
+from mate_tf.attention.mate_heads import head_types
 
 pytestmark = pytest.mark.thorough
 HIDDEN = 16
-DENSE_IS_CHEAPER = mate.dense_is_cheaper
+DENSE_IS_CHEAPER = mate_forms.masks_are_cheaper
 
 
 @pytest.fixture(autouse=True, scope="module")
 def always_by_buckets():
     """Short sequences too are cut into buckets here, unless a test says otherwise."""
-    with mock.patch.object(mate, "dense_is_cheaper", return_value=False):
+    with mock.patch.object(mate_forms, "masks_are_cheaper", return_value=False):
         yield
 
 
@@ -51,7 +52,7 @@ def check_windowed(tables, context, seed=0, **options):
 
 
 def num_blocks(seq, global_length, radius):
-    return -(-max(seq - global_length, 1) // (mate.BUCKETS_PER_BLOCK * radius))
+    return -(-max(seq - global_length, 1) // (mate_heads.BUCKETS_PER_BLOCK * radius))
 
 
 SIZES = {
@@ -89,7 +90,7 @@ fewer = settings(max_examples=settings.default.max_examples // 2)
 def test_equals_the_masked_layer(tables, blocks, missing, **options):
     """In two or more blocks: with one, none is between others, or can be read from elsewhere."""
     radii = options["row_radius"], options["column_radius"]
-    block = mate.BUCKETS_PER_BLOCK * max(radii)
+    block = mate_heads.BUCKETS_PER_BLOCK * max(radii)
     seq = options["global_length"] + blocks * block - min(missing, block - 1)
     assert min(num_blocks(seq, options["global_length"], radius) for radius in radii) >= 2
     compare(tables, seq, **options)
@@ -128,6 +129,19 @@ def test_equals_exact_mate_when_windows_cover(
     efficient = outputs(tables, context, "mate_efficient", seed, **options)
     exact = outputs(tables, context, "mate_exact", seed)
     assert_equal_on_real_tokens(context, efficient, exact)
+
+
+def test_windows_equal_the_mask_on_500_tables(tables):
+    rng = np.random.default_rng(0)
+    context = tables.random_context(rng, 40, rng.integers(1, 9, 500), columns=5)
+    options = {"global_length": 8, "row_radius": 3, "column_radius": 5}
+    config = AttentionConfig(name="mate_efficient", **options)
+    assert tables.layer_pair(config).pattern(context).windows
+    check_windowed(tables, context, **options)
+
+
+def test_the_paper_is_one_page():
+    assert len(pathlib.Path(mate.__file__).read_text().splitlines()) <= 200
 
 
 @pytest.mark.parametrize("seq", [1, 7, 8, 9, 12, 16, 17, 40])
@@ -183,14 +197,14 @@ def test_question_beyond_the_global_length_stays_global(tables, jit_compile):
 
 def test_overflow_of_long_sequences_takes_stretches(tables):
     """More tokens than one stretch of queries, and not a multiple of it."""
-    seq = 2 * mate.QUERY_CHUNK + 9
+    seq = 2 * mate_forms.QUERY_CHUNK + 9
     context = tables.random_context(np.random.default_rng(2), seq, [20, 5], max_row_length=6)
     check_windowed(tables, context, global_length=8, radius=10)
 
 
 def test_gradients_where_the_question_overflows(tables):
     """They are computed anew, by the mask."""
-    seq = mate.QUERY_CHUNK + 9
+    seq = mate_forms.QUERY_CHUNK + 9
     context = tables.random_context(np.random.default_rng(2), seq, [20, 5], max_row_length=6)
     config = AttentionConfig(name="mate_efficient", global_length=8, radius=10)
     x, upstream = (tf.random.stateless_normal([2, seq, HIDDEN], [3, part]) for part in range(2))
@@ -250,7 +264,7 @@ def kept_by_buckets(context, kinds, global_length):
     factors = np.zeros([batch, 4, seq, seq])
     for number, kind in enumerate(kinds):
         order = masks.sort_order(context, getattr(context, kind.ids)).numpy()
-        block = mate.BUCKETS_PER_BLOCK * kind.radius
+        block = mate_heads.BUCKETS_PER_BLOCK * kind.radius
         blocks, width = num_blocks(seq, global_length, kind.radius), block + 2 * kind.radius
         of_first = kept([batch, kind.count, global_length, seq], 0, 2 * number)
         shape = [batch, blocks, kind.count, block, global_length + width]
@@ -277,8 +291,8 @@ def kept_by_chunks(context, kinds):
     batch, seq = context.row_ids.shape
     factors = []
     for kind in kinds:
-        shape = [batch, kind.count, mate.QUERY_CHUNK, seq]
-        chunks = [kept(shape, kind.first, n) for n in range(-(-seq // mate.QUERY_CHUNK))]
+        shape = [batch, kind.count, mate_forms.QUERY_CHUNK, seq]
+        chunks = [kept(shape, kind.first, n) for n in range(-(-seq // mate_forms.QUERY_CHUNK))]
         factors.append(np.concatenate(chunks, axis=2)[:, :, :seq])
     return np.concatenate(factors, axis=1)
 
@@ -287,8 +301,8 @@ def kept_by_chunks(context, kinds):
 def test_dropout_is_that_of_the_probabilities(tables, question, monkeypatch):
     """In the global rows, in the windows and, with a question of 20 tokens, in all chunks. Expected
     is full attention under the mask, with each probability times its factor."""
-    monkeypatch.setattr(mate, "QUERY_CHUNK", 16)
-    monkeypatch.setattr(mate.step_seeds, "draw", lambda: tf.constant(SEED))
+    monkeypatch.setattr(mate_forms, "QUERY_CHUNK", 16)
+    monkeypatch.setattr(mate_forms.step_seeds, "draw", lambda: tf.constant(SEED))
     context = tables.random_context(np.random.default_rng(2), 50, [question, 5], max_row_length=6)
     options = {"global_length": 9, "row_radius": 5, "column_radius": 8, "row_heads_ratio": 0.25}
     config = AttentionConfig(name="mate_efficient", **options)
@@ -313,7 +327,7 @@ def test_short_sequences_are_computed_under_the_mask(tables, seq):
     context = tables.random_context(np.random.default_rng(2), seq, [9, 5])
     options = {"global_length": 8, "radius": 8}
     by_buckets = outputs(tables, context, "mate_efficient", **options)
-    with mock.patch.object(mate, "dense_is_cheaper", wraps=DENSE_IS_CHEAPER) as asked:
+    with mock.patch.object(mate_forms, "masks_are_cheaper", wraps=DENSE_IS_CHEAPER) as asked:
         y = outputs(tables, context, "mate_efficient", **options)
     assert asked.called
     assert DENSE_IS_CHEAPER(*asked.call_args.args) == (seq <= 40)
@@ -334,9 +348,9 @@ def test_a_graph_for_any_length_computes_short_sequences_under_the_mask(tables):
     @tf.function(input_signature=SPEC, autograph=False)
     def of_any_length(x, parts):
         pattern = run.pattern(attention.TableContext(**parts))
-        return *outputs(x, pattern), pattern.dense, tf.shape(pattern.biases[0])
+        return *outputs(x, pattern), pattern.by_masks, tf.shape(pattern.biases[0])
 
-    with mock.patch.object(mate, "dense_is_cheaper", DENSE_IS_CHEAPER):
+    with mock.patch.object(mate_forms, "masks_are_cheaper", DENSE_IS_CHEAPER):
         for seq, question in ((5, 2), (40, 9), (41, 9), (60, 5)):
             context = tables.random_context(np.random.default_rng(seq), seq, [question, 3])
             x = tf.random.stateless_normal([2, seq, HIDDEN], [seq, 1])
@@ -361,7 +375,7 @@ def test_a_graph_for_any_length_drops_probabilities(tables, seq):
     ones = tf.ones([1, seq], tf.int32)
     parts = dict.fromkeys(SPEC[1], 0 * ones) | {"input_mask": ones}
     x = tf.random.stateless_normal([1, seq, HIDDEN], [2, 1])
-    with mock.patch.object(mate, "dense_is_cheaper", DENSE_IS_CHEAPER):
+    with mock.patch.object(mate_forms, "masks_are_cheaper", DENSE_IS_CHEAPER):
         found = np.stack([of_any_length(x, parts) for _ in range(40)])
         expected = run(x, attention.TableContext(**parts)).numpy()
     assert found.std(axis=0).min() > 0
@@ -395,16 +409,16 @@ def test_graphs_for_short_or_long_inputs_only(tables, short_inputs):
 
     @tf.function(input_signature=SPEC, autograph=False)
     def of_one_form(x, parts):
-        with mate_buckets.graph_for(short_inputs):
+        with mate_forms.graph_for(short_inputs):
             pattern = run.pattern(attention.TableContext(**parts))
-        assert pattern.dense is None
+        assert pattern.by_masks is None
         assert bool(pattern.biases) == short_inputs
         return run.layer(x, pattern)
 
     for seq, question in ((30, 5), (60, 5), (60, 9)):
         context = tables.random_context(np.random.default_rng(seq), seq, [question, 3])
         x = tf.random.stateless_normal([2, seq, HIDDEN], [seq, 1])
-        with mock.patch.object(mate, "dense_is_cheaper", DENSE_IS_CHEAPER):
+        with mock.patch.object(mate_forms, "masks_are_cheaper", DENSE_IS_CHEAPER):
             expected = run(x, context)
         np.testing.assert_allclose(of_one_form(x, context.tensors), expected, atol=1e-5, rtol=0)
 
@@ -412,7 +426,7 @@ def test_graphs_for_short_or_long_inputs_only(tables, short_inputs):
 def test_a_long_window_is_chosen_by_the_length():
     """In a graph for long inputs too, if the window can be longer than they are."""
     kinds = head_types(AttentionConfig(name="mate_efficient", radius=100), 4)
-    with mate_buckets.graph_for(short_inputs=False):
-        assert mate_buckets.known_to_be_dense(48, kinds) is False
-        assert mate_buckets.known_to_be_dense(49, kinds) is None
-    assert mate_buckets.known_to_be_dense(48, kinds) is None
+    with mate_forms.graph_for(short_inputs=False):
+        assert mate_forms.choice_of_graph(48, kinds) is False
+        assert mate_forms.choice_of_graph(49, kinds) is None
+    assert mate_forms.choice_of_graph(48, kinds) is None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mate_tf.attention import mate_buckets
+from mate_tf.attention import mate_forms
 from mate_tf.data import interactions
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
@@ -88,8 +88,8 @@ def test_short_and_long_inputs_have_forms_of_their_own(make_model, examples):
         used.append(short_inputs)
         return graph_for(short_inputs)
 
-    graph_for = mate_buckets.graph_for
-    with mock.patch.multiple(mate_buckets, graph_for=watched, SHORT_INPUT=max(lengths) - 1):
+    graph_for = mate_forms.graph_for
+    with mock.patch.multiple(mate_forms, graph_for=watched, SHORT_INPUT=max(lengths) - 1):
         module = ServingModule(model)
         for each in examples:
             outputs = module.serving_examples(tf.constant([each]))
@@ -102,7 +102,7 @@ def test_short_and_long_inputs_have_forms_of_their_own(make_model, examples):
 
 
 def test_other_attention_has_one_form(make_model, examples):
-    with mock.patch.object(mate_buckets, "graph_for") as graph_for:
+    with mock.patch.object(mate_forms, "graph_for") as graph_for:
         ServingModule(make_model("full")).serving_examples(tf.constant(examples))
     assert not graph_for.called
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mate_tf.attention import TableContext, coverage
-from mate_tf.attention.mate import compared_pairs
+from mate_tf.attention.mate_heads import compared_pairs
 from mate_tf.data import padding
 from mate_tf.errors import InputError
 

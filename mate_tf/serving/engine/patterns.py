@@ -13,7 +13,7 @@ MASKED = -1e9
 """Addend to the score of a pair that is not allowed."""
 
 BUCKETS_PER_BLOCK = 2
-"""Buckets of queries in one matrix product, as in `attention.mate_buckets`."""
+"""Buckets of queries in one matrix product, as in `attention.mate_forms`."""
 
 
 class Kind(NamedTuple):

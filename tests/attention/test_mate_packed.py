@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mate_tf.attention import AttentionConfig, TableContext
-from mate_tf.attention.mate_buckets import SHORT_BLOCKS, window_length
-from mate_tf.attention.mate_heads import ChunkTensors
+from mate_tf.attention.mate_heads import window_length
+from mate_tf.attention.mate_packed import SHORT_BLOCKS, ChunkTensors, attention_by_chunks
 from mate_tf.models.packing import Packing
 
 HIDDEN = 16
@@ -95,7 +95,7 @@ def test_no_pairs_but_those_of_blocks_chunks_and_groups(tables, batch):
     """As many blocks and chunks as long examples need, groups of short ones, no other mask."""
     pattern = tables.layer_pair(AttentionConfig(name="mate_efficient", **OPTIONS)).pattern
     found = pattern(batch.context)
-    assert not found.dense
+    assert not found.by_masks
     assert all(bias.shape[2:] == [0, 0] for bias in found.biases)
     lengths = batch.alone.input_mask.numpy().sum(axis=1)
     window, block = window_length(8, pattern.head_types), 6
@@ -104,13 +104,13 @@ def test_no_pairs_but_those_of_blocks_chunks_and_groups(tables, batch):
     chunks = -(-long // window)
     assert len(set(chunks)) > 1
     np.testing.assert_array_equal(
-        found.buckets.chunks.examples, np.repeat(np.arange(len(long)), chunks)
+        found.packed.chunks.examples, np.repeat(np.arange(len(long)), chunks)
     )
     sizes = [8, 14, 20, 26, 32]
     short = np.histogram(lengths, [1, *np.add(sizes, 1)])[0]
     assert len(long) + short.sum() == len(lengths)
     assert sum(short > 0) > 1
-    for part in found.buckets.head_types:
+    for part in found.packed.head_types:
         assert part.long.shape == [(-(-(long - 8) // block)).sum(), 2, block]
         assert part.full.shape == [chunks.sum(), 2, window]
         assert [group.indices.shape for group in part.short] == [
@@ -134,7 +134,7 @@ def test_by_xla(tables, batch):
 def test_a_context_without_examples_is_computed_under_its_mask(tables, batch):
     run = tables.layer_pair(AttentionConfig(name="mate_efficient", **OPTIONS))
     context = batch.context._replace(examples=None)
-    assert run.pattern(context).buckets is None
+    assert run.pattern(context).packed is None
     expected = run(batch.together, batch.context)
     np.testing.assert_allclose(run(batch.together, context), expected, atol=1e-5, rtol=0)
 
@@ -148,7 +148,7 @@ def test_dropout_of_chunks_is_that_of_the_probabilities(tables):
     key, value = rng.normal(size=[2, 6, 2, 9, 4]).astype(np.float32)
     bias = np.where(rng.random([6, 1, 5, 9]) < 0.3, -1e9, 0).astype(np.float32)
     chunks = ChunkTensors(tf.constant(examples), 3)
-    found = run.layer._attention_by_chunks(chunks, query[examples], key, value, bias, True, seed)
+    found = attention_by_chunks(run.layer, chunks, query[examples], key, value, bias, True, seed)
     kept = tf.nn.experimental.stateless_dropout(tf.ones([6, 2, 5, 9]), 0.4, seed).numpy()
     assert 0.3 < (kept == 0).mean() < 0.5
     for example in range(3):

@@ -1,44 +1,84 @@
-"""Buckets of `mate_efficient`: the blocks of queries and the keys they meet (MATE, section 3.1)."""
+"""Packed examples of `mate_efficient`: several in a sequence, each with its own global part."""
 
-import contextlib
-import contextvars
+import functools
 from typing import NamedTuple
 
 import tensorflow as tf
 
 from mate_tf.attention import masks, views
 from mate_tf.attention.mask_rows import mask_bias
-from mate_tf.attention.mate_heads import (
-    BucketTensors,
-    ChunkTensors,
-    HeadType,
-    HeadTypeTensors,
-    ShortTensors,
-    has_diagonal,
-)
+from mate_tf.attention.mate_heads import BUCKETS_PER_BLOCK, HeadType, has_diagonal, window_length
 from mate_tf.layers.framework import within_xla
 from mate_tf.layers.shapes import shape_list
-
-BUCKETS_PER_BLOCK = 2
-"""Buckets of queries in one matrix product: more multiplications, but larger products."""
-
-SHORT_INPUT = 448
-"""Tokens up to which masks are no slower than windows, as measured with width 384 on a CPU."""
-
-_short_inputs = contextvars.ContextVar("short_inputs", default=None)
 
 SHORT_BLOCKS = 4
 """Blocks of the longest packed examples of which all pairs are computed: by time as measured."""
 
 
-class BucketLayout:
-    """Layout of the buckets of a batch: orders of the tokens, global tokens and blocks.
+class ChunkTensors(NamedTuple):
+    """Chunks of the keys of packed examples' global tokens.
 
-    Queries behind the global part are computed in blocks of several buckets. The keys of a block
-    are the global tokens, the block and one bucket on either side, masked to the buckets' windows.
-    The last block is padded with entries that stand for no token.
+    Attributes:
+        examples: <int32>[chunks], the example of each chunk, among those that have blocks.
+        num_examples: number of these examples, an int or an <int32>[].
+    """
 
-    Packed examples have a global part each. They are laid out as if each were alone. Then blocks
+    examples: tf.Tensor
+    num_examples: tf.Tensor | int
+
+
+class ShortTensors(NamedTuple):
+    """Indices and masks of a group of packed examples that are short.
+
+    Attributes:
+        indices: <int32>[examples, heads, tokens], those of `views`.
+        bias: <float>[examples, 1, tokens, tokens].
+    """
+
+    indices: tf.Tensor
+    bias: tf.Tensor
+
+
+class PackedHeads(NamedTuple):
+    """Indices and masks of one type of heads; indices are those of `views`.
+
+    Attributes:
+        full: <int32>[chunks, heads, keys], indices of each chunk of keys.
+        global_: <int32>[chunks, heads, G], indices of the global part of its example.
+        global_bias: <float>[chunks, 1, G, keys].
+        long: <int32>[blocks, heads, block], indices of each block.
+        window: <int32>[blocks, heads, window], indices of the keys of each block.
+        bias: <float>[blocks, 1, block, window].
+        short: ShortTensors of the examples that have no blocks.
+    """
+
+    full: tf.Tensor
+    global_: tf.Tensor
+    global_bias: tf.Tensor
+    long: tf.Tensor
+    window: tf.Tensor
+    bias: tf.Tensor
+    short: tuple[ShortTensors, ...]
+
+
+class PackedTensors(NamedTuple):
+    """Tensors by which packed examples are computed.
+
+    Attributes:
+        head_types: PackedHeads of each type of heads.
+        restore: <int32>[sequences, seq, heads], numbers of the outputs, for `views.gather_back`.
+        chunks: ChunkTensors.
+    """
+
+    head_types: tuple[PackedHeads, ...]
+    restore: tf.Tensor
+    chunks: ChunkTensors
+
+
+class PackedLayout:
+    """Layout of the buckets of packed examples, which have a global part each.
+
+    They are laid out as in `mate.windows`, as if each were alone. Then blocks
     without a token are left out, and indices are those of the tokens in the shared sequences. The
     keys of the global tokens are cut into chunks, so that an example does not compute as many as
     the longest one. Examples of `SHORT_BLOCKS` blocks or fewer have none in fact: all their pairs
@@ -46,14 +86,15 @@ class BucketLayout:
     blocks, and there are as many blocks and chunks as the sequences can need.
 
     Args:
-        context: the TableContext; packed if it has `examples`.
+        context: the TableContext, which has `examples`.
+        config: options of MATE.
         kinds: the types of heads.
+        num_heads: their heads together.
         dtype: dtype of the biases.
     """
 
     def __init__(self, context, config, kinds: list[HeadType], num_heads: int, dtype):
-        self._packed = context.examples
-        self._own = context if self._packed is None else self._packed.context
+        self._packed, self._own = context.examples, context.examples.context
         self._config, self._kinds, self._num_heads, self._dtype = config, kinds, num_heads, dtype
         self._batch, self._seq = shape_list(self._own.row_ids)
         sequences, seq = shape_list(context.row_ids)
@@ -62,13 +103,11 @@ class BucketLayout:
         self._lengths = tf.reduce_sum(tf.cast(self._real, tf.int32), axis=1)
         self._groups = []
         self._by_blocks = tf.fill([self._batch], True)
-        self._long = _Pieces.all(self._batch, 1)
-        self._chunk, self._chunks = self._seq, self._long
-        if self._packed is not None:
-            self._chunk = window_length(config.global_length, kinds)
-            if not within_xla():
-                self._group(max(kind.radius for kind in kinds))
-            self._chunks = self._pieces(0, self._chunk)
+        self._long = _Pieces.all(self._batch)
+        if not within_xla():
+            self._group(max(kind.radius for kind in kinds))
+        self._chunk = window_length(config.global_length, kinds)
+        self._chunks = self._pieces(0, self._chunk)
 
     def _group(self, radius: int):
         """Makes the groups of short examples; the others have blocks."""
@@ -81,7 +120,7 @@ class BucketLayout:
         self._by_blocks = self._lengths > below
         self._long = _Pieces.chosen(self._by_blocks[:, None])
 
-    def tensors(self) -> BucketTensors:
+    def tensors(self) -> PackedTensors:
         """Computes the tensors of all types of heads."""
         parts, restore, num_outputs = [], [], 0
         for kind in self._kinds:
@@ -92,17 +131,13 @@ class BucketLayout:
         # [batch, seq, heads]; padding reads the zeros behind all outputs
         restore = tf.concat(restore, axis=-1)
         restore = tf.where(self._real[:, :, None], restore, num_outputs)
-        chunks = None
-        if self._packed is not None:
-            # [batch, seq, heads] -> [batch * seq + 1, heads] -> [sequences, seq, heads]
-            restore = tf.reshape(restore, [-1, restore.shape[-1]])
-            restore = tf.concat([restore, tf.fill([1, restore.shape[-1]], num_outputs)], axis=0)
-            restore = tf.gather(restore, self._packed.come_from)
-            of_chunk = tf.gather(self._long.places[:, 0], self._chunks.examples)
-            chunks = ChunkTensors(of_chunk, shape_list(self._long.examples)[0])
-        question_length = tf.reduce_sum(tf.cast(masks.question_tokens(self._own), tf.int32), -1)
-        overflow = tf.reduce_any(question_length > self._config.global_length)
-        return BucketTensors(tuple(parts), restore, overflow, chunks)
+        # [batch, seq, heads] -> [batch * seq + 1, heads] -> [sequences, seq, heads]
+        restore = tf.reshape(restore, [-1, restore.shape[-1]])
+        restore = tf.concat([restore, tf.fill([1, restore.shape[-1]], num_outputs)], axis=0)
+        restore = tf.gather(restore, self._packed.come_from)
+        of_chunk = tf.gather(self._long.places[:, 0], self._chunks.examples)
+        chunks = ChunkTensors(of_chunk, shape_list(self._long.examples)[0])
+        return PackedTensors(tuple(parts), restore, chunks)
 
     def _head_type(self, kind: HeadType):
         """Computes the tensors of one type, the numbers of its outputs, and how many there are."""
@@ -130,20 +165,17 @@ class BucketLayout:
 
         # [chunks, global_length] and [chunks, keys]
         examples = self._chunks.examples
-        keys = tf.broadcast_to(tf.range(self._seq), [self._batch, self._seq])
-        if self._packed is not None:
-            keys = _padded(order, shape_list(self._chunks.places)[1] * self._chunk)
-            keys = _cut(keys, self._chunks, self._chunk, self._chunk)
-            first = tf.gather(first, examples)
+        keys = _padded(order, shape_list(self._chunks.places)[1] * self._chunk)
+        keys = _cut(keys, self._chunks, self._chunk, self._chunk)
+        first = tf.gather(first, examples)
         in_first, in_keys = _take(tokens, first, examples), _take(tokens, keys, examples)
-        part = HeadTypeTensors(
+        part = PackedHeads(
             full=self._indices(kind, keys, examples),
             global_=self._indices(kind, first, examples),
             long=self._indices(kind, own, blocks.examples),
             window=self._indices(kind, window, blocks.examples),
             bias=self._bias(in_block, in_window),
             global_bias=self._bias(in_first, in_keys),
-            tokens=tokens,
             short=tuple(
                 self._short(kind, order, tokens, size, group.examples)
                 for size, _, group in self._groups
@@ -161,8 +193,6 @@ class BucketLayout:
     def _pieces(self, first: int, size: int) -> "_Pieces":
         """Cuts the ranks of each example, from `first` on, into pieces of `size` ranks."""
         count = _ceil_div(_at_least(self._seq - first, 1), size)
-        if self._packed is None:
-            return _Pieces.all(self._batch, count)
         exist = first + tf.range(count) * size < self._lengths[:, None]
         # An example of n ranks more than `first` has (n + size - 1) // size pieces.
         most = (self._capacity + self._batch * max(size - 1 - first, 0)) // size
@@ -171,10 +201,8 @@ class BucketLayout:
     def _indices(self, kind: HeadType, positions, examples):
         """Returns the indices of a type's heads; those of no token are of any token."""
         in_batch = examples[:, None] * self._seq + tf.maximum(positions, 0)
-        if self._packed is not None:
-            to = tf.minimum(tf.reshape(self._packed.to, [-1]), self._capacity - 1)
-            in_batch = tf.gather(to, in_batch)
-        return views.head_indices(in_batch, kind.first, kind.count, self._num_heads)
+        to = tf.minimum(tf.reshape(self._packed.to, [-1]), self._capacity - 1)
+        return views.head_indices(tf.gather(to, in_batch), kind.first, kind.count, self._num_heads)
 
     def _bias(self, queries: masks.HeadTokens, keys: masks.HeadTokens):
         visible = masks.visible(queries, keys, has_diagonal(self._config))
@@ -207,6 +235,56 @@ class BucketLayout:
         return numbers, num_outputs
 
 
+def attend_packed(layer, query, key, value, tensors: PackedTensors, seed, training):
+    """Computes packed examples; all <float>[sequences, seq, heads, head_size].
+
+    Args:
+        layer: the `TableAttention`, which has the scale and drops probabilities.
+        seed: <int32>[2] of dropout; None: no dropout.
+    """
+    outputs = []
+
+    def attend(function, *arguments):
+        # Each matmul drops other probabilities.
+        own_seed = None if seed is None else seed + tf.constant([0, len(outputs)])
+        outputs.append(function(*arguments, training, own_seed))
+
+    for part in tensors.head_types:
+        q = views.gather_views(query, global_=part.global_, long=part.long)
+        k, v = (views.gather_views(x, full=part.full, window=part.window) for x in (key, value))
+        of_global = functools.partial(attention_by_chunks, layer, tensors.chunks)
+        # [examples, heads, G, head_size]
+        attend(of_global, q.global_, k.full, v.full, part.global_bias)
+        # [blocks, heads, block, head_size]
+        attend(layer.softmax_attention, q.long, k.window, v.window, part.bias)
+        for group in part.short:
+            # [examples, heads, tokens, head_size]
+            own = [views.gather_views(x, full=group.indices).full for x in (query, key, value)]
+            attend(layer.softmax_attention, *own, group.bias)
+    return views.gather_back(outputs, tensors.restore)
+
+
+def attention_by_chunks(layer, chunks: ChunkTensors, query, key, value, bias, training, seed):
+    """Computes attention whose keys are in several chunks, and joins the parts of a softmax.
+
+    Query, key and value are <float>[chunks, heads, tokens, head_size], bias is <float>[chunks,
+    1, queries, keys]. Returns <float>[examples, heads, queries, head_size].
+    """
+    scores = tf.matmul(query, key, transpose_b=True) * layer.scale(query.dtype) + bias
+    # [chunks, heads, queries, 1]; any number gives the same, so it needs no gradient
+    largest = tf.stop_gradient(tf.reduce_max(scores, axis=-1, keepdims=True))
+    weights = tf.exp(scores - largest)
+    total = tf.reduce_sum(weights, axis=-1, keepdims=True)
+    context = tf.matmul(layer.drop(weights, training, seed), value)
+    examples, count = chunks
+    of_example = tf.math.unsorted_segment_max(largest, examples, count)
+    factor = tf.exp(largest - tf.gather(of_example, examples))
+    context, total = (
+        tf.math.unsorted_segment_sum(part * factor, examples, count) for part in (context, total)
+    )
+    return tf.math.divide_no_nan(context, total)  # an example without tokens has no chunk
+
+
 class _Pieces(NamedTuple):
     """Pieces of examples: runs of ranks of equal size.
 
@@ -219,10 +297,10 @@ class _Pieces(NamedTuple):
     places: tf.Tensor
 
     @classmethod
-    def all(cls, batch, count) -> "_Pieces":
-        """Returns `count` pieces of each example."""
-        pieces = tf.range(batch * count)
-        return cls(pieces // count, pieces % count, tf.reshape(pieces, [-1, count]))
+    def all(cls, batch) -> "_Pieces":
+        """Returns one piece of each example."""
+        pieces = tf.range(batch)
+        return cls(pieces, tf.zeros_like(pieces), pieces[:, None])
 
     @classmethod
     def chosen(cls, mask, number: int | None = None) -> "_Pieces":
@@ -240,44 +318,6 @@ class _Pieces(NamedTuple):
         else:
             pieces = tf.argsort(flat, direction="DESCENDING", stable=True)[:number]
         return cls(pieces // count, pieces % count, places)
-
-
-def window_length(global_length: int, kinds: list[HeadType]) -> int:
-    """Returns the number of keys of a block."""
-    return global_length + (BUCKETS_PER_BLOCK + 2) * max(kind.radius for kind in kinds)
-
-
-@contextlib.contextmanager
-def graph_for(short_inputs: bool):
-    """Lets a graph for inputs of any length have one form of attention instead of both.
-
-    Its results stay the same. One choice for the whole graph is faster than one in each layer.
-
-    Args:
-        short_inputs: True if the graph will only get inputs of at most `SHORT_INPUT` tokens, False
-            if it will only get longer ones.
-    """
-    token = _short_inputs.set(short_inputs)
-    try:
-        yield
-    finally:
-        _short_inputs.reset(token)
-
-
-def known_to_be_dense(global_length: int, kinds: list[HeadType]) -> bool | None:
-    """Returns whether a graph within `graph_for` has masks; None if the length must decide."""
-    if _short_inputs.get():
-        return True
-    is_long = _short_inputs.get() is False and window_length(global_length, kinds) <= SHORT_INPUT
-    return False if is_long else None
-
-
-def dense_is_cheaper(seq, global_length: int, kinds: list[HeadType]):
-    """Returns whether a window of buckets is no shorter than a sequence.
-
-    A bool for an int `seq`, the number of tokens; <bool>[] for an <int32>[] tensor.
-    """
-    return seq <= window_length(global_length, kinds)
 
 
 def _padded(positions, length):
