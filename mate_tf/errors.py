@@ -1,8 +1,10 @@
 """Errors that the command line reports in one line, with exit code 2."""
 
+import difflib
 import errno
 import os
 import re
+from collections.abc import Iterable
 
 
 class InputError(ValueError):
@@ -11,6 +13,16 @@ class InputError(ValueError):
     The message is self-contained: it names the file and, if there is one, the row, column or key.
     `mate_tf.cli` prints it on one line without a stack trace.
     """
+
+
+def suggestion(given: str, known: Iterable[str]) -> str:
+    """Returns the end of a message about an unknown name.
+
+    It is "did you mean 'ask'?", or "known: ask, train" if no known name is close to it.
+    """
+    known = list(known)
+    close = difflib.get_close_matches(given, known, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
 
 
 class LostWorkerError(InputError):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from official.modeling.hyperparams import base_config
 
 from mate_tf import values
-from mate_tf.errors import InputError
+from mate_tf.errors import InputError, suggestion
 
 _OPTIONS: dict[str, type] = {}
 _ON_FIRST_USE: dict[str, Callable[[], None]] = {}  # name -> registers the variant
@@ -44,7 +44,7 @@ def options(name: str) -> type:
     if name not in _OPTIONS and name in _ON_FIRST_USE:
         _ON_FIRST_USE[name]()
     if name not in _OPTIONS:
-        raise InputError(f"unknown attention {name!r}; known are {', '.join(names())}")
+        raise InputError(f"unknown attention {name!r}; {suggestion(name, names())}")
     return _OPTIONS[name]
 
 

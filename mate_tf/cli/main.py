@@ -67,10 +67,10 @@ def _read_words(flags, words: list[str]) -> None:
     mode, *words = words
     if mode not in flag_definitions.MODES:
         raise errors.InputError(
-            f"{mode!r} is no flag and no mode; modes: {', '.join(flag_definitions.MODES)}"
+            f"unknown mode {mode!r}; {errors.suggestion(mode, flag_definitions.MODES)}"
         )
     if flags["mode"].present and flags.mode != mode:
-        raise errors.InputError(f"{mode} or --mode={flags.mode}?")
+        raise errors.InputError(f"the mode is given twice: {mode} and --mode={flags.mode}")
     flags.mode = mode
     if mode == "ask":
         if words and not flags.table:

@@ -21,7 +21,7 @@ def load_predictor(flags):
     options = {name: getattr(flags, name) for name in _ATTENTION_OPTIONS}
     options = {name: value for name, value in options.items() if value is not None}
     if options and not flags.attention:
-        raise InputError(f"--{next(iter(options))}: of which --attention?")
+        raise InputError(f"--{next(iter(options))} needs --attention, whose option it is")
     from mate_tf.serving.predictor import Predictor
 
     return Predictor.from_pretrained(

@@ -1,6 +1,5 @@
 """Reads requests: their JSON or form, their tables, and the answer that a question refers to."""
 
-import difflib
 import json
 import os
 import pathlib
@@ -10,7 +9,7 @@ import tempfile
 from collections.abc import Collection
 from typing import IO, Any
 
-from mate_tf.errors import InputError
+from mate_tf.errors import InputError, suggestion
 from mate_tf.serving.answer import Answer, AnswerCell
 from mate_tf.tables import json_table
 from mate_tf.tables.given import read_table
@@ -58,9 +57,7 @@ def check_keys(given: Any, known: Collection[str], where: str = "") -> None:
         raise InputError(f"{where}expected an object with the keys {', '.join(known)}")
     for key in given:
         if key not in known:
-            close = difflib.get_close_matches(key, known, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
-            raise InputError(f"{where}unknown key {key[:60]!r}; {hint}")
+            raise InputError(f"{where}unknown key {key[:60]!r}; {suggestion(key, known)}")
 
 
 def check_one_table(given: dict, key: str, where: str = "") -> None:

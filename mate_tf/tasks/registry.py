@@ -8,7 +8,7 @@ import importlib
 
 from official.core import exp_factory
 
-from mate_tf.errors import InputError
+from mate_tf.errors import InputError, suggestion
 
 MODULES = {
     "associative_recall": ("ASSOCIATIVE_RECALL",),
@@ -66,7 +66,7 @@ def get(name: str):
     if name not in _TASKS and name in _MODULE_OF:
         importlib.import_module(_MODULE_OF[name])
     if name not in _TASKS:
-        raise InputError(f"task {name!r} is not one of {', '.join(names())}")
+        raise InputError(f"unknown task {name!r}; {suggestion(name, names())}")
     return _TASKS[name]
 
 

@@ -1,6 +1,5 @@
 """Reads, checks, overrides and saves experiments as YAML files."""
 
-import difflib
 import os
 import re
 import typing
@@ -11,7 +10,7 @@ from official.modeling.hyperparams import base_config, params_dict
 
 from mate_tf import tasks, values
 from mate_tf.attention import AttentionConfig
-from mate_tf.errors import InputError
+from mate_tf.errors import InputError, suggestion
 from mate_tf.files import paths, yaml_files
 from mate_tf.files.atomic import atomic_path
 from mate_tf.files.config_files import find_config, with_bases
@@ -280,9 +279,8 @@ def _check(config, given, source, prefix):
         path = f"{prefix}{key}"
         known = [name for name in config.__dict__ if name not in config.RESERVED_ATTR]
         if key not in known:
-            close = difflib.get_close_matches(str(key), known, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(known)}"
-            raise InputError(f"{source}: unknown key {path!r}{hint}")
+            hint = suggestion(str(key), known)
+            raise InputError(f"{source}: unknown key {path!r}; {hint}")
         current, annotation = getattr(config, key), annotations.get(key, typing.Any)
         if annotation is AttentionConfig:
             _check_attention(current, value, source, path)

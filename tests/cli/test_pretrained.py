@@ -83,7 +83,7 @@ def test_as_a_table(command, folder, expected, table):
 
 def test_options_of_an_attention(refused, folder, table):
     asked = ("ask", table, QUESTION, f"--init_checkpoint={folder}")
-    assert refused(*asked, "--radius=3") == "--radius: of which --attention?"
+    assert refused(*asked, "--radius=3") == "--radius needs --attention, whose option it is"
     message = refused(*asked, "--attention=full", "--row_heads_ratio=.5")
     assert "'row_heads_ratio'" in message
 
@@ -200,9 +200,10 @@ TABLE = pathlib.Path(synthetic.__file__).with_name("example.csv")
         ("create_data --task=SQA --input_dir=absent", "--input_dir=absent: no such folder"),
         ("train --task=SQA --bert_config_file=absent", "--bert_config_file=absent: no such file"),
         ("train --config_file=absent.yaml", "--config_file=absent.yaml: no such file"),
-        ("dance", "'dance' is no flag and no mode; modes: run, create_data, "),
+        ("dance", "unknown mode 'dance'; known: run, create_data, "),
+        ("aks t.csv who?", "unknown mode 'aks'; did you mean 'ask'?"),
         ("train more", "arguments without a flag: more"),
-        ("ask --mode=train", "ask or --mode=train?"),
+        ("ask --mode=train", "the mode is given twice: ask and --mode=train"),
         ("train --task=SQA --precision=int8", "--precision=int8: only for ask, demo,"),
         ("ask t.csv who? --export_dir=e --precision=int8", "--precision=int8: only for ask, demo,"),
     ],

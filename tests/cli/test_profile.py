@@ -117,7 +117,7 @@ def test_measures(command, config_file, tmp_path, monkeypatch):
     ("flags", "words"),
     [
         (["--lengths=12,x"], "--lengths=12,x: not numbers of tokens"),
-        (["--variants=full,fast"], "unknown attention 'fast'; known are bigbird, "),
+        (["--variants=full,fast"], "unknown attention 'fast'; known: bigbird, "),
         (["--precisions=half"], "precisions: 'half' is not one of float32, bfloat16, float16"),
         (["--passes=backward"], "passes: 'backward' is not one of forward, training"),
         (["--lengths=-5"], "lengths: -5 tokens leave no room for a table"),

@@ -17,7 +17,7 @@ def test_names():
     assert {"SQA", "SYNTHETIC", "WTQ", "TABFACT", "CUSTOM", "PRETRAIN"} <= set(tasks.names())
     assert tasks.get("sqa") is tasks.get("SQA")
     with pytest.raises(
-        InputError, match=r"'HAL' is not one of ASSOCIATIVE_RECALL, .*CUSTOM, .*SQA"
+        InputError, match=r"unknown task 'HAL'; known: ASSOCIATIVE_RECALL, .*CUSTOM, .*SQA"
     ):
         tasks.get("HAL")
 
