@@ -8,8 +8,6 @@ import pytest
 from mate_tf.data.datasets import listops
 from mate_tf.training import trainer
 
-from .. import graphs
-
 CONFIG = """
 task:
   name: LISTOPS
@@ -63,12 +61,7 @@ def test_all_modes(command, arguments, folder, files):
     assert 0 <= of_model["accuracy"] <= 1
     assert set(results["test"]["LISTOPS"]) == {"model", "majority class"}
 
-    with graphs.avoided():  # they were traced above
-        goes_on_and_evaluates(command, arguments, out)
-
-
-def goes_on_and_evaluates(command, arguments, out):
-    """It goes on where it stopped."""
+    # It goes on where it stopped.
     output = command("--mode=train", *arguments, "--num_train_steps=3")
     assert "step 3/3  loss " in output
     assert "step 1/3" not in output
