@@ -228,6 +228,14 @@ def trained_model(tmp_path_factory) -> pathlib.Path:
 
 
 @pytest.fixture(scope="session")
+def mini():
+    """The preset, as `Predictor.from_preset` and `mate-tf serve` load it."""
+    from mate_tf.serving.predictor import Predictor
+
+    return Predictor.from_preset()
+
+
+@pytest.fixture(scope="session")
 def quickstart_model() -> pathlib.Path:
     """Folder of the model that README.md's first command trains, with its export; skips without
     it, or fails where it must be there. Tests must not write into it."""

@@ -140,13 +140,14 @@ def test_a_context_without_examples_is_computed_under_its_mask(tables, batch):
 
 
 def test_dropout_of_chunks_is_that_of_the_probabilities(tables):
-    """Of three examples, whose keys are in 2, 1 and 3 chunks."""
+    """Of three examples, whose keys are in 2, 1 and 3 chunks; in one nothing may be attended to."""
     run = tables.layer_pair(AttentionConfig(name="mate_efficient", **OPTIONS), dropout_rate=0.4)
     examples, seed = [0, 0, 1, 2, 2, 2], [7, 11]
     rng = np.random.default_rng(0)
     query = rng.normal(size=[3, 2, 5, 4]).astype(np.float32)
     key, value = rng.normal(size=[2, 6, 2, 9, 4]).astype(np.float32)
     bias = np.where(rng.random([6, 1, 5, 9]) < 0.3, -1e9, 0).astype(np.float32)
+    bias[4] = -1e9
     chunks = ChunkTensors(tf.constant(examples), 3)
     found = attention_by_chunks(run.layer, chunks, query[examples], key, value, bias, True, seed)
     kept = tf.nn.experimental.stateless_dropout(tf.ones([6, 2, 5, 9]), 0.4, seed).numpy()

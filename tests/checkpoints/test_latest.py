@@ -35,6 +35,12 @@ def named(folder):
     return tf.train.latest_checkpoint(str(folder)).rpartition("-")[2]
 
 
+def listed(folder):
+    """The steps of the checkpoints that TensorFlow knows, and deletes when they are too many."""
+    paths = tf.train.get_checkpoint_state(str(folder)).all_model_checkpoint_paths
+    return [path.rpartition("-")[2] for path in paths]
+
+
 def test_all_is_well(folder, caplog):
     before = (folder / "checkpoint").read_bytes()
     repair(str(folder))
@@ -67,10 +73,7 @@ def test_without_its_name(folder, caplog, state):
     assert "checkpoint names no checkpoint that is there; using ckpt-20" in caplog.text
     repair(str(folder))
     assert named(folder) == "20"
-    state = tf.train.get_checkpoint_state(str(folder))
-    assert [path.rpartition("-")[2] for path in state.all_model_checkpoint_paths] == [
-        *("5", "10", "20")
-    ]
+    assert listed(folder) == ["5", "10", "20"]
 
 
 def test_an_earlier_one_is_named(folder):
@@ -78,6 +81,14 @@ def test_an_earlier_one_is_named(folder):
     tf.compat.v1.train.update_checkpoint_state(str(folder), "ckpt-10", ["ckpt-5", "ckpt-10"])
     repair(str(folder))
     assert named(folder) == "10"
+
+
+def test_later_ones_than_the_named_one_are_never_used(folder):
+    """They are of another training, or were not finished: a damaged one gives way to earlier."""
+    tf.compat.v1.train.update_checkpoint_state(str(folder), "ckpt-10", ["ckpt-5", "ckpt-10"])
+    damage(folder, 10)
+    repair(str(folder))
+    assert named(folder) == "5"
 
 
 @pytest.mark.parametrize("ending", ["index", "data-00000-of-00001"])
@@ -89,6 +100,7 @@ def test_damaged_ones_are_passed_over(folder, caplog, ending, state):
         (folder / "checkpoint").unlink()
     repair(str(folder))
     assert named(folder) == "5"
+    assert listed(folder) == ["5"]
     assert "ckpt-20: is damaged and is not used" in caplog.text
     assert "continuing from ckpt-5" in caplog.text
 

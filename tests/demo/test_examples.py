@@ -8,11 +8,6 @@ from mate_tf.serving.predictor import Predictor
 NATURAL, GENERATED = examples.of_task("WTQ"), examples.of_task("SYNTHETIC")
 
 
-@pytest.fixture(scope="module")
-def mini():
-    return Predictor.from_preset("mini")
-
-
 @pytest.mark.parametrize("example", NATURAL, ids=lambda example: example.question)
 def test_the_preset_is_right(mini, example):
     answer = mini.ask(reading.pasted(example.text), example.question)

@@ -114,14 +114,15 @@ def test_the_policy_chooses_among_the_cells_that_are_read():
 
 
 @pytest.mark.parametrize(
-    ("sources", "token", "text", "passage"),
+    ("sources", "token", "text", "passage", "sentence"),
     [
-        ("cells", 0, "Bob", None),
-        ("passages", 4, "Bern", "/wiki/Bob"),
-        ("all", 6, "Bern", "/wiki/Bob"),
+        ("cells", 0, "Bob", None, "Bob"),
+        ("passages", 0, "Bob", "/wiki/Bob", "Bob was born in Bern ."),
+        ("passages", 6, "He", "/wiki/Bob", "He won ."),
+        ("all", 6, "Bern", "/wiki/Bob", "Bob was born in Bern ."),
     ],
 )
-def test_a_reader_of_cells_or_passages_only(sources, token, text, passage):
+def test_a_reader_of_cells_or_passages_only(sources, token, text, passage, sentence):
     """What the reader gets, and where its answer stands."""
     read = {"pred_span": np.array([2 + token] * 2), "span_log_prob": -1.0}
     read["row_ids"] = np.array([0, 0, *[1] * 12])
@@ -133,8 +134,7 @@ def test_a_reader_of_cells_or_passages_only(sources, token, text, passage):
     pointr._sources = sources
     links = {(0, 1): ["/wiki/Bob"]}
     found = pointr.ask(table, "where?", links, {"/wiki/Bob": "Bob was born in Bern . He won ."})
-    assert (found.text, found.passage) == (text, passage)
-    assert found.sentence == ("Bob was born in Bern ." if passage else "Bob")
+    assert (found.text, found.passage, found.sentence) == (text, passage, sentence)
 
 
 class PointsAtOnes:

@@ -12,13 +12,14 @@ from mate_tf.evaluation.hybridqa_answers import official_id
 from mate_tf.pointr import readings
 from mate_tf.pointr.readings import Reading
 
-READINGS = [Reading("one", 0.5, math.log(0.2)), Reading("two", 0.3, math.log(0.9))]
+READINGS = [Reading("one", 0.5, math.log(0.4)), Reading("two", 0.4, math.log(0.6))]
 
 
 def test_policies():
     assert readings.choose(READINGS).text == "one"
     assert readings.choose(READINGS, "first").text == "one"
-    assert readings.choose(READINGS, "product").text == "two"
+    assert readings.choose(READINGS, "product").text == "two"  # of 0.2 and 0.24
+    assert READINGS[0].log_probability == pytest.approx(math.log(0.2))
     assert readings.choose(READINGS * 2, "product") is READINGS[1]  # the first of equal ones
     for policy in readings.POLICIES:
         assert readings.choose([], policy) is None

@@ -52,14 +52,6 @@ def model():
     return Model()
 
 
-@pytest.fixture(scope="session")
-def mini():
-    """The preset, as `mate-tf serve` takes it."""
-    from mate_tf.serving.predictor import Predictor
-
-    return Predictor.from_preset()
-
-
 @pytest.fixture
 def serving():
     """serving(predictor, **settings): a client of a service of its own."""

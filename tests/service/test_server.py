@@ -105,7 +105,9 @@ def program(project, tmp_path):
     return start
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)]
+)
 def test_running_requests_are_answered_and_new_ones_refused(program, number):
     with program() as server, concurrent.futures.ThreadPoolExecutor(4) as pool:
         server.ready()
@@ -179,8 +181,10 @@ def test_a_model_that_cannot_be_loaded(program, workers):
         assert sum("no model here" in line for line in own) == 1
 
 
+@pytest.mark.slow
 def test_the_command(project, tmp_path):
-    """`mate-tf serve` with the preset, asked once, ended by a signal."""
+    """`mate-tf serve` with the preset, asked once, ended by a signal; the default run asks it in
+    test_documented.py."""
     port = free_port()
     command = [sys.executable, project / "run_task_main.py", "serve", f"--port={port}"]
     with Server(command, port, tmp_path / "log") as server:

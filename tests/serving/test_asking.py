@@ -8,7 +8,6 @@ import pytest
 from mate_tf.errors import InputError
 from mate_tf.serving import asking
 from mate_tf.serving.answer import Answer, AnswerCell
-from mate_tf.serving.predictor import Predictor
 from mate_tf.serving.prepared import PreparedTable
 from mate_tf.tables.table import Table
 
@@ -24,11 +23,6 @@ def test_options(reading, options):
 def test_unknown_reading():
     with pytest.raises(InputError, match="'part' is neither 'whole' nor a dict of options"):
         asking.options_of("part")
-
-
-@pytest.fixture(scope="module")
-def mini():
-    return Predictor.from_preset("mini")
 
 
 def asked(predictor, rows, question):

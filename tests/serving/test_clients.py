@@ -123,6 +123,7 @@ def client(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_program_in_c(client, saved_model, answer, people):
     """Rows of lines and tabs in, outputs out; a request that is none ends with a message."""
     description = saved_model_pb2.SavedModel()
@@ -150,6 +151,7 @@ def test_program_in_c(client, saved_model, answer, people):
     assert float(found["probability"]) == pytest.approx(answer.probability, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_program_in_c_says_what_is_wrong(client):
     result = subprocess.run([client], capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (1, "arguments: see the head of client.c\n")

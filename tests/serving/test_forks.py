@@ -5,6 +5,10 @@ import sys
 
 import pytest
 
+from mate_tf.errors import InputError
+from mate_tf.serving import forks
+from mate_tf.serving.predictor import Predictor
+
 CODE = """
 import multiprocessing
 import mate_tf
@@ -58,6 +62,7 @@ def lines(project, tmp_path_factory):
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_a_forked_child_is_refused(lines):
     own, *refused, _ = lines
     assert own == "45"
@@ -66,20 +71,48 @@ def test_a_forked_child_is_refused(lines):
         assert "mini: was loaded before the process was forked; load it in each process" in line
 
 
+@pytest.mark.slow
 def test_a_spawned_child_loads_its_own(lines):
     assert lines[-1] == "45"
 
 
+FORKED = """
+import os
+from mate_tf.errors import InputError
+from mate_tf.serving import forks
+
+def fork():
+    pid = os.fork()
+    if not pid:
+        try:
+            forks.check("own")
+            forks.note("own")
+            forks.check("own")
+            os.write(1, b"allowed\\n")
+        except InputError as error:
+            os.write(1, f"{error}\\n".encode())
+        finally:
+            os._exit(0)
+    os.waitpid(pid, 0)
+
+fork()
+forks.note("mini")
+fork()
+forks.check("mini")
+"""
+
+
 def test_a_fork_before_a_model_is_loaded_is_allowed(run_python):
-    code = (
-        "import os\n"
-        "from mate_tf.serving import forks\n"
-        "pid = os.fork()\n"
-        "if not pid:\n"
-        "    forks.check('a')\n"
-        "    forks.note('a')\n"
-        "    forks.check('a')\n"
-        "    os._exit(0)\n"
-        "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n"
-    )
-    assert run_python(code) == "0\n"
+    """And one after it is refused, as the real models above are."""
+    allowed, refused = run_python(FORKED).splitlines()
+    assert allowed == "allowed"
+    assert refused.startswith("mini: was loaded before the process was forked; load it in each")
+
+
+def test_whatever_uses_a_model_is_refused(mini, monkeypatch):
+    table, question = {"name": ["Ann", "Bob"], "age": [31, 45]}, "how old is Bob?"
+    assert mini.ask(table, question).text == "45"
+    monkeypatch.setattr(forks, "_before", ["mini"])
+    for use in (mini.ask, mini.read, lambda *_: Predictor.from_preset()):
+        with pytest.raises(InputError, match="mini: was loaded before the process was forked"):
+            use(table, question)

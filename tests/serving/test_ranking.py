@@ -73,3 +73,19 @@ def test_selection():
                 wanted,
             )
             assert [int(count) for count in kept] == [expected[0].sum(), expected[1].sum() - 1]
+
+
+def test_a_table_that_just_fits():
+    costs = tf.ones([4, 3], tf.int32)
+    for budget, rows in ((12, 3), (11, 2)):
+        kept = ranking.select(costs, budget, False, True, 3, pruning.FEWEST_ROWS)
+        assert [int(count) for count in kept] == [3, rows]
+
+
+def test_rows_that_a_question_names():
+    """By a word that at most `NAMED_ROWS` rows have."""
+    for count, wanted in ((0, pruning.FEWEST_ROWS), (1, pruning.MOST_ROWS)):
+        texts = ["name", *["red"] * (pruning.NAMED_ROWS + count), *["blue"] * 9]
+        assert graph_ranking(texts, 1, "red?").wanted_rows == wanted
+        expected = pruning.Ranking(pruning.TableWords(texts, 1), "red?")
+        assert expected.wanted_rows == wanted

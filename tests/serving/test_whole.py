@@ -22,11 +22,6 @@ UNITS = np.arange(300) % 7 + 1
 
 
 @pytest.fixture(scope="module")
-def mini():
-    return Predictor.from_preset("mini")
-
-
-@pytest.fixture(scope="module")
 def prepared(mini):
     return mini.prepare(Table.from_rows(NAMES, ROWS))
 

@@ -99,6 +99,7 @@ def test_what_layers_have_before():
             " tree_height: 3, balancing_loss: 0.1}}}}",
             "bootstrap: {layer_width: 1, start_height: 2, attention: {name: mate_exact}}",
             "trainer.summary_interval=10,trainer.steps_per_loop=10",
+            "task: {reset_output_cls: true, init_exclude: pooler}",
         ],
     )
     first, last = bootstrap.stages(experiment)
@@ -110,6 +111,13 @@ def test_what_layers_have_before():
     assert first.experiment.trainer.layer_log_interval == 10
     assert not first.experiment.trainer.continue_steps
     assert last.experiment.trainer.continue_steps
+    # What is not taken from the checkpoint that training starts from is from the first stage on.
+    assert (first.experiment.task.reset_output_cls, first.experiment.task.init_exclude) == (
+        True,
+        "pooler",
+    )
+    assert not last.experiment.task.reset_output_cls
+    assert last.experiment.task.init_exclude == ""
     assert "steps 0 to 400 | mate_exact, tree_fine 3" in str(first)
 
 

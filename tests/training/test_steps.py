@@ -9,6 +9,7 @@ import tensorflow as tf
 from official.core import base_trainer
 
 from mate_tf.errors import InputError
+from mate_tf.layers import step_seeds
 from mate_tf.layers.framework import within_xla
 from mate_tf.models.encoder import TableEncoder
 from mate_tf.training import steps, trainer
@@ -26,16 +27,40 @@ READING, STEP, STEPS = 3.0, 1.0, 4  # seconds of the clock below
 
 def test_split_batches(toy_experiment):
     experiment = toy_experiment(
-        ACCUMULATE % (4, 32), "task: {train_data: {max_batch_tokens: 1024, curriculum_steps: 5}}"
+        ACCUMULATE % (4, 32),
+        "task: {train_data: {max_batch_tokens: 1024, curriculum_steps: 5, skip_batches: 3}}",
     )
     assert steps.batches_per_step(experiment) == 4
     data = steps.split_batches(experiment).task.train_data
     assert (data.global_batch_size, data.max_batch_tokens, data.curriculum_steps) == (8, 256, 20)
+    assert data.skip_batches == 12  # a training that resumes at step 3 has read 12 small batches
     assert experiment.task.train_data.global_batch_size == 32
     with pytest.raises(InputError, match="global_batch_size=30 is not a multiple of"):
         steps.split_batches(toy_experiment(ACCUMULATE % (4, 30)))
     other = toy_experiment("trainer.optimizer_config.optimizer.type=lamb")
     assert steps.batches_per_step(other) == 1
+
+
+def test_each_batch_of_each_step_has_a_seed_of_its_own(toy_experiment, monkeypatch):
+    """That of its number since the begin, so also in a training that resumes at step 2."""
+
+    def train_on_a_batch(self, iterator):
+        seeds.append(tuple(step_seeds.draw().numpy()))
+        self.global_step.assign_add(1)
+
+    monkeypatch.setattr(base_trainer.Trainer, "train_step", train_on_a_batch)
+    config, found = toy_experiment(ACCUMULATE % (3, 6)), []
+    for first in (0, 2):
+        step, seeds = tf.Variable(first, dtype=tf.int64), []
+        for _ in range(first, 4):
+            steps.StepTrainer.train_step(
+                types.SimpleNamespace(config=config, global_step=step), iterator=None
+            )
+        assert step.numpy() == 4
+        found.append(seeds)
+    whole, resumed = found
+    assert len(set(whole)) == 4 * 3
+    assert resumed == whole[2 * 3 :]
 
 
 def test_two_batches_train_as_one(toy_experiment, large_steps, tmp_path, capsys):

@@ -18,6 +18,8 @@ def test_pruning_takes_the_least_important_pairs_of_each_head():
         assert random.sum(axis=(1, 2)).tolist() == mask.sum(axis=(1, 2)).tolist()
         assert mask_pruning.sparsity(random) == pytest.approx(share)
         assert share in (0.0, 1.0) or (random[0] != random[1]).any()
+    # 2.7 of 9 pairs are rounded to 3.
+    assert mask_pruning.prune(importance[:, :3, :3], 0.3).sum(axis=(1, 2)).tolist() == [6] * 3
     with pytest.raises(InputError, match="between 0 and 1, not"):
         mask_pruning.prune(importance, 1.5)
     with pytest.raises(InputError, match=r"\[heads, n, n\], not \[10, 10\]"):

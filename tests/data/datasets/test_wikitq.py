@@ -9,6 +9,7 @@ import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pandas._libs.parsers import STR_NA_VALUES
 
 from mate_tf.data import interactions
 from mate_tf.data.datasets import wikitq
@@ -173,6 +174,14 @@ def test_cells_as_the_reference_makes_them_or_as_they_are(dataset):
     original = wikitq.read_table(path, original_cells=True)
     assert original.columns == ("Name", "Points", "")
     assert original.rows[1] == ('Bob \\ "Ö" [1]', "", "N/A")
+
+
+def test_missing_cells_are_those_of_pandas(tmp_path):
+    path, texts = tmp_path / "1.csv", [*sorted(STR_NA_VALUES), "-", "nil", "none"]
+    path.write_text("\n".join(["number,text", *(f"{n},{text}" for n, text in enumerate(texts))]))
+    missing = STR_NA_VALUES - {"None"}  # that one came with version 2
+    found = [row[1] for row in wikitq.read_table(path).rows]
+    assert [text == "nan" for text in found] == [text in missing for text in texts]
 
 
 def test_an_answer_in_several_cells_is_learnt_from_in_no_file_but_tested_in_others(dataset):
