@@ -128,5 +128,5 @@ def test_configs_differ_by_options():
 
 
 def test_unregistered_variant():
-    with pytest.raises(InputError, match="known: bigbird, full, kernel, learned_mask"):
+    with pytest.raises(InputError, match="did you mean 'full'"):
         attention.get("fulll")
