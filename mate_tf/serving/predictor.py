@@ -1,6 +1,7 @@
 """Answers questions about tables with a trained model."""
 
 import copy
+import functools
 import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -136,7 +137,10 @@ class Predictor:
             raise InputError(f"float32_margin={float32_margin} is not between 0 and 1")
         found, model, part = source.find(folder_or_name), None, options_of(reading)
         if engine != served.TENSORFLOW and attention is None and task is None:
-            model = served.load_preset(found, precision, max_seq_length, part, float32_margin)
+            build = functools.partial(presets.keras_model, found, precision, max_seq_length)
+            model = served.load_preset(
+                found, build, precision, max_seq_length, part, float32_margin
+            )
         if model is None:
             from mate_tf.serving import pretrained  # imports TensorFlow
 

@@ -7,7 +7,7 @@ installed. `serving.saving` writes such folders.
 import pathlib
 
 from mate_tf.errors import InputError
-from mate_tf.serving.source import Kind
+from mate_tf.serving.source import Kind, Source
 
 DEFAULT = "mini"
 """The preset that --mode=ask uses without another model."""
@@ -34,3 +34,11 @@ def find(name: str) -> str:
             return str(folder / name)
     known = ", ".join(names()) or "none"
     raise InputError(f"no preset {name!r} comes with this mate-tf; there is {known}")
+
+
+def keras_model(source: Source, precision: str | None, max_seq_length: int | None):
+    """Loads a preset as a `TableClassifier`; the arguments are those of `from_pretrained`."""
+    from mate_tf.serving import configurations, pretrained  # they import TensorFlow
+
+    found = configurations.read(source)
+    return pretrained.build(pretrained.configured(found, None, precision, max_seq_length))

@@ -1,4 +1,4 @@
-"""What a `Predictor` writes: presets, Hugging Face's format, SavedModels, and models on the hub.
+"""Writes the model of a `Predictor`: presets, Hugging Face's format, SavedModels, to the hub.
 
 A preset is a folder with config.yaml (task, conversion, model and precision), vocab.txt,
 model.safetensors with the reference's names of variables, README.md, its model card, and

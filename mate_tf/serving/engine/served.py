@@ -130,6 +130,7 @@ def load_export(
 
 def load_preset(
     source: Source,
+    build: Callable,
     precision: str | None = None,
     max_seq_length: int | None = None,
     reading: dict[str, bool] | None = None,
@@ -139,6 +140,7 @@ def load_preset(
 
     Args:
         source: its folder.
+        build: function that returns the same model as a `TableClassifier`.
         precision, max_seq_length, reading, float32_margin: see `Predictor.from_pretrained`.
 
     Raises:
@@ -148,7 +150,7 @@ def load_preset(
     found = loading.find(source)
     if found is None:
         return None
-    given, precision = precision, precision or found.precision or "float32"
+    precision = precision or found.precision
     if precision == "auto":
         precision = "bfloat16" if has_bfloat16() else "float32"
     if unsupported(found.config, precision) is not None:
@@ -159,12 +161,6 @@ def load_preset(
         return None  # an error or a warning there
 
     weights = found.weights()
-
-    def build():
-        from mate_tf.serving import configurations, pretrained  # they import TensorFlow
-
-        own = configurations.read(source)
-        return pretrained.build(pretrained.configured(own, None, given, max_seq_length))
 
     def served(precision):
         return EngineServed(config, weights, converter, (), build, precision)
