@@ -215,24 +215,21 @@ class LinearDecayWithWarmup(keras.optimizers.schedules.LearningRateSchedule):
         decay_steps: step at which the rate is 0.
         warmup_ratio: share of `decay_steps` that is warm-up.
         warmup_steps: length of the warm-up in steps; negative: `warmup_ratio` applies.
-
-    Raises:
-        InputError: if `decay_steps` is below 1, as in a config that nobody has resolved.
     """
 
     def __init__(self, initial_learning_rate, decay_steps, warmup_ratio=0.0, warmup_steps=-1):
         super().__init__()
-        if decay_steps < 1:
-            raise InputError(
-                f"learning_rate.bert.decay_steps={decay_steps}: must be 1 or more; outside of "
-                "mate-tf's own trainer it is given, as many as trainer.train_steps"
-            )
         if warmup_steps < 0:
             warmup_steps = int(decay_steps * warmup_ratio)
         self._initial, self._decay_steps = initial_learning_rate, decay_steps
         self._warmup_steps = warmup_steps
 
     def __call__(self, step):
+        if self._decay_steps < 1:  # as in a config that nobody has resolved
+            raise InputError(
+                f"learning_rate.bert.decay_steps={self._decay_steps}: must be 1 or more; outside "
+                "of mate-tf's own trainer it is given, as many as trainer.train_steps"
+            )
         step = tf.cast(step, tf.float32)
         decayed = self._initial * tf.maximum(1.0 - step / self._decay_steps, 0.0)
         if not self._warmup_steps:

@@ -88,7 +88,7 @@ def test_learning_rate():
 def test_a_schedule_that_nobody_has_resolved():
     """As in tf-models' own program, which does not know mate-tf's defaults."""
     with pytest.raises(InputError, match=r"^learning_rate.bert.decay_steps=0: must be 1 or more"):
-        build({"initial_learning_rate": 0.1})
+        optimizers.LinearDecayWithWarmup(0.1, decay_steps=0)(1)
 
 
 def test_tf_models_types_remain():
