@@ -6,6 +6,7 @@ import tensorflow as tf
 from official.modeling.hyperparams import base_config
 
 from mate_tf import values
+from mate_tf.errors import InputError
 from mate_tf.layers.framework import keras
 
 _PACKAGE = "mate_tf"
@@ -13,6 +14,12 @@ _PACKAGE = "mate_tf"
 
 class ConfiguredModel(keras.Model):
     """A Keras model that is built from a config, and serialized as it.
+
+    Models with labels compute their own loss, "total_loss" of their outputs. So `compile` takes an
+    optimizer and no loss, and `fit` and `evaluate` a data set of features with labels:
+
+        model.compile(optimizer)
+        model.fit(dataset)
 
     Autocast is off: in bfloat16 it would turn a numeric value of 1959 in the features into 1960.
 
@@ -60,6 +67,33 @@ class ConfiguredModel(keras.Model):
         """Variables that are not trained, with the frozen ones."""
         frozen = [v for v in super().trainable_weights if id(v) in self._frozen]
         return frozen + super().non_trainable_weights
+
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None):
+        """Computes the loss of a batch for Keras's `fit` and `evaluate`.
+
+        Args:
+            x: the features. All others are only for a model that was compiled with a loss.
+            y: labels that are not among the features.
+            y_pred: the outputs.
+            sample_weight: see `keras.Model`.
+
+        Returns:
+            <float32>[], what the tasks minimize: the outputs' total_loss and the losses of layers,
+            divided by the number of replicas, over which gradients are summed. Keras reports the
+            mean over the batches as "loss".
+
+        Raises:
+            InputError: if the outputs have no total_loss.
+        """
+        if self.loss:
+            return super().compute_loss(x, y, y_pred, sample_weight)
+        if "total_loss" not in y_pred:
+            raise InputError(
+                f"{self.name}: without a loss in compile(), the features that fit() gets have all "
+                "labels of the model among them"
+            )
+        losses = [y_pred["total_loss"], *self.losses]
+        return self.compiled_loss(None, y_pred, regularization_losses=losses)
 
     def checkpoint_variables(self) -> dict[str, tf.Variable]:
         """Returns name in TF1 checkpoints of BERT and TAPAS -> variable."""

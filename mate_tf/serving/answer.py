@@ -72,6 +72,23 @@ class Answer:
         without = dataclasses.replace(self, table=None)
         return {name: each for name, each in dataclasses.asdict(without).items() if name != "table"}
 
+    def to_huggingface(self) -> dict:
+        """Returns the dict that transformers' table-question-answering pipeline gives for TAPAS.
+
+        Returns:
+            coordinates and cells: (row, column) and text of each cell. aggregator: the operation.
+            answer: the texts, separated by commas, behind the operation if there is one, as in
+            "SUM > 3, 4"; the result is not in it. Without cells the text of this answer.
+        """
+        cells = [cell.text for cell in self.cells]
+        operation = "" if self.aggregation == execution.NONE else f"{self.aggregation} > "
+        return {
+            "answer": operation + ", ".join(cells) if cells else self.text,
+            "coordinates": self.coordinates,
+            "cells": cells,
+            "aggregator": self.aggregation,
+        }
+
     def to_markdown(self) -> str:
         """Returns the answer in words and, below it, the table with its cells in bold."""
         lines = [notes.in_words(self), *(f"note: {note}" for note in self.notes)]

@@ -81,7 +81,7 @@ def _huggingface(source: Source, task: str | None) -> Pretrained:
     model = ClassifierConfig.from_huggingface(config)
     task = task or source.task
     class_names = _class_names(config, model.num_classification_labels, task)
-    task = task or _task_of_heads(model)
+    task = task or task_of_heads(model)
     tokenizer_file = source.file("tokenizer_config.json")
     tokenizer = read_json_object(tokenizer_file) if tokenizer_file else {}
     if tokenizer.get("do_lower_case") is False:
@@ -105,7 +105,7 @@ def _tapas(source: Source, task: str | None) -> Pretrained:
     settings = source.file("tapas_config.json")
     if settings:
         model = ClassifierConfig.from_tapas(bert_config, **read_json_object(settings))
-        task = task or _task_of_heads(model)
+        task = task or task_of_heads(model)
     elif task:
         encoder = EncoderConfig.from_tapas(
             bert_config, reset_position_index_per_cell=source.resets_positions
@@ -161,7 +161,8 @@ def _check_task(source: Source, task: str) -> None:
         raise InputError(f"{source.name}: task {task} answers no questions about tables")
 
 
-def _task_of_heads(model: ClassifierConfig) -> str:
+def task_of_heads(model: ClassifierConfig) -> str:
+    """Returns the name of a task whose models have such heads."""
     if model.num_classification_labels:
         return "TABFACT"
     return "WTQ" if model.num_aggregation_labels else "SQA"

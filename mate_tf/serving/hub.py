@@ -16,6 +16,7 @@ _WEIGHTS = (
 
 _OTHERS = (
     "config.json",
+    "config.yaml",
     "vocab.txt",
     "tokenizer.json",
     "tokenizer_config.json",

@@ -1,7 +1,6 @@
 """Answers questions about tables with a trained model."""
 
 import copy
-import dataclasses
 import functools
 import os
 from collections.abc import Iterable, Sequence
@@ -9,14 +8,12 @@ from typing import TYPE_CHECKING
 
 from mate_tf.errors import InputError
 from mate_tf.evaluation.calibration import Calibration
-from mate_tf.files import paths
-from mate_tf.serving import confidence, exported, forks, prepared, presets, source
+from mate_tf.serving import confidence, exported, forks, prepared, presets, saving, source
 from mate_tf.serving.answer import Answer, AnswerCell
 from mate_tf.serving.asking import WHOLE, Asking, options_of
 from mate_tf.serving.engine import served
 from mate_tf.serving.prepared import PreparedTable
 from mate_tf.serving.read_part import ReadPart
-from mate_tf.tables.conversion import READING_OPTIONS
 from mate_tf.tables.table import Table
 
 if TYPE_CHECKING:  # they import TensorFlow
@@ -82,6 +79,7 @@ class Predictor:
         reading: str | dict[str, bool] = WHOLE,
     ) -> None:
         self._model, self._name, self.calibration = model, str(name), calibration
+        self._source = self._task = None
         forks.note(self._name)
         self._reads_whole = not isinstance(reading, dict)
 
@@ -139,7 +137,7 @@ class Predictor:
             raise InputError(f"float32_margin={float32_margin} is not between 0 and 1")
         found, model, part = source.find(folder_or_name), None, options_of(reading)
         if engine != served.TENSORFLOW and attention is None and task is None:
-            build = functools.partial(_keras_model, found, precision, max_seq_length)
+            build = functools.partial(presets.keras_model, found, precision, max_seq_length)
             model = served.load_preset(
                 found, build, precision, max_seq_length, part, float32_margin
             )
@@ -152,6 +150,7 @@ class Predictor:
         predictor = cls.__new__(cls)
         fitted = None if attention else confidence.of_source(found)
         predictor._set(model, found.name, fitted, reading)
+        predictor._source, predictor._task = found, task
         return predictor
 
     @classmethod
@@ -314,13 +313,50 @@ class Predictor:
         Raises:
             InputError: the model has something that Hugging Face's TAPAS has not, or is an export.
         """
-        from mate_tf import checkpoints
+        saving.huggingface(self._trained(), folder)
 
-        checkpoints.save_huggingface(
-            self._keras_model(), folder, self._model.converter.vocab_file, self._model.class_names
-        )
-        if self.calibration is not None:
-            confidence.write(folder, dataclasses.replace(self.calibration, weights=""))
+    def save_preset(
+        self, folder: str | os.PathLike, license: str = "unknown", dtype: str | None = None
+    ) -> None:
+        """Writes a folder that `from_pretrained` reads: weights, settings, vocabulary, calibration.
+
+        It has all of the model, with the attention, length and precision that it was loaded with
+        ("int8" is chosen when it is loaded), and a model card, unless the folder has one.
+
+        Args:
+            folder: a local folder; an earlier preset in it is replaced.
+            license: licence of the weights for the model card, as the hub names it.
+            dtype: "float32" or "bfloat16", of the weights in the file; None: bfloat16 if that has
+                their exact values.
+
+        Raises:
+            InputError: the folder has something else in it, or the model is an export.
+        """
+        saving.preset(self._trained(), folder, license, dtype)
+
+    def push_to_hub(
+        self,
+        name: str,
+        license: str = "unknown",
+        private: bool | None = None,
+        token: str | None = None,
+    ) -> str:
+        """Writes the files of `save_preset` to the Hugging Face hub; needs the extra `hub`.
+
+        Args:
+            name: owner and name of the model there, which is made if it does not exist. Its model
+                card stays.
+            license: as for `save_preset`.
+            private: whether a new model is private; None: as the owner has it.
+            token: token of the hub; None: that of huggingface_hub (HF_TOKEN).
+
+        Returns:
+            the name, for `from_pretrained`.
+
+        Raises:
+            InputError: the hub refuses it or cannot be reached, or the model is an export.
+        """
+        return saving.push(self._trained(), name, license, private, token)
 
     def export(self, folder: str | os.PathLike) -> str:
         """Writes the model as a SavedModel (`mate_tf.serving.export`); returns the folder.
@@ -328,26 +364,10 @@ class Predictor:
         Raises:
             InputError: the folder has something else in it, or the model is an export.
         """
-        from mate_tf.serving import export
+        return saving.export(self._trained(), folder)
 
-        paths.check_no_pattern(folder, os.fspath(folder))
-        return export.export(
-            self._keras_model(),
-            os.fspath(folder),
-            self._model.converter.vocab_file,
-            dataclasses.asdict(self._model.converter.config),
-            self._model.class_names,
-            calibration=self.calibration,
-            reading={name: getattr(self._model.converter.config, name) for name in READING_OPTIONS},
-        )
-
-    def _keras_model(self):
-        if self._model.keras_model is None:
-            raise InputError(
-                f"{self._name}: is an export, which is not saved again; give the folder of its "
-                "weights to Predictor.from_pretrained"
-            )
-        return self._model.keras_model
+    def _trained(self) -> saving.Trained:
+        return saving.Trained(self._name, self._model, self.calibration, self._source, self._task)
 
     def example(
         self, table: Table, question: str, previous: Answer | None = None
@@ -373,11 +393,3 @@ class Predictor:
         forks.check(self._name)
         asking = Asking(self._model, self.calibration, batch_size, self._reads_whole)
         return asking.answers(pairs, previous)
-
-
-def _keras_model(found, precision, max_seq_length):
-    """Returns a preset as a `TableClassifier`."""
-    from mate_tf.serving import configurations, pretrained  # they import TensorFlow
-
-    given = configurations.read(found)
-    return pretrained.build(pretrained.configured(given, None, precision, max_seq_length))

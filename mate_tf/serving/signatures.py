@@ -150,10 +150,7 @@ class ServingModule(tf.Module):
             InvalidArgumentError: if the three arguments have different batch sizes, or header and
                 cells different numbers of columns.
         """
-        question, header, cells = (
-            tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="ignore")
-            for texts in serving.table_reader.checked(question, header, cells)
-        )
+        question, header, cells = serving.table_reader.checked(question, header, cells)
         features, values, read = self._reader(question, header, cells)
         outputs = self._answers(features)
         selected = read.of_table(outputs["selected"])

@@ -36,10 +36,13 @@ class Read(NamedTuple):
     Attributes:
         rows: <int32>[batch, rows], number of each data row; 0 for rows that are not read.
         columns: <int32>[batch, columns], number of each column; 0 for those that are not read.
+        tokens: <int32>[batch, seq, 2], row and column in the table of each token, from 1. Row 0 is
+            the header, column 0 the question and the padding.
     """
 
     rows: tf.Tensor
     columns: tf.Tensor
+    tokens: tf.Tensor
 
     def of_table(self, values):
         """Returns values of the cells that are read as values of all cells.
@@ -53,6 +56,20 @@ class Read(NamedTuple):
         values = tf.pad(values, [[0, 0], [1, 0], [1, 0]])
         values = tf.gather(values, self.rows, axis=1, batch_dims=1)
         return tf.gather(values, self.columns, axis=2, batch_dims=1)
+
+    def of_tokens(self, values, outside=0):
+        """Returns values of all data cells as values of tokens.
+
+        Args:
+            values: <dtype>[batch, rows, columns].
+            outside: value of tokens outside the data cells.
+
+        Returns:
+            <dtype>[batch, seq].
+        """
+        outside = tf.cast(outside, values.dtype)
+        padded = tf.pad(values, [[0, 0], [1, 0], [1, 0]], constant_values=outside)
+        return tf.gather_nd(padded, self.tokens, batch_dims=1)
 
 
 class TableReader(tf.Module):
@@ -91,7 +108,7 @@ class TableReader(tf.Module):
         present = in_rows[:, :, tf.newaxis] & in_header[:, tf.newaxis]
         question = numeric.normalize(question)
         values = numeric.ColumnValues(cells, present)
-        sequences, read = self._sequences(
+        (ids, mask, segments), read = self._sequences(
             question,
             tf.zeros_like(header) if self._config.strip_column_names else header,
             cells,
@@ -101,24 +118,22 @@ class TableReader(tf.Module):
         ranks, inverse_ranks = values.ranks()
         relations = values.relations(numeric.find_all(question))
         if self._shared_words is None:
-            marks = tf.zeros_like(sequences[0])
+            marks = tf.zeros_like(ids)
         else:
-            marks = self._shared_words(*sequences[:3])
+            marks = self._shared_words(ids, mask, segments)
         features = {
-            "input_ids": sequences[0],
-            "input_mask": sequences[1],
-            "segment_ids": sequences[2],
-            "column_ids": _renumbered(sequences[3], read.columns),
-            "row_ids": _renumbered(sequences[4], read.rows),
+            "input_ids": ids,
+            "input_mask": mask,
+            "segment_ids": segments,
+            "column_ids": _renumbered(read.tokens[..., 1], read.columns),
+            "row_ids": _renumbered(read.tokens[..., 0], read.rows),
             "prev_label_ids": marks,
-            "column_ranks": _of_tokens(ranks, sequences),
-            "inv_column_ranks": _of_tokens(inverse_ranks, sequences),
-            "numeric_relations": _of_tokens(relations, sequences),
+            "column_ranks": read.of_tokens(ranks),
+            "inv_column_ranks": read.of_tokens(inverse_ranks),
+            "numeric_relations": read.of_tokens(relations),
         }
-        # A batch of no questions has length 1, since models read the first token.
-        length = tf.maximum(tf.reduce_max(tf.reduce_sum(sequences[1], axis=1)), 1)
         names = feature_names.names(feature_names.MODEL_INPUTS)
-        return {name: features[name][:, :length] for name in names}, values, read
+        return {name: features[name] for name in names}, values, read
 
     def _sequences(self, question, header, cells, num_rows, num_columns):
         """Linearizes a batch.
@@ -131,8 +146,7 @@ class TableReader(tf.Module):
             num_columns: <int32>[batch], columns of each table.
 
         Returns:
-            list of five <int32>[batch, max_length]: input ids, input mask, segment ids, and columns
-            and rows of the table, from 1.
+            list of three <int32>[batch, seq]: input ids, input mask and segment ids.
             `Read`.
         """
         batch, rows, columns = tf.unstack(tf.shape(cells))
@@ -169,9 +183,13 @@ class TableReader(tf.Module):
         kept = tf.RaggedTensorSpec([None], tf.bool, ragged_rank=0)
         spec = tf.TensorSpec([5, self._max_length], tf.int32), kept, kept
         found, in_rows, in_columns = tf.map_fn(one, tf.range(batch), fn_output_signature=spec)
-        return tf.unstack(found, axis=1), Read(
+        # A batch of no questions has length 1, since models read the first token.
+        length = tf.maximum(tf.reduce_max(tf.reduce_sum(found[:, 1], axis=1)), 1)
+        *sequences, of_columns, of_rows = tf.unstack(found[:, :, :length], axis=1)
+        return sequences, Read(
             _numbers(in_rows.to_tensor(shape=tf.stack([batch, rows]))),
             _numbers(in_columns.to_tensor(shape=tf.stack([batch, columns]))),
+            tf.stack([of_rows, of_columns], axis=-1),
         )
 
     def _sequence(self, question, cells, shape, ranked):
@@ -241,7 +259,7 @@ class TableReader(tf.Module):
 
 
 def checked(question, header, cells):
-    """Checks the shapes of a request when the graph runs.
+    """Checks the shapes of questions and tables when the graph runs, and drops invalid bytes.
 
     Args:
         question: <string>[batch].
@@ -249,7 +267,7 @@ def checked(question, header, cells):
         cells: <string>[batch, rows, columns].
 
     Returns:
-        The three arguments.
+        The three arguments, without bytes that are not UTF-8.
 
     Raises:
         InvalidArgumentError: if batch sizes or numbers of columns differ.
@@ -269,7 +287,10 @@ def checked(question, header, cells):
             for values, axis, size, message in checks
         ]
     ):
-        return tf.identity(question), tf.identity(header), tf.identity(cells)
+        return tuple(
+            tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="ignore")
+            for texts in (question, header, cells)
+        )
 
 
 def _of_rank(values, rank, name):
@@ -280,21 +301,6 @@ def _of_rank(values, rank, name):
         input=values, shape=tf.TensorShape(None), name=f"given_{name}"
     )
     return tf.ensure_shape(values, [None] * rank)
-
-
-def _of_tokens(values, sequences):
-    """Gathers values of cells for tokens.
-
-    Args:
-        values: <int32>[batch, rows, columns], of data cells.
-        sequences: result of `_sequences`.
-
-    Returns:
-        <int32>[batch, seq], 0 for tokens outside the data cells.
-    """
-    *_, columns, rows = sequences
-    padded = tf.pad(values, [[0, 0], [1, 0], [1, 0]])
-    return tf.gather_nd(padded, tf.stack([rows, columns], axis=-1), batch_dims=1)
 
 
 def _row_and_column(cells, num_columns):

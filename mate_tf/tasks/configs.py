@@ -18,6 +18,7 @@ from official.modeling.optimization.configs import optimization_config, optimize
 from mate_tf.attention import AttentionConfig
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.tables.conversion import ConversionConfig as conversion_options
+from mate_tf.tasks import registry
 from mate_tf.tasks.optimizers import PATTERNS  # the import registers `bert_adamw` and `bert`
 
 _Conversion = dataclasses.make_dataclass(
@@ -120,6 +121,10 @@ class TableTaskConfig(config_definitions.TaskConfig):
         default_factory=lambda: TableDataConfig(is_training=True)
     )
     validation_data: TableDataConfig = dataclasses.field(default_factory=TableDataConfig)
+
+
+# tf-models' `task_factory.get_task` asks the config for its task. Subclasses inherit this.
+base_config.bind(TableTaskConfig)(registry.create)
 
 
 @dataclasses.dataclass

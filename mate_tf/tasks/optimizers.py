@@ -225,6 +225,11 @@ class LinearDecayWithWarmup(keras.optimizers.schedules.LearningRateSchedule):
         self._warmup_steps = warmup_steps
 
     def __call__(self, step):
+        if self._decay_steps < 1:  # as in a config that nobody has resolved
+            raise InputError(
+                f"learning_rate.bert.decay_steps={self._decay_steps}: must be 1 or more; outside "
+                "of mate-tf's own trainer it is given, as many as trainer.train_steps"
+            )
         step = tf.cast(step, tf.float32)
         decayed = self._initial * tf.maximum(1.0 - step / self._decay_steps, 0.0)
         if not self._warmup_steps:

@@ -75,9 +75,19 @@ def experiment(name: str):
     return get(name).experiment()
 
 
-def create(config):
-    """Builds the task that a config, a `TableTaskConfig`, describes."""
-    return get(config.name)(config)
+def create(config, **kwargs):
+    """Builds the task that a config, a `TableTaskConfig`, describes.
+
+    tf-models' task factory calls this for such a config (`tasks.configs`).
+
+    Args:
+        config: the config; `name` is the task's.
+        **kwargs: arguments of tf-models' `Task`, such as `logging_dir`.
+
+    Raises:
+        InputError: if there is no task of that name.
+    """
+    return get(config.name)(config, **kwargs)
 
 
 for _name in _MODULE_OF:

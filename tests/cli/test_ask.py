@@ -6,6 +6,7 @@ import pytest
 
 from mate_tf.cli import ask
 from mate_tf.serving import presets
+from mate_tf.serving.predictor import Predictor
 from mate_tf.tables.given import read_table
 
 pytestmark = pytest.mark.usefixtures("loaded_once")
@@ -137,7 +138,7 @@ def test_without_a_model_it_is_the_preset(
     command, refused, trained_model, table, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(presets, "FOLDERS", (tmp_path,))
-    presets.save(trained_model, tmp_path / presets.DEFAULT)
+    Predictor.from_pretrained(trained_model).save_preset(tmp_path / presets.DEFAULT)
     asked = ("ask", table, "who is 41?", "--format=json")
     assert command(*asked) == command(*asked, f"--init_checkpoint={tmp_path / presets.DEFAULT}")
     # A model that is named is never replaced.

@@ -6,8 +6,8 @@ import socket
 import pytest
 
 from mate_tf.cli import checks, flags
-from mate_tf.serving import presets
-from mate_tf.serving.source import Kind
+from mate_tf.serving import presets, saving
+from mate_tf.serving.source import WEIGHTS, Kind
 
 FIND = importlib.util.find_spec
 
@@ -63,7 +63,7 @@ def test_without_a_model_it_is_the_preset(tmp_path, monkeypatch):
     monkeypatch.setattr(presets, "FOLDERS", (tmp_path,))
     folder = tmp_path / presets.DEFAULT
     folder.mkdir()
-    for name in (Kind.PRESET.value, presets.WEIGHTS, presets.VOCABULARY):
+    for name in (Kind.PRESET.value, WEIGHTS, saving.VOCABULARY):
         (folder / name).touch()
     given = flags.FLAGS
     given(["mate-tf", "--mode=demo"])

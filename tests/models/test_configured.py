@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import numpy as np
+import pytest
 import tensorflow as tf
 from official.modeling.hyperparams import base_config
 
@@ -53,6 +55,14 @@ def test_frozen_variables_are_kept_apart():
     assert {id(v) for v in model.variables} == everything
     model.freeze([])
     assert len(model.trainable_weights) == 4
+
+
+def test_a_loss_of_the_user_replaces_the_own():
+    model = Model(Config())
+    model.compile(keras.optimizers.SGD(0.1), loss="mse", run_eagerly=True)
+    x, y = np.ones([2, 2], np.float32), np.zeros([2, 3], np.float32)
+    expected = float(tf.reduce_mean(tf.square(model(x))))
+    assert model.fit(x, y, verbose=0).history["loss"] == [pytest.approx(expected)]
 
 
 def test_numbers_are_not_cast(bfloat16):

@@ -6,6 +6,7 @@ import tensorflow as tf
 from official.modeling import optimization
 
 from mate_tf.checkpoints import names
+from mate_tf.errors import InputError
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
 from mate_tf.models.pretrainer import PretrainerConfig, TablePretrainer
 from mate_tf.tasks import configs, optimizers
@@ -98,6 +99,12 @@ def test_learning_rate():
     # A share of 3.8 steps is rounded down.
     by_ratio = optimizers.LinearDecayWithWarmup(0.1, decay_steps=20, warmup_ratio=0.19)
     assert by_ratio.get_config() == rate.get_config()
+
+
+def test_a_schedule_that_nobody_has_resolved():
+    """As in tf-models' own program, which does not know mate-tf's defaults."""
+    with pytest.raises(InputError, match=r"^learning_rate.bert.decay_steps=0: must be 1 or more"):
+        optimizers.LinearDecayWithWarmup(0.1, decay_steps=0)(1)
 
 
 def test_tf_models_types_remain():

@@ -4,7 +4,7 @@ import dataclasses
 import functools
 
 import pytest
-from official.core import exp_factory
+from official.core import exp_factory, task_factory
 
 from mate_tf import tasks
 from mate_tf.data.features import TOKEN_TYPES
@@ -27,8 +27,9 @@ def test_each_experiment_is_known_to_tf_models(name):
     experiment = exp_factory.get_exp_config(f"mate_tf/{name}")
     assert experiment.as_dict() == tasks.experiment(name).as_dict()
     assert experiment.task.name == name
-    task = tasks.create(experiment.task)
-    assert isinstance(task, tasks.get(name))
+    task = task_factory.get_task(experiment.task, logging_dir="logs")
+    assert type(task) is tasks.get(name)
+    assert (task.task_config, task.logging_dir) == (experiment.task, "logs")
     assert {"train", "dev"} <= set(task.splits)
     assert set(task.subsets.values()) <= set(task.splits)
 

@@ -15,6 +15,7 @@ from mate_tf.serving.source import Kind, Source
 from mate_tf.tables.conversion import ConversionConfig
 
 _ROW_TYPE = 2  # number of the row ids among the token types
+_PRECISIONS = ("float32", "bfloat16")
 _TYPES = {"F32": "<f4", "F16": "<f2", "F64": "<f8"}
 
 
@@ -27,12 +28,14 @@ class Found:
         config: fields of its `ClassifierConfig`, as JSON values.
         conversion: how its examples are made.
         vocab_file: WordPiece vocabulary.
+        precision: "float32" or "bfloat16", which it computes in unless another one is asked for.
     """
 
     source: Source
     config: Mapping[str, Any]
     conversion: ConversionConfig
     vocab_file: str
+    precision: str = "float32"
 
     def fitting(self, max_seq_length: int | None) -> tuple[Mapping[str, Any], ConversionConfig]:
         """Returns config and conversion for tables that need not fit whole.
@@ -93,15 +96,19 @@ def find(found: Source) -> Found | None:
     from mate_tf.files.yaml_files import read_yaml
 
     try:
-        task = read_yaml(found.file(Kind.PRESET.value))["task"]
+        content = read_yaml(found.file(Kind.PRESET.value))
+        task = content["task"]
         config = task["model"]
+        precision = content.get("runtime", {}).get("mixed_precision_dtype", "float32")
         conversion = ConversionConfig(**task["conversion"])
         if set(task) != {"name", "conversion", "model"} or config["num_classification_labels"]:
             return None
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, AttributeError):
         return None
     vocab_file = found.file(*source.VOCABULARY_FILES)
-    return vocab_file and Found(found, config, conversion, vocab_file)
+    if precision not in _PRECISIONS or vocab_file is None:
+        return None
+    return Found(found, config, conversion, vocab_file, precision)
 
 
 def _needed(config: Mapping[str, Any]) -> list[str]:

@@ -150,7 +150,7 @@ def load_preset(
     found = loading.find(source)
     if found is None:
         return None
-    precision = precision or "float32"
+    precision = precision or found.precision
     if precision == "auto":
         precision = "bfloat16" if has_bfloat16() else "float32"
     if unsupported(found.config, precision) is not None:
