@@ -173,9 +173,9 @@ TRAVERSAL = {
     )
 }
 OTHER = {
-    "a run by name": (post("/gradio_api/run/ask"), REFUSED | {500}),  # as gradio says it
+    "a run by name": (post("/gradio_api/run/ask"), REFUSED),
     "a call by name": (post("/gradio_api/call/ask"), REFUSED),
-    "a run by number": (post("/gradio_api/run/predict"), REFUSED | {500}),
+    "a run by number": (post("/gradio_api/run/predict"), REFUSED),
     "a component's function": (
         post(
             "/gradio_api/component_server",
