@@ -191,7 +191,7 @@ def check_port(host: str, port: int) -> None:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
-        except (OSError, UnicodeError) as error:
+        except (OSError, UnicodeError, TypeError) as error:  # a NUL is a TypeError
             reason = getattr(error, "strerror", None) or error
             in_use = getattr(error, "errno", None) in (errno.EADDRINUSE, errno.EACCES)
             flag = f"--port={port}" if in_use else f"--host={host}"

@@ -3,6 +3,7 @@
 Needs the extra `demo`. There is no model behind the page: no attack gets as far as a question.
 """
 
+import collections
 import contextlib
 import functools
 import json
@@ -243,6 +244,38 @@ def test_an_attack(target, name):
     assert b"evil" not in head.lower()
     assert b"Traceback" not in answer
     assert b"ccess-control-allow-origin" not in head.lower()
+
+
+def forged_events():
+    """Yields path and body of requests that the page does not send."""
+    paths = (JOIN, *(f"/gradio_api/{path}" for path in ("run/predict", "api/predict", "run/ask")))
+    paths += tuple(f"/gradio_api/{path}" for path in ("call/ask", "call/v2/ask", "cancel", "reset"))
+    paths += ("/gradio_api/component_server", "/gradio_api/stream/a", "/gradio_api/stream/a/close")
+    numbers = (0, 3, -1, 10**6, 2**70, 1.5, "0", None, [], {"a": 1}, True)
+    own = {"session_hash": "a", "event_id": "b", "trigger_id": 1, "simple_format": True}
+    for path in paths:
+        for number in numbers:
+            yield path, {"data": [], "fn_index": number} | own
+            yield path, {"data": [None] * 9, "fn_index": number, "session_hash": None}
+        for data in (None, 3, "x", {}, [[]], [{"path": "/etc/passwd"}], [3] * 1000):
+            yield path, {"data": data, "fn_index": 0, "session_hash": "a"}
+            yield path, {"data": data, "fn_index": 5, "event_data": data}
+        for body in ([], 3, None, "x", {}, {"session_hash": ["a"]}, {"component_id": "x"}):
+            yield path, body
+
+
+def test_forged_events(target, capsys):
+    """They are refused, or end as an event that fails; that the server fails is said of none."""
+    statuses = collections.Counter()
+    for path, body in forged_events():
+        answer = target.send(post(path, body=json.dumps(body).encode())(target))
+        status = int(answer.split()[1])
+        assert 200 <= status < 500, (path, body, answer[:500])
+        assert b"Traceback" not in answer
+        statuses[status] += 1
+    with capsys.disabled():
+        print(f" {statuses.total()} forged events: {dict(statuses)}", end="")
+    assert statuses.total() > 400
 
 
 @pytest.mark.parametrize("path", ["{secret}", "/etc/passwd", "{folder}/../../{secret}"])
