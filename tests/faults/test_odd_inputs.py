@@ -28,7 +28,7 @@ from mate_tf.serving.predictor import Predictor
 from . import odd_inputs
 
 SECONDS = 20
-PART = 16
+PART = 32
 """Every such case is in the default run."""
 
 
