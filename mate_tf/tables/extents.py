@@ -1,16 +1,33 @@
-"""Extents of the sheets of a workbook, read from its XML before calamine makes room for them.
+"""Extents of the sheets of a workbook, found before calamine makes room for them.
 
 Calamine has room for each cell from the first one with a value to the last one. Two values, in the
-first and the last place of a sheet, are enough to end the process for want of memory.
+first and the last place of a sheet, are enough to end the process for want of memory. The extents
+are read from the XML of a workbook; one without, .xls or .xlsb, is tried in another process.
 """
 
+import os
 import re
+import subprocess
+import sys
 import zipfile
 
 from mate_tf.errors import InputError
 
-MOST = 20_000_000
-"""Cells of a sheet from the first value to the last one: about a gigabyte."""
+MOST = 10_000_000
+"""Cells of a sheet from the first value to the last one: less than a gigabyte."""
+
+_MEMORY, _SECONDS = 2**30, 60  # to read a file without XML: bytes, and time
+_OPEN = f"""
+import contextlib, sys, python_calamine
+with contextlib.suppress(ImportError):  # there it is not limited
+    import resource
+    resource.setrlimit(resource.RLIMIT_AS, ({_MEMORY}, {_MEMORY}))
+book = python_calamine.CalamineWorkbook.from_path(sys.argv[1])
+for name in book.sheet_names:
+    book.get_sheet_by_name(name)
+"""
+BINARY = "xl/workbook.bin"
+"""The member that only an .xlsb file has, whose sheets are not XML."""
 
 _PLACE = re.compile(rb"""\sr=["']([A-Z]*)(\d+)""")
 _CELL = re.compile(rb"""<(?:\w+:)?c\s(?:[^>]*?\s)?r=["']([A-Z]+)(\d+)["'][^>]*(?<!/)>(?!</)""")
@@ -45,6 +62,21 @@ def check(parts: zipfile.ZipFile) -> None:
                 f"{name}: values are too far apart: {area:,} cells from the first to the last, at "
                 f"most {MOST:,}"
             )
+
+
+def check_binary(path: str | os.PathLike) -> None:
+    """Raises InputError if an .xls or .xlsb file takes too much memory, or too long, to be read."""
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", _OPEN, os.path.abspath(path)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        raise InputError("takes too long to be read") from None
+    if done.returncode < 0:  # by a signal; other errors are those that it ends with here too
+        raise InputError("takes too much memory to be read")
 
 
 def _of_cells(content: bytes) -> int:

@@ -154,10 +154,12 @@ def _plain(value: Any) -> Any:
 
 def _check_size(path, limits: Limits) -> None:
     with opened.opened_bytes(path, limits) as file:
-        if file.read(4) != b"PK\x03\x04":
-            return  # .xls is not packed
+        is_packed = file.read(4) == b"PK\x03\x04"
         file.seek(0)
         try:
+            if not is_packed:
+                extents.check_binary(path)
+                return
             with zipfile.ZipFile(file) as parts:
                 largest = limits.max_unpacked_mb * MIB
                 try:
@@ -165,6 +167,8 @@ def _check_size(path, limits: Limits) -> None:
                 except InputError as error:
                     raise InputError(f"{error} (max_unpacked_mb, max_zip_ratio)") from None
                 extents.check(parts)
+                if extents.BINARY in parts.namelist():
+                    extents.check_binary(path)
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
         except zips.DAMAGED as error:

@@ -237,3 +237,19 @@ def test_a_cell_at_the_end_of_a_sheet(tmp_path, empty):
     )
     with pytest.raises(InputError, match=rf"sheet1\.xml: values are {apart}"):
         given.read_table(path)
+
+
+def test_an_old_workbook_that_takes_too_much_memory(tmp_path, monkeypatch):
+    """It is read in a process of its own, which ends for want of memory; other errors are not
+    of memory."""
+    path = tmp_path / "old.xls"
+    path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
+    with pytest.raises(InputError, match=r"old\.xls: not a readable workbook: "):
+        given.read_table(path)
+    monkeypatch.setattr(extents, "_OPEN", "import os; os.abort()")
+    with pytest.raises(InputError, match=r"old\.xls: takes too much memory to be read"):
+        given.read_table(path)
+    monkeypatch.setattr(extents, "_OPEN", "import time; time.sleep(60)")
+    monkeypatch.setattr(extents, "_SECONDS", 0.1)
+    with pytest.raises(InputError, match=r"old\.xls: takes too long to be read"):
+        given.read_table(path)
