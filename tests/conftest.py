@@ -269,3 +269,16 @@ def wikitq_dir(unpacked) -> pathlib.Path:
 def bert_vocab(unpacked) -> pathlib.Path:
     """The real BERT uncased vocabulary (30,522 pieces)."""
     return next(unpacked("glue-squad-vocab-lra").rglob("*vocab*.txt"))
+
+
+@pytest.fixture
+def as_if_forked(monkeypatch):
+    """as_if_forked(): does what happens in the child of a fork; undone at the end of the test."""
+    from mate_tf.serving import forks
+
+    def fork():
+        monkeypatch.setattr(forks, "_before", [*forks._before])
+        monkeypatch.setattr(forks, "_loaded", [*forks._loaded])
+        forks._forget()
+
+    return fork

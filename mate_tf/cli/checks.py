@@ -157,7 +157,7 @@ def check(flags) -> None:
     if takes_preset and presets.DEFAULT in presets.names():
         flags.init_checkpoint = presets.find(presets.DEFAULT)
         card = os.path.join(flags.init_checkpoint, "README.md")
-        print(f"model | {presets.DEFAULT}; its scores and limits: {card}", file=sys.stderr)
+        _report_model(f"{presets.DEFAULT}; its scores and limits: {card}")
     where = folders(flags)  # looks for --config_file
     for name, path in where._asdict().items():
         paths.check_no_pattern(path, f"--{name}={path}")
@@ -312,14 +312,22 @@ def _check_checkpoint(flags) -> None:
     if not _exists(path) and path in presets.names():
         flags.init_checkpoint = presets.find(path)
     elif flags.mode in OF_PRETRAINED and (flags.mode in OF_PRESET or not flags.config_file):
-        source.find(path)
+        name = source.find(path).name
+        if not _exists(path) and hub.is_name(path):
+            _report_model(name)
+            flags.init_checkpoint = name  # so that nothing newer is fetched when it is loaded
     elif _exists(path) or _exists(f"{path}.index"):
         pass
     elif hub.is_name(path):
         flags.init_checkpoint = hub.fetch(path)
+        _report_model(hub.pinned(path, flags.init_checkpoint))
     else:
         raise InputError(f"{path}: there is no such checkpoint or folder")
     check_initial(flags.init_checkpoint, "--init_checkpoint=")
+
+
+def _report_model(text: str) -> None:
+    print(f"model | {text}", file=sys.stderr)
 
 
 def _exists(path: str) -> bool:

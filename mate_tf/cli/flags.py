@@ -39,8 +39,8 @@ _TEXTS = {
     "bert_config_file": "bert_config.json with the encoder's sizes.",
     "init_checkpoint": (
         "BERT, TAPAS, mate-tf or Hugging Face checkpoint or folder, a preset (mini), or a name on "
-        "the Hugging Face hub: to train from; ask, demo, serve, mcp, predict, export and "
-        "analyze use it as it is."
+        "the Hugging Face hub (owner/name or owner/name@revision): to train from; ask, demo, "
+        "serve, mcp, predict, export and analyze use it as it is."
     ),
     "attention": "Attention variant, for example mate_efficient.",
     "delimiter": "What separates the cells of --table; by default found out.",

@@ -7,7 +7,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mate_tf.errors import InputError
 
-_FORM = re.compile(r"(https?://[\w.:\[\]-]+)?(/[\w.~-]+)*/?", re.ASCII)
+_HOST = r"(?:[\w.-]+|\[[\da-fA-F:.]+\])"
+_PART = r"/(?!\.\.?(?:/|$))[\w.~-]+"  # neither . nor .., which browsers take out
+_FORM = re.compile(rf"(https?://{_HOST}(?::\d+)?)?({_PART})*/?", re.ASCII)
 
 
 def check(root_path: str) -> str:
@@ -16,12 +18,20 @@ def check(root_path: str) -> str:
     Raises:
         InputError: if it is neither a path, such as /tables, nor an address of http or https.
     """
-    if not _FORM.fullmatch(root_path):
+    if not (_FORM.fullmatch(root_path) and _has_port(root_path)):
         raise InputError(
             f"--root_path={root_path}: expected a path, such as /tables, or the address of the "
             "page, such as https://example.org/tables"
         )
     return root_path.rstrip("/")
+
+
+def _has_port(root_path: str) -> bool:
+    """Returns whether the port, if there is one, is a number that ports have."""
+    try:
+        return urlsplit(root_path).port != 0
+    except ValueError:  # also for an address in brackets that is not one of IPv6
+        return False
 
 
 class Below:

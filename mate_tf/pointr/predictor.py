@@ -16,7 +16,7 @@ from mate_tf.files.json_files import read_json_object
 from mate_tf.pointr import prediction
 from mate_tf.pointr.readings import Reading, choose, span_in_text
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
-from mate_tf.serving import prepared
+from mate_tf.serving import forks, prepared
 from mate_tf.serving.asking import WHOLE, options_of
 from mate_tf.serving.read_part import ReadPart
 from mate_tf.serving.served import ExportedModel
@@ -93,17 +93,21 @@ class PointrPredictor:
             in windows.
 
     Raises:
-        InputError: if one of the two models does not exist.
+        InputError: if one of the two models does not exist, or the process was forked after a model
+            was loaded.
     """
 
     _sources = hybridqa_rc.ALL  # also of exports that are older than this setting
 
-    _reads_whole = True
+    _reads_whole, _name = True, ""
 
     def __init__(self, export_dir: str, reading: str | dict[str, bool] = WHOLE):
+        self._name = os.fspath(export_dir)
+        forks.check(self._name)
         self._point = ExportedModel(os.path.join(export_dir, POINT), options_of(reading))
         self._reads_whole = not isinstance(reading, dict)
         self._read = ExportedModel(os.path.join(export_dir, READ))
+        forks.note(self._name)
         settings = _settings(export_dir)
         self._policy, self._num_cells = settings["policy"], settings["num_cells"]
         self._sources = settings.get("sources", self._sources)
@@ -125,8 +129,9 @@ class PointrPredictor:
             passages: identifier -> text.
 
         Raises:
-            InputError: if the question is empty, a link is of a cell that the table lacks, or
-                question and table do not fit into the model's length.
+            InputError: if the question is empty, a link is of a cell that the table lacks, question
+                and table do not fit into the model's length, or the process was forked after the
+                models were loaded.
         """
         questions = [interactions.Question(id="ask-0_0", text=prepared.question(question))]
         table = as_table(table)
@@ -148,6 +153,7 @@ class PointrPredictor:
         Raises:
             InputError: see `ask`.
         """
+        forks.check(self._name)
         question = interaction.questions[question_index]
         probabilities, notes = self._point_at(interaction, question_index)
         found = [

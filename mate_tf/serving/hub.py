@@ -6,7 +6,8 @@ import re
 
 from mate_tf.errors import InputError
 
-_NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
+_PART = r"[\w-][\w.-]*"
+_NAME = re.compile(rf"({_PART}/{_PART})(?:@({_PART}(?:/{_PART})*))?")
 _OF_A_FILE = re.compile(r"\.(ckpt|index|bin|safetensors|json|pt|h5)\b|\bckpt-\d+$")
 _WEIGHTS = (
     ("model*.safetensors", "model.safetensors.index.json"),
@@ -27,10 +28,27 @@ _OTHERS = (
 def is_name(text: str) -> bool:
     """Returns whether a text can name a model, such as "google/tapas-base-finetuned-wtq".
 
-    A path that begins with an existing folder is no name, and neither is one of a file.
+    Behind an @ stands a revision: a branch, a tag or a commit. A path that begins with an existing
+    folder is not a name, and neither is one of a file.
     """
-    is_file = _OF_A_FILE.search(text)
-    return bool(_NAME.fullmatch(text)) and not is_file and not os.path.exists(text.split("/")[0])
+    found = _NAME.fullmatch(text)
+    is_path = found and (_OF_A_FILE.search(found[1]) or os.path.exists(text.split("/")[0]))
+    return bool(found) and not is_path
+
+
+def model(name: str) -> str:
+    """Returns a name without its revision."""
+    return name.partition("@")[0]
+
+
+def pinned(name: str, folder: str) -> str:
+    """Returns the name of a model with the commit that was fetched, which names it for ever.
+
+    Args:
+        name: owner and name of a model, with or without a revision.
+        folder: what `fetch` returned; huggingface_hub names it by the commit.
+    """
+    return f"{model(name)}@{os.path.basename(folder)}"
 
 
 def fetch(name: str) -> str:
@@ -40,14 +58,14 @@ def fetch(name: str) -> str:
     (HF_HOME, HF_TOKEN, HF_HUB_OFFLINE).
 
     Args:
-        name: owner and name of a model.
+        name: owner and name of a model; behind an @ the revision, by default the newest.
 
     Returns:
         the folder with its files in the cache.
 
     Raises:
-        InputError: huggingface_hub is not installed; there is no such model; the hub cannot be
-            reached and the model is not in the cache.
+        InputError: huggingface_hub is not installed; there is no such model or revision; the hub
+            cannot be reached and the model is not in the cache.
     """
     if importlib.util.find_spec("huggingface_hub") is None:
         raise InputError(
@@ -56,9 +74,12 @@ def fetch(name: str) -> str:
         )
     import huggingface_hub
 
+    revision = name.partition("@")[2] or None
     for weights in _WEIGHTS:
         try:
-            folder = huggingface_hub.snapshot_download(name, allow_patterns=[*weights, *_OTHERS])
+            folder = huggingface_hub.snapshot_download(
+                model(name), revision=revision, allow_patterns=[*weights, *_OTHERS]
+            )
         except Exception as error:  # each version of the library has other classes for the network
             raise InputError(
                 f"{name}: no such folder, and not fetched from the Hugging Face hub: "
@@ -75,6 +96,8 @@ def _reason(error: Exception) -> str:
 
     if isinstance(error, errors.RepositoryNotFoundError):  # also one that needs a token
         return "there is no model of this name, or it needs a token (HF_TOKEN)"
+    if isinstance(error, errors.RevisionNotFoundError):
+        return "the model has no such revision"
     if isinstance(error, errors.LocalEntryNotFoundError):
         return "it cannot be reached, and the model is not in the cache"
     return f"{type(error).__name__}: {' '.join(str(error).split())}"

@@ -105,7 +105,8 @@ class Predictor:
                 * a folder of a TAPAS checkpoint (bert_config.json, model.ckpt.*, vocab.txt); the
                   hyper-parameters are those in tapas_config.json or of the task;
                 * a --model_dir or an export of mate-tf;
-                * the name of a model on the Hugging Face hub; needs the extra `hub`.
+                * the name of a model on the Hugging Face hub, which may end with a revision:
+                  owner/name@revision; needs the extra `hub`. `repr` has the commit.
             attention: attention variant in place of the model's own: its name, or its
                 `AttentionConfig` with options. It must have the same weights. By default as the
                 model was trained, which for TAPAS is "full". A calibration is not of the other

@@ -44,7 +44,7 @@ class Source:
     """A trained model on disk.
 
     Attributes:
-        name: folder or name as the user gave it.
+        name: folder as the user gave it, or name of a model on the hub with its commit.
         title: the last part of the name: what the folder, or the model on the hub, is called.
         kind: the kind of its files.
         folder: folder with its configuration and vocabulary.
@@ -84,7 +84,7 @@ def find(folder_or_name: str | os.PathLike) -> Source:
 
     Args:
         folder_or_name: a folder; a checkpoint in one, by its file or prefix; or the name of a model
-            on the Hugging Face hub, which is fetched.
+            on the Hugging Face hub, with or without @revision, which is fetched.
 
     Raises:
         InputError: there is nothing of that name, or files of the model are missing.
@@ -97,7 +97,7 @@ def find(folder_or_name: str | os.PathLike) -> Source:
         folder, checkpoint = os.path.dirname(name) or ".", name
     elif hub.is_name(name):
         folder = checkpoint = hub.fetch(name)
-        title = name.partition("/")[2]
+        title, name = hub.model(name).partition("/")[2], hub.pinned(name, folder)
     else:
         raise InputError(f"{name}: no such folder or checkpoint")
     title = title or os.path.basename(os.path.abspath(folder))

@@ -10,6 +10,7 @@ from mate_tf.data.converters.tokenizer import CONTINUATION, Tokenizer
 from mate_tf.errors import InputError
 from mate_tf.files import paths
 from mate_tf.serving import export as saved_model
+from mate_tf.serving import forks
 from mate_tf.serving.exported import read_settings
 from mate_tf.serving.served import load_signature
 from mate_tf.serving.signatures import SERVING_DEFAULT
@@ -66,10 +67,13 @@ class Summarizer:
         batch_size: number of texts that are read at a time.
 
     Raises:
-        InputError: if the folder has no SavedModel of mate-tf, or its model writes no texts.
+        InputError: if the folder has no SavedModel of mate-tf, its model writes no texts, or the
+            process was forked after a model was loaded.
     """
 
     def __init__(self, export_dir: str, batch_size: int = 8):
+        self._name = str(export_dir)
+        forks.check(self._name)
         settings = read_settings(export_dir)
         if not settings.get("writes_text"):
             raise InputError(f"{export_dir}: its model writes no texts")
@@ -77,13 +81,16 @@ class Summarizer:
             raise InputError(f"batch_size is {batch_size}, expected 1 or more")
         self._model, self._signature = load_signature(export_dir, SERVING_DEFAULT)
         self._batch_size = batch_size
+        forks.note(self._name)
 
     def __call__(self, texts: Iterable[str]) -> list[str]:
         """Returns a summary of each text.
 
         Raises:
-            InputError: if `texts` is one text instead of several.
+            InputError: if `texts` is one text instead of several, or the process was forked after
+                the model was loaded.
         """
+        forks.check(self._name)
         if isinstance(texts, str | bytes):
             raise InputError("texts: expected a list of texts, not one text")
         encoded = [text.encode("utf-8", "ignore") for text in texts]

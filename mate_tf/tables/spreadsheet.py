@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from mate_tf.errors import InputError
 from mate_tf.files import zips
-from mate_tf.tables import opened
+from mate_tf.tables import extents, opened
 from mate_tf.tables.limits import MIB, Kept, Limits
 from mate_tf.tables.table import Table
 
@@ -20,6 +20,7 @@ _STORED = re.compile(r"<v>[^<]|<is>")
 _PER_CENT, _ZEROS = re.compile(r"^0*(?:\.(0+))?%$"), re.compile(r"^0{2,}$")
 _BUILT_IN = {9: "0%", 10: "0.00%"}  # formats without a code in the file
 _NAMESPACE = {"m": "http://schemas.openxmlformats.org/spreadsheetml/2006/main"}
+_DAMAGED = (zipfile.BadZipFile, ElementTree.ParseError, ValueError, KeyError, TypeError)
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
 
@@ -44,8 +45,8 @@ def read_workbook(
         header_row: number of the row with the names of columns, from 1; 0: there is none.
 
     Raises:
-        InputError: if the file is not a workbook, is beyond a limit that refuses it, has no such
-            sheet, or the sheet has no rows.
+        InputError: if the file is not a workbook, is beyond a limit that refuses it, has values
+            that are too far apart, has no such sheet, or the sheet has no rows.
     """
     import python_calamine
 
@@ -58,7 +59,7 @@ def read_workbook(
         shown, formulas = _formats(path, book, chosen.name)
     except InputError:
         raise
-    except (python_calamine.CalamineError, zipfile.BadZipFile, ValueError, KeyError) as error:
+    except (python_calamine.CalamineError, *_DAMAGED) as error:
         raise InputError(f"{path}: not a readable workbook: {error}") from error
     if formulas:
         remarks.append(f"{formulas} formulas have no stored value and are read as empty cells")
@@ -153,15 +154,23 @@ def _plain(value: Any) -> Any:
 
 def _check_size(path, limits: Limits) -> None:
     with opened.opened_bytes(path, limits) as file:
-        if file.read(4) != b"PK\x03\x04":
-            return  # .xls is not packed
+        is_packed = file.read(4) == b"PK\x03\x04"
         file.seek(0)
         try:
+            if not is_packed:
+                extents.check_binary(path)
+                return
             with zipfile.ZipFile(file) as parts:
                 largest = limits.max_unpacked_mb * MIB
-                zips.check(parts, opened.size(file), largest, limits.max_zip_ratio)
+                try:
+                    zips.check(parts, opened.size(file), largest, limits.max_zip_ratio)
+                except InputError as error:
+                    raise InputError(f"{error} (max_unpacked_mb, max_zip_ratio)") from None
+                extents.check(parts)
+                if extents.BINARY in parts.namelist():
+                    extents.check_binary(path)
         except InputError as error:
-            raise InputError(f"{path}: {error} (max_unpacked_mb, max_zip_ratio)") from None
+            raise InputError(f"{path}: {error}") from None
         except zips.DAMAGED as error:
             raise InputError(f"{path}: not a readable workbook: {error}") from error
 

@@ -190,6 +190,8 @@ def _from_header(path, records, header_row: int | None):
         start += 1
     above = [cells for _, cells in records[:start]]
     rest = list(_without_blank(records[start:]))
+    if not rest:
+        raise InputError(f"{path}: all cells are blank")
     remarks = []
     if above:
         lines = f"line {records[start][0]}"

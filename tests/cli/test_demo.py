@@ -44,6 +44,10 @@ def test_an_address_of_another_machine(refused, with_gradio):
         message
         == "--host=192.0.2.1: cannot be used (Cannot assign requested address); give another"
     )
+    message = refused("--mode=demo", "--export_dir=absent", "--host=[::1")
+    assert message == "--host=[::1: has one bracket"
+    message = refused("--mode=demo", "--export_dir=absent", "--host=\0")
+    assert "cannot be used (host name must not contain null character" in message
 
 
 def test_no_such_port(refused):

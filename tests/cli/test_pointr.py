@@ -9,6 +9,7 @@ from absl.testing import flagsaver
 
 from mate_tf.cli import flags, pointr
 from mate_tf.data.datasets import hybridqa
+from mate_tf.errors import InputError
 from mate_tf.evaluation import hybridqa_answers
 from mate_tf.pointr import predictor as serving
 from mate_tf.tables.table import Table
@@ -305,6 +306,15 @@ def test_rows_beyond_the_model(predictor, monkeypatch):
     assert not answer.probabilities[7:].any()
     assert answer.cuts == ("3 rows dropped: 8 to 10",)
     assert [row for row, *_ in answer.best_cells(10)][7:] == [7, 8, 9]
+
+
+def test_a_forked_child_is_refused(finished, predictor, as_if_forked):
+    export_dir = str(finished[0] / "model" / "export")
+    as_if_forked()
+    asked = Table.from_rows(["year"], [["2000"]]), "who won in 2000 ?"
+    for use in (lambda: predictor.ask(*asked), lambda: serving.PointrPredictor(export_dir)):
+        with pytest.raises(InputError, match=f"{export_dir}: was loaded before the process was f"):
+            use()
 
 
 def test_links_to_no_cell(predictor):

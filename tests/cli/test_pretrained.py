@@ -2,10 +2,12 @@
 
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 
 import pytest
+from huggingface_hub import constants
 
 from mate_tf import checkpoints
 from mate_tf.attention import AttentionConfig
@@ -70,6 +72,22 @@ def test_ask(command, folder, expected, table):
     first = expected["mate_exact"].ask(table, QUESTION)
     second = expected["mate_exact"].ask(table, "where?", previous=first)
     assert [each["probability"] for each in several] == [first.probability, second.probability]
+
+
+def test_ask_a_revision_from_the_hub(folder, table, tmp_path, monkeypatch, capsys):
+    """The line `model |` and `repr` have the commit, which a later commit does not change."""
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    commit, model = "0123456789abcdef0123456789abcdef01234567", tmp_path / "models--nobody--tapas"
+    shutil.copytree(folder, model / "snapshots" / commit)
+    (model / "refs").mkdir()
+    (model / "refs" / "v1").write_text(commit)
+    given = flags.FLAGS
+    given(["mate-tf", "--mode=ask", f"--table={table}", "--init_checkpoint=nobody/tapas@v1"])
+    checks.check(given)
+    assert capsys.readouterr().err == f"model | nobody/tapas@{commit}\n"
+    (model / "refs" / "v1").write_text(commit[::-1])
+    assert repr(ask.load(given)).startswith(f"Predictor('nobody/tapas@{commit}', attention=full, ")
 
 
 def test_as_a_table(command, folder, expected, table):
@@ -219,12 +237,13 @@ def test_paths_of_buckets_are_left_to_tensorflow(tmp_path):
     checks.check(given)
 
 
-def test_names_on_the_hub_are_fetched_for_a_training(monkeypatch):
-    monkeypatch.setattr(checks.hub, "fetch", lambda name: f"/cache/{name}")
+def test_names_on_the_hub_are_fetched_for_a_training(monkeypatch, capsys):
+    monkeypatch.setattr(checks.hub, "fetch", lambda name: f"/cache/{name}/snapshots/0123")
     given = flags.FLAGS
-    given(["mate-tf", "--mode=train", "--task=SQA", "--init_checkpoint=google/tapas-base"])
+    given(["mate-tf", "--mode=train", "--task=SQA", "--init_checkpoint=google/tapas-base@main"])
     checks.check(given)
-    assert given.init_checkpoint == "/cache/google/tapas-base"
+    assert given.init_checkpoint == "/cache/google/tapas-base@main/snapshots/0123"
+    assert capsys.readouterr().err == "model | google/tapas-base@0123\n"
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,11 @@ def test_what_is_a_path(given, root):
 
 
 @pytest.mark.parametrize(
-    "given", ["tables", "//evil.example", "/a//b", "/a?b", "/a b", "ftp://x/a", "/a#b", '/"', "/ä"]
+    "given",
+    [
+        *("tables", "//evil.example", "/a//b", "/a?b", "/a b", "ftp://x/a", "/a#b", '/"', "/ä"),
+        *("/a/../b", "/.", "/a/..", "http://[", "http://[1:2]/a", "https://a:99999", "http://a:0"),
+    ],
 )
 def test_what_is_no_path(given):
     with pytest.raises(InputError, match=r"--root_path=.*: expected a path, such as /tables"):

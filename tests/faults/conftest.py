@@ -6,6 +6,7 @@ from ..cli.conftest import (  # noqa: F401  pytest finds them here
     created,
     flags_as_before,
     invoked,
+    never_graphs,
     started,
     trained,
 )

@@ -14,6 +14,7 @@ from mate_tf.serving.source import Kind
 
 HUGGING_FACE = ("config.json", "model.safetensors", "vocab.txt")
 REVISION = "0123456789abcdef0123456789abcdef01234567"
+OTHER_REVISION = REVISION[::-1]
 
 
 def fill(folder, *names):
@@ -94,6 +95,15 @@ def test_names(tmp_path, name, task, resets):
     [
         ("google/tapas-base-finetuned-wtq", True),
         ("microsoft/tapex.v1_2", True),
+        ("google/tapas@no_reset", True),
+        ("google/tapas@refs/pr/1", True),
+        ("google/tapas@v1.0", True),
+        ("google/tapas@", False),
+        ("google/tapas@a@b", False),
+        ("google/tapas@../..", False),
+        ("google@main/tapas", False),
+        ("absent/model.ckpt-12@main", False),
+        ("here/tapas@main", False),
         ("google/tapas/wtq", False),
         ("/google/tapas", False),
         ("./tapas", False),
@@ -118,15 +128,16 @@ def test_names_on_the_hub(tmp_path, monkeypatch, text, expected):
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """cache(name, *files): a model as huggingface_hub keeps it. Nothing is fetched."""
+    """cache(name, *files): a model as huggingface_hub keeps it, with a `commit` that the revision
+    `of` names. Nothing is fetched."""
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
 
-    def keep(name, *files):
+    def keep(name, *files, commit=REVISION, of="main"):
         folder = tmp_path / f"models--{name.replace('/', '--')}"
         fill(folder / "refs")
-        (folder / "refs" / "main").write_text(REVISION)
-        return fill(folder / "snapshots" / REVISION, *files)
+        (folder / "refs" / of).write_text(commit)
+        return fill(folder / "snapshots" / commit, *files)
 
     return keep
 
@@ -135,7 +146,25 @@ def test_from_the_cache_of_the_hub(cache):
     folder = cache("google/tapas-tiny-finetuned-wtq", *HUGGING_FACE)
     found = source.find("google/tapas-tiny-finetuned-wtq")
     assert (found.kind, found.folder) == (Kind.HUGGING_FACE, str(folder))
-    assert (found.name, found.task) == ("google/tapas-tiny-finetuned-wtq", "WTQ")
+    assert (found.name, found.task) == (f"google/tapas-tiny-finetuned-wtq@{REVISION}", "WTQ")
+
+
+@pytest.mark.parametrize("named", ["no_reset", OTHER_REVISION])
+def test_a_revision_from_the_hub(cache, named):
+    """By a branch or the commit; the words of a revision say nothing about the model."""
+    cache("google/tapas-tiny-wtq", *HUGGING_FACE)
+    folder = cache("google/tapas-tiny-wtq", *HUGGING_FACE, commit=OTHER_REVISION, of="no_reset")
+    found = source.find(f"google/tapas-tiny-wtq@{named}")
+    assert (found.folder, found.title) == (str(folder), "tapas-tiny-wtq")
+    assert found.name == f"google/tapas-tiny-wtq@{OTHER_REVISION}"
+    assert (found.task, found.resets_positions) == ("WTQ", False)
+    assert source.find(found.name) == found
+
+
+def test_a_revision_that_is_not_in_the_cache(cache):
+    cache("google/tapas-tiny-wtq", *HUGGING_FACE)
+    with pytest.raises(InputError, match=r"tapas-tiny-wtq@v2: .* the model is not in the cache"):
+        source.find("google/tapas-tiny-wtq@v2")
 
 
 def test_no_weights_on_the_hub(cache):
@@ -158,7 +187,8 @@ def test_only_one_kind_of_weights_is_fetched(tmp_path, monkeypatch):
     """PyTorch's files only for models without safetensors."""
     patterns = []
 
-    def fetch(name, allow_patterns):
+    def fetch(name, revision, allow_patterns):
+        assert (name, revision) == ("nobody/none", None)
         patterns.append(allow_patterns)
         names = ("config.json", "vocab.txt")
         if "pytorch_model*.bin" in allow_patterns:
@@ -173,14 +203,21 @@ def test_only_one_kind_of_weights_is_fetched(tmp_path, monkeypatch):
     assert "tf_model.h5" not in second
 
 
-def test_an_error_of_the_hub(monkeypatch):
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        ("RepositoryNotFoundError", "there is no model of this name, or it needs a token"),
+        ("RevisionNotFoundError", "the model has no such revision"),
+    ],
+)
+def test_an_error_of_the_hub(monkeypatch, error, reason):
     def fail(*_, **__):
-        text = "401 Client Error.\n\nRepository Not Found"
-        raise huggingface_hub.errors.RepositoryNotFoundError(text, response=mock.MagicMock())
+        text = "404 Client Error.\n\nNot Found"
+        raise getattr(huggingface_hub.errors, error)(text, response=mock.MagicMock())
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", fail)
-    with pytest.raises(InputError, match=r"hub: there is no model of this name, or it needs a tok"):
-        source.find("nobody/none")
+    with pytest.raises(InputError, match=f"none@v2: .* Hugging Face hub: {reason}"):
+        source.find("nobody/none@v2")
 
 
 def test_without_the_extra(monkeypatch):

@@ -115,6 +115,13 @@ def test_wrong_folders_and_texts(exported, summarize, saved_model, tmp_path):
         Summarizer(exported, batch_size=0)
 
 
+def test_a_forked_child_is_refused(exported, summarize, as_if_forked):
+    as_if_forked()
+    for use in (lambda: summarize(TEXTS), lambda: Summarizer(exported)):
+        with pytest.raises(InputError, match=f"{exported}: was loaded before the process was f"):
+            use()
+
+
 def test_only_word_pieces_can_be_exported(model, vocabulary, tmp_path):
     options = {"max_seq_length": LENGTH, "tokens": "bytes"}
     with pytest.raises(InputError, match="tokens=bytes: only models of word pieces"):

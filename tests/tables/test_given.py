@@ -48,6 +48,13 @@ def test_files(tmp_path):
         as_table("absent.csv")
 
 
+@pytest.mark.parametrize("content", [",,\n,,\n", "," * 999 + "\n" + "," * 999, ",\n , \n\n,"])
+def test_a_file_of_blank_cells(tmp_path, content):
+    (tmp_path / "t.csv").write_text(content)
+    with pytest.raises(InputError, match=r"t\.csv: all cells are blank"):
+        read_table(tmp_path / "t.csv")
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

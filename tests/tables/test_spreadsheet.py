@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from mate_tf.errors import InputError
-from mate_tf.tables import given, spreadsheet
+from mate_tf.tables import extents, given, spreadsheet
 from mate_tf.tables.limits import Limits
 
 
@@ -177,3 +177,79 @@ def test_charts(tmp_path):
     book.save(path)
     with pytest.raises(InputError, match=r"charts.xlsx: has no visible sheet with cells"):
         spreadsheet.read_workbook(path)
+
+
+CELL = '<table:table-cell office:value-type="string"{}><text:p>{}</text:p></table:table-cell>'
+ROW = f"<table:table-row>{CELL.format('', 'a')}{CELL.format('', 'b')}</table:table-row>"
+EMPTY = '<table:table-cell table:number-columns-repeated="16382"/>'
+NAMES = ("office", "table", "text")
+
+
+def open_document(path, rows):
+    of = " ".join(
+        f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in NAMES
+    )
+    content = f'<table:table table:name="t">{rows}</table:table>'
+    for name in ("office:spreadsheet", "office:body"):
+        content = f"<{name}>{content}</{name}>"
+    with zipfile.ZipFile(path, "w") as parts:
+        parts.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        parts.writestr("META-INF/manifest.xml", "<manifest/>")
+        parts.writestr(
+            "content.xml", f"<office:document-content {of}>{content}</office:document-content>"
+        )
+    return path
+
+
+@pytest.mark.parametrize(
+    ("between", "end"),
+    [
+        (f'<table:table-row table:number-rows-repeated="1048570">{EMPTY}</table:table-row>', ""),
+        ("", EMPTY.replace("16382", "1048576000")),
+    ],
+)
+def test_values_that_are_too_far_apart(tmp_path, between, end):
+    """Two of them would take all memory; empty cells behind the last value take none."""
+    far = f"<table:table-row>{EMPTY}{end}{CELL.format('', 'c')}</table:table-row>"
+    with pytest.raises(InputError, match=r"content\.xml: values are too far apart: [\d,]{10,} cel"):
+        given.read_table(open_document(tmp_path / "far.ods", ROW + between + far))
+    near = ROW.replace("</table:table-row>", f"{EMPTY}{end}</table:table-row>") + ROW + between
+    assert given.read_table(open_document(tmp_path / "near.ods", near)).rows == (("a", "b"),)
+
+
+@pytest.mark.parametrize("empty", ["", "<v>1</v>"])
+def test_a_cell_at_the_end_of_a_sheet(tmp_path, empty):
+    """With a format only it takes no memory."""
+    path = workbook(tmp_path / "far.xlsx", [["a", "b"], [1, 2]])
+    sheet = "xl/worksheets/sheet1.xml"
+    with zipfile.ZipFile(path) as parts:
+        contents = {name: parts.read(name).decode() for name in parts.namelist()}
+    end = f'<row r="1048576"><c r="XFD1048576">{empty}</c></row></sheetData>'
+    contents[sheet] = contents[sheet].replace("</sheetData>", end)
+    with zipfile.ZipFile(path, "w") as parts:
+        for name, content in contents.items():
+            parts.writestr(name, content)
+    if not empty:
+        assert given.read_table(path).rows == (("1", "2"),)
+        return
+    apart = (
+        f"too far apart: 17,179,869,184 cells from the first to the last, at most {extents.MOST:,}"
+    )
+    with pytest.raises(InputError, match=rf"sheet1\.xml: values are {apart}"):
+        given.read_table(path)
+
+
+def test_an_old_workbook_that_takes_too_much_memory(tmp_path, monkeypatch):
+    """It is read in a process of its own, which ends for want of memory; other errors are not
+    of memory."""
+    path = tmp_path / "old.xls"
+    path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
+    with pytest.raises(InputError, match=r"old\.xls: not a readable workbook: "):
+        given.read_table(path)
+    monkeypatch.setattr(extents, "_OPEN", "import os; os.abort()")
+    with pytest.raises(InputError, match=r"old\.xls: takes too much memory to be read"):
+        given.read_table(path)
+    monkeypatch.setattr(extents, "_OPEN", "import time; time.sleep(60)")
+    monkeypatch.setattr(extents, "_SECONDS", 0.1)
+    with pytest.raises(InputError, match=r"old\.xls: takes too long to be read"):
+        given.read_table(path)
