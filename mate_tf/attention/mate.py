@@ -96,7 +96,7 @@ def windows(context, config, kinds: list[HeadType], num_heads: int, dtype) -> Wi
     """
     parts, restore, num_outputs = [], [], 0
     for kind in kinds:
-        part, number, count = _of_type(context, config, kind, num_heads, dtype)
+        part, number, count = _windows_of_type(context, config, kind, num_heads, dtype)
         parts.append(part)
         restore.append(number + num_outputs)
         num_outputs += count
@@ -106,7 +106,7 @@ def windows(context, config, kinds: list[HeadType], num_heads: int, dtype) -> Wi
     return WindowTensors(tuple(parts), restore)
 
 
-def _of_type(context, config, kind: HeadType, num_heads: int, dtype):
+def _windows_of_type(context, config, kind: HeadType, num_heads: int, dtype):
     """Returns the windows of one type, the numbers of its outputs <int32>[batch, seq, heads], and
     how many there are.
     """
