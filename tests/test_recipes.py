@@ -7,6 +7,7 @@ import functools
 import json
 import pathlib
 import re
+import textwrap
 
 import pytest
 import yaml
@@ -91,16 +92,36 @@ def how(row):
 
 
 def paper_table(found):
-    """A table of a paper in docs/recipes.md."""
+    """A table of a paper in docs/recipes.md, and what makes each of its rows."""
     names = [re.sub(r"_\d$", "", column) for column in found["columns"]]
-    shown = {name: f"`{file}`" for name, file in found["columns"].items() if file}
-    files = ", ".join(f"{name} {file}" for name, file in shown.items())
-    lines = [f"### {found['title']}", "", f"Configurations of the columns: {files}.", ""]
-    lines += [f"| model | how | {' | '.join(names)} |", "|---" * (len(names) + 2) + "|"]
+    lines = [f"### {found['title']}", ""]
+    lines += [f"| model | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
     for row in found["rows"]:
         scores = ("-" if score is None else str(score) for score in row["scores"])
-        lines.append(f"| {row['model']} | {how(row)} | {' | '.join(scores)} |")
+        lines.append(f"| {row['model']} | {' | '.join(scores)} |")
+    shown = [f"{name} `{file}`" for name, file in found["columns"].items() if file]
+    if not all("files" in row or "missing" in row for row in found["rows"]):
+        lines += ["", *wrapped(f"Columns: {', '.join(shown)}.")]
+    models = {}
+    for row in found["rows"]:
+        models.setdefault(how(row), []).append(row["model"])
+    lines.append("")
+    for text, same in models.items():
+        lines += wrapped(f"- {'; '.join(same)}: {text}")
     return "\n".join(lines)
+
+
+def wrapped(text):
+    """Lines of at most 120 characters, without breaks in code."""
+    whole = re.sub(r"`[^`]*`", lambda code: code[0].replace(" ", "\0"), text)
+    lines = textwrap.wrap(
+        whole,
+        120,
+        break_long_words=False,
+        break_on_hyphens=False,
+        subsequent_indent="  " * (text[0] == "-"),
+    )
+    return [line.replace("\0", " ") for line in lines]
 
 
 def configurations(found, row):
