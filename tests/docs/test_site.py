@@ -25,7 +25,8 @@ const [source, index, queries, done] = arguments;
 const worker = new Worker(URL.createObjectURL(new Blob([source])));
 const found = {};
 worker.onmessage = ({data}) => {
-  if (data.type === 3) found[queries[Object.keys(found).length]] = data.data.items.map(i => i[0].location);
+  if (data.type === 3)
+    found[queries[Object.keys(found).length]] = data.data.items.map(item => item[0].location);
   const next = queries[Object.keys(found).length];
   next === undefined ? done(found) : worker.postMessage({type: 2, data: next});
 };
