@@ -39,7 +39,7 @@ GUIDES = {
     "resume": "reliability.html#resume-a-killed-command",
     "confidence": "serving.html#confidence",
     "heat map": "serving.html#heat-maps",
-    "metric": "extending.html#a-metric",
+    "metric": "extending.html",
     "cell_heat_map": "reference/api/analysis.plots.html",
 }
 """Query -> the place that the search finds first."""
