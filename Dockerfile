@@ -1,6 +1,6 @@
 # The service: docker build -t mate-tf . && docker run -p 7860:7860 mate-tf
 #
-# Most of the image is TensorFlow, which answers the questions and which setup.py requires. It is
+# Most of the image is TensorFlow, which answers the questions and which pyproject.toml requires. It is
 # left out once answers need none: then install the wheel by `pip install --no-deps`, and what
 # answers by name.
 FROM python:3.11-slim AS build

@@ -11,8 +11,9 @@ leaf (skewed), or those that a training with tree attention left in its last lay
 also with a capacity of the leaves, for which `pairs` and `largest leaf` are those before it.
 
 FLOPs are those of the attention without the projections, at the lengths and widths of Table 11,
-relative to full attention: by formula, where each node is scored only on the path taken; as done
-here, where `tree_fine` scores whole levels, as that is faster; and by TensorFlow's profiler.
+relative to full attention: by formula, where each node is scored only on the path taken; with all
+nodes scored, as in training; as done here, where `tree_fine` scores whole levels, as that is
+faster; and by TensorFlow's profiler. The table's other rows are by formula.
 """
 
 import argparse
@@ -43,6 +44,12 @@ LRA = {
     "Image": (1024, 32, 1),
 }
 """Tasks of Table 11: tokens, hidden size, heads (Table 8)."""
+OTHERS = {
+    "linformer": {"projected_length": 16},  # low_rank_features in Long Range Arena's code
+    "kernel": {},
+    "bigbird": {},
+}
+"""The other rows of Table 11, whose options the paper does not give."""
 
 
 def arguments() -> argparse.Namespace:
@@ -261,6 +268,19 @@ def flops(kind: str, length: int, hidden: int, at_once: bool = False, pairs=None
     return layer.tree_flops(TreeShape.of(HEIGHT), length, hidden, at_once, **options)
 
 
+def flops_of_all_nodes(length: int, hidden: int) -> float:
+    """Of TC-Attention, with each query and key scored at every node, as in training."""
+    levels = TreeShape.of(HEIGHT).levels
+    off_the_path = sum((level.nodes - 1) * level.scores for level in levels)
+    return flops("tree_coarse", length, hidden) + 4 * length * hidden * off_the_path
+
+
+def flops_of_variant(name: str, length: int, hidden: int, heads: int) -> float:
+    """Of a variant of OTHERS."""
+    config = attention.AttentionConfig(name=name, **OTHERS[name])
+    return attention.get(name).attention.flops(config, heads, hidden, length)
+
+
 def profiled_flops(kind: str, length: int, hidden: int, heads: int) -> float:
     """What TensorFlow's profiler counts in `attend`; it does not know sums over segments.
 
@@ -289,6 +309,9 @@ def measure_flops() -> list[dict]:
         for kind in ("tree_fine", "tree_coarse"):
             row[kind] = flops(kind, length, hidden) / full
             row[f"{kind}_as_done"] = flops(kind, length, hidden, at_once=True) / full
+        row["tree_coarse_all_nodes"] = flops_of_all_nodes(length, hidden) / full
+        for name in OTHERS:
+            row[name] = flops_of_variant(name, length, hidden, heads) / full
         sums = length * hidden  # which the profiler does not know
         coarse = profiled_flops("tree_coarse", length, hidden, heads) + sums
         row["tree_coarse_profiler"] = coarse / profiled
@@ -300,7 +323,7 @@ def measure_flops() -> list[dict]:
     print(
         "\nFLOPs of the attention relative to full (paper: TF-A 34.18 %, TC-A 3.05 % on the mean)"
     )
-    columns = [key for key in results[0] if key.startswith("tree")]
+    columns = [key for key in results[0] if key.startswith("tree") or key in OTHERS]
     print("  " + " " * 10 + "".join(f"{column:>24}" for column in columns))
     for row in results:
         print(f"  {row['task']:10}" + "".join(f"{row[column]:24.3%}" for column in columns))

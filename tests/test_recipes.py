@@ -1,12 +1,13 @@
 """Each configuration has the numbers of its paper, and docs/recipes.md shows the scores.
 
-python -m tests.test_recipes      # prints the table of docs/recipes.md
+python -m tests.test_recipes      # prints the tables of docs/recipes.md
 """
 
 import functools
 import json
 import pathlib
 import re
+import textwrap
 
 import pytest
 import yaml
@@ -21,15 +22,16 @@ CONFIGS = pathlib.Path(__file__).parents[1] / "configs"
 NAMES = sorted(str(path.relative_to(CONFIGS)) for path in CONFIGS.rglob("*.yaml"))
 PIPELINES = [name for name in NAMES if pathlib.Path(name).stem.startswith("pointr")]
 TABLE = yaml.safe_load((pathlib.Path(__file__).parent / "paper_numbers.yaml").read_text())
+TABLES = TABLE.pop("tables")
 SIZES = {"base": [768, 12, 12, 3072], "large": [1024, 24, 16, 4096]}
 KINDS = {"full": {"name": "full"}, "trees": {"name": "tree_coarse", "tree_height": 7}}
 
 
 @functools.cache
-def loaded(name, attention=""):
+def loaded(name, attention="", override=""):
     """The experiment of a configuration, or of one that a file of changes is tested with."""
     over = TABLE[name].get("over")
-    overrides = [str(CONFIGS / name)] if over else []
+    overrides = [str(CONFIGS / file) for file in (name if over else "", override) if file]
     if attention:
         overrides.append(f"task: {{model: {{encoder: {{attention: {attention}}}}}}}")
     return experiments.load(str(CONFIGS / (over or name)), overrides)
@@ -39,9 +41,22 @@ def numbers(name):
     """The numbers of a configuration: those of the one that it is like, and its own."""
     own = TABLE[name]
     found = dict(numbers(own["like"])) if "like" in own else {}
-    for key in ("rows", "score", "steps" if "epochs" in own else ""):
+    for key in ("score", "steps" if "epochs" in own else ""):
         found.pop(key, None)
     return found | own
+
+
+def check_attention(experiment, expected):
+    """`expected` is that of all layers, or a list such as [6 full, 6 trees]."""
+    encoder = experiment.task.model.encoder
+    if isinstance(expected, dict):
+        assert encoder.attention == AttentionConfig(expected)
+        return
+    layers = []
+    for part in expected:
+        count, kind = part.split() if isinstance(part, str) else (1, None)
+        layers += [KINDS[kind] if kind else part] * int(count)
+    assert encoder.attention_per_layer() == [AttentionConfig(layer) for layer in layers]
 
 
 def value(config, key):
@@ -49,34 +64,72 @@ def value(config, key):
     return functools.reduce(getattr, key.split("."), config)
 
 
-def rows():
-    """Yields (name, score, attention as JSON or "") of each row of the papers' tables."""
-    for name in NAMES:
-        for row in [numbers(name), *numbers(name).get("rows", [])] if name in TABLE else ():
-            own = row is not numbers(name) and "source" not in row
-            yield name, row.get("score"), json.dumps(row["attention"]) if own else ""
-
-
 def head(name):
     """The comment at the top of a configuration."""
     return re.match(r"(#.*\n)*", (CONFIGS / name).read_text(encoding="utf-8"))[0]
 
 
-def table():
-    """The table of docs/recipes.md: configurations with their scores in the papers."""
-    lines = [
-        "| in `configs/` | `task.model.encoder.attention` | paper | expected |",
-        "|---|---|---|---|",
-    ]
-    for name, score, attention in rows():
-        if score:
-            change, source = "", numbers(name)["source"].partition(";")[0]
-            if attention:
-                before = numbers(name)["attention"]
-                changed = {k: v for k, v in json.loads(attention).items() if before.get(k) != v}
-                change, source = f"`{json.dumps(changed)}`".replace('"', ""), ""
-            lines.append(f"| `{name}` | {change} | {source} | {score} |")
+def overview():
+    """The table of configurations in docs/recipes.md, with their scores in the papers."""
+    lines = ["| in `configs/` | paper | expected |", "|---|---|---|"]
+    for name in NAMES:
+        if name in TABLE and TABLE[name].get("score"):
+            source = numbers(name)["source"].partition(";")[0]
+            lines.append(f"| `{name}` | {source} | {TABLE[name]['score']} |")
     return "\n".join(lines)
+
+
+def how(row):
+    """What makes a row of a paper's table, for docs/recipes.md."""
+    if "missing" in row:
+        return f"not to be had: {row['missing']}"
+    parts = [", ".join(f"`{name}`" for name in dict.fromkeys(row.get("files", [])))]
+    if "override" in row:
+        parts.append(f"`--params_override=configs/{row['override']}`")
+    if "attention" in row:
+        parts.append(f"`{json.dumps(row['attention'])}`".replace('"', ""))
+    return "; ".join(part for part in (*parts, row.get("note", "")) if part)
+
+
+def paper_table(found):
+    """A table of a paper in docs/recipes.md, and what makes each of its rows."""
+    names = [re.sub(r"_\d$", "", column) for column in found["columns"]]
+    lines = [f"### {found['title']}", ""]
+    lines += [f"| model | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
+    for row in found["rows"]:
+        scores = ("-" if score is None else str(score) for score in row["scores"])
+        lines.append(f"| {row['model']} | {' | '.join(scores)} |")
+    shown = [f"{name} `{file}`" for name, file in found["columns"].items() if file]
+    if not all("files" in row or "missing" in row for row in found["rows"]):
+        lines += ["", *wrapped(f"Columns: {', '.join(shown)}.")]
+    models = {}
+    for row in found["rows"]:
+        models.setdefault(how(row), []).append(row["model"])
+    lines.append("")
+    for text, same in models.items():
+        lines += wrapped(f"- {'; '.join(same)}: {text}")
+    return "\n".join(lines)
+
+
+def wrapped(text):
+    """Lines of at most 120 characters, without breaks in code."""
+    whole = re.sub(r"`[^`]*`", lambda code: code[0].replace(" ", "\0"), text)
+    lines = textwrap.wrap(
+        whole,
+        120,
+        break_long_words=False,
+        break_on_hyphens=False,
+        subsequent_indent="  " * (text[0] == "-"),
+    )
+    return [line.replace("\0", " ") for line in lines]
+
+
+def configurations(found, row):
+    """Yields what `loaded` takes for each column of a row that has a configuration."""
+    files = row.get("files") or [name for name in found["columns"].values() if name]
+    for name in files:
+        attention = json.dumps(row["attention"]) if "attention" in row else ""
+        yield name, attention, row.get("override", "")
 
 
 def test_the_table_has_every_configuration():
@@ -114,25 +167,15 @@ def test_numbers(name):
 
 @pytest.mark.parametrize("name", sorted(TABLE))
 def test_attention(name):
-    encoder, expected = loaded(name).task.model.encoder, numbers(name)["attention"]
-    if isinstance(expected, dict):
-        assert encoder.attention == AttentionConfig(expected)
-        return
-    layers = []
-    for part in expected:
-        count, kind = part.split() if isinstance(part, str) else (1, None)
-        layers += [KINDS[kind] if kind else part] * int(count)
-    assert encoder.attention_per_layer() == [AttentionConfig(layer) for layer in layers]
+    check_attention(loaded(name), numbers(name)["attention"])
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_opens_with_its_command_and_its_scores(name):
     text = head(name)
     assert re.search(rf"--(config_file|params_override)=configs/{name}\b", text)
-    for row, score, _ in rows():
-        if row == name and score:
-            for number in re.findall(r"\d+\.\d+", score):
-                assert re.search(rf"\b{re.escape(number)}\b", text), f"{score}: no {number}"
+    for number in re.findall(r"\d+\.\d+", TABLE.get(name, {}).get("score") or ""):
+        assert re.search(rf"\b{re.escape(number)}\b", text), f"no {number}"
 
 
 def test_checksums_are_of_the_files_that_the_configurations_name():
@@ -236,25 +279,75 @@ def test_stages_of_trees(name, layers, heights):
         assert [stage.last_step for stage in stages] == [per_stage * n for n in range(1, 6)]
 
 
+ROWS = [
+    pytest.param(found, row, id=f"{found['title'][:22]}: {row['model']}")
+    for found in TABLES
+    for row in found["rows"]
+]
+
+
+@pytest.mark.parametrize(("found", "row"), ROWS)
+def test_row_of_a_paper(found, row):
+    """A row has a configuration for each column, with its attention, or a reason."""
+    assert len(row["scores"]) == len(found["columns"])
+    if "missing" in row:
+        assert row["missing"]
+        assert not {"attention", "override", "files"} & row.keys()
+        return
+    assert {"attention", "override", "files"} & row.keys()
+    of_columns = [name for name in found["columns"].values() if name]
+    assert len(row.get("files", of_columns)) in (1, len(of_columns))
+    for name, attention, override in configurations(found, row):
+        if name in PIPELINES:
+            continue
+        experiment = loaded(name, attention, override)
+        experiments.check(experiment)
+        if override:
+            check_attention(experiment, numbers(override)["attention"])
+        for key, option in row.get("attention", {}).items():
+            assert getattr(experiment.task.model.encoder.attention, key) == option
+
+
+@pytest.mark.parametrize(("found", "row"), ROWS)
+def test_scores_stand_in_the_paper(found, row, shared):
+    """One line of the paper has all numbers of the row, in this order."""
+    text = (shared / "papers" / f"{found['paper']}.txt").read_text(encoding="utf-8")
+    wanted = [
+        float(n) for score in row["scores"] for n in re.findall(r"\d+\.?\d*", str(score or ""))
+    ]
+    lines = text.splitlines()
+    if found.get("transposed"):
+        assert {str(number) for number in wanted} <= set(re.findall(r"\d+\.\d", text))
+        return
+    for line in lines:
+        numbers_of_line = iter(float(n) for n in re.findall(r"\d+\.?\d*", line))
+        if all(number in numbers_of_line for number in wanted):
+            return
+    pytest.fail(f"no line has {wanted}")
+
+
 def test_sparsity_of_masks():
-    """The masks of SparseBERT's tables 3 and 4 leave out as many pairs as these say, at n = 128."""
-    name = "sparsebert/static_mask.yaml"
+    """The masks of SparseBERT's table 4 leave out as many pairs as it says, at n = 128."""
+    [found] = [found for found in TABLES if found["title"].startswith("SparseBERT, table 4")]
     measured = 0
-    for row, score, attention in rows():
-        if row == name:
-            config = loaded(name, attention).task.model.encoder.attention
-            mask = static_masks.MASKS[config.mask](config.length, diagonal=config.diagonal)
-            expected = float(re.match(r"sparsity (\d+\.\d),", score)[1])
+    for row in found["rows"]:
+        if "mask" not in row["attention"]:
+            continue
+        for diagonal, expected in zip((True, False), row["scores"], strict=False):
+            options = row["attention"]
+            mask = static_masks.MASKS[options["mask"]](options["length"], diagonal=diagonal)
             # Random keys of BigBird may be in its window: how many, the seed decides.
-            inaccuracy = 0.1 if config.mask == "bigbird" else 0.05
-            assert abs(100 * (1 - mask.mean()) - expected) <= inaccuracy, (row, attention)
+            inaccuracy = 0.1 if options["mask"] == "bigbird" else 0.05
+            assert abs(100 * (1 - mask.mean()) - expected) <= inaccuracy, (options, diagonal)
             measured += 1
     assert measured == 12
 
 
-def test_the_page_has_the_table(project):
-    assert table() in (project / "docs" / "recipes.md").read_text(encoding="utf-8")
+def test_the_page_has_the_tables(project):
+    page = (project / "docs" / "recipes.md").read_text(encoding="utf-8")
+    for part in (overview(), *map(paper_table, TABLES)):
+        assert part in page, part.splitlines()[0]
 
 
 if __name__ == "__main__":
-    print(table())
+    print(overview(), *map(paper_table, TABLES), sep="\n\n")

@@ -11,6 +11,12 @@ from mkdocs.structure.files import File, InclusionLevel
 
 CONFIGURATION = "reference/configuration.md"
 
+SEARCH_BOOSTS = {"reference/api/": 1e-4, "reference/": 0.1, "results/": 0.1, "repository/": 0.1}
+"""Path on the site -> how much its pages count in the search, the first that fits; guides: 1. The
+search gives a title a thousand times the weight of a text, and names of the API are titles there: a
+word of a guide comes before the same word in a name.
+"""
+
 _generated: dict[str, str] = {}
 
 
@@ -39,7 +45,12 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Changes links between files of the repository into links between pages of the site."""
+    """Weighs the page for the search, and changes links between files of the repository into links
+    between pages of the site."""
+    for path, boost in SEARCH_BOOSTS.items():
+        if page.file.src_uri.startswith(path):
+            page.meta["search"] = {"boost": boost}
+            break
     if page.file.src_uri in _generated:
         return markdown
     return site_links.rewrite(markdown, site_links.repository_path(page.file.src_uri))

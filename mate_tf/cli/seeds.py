@@ -16,6 +16,7 @@ from mate_tf.cli.job import Job
 from mate_tf.cli.work import create_data, predict_and_evaluate, train
 from mate_tf.errors import InputError
 from mate_tf.evaluation import seeds as statistics
+from mate_tf.evaluation.metrics import Quantity
 from mate_tf.files import paths
 from mate_tf.files.atomic import write_json
 from mate_tf.files.json_files import read_json_object
@@ -64,7 +65,7 @@ def run_seeds(job: Job, seeds: list[int]) -> dict[str, statistics.Spread]:
         found = statistics.over_seeds([runs[str(seed)] for seed in seeds], shares)
         _save(job, path, runs, {name: each._asdict() for name, each in found.items()})
     print(f"\n{len(seeds)} seeds: {', '.join(map(str, seeds))}")
-    print(statistics.table(found, shares))
+    print(statistics.table(found))
     print(f"\nevaluated | {path}")
     return found
 
@@ -84,7 +85,7 @@ def of_seed(job: Job, seed: int) -> Job:
     )
 
 
-def _run(job: Job) -> dict[str, float]:
+def _run(job: Job) -> dict[str, float | Quantity]:
     """Trains and evaluates one seed, as far as it is not done yet; returns its metrics."""
     found = train(job)
     if job.task.capabilities.answers_questions:
@@ -92,15 +93,18 @@ def _run(job: Job) -> dict[str, float]:
     return {name: float(value) for name, value in found.items() if name not in _NO_METRICS}
 
 
-def _done(job: Job, path: str) -> dict[str, dict[str, float]]:
+def _done(job: Job, path: str) -> dict[str, dict[str, float | Quantity]]:
     """Returns seed -> metrics of the seeds that are done with this configuration."""
     if not os.path.exists(path):
         return {}
     content = read_json_object(path)
     try:
         before, runs = dict(content["experiment"]), dict(content["runs"])
-        runs = {seed: {name: float(run[name]) for name in run} for seed, run in runs.items()}
-    except (KeyError, TypeError, ValueError) as error:
+        runs = {
+            seed: {name: _metric(value) for name, value in run.items()}
+            for seed, run in runs.items()
+        }
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: is no file of --seeds ({error!r}); remove it") from error
     difference = experiments.first_difference(before, _shared(job))
     if difference:
@@ -110,6 +114,12 @@ def _done(job: Job, path: str) -> dict[str, dict[str, float]]:
             "--model_dir"
         )
     return runs
+
+
+def _metric(value) -> float | Quantity:
+    if isinstance(value, dict):
+        return Quantity(value=float(value["value"]), unit=str(value["unit"]))
+    return float(value)
 
 
 def _save(job: Job, path: str, runs: dict, found: dict | None = None) -> None:

@@ -7,6 +7,7 @@ the conversion dropped it.
 import collections
 import dataclasses
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TypedDict
 
 from mate_tf.evaluation import denotation
 from mate_tf.evaluation.predictions import AGGREGATIONS, Interactions, Judge, Prediction
@@ -19,6 +20,19 @@ SIZES = (5, 10, 20, 50, 100, 200)
 """Upper bounds of the groups of row counts."""
 
 _POSITIONS = 3
+
+
+class Quantity(TypedDict):
+    """A metric that is not a share, and so is not printed in per cent.
+
+    Attributes:
+        value: the number.
+        unit: what it counts, such as "words"; empty for a number without a unit, or one in the
+            unit of the data.
+    """
+
+    value: float
+    unit: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -193,8 +207,8 @@ def table_size(item: Graded) -> int:
 def comparison(columns: Mapping[str, Mapping[Hashable, object]], title: str = "") -> str:
     """Formats a plain text table: one line per metric or group, one column per system.
 
-    Floats are shares and are printed in per cent. Pairs of `breakdown` are printed with the number
-    of questions.
+    Floats are shares and are printed in per cent, each `Quantity` with its unit, and pairs of
+    `breakdown` with the number of questions.
 
     Args:
         columns: name of a system -> result of `sqa_metrics` or `breakdown`.
@@ -230,6 +244,8 @@ def _shown(value):
     if isinstance(value, tuple):
         share, count = value
         return f"{100 * share:.1f} % of {count}"
+    if isinstance(value, Mapping):
+        return f"{value['value']:.4g} {value['unit']}".rstrip()
     return f"{100 * value:.1f} %" if isinstance(value, float) else str(value)
 
 

@@ -42,7 +42,7 @@ def evaluate(
         predicted: predictions with `texts` by question id. A question without one scores 0.
 
     Returns:
-        for each metric, its mean and, as text, its 95 % bootstrap interval; `words`, the mean
+        for each metric, its mean and, as text, its 95 % bootstrap interval; `length`, the mean
         number of words of a written text; the numbers of questions, of those without a text and of
         different texts. A model that does not read its input writes few different ones.
 
@@ -61,7 +61,7 @@ def evaluate(
     lengths = [len(written.split()) for _, written in pairs]
     return {
         **found,
-        "words": f"{statistics.mean(lengths):.1f}",
+        "length": metrics.Quantity(value=statistics.mean(lengths), unit="words"),
         "questions": len(pairs),
         "unanswered": sum(not written for _, written in pairs),
         "different texts": len({written for _, written in pairs}),

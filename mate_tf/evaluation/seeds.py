@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mate_tf.evaluation.metrics import aligned
+from mate_tf.evaluation.metrics import Quantity, aligned
 
 FILE = "seeds.json"
 """Name of the file with the statistics of a job, in the model folder."""
@@ -27,6 +27,7 @@ class Spread(NamedTuple):
         mean: mean over the seeds.
         low, high: 95 % interval of the mean by Student's t; None for a single seed.
         values: the metric of each seed, in order.
+        unit: "%" for shares; else that of `metrics.Quantity`.
     """
 
     median: float
@@ -35,14 +36,21 @@ class Spread(NamedTuple):
     low: float | None
     high: float | None
     values: tuple[float, ...]
+    unit: str = ""
 
 
-def spread(values: Sequence[float], smallest: float = -np.inf, largest: float = np.inf) -> Spread:
+def spread(
+    values: Sequence[float],
+    smallest: float = -np.inf,
+    largest: float = np.inf,
+    unit: str = "",
+) -> Spread:
     """Computes the statistics of a metric.
 
     Args:
         values: <float>[seeds]. Quartiles are interpolated linearly.
         smallest, largest: bounds of the metric, and so of the interval.
+        unit: of the metric.
     """
     from scipy import stats
 
@@ -52,55 +60,63 @@ def spread(values: Sequence[float], smallest: float = -np.inf, largest: float = 
         reach = float(stats.t.ppf(0.975, len(values) - 1)) * error
         low, high = max(mean - reach, smallest), min(mean + reach, largest)
     lower, upper = np.quantile(values, [0.25, 0.75]).tolist()
-    return Spread(statistics.median(values), (upper - lower) / 2, mean, low, high, tuple(values))
+    half_iqr = (upper - lower) / 2
+    return Spread(statistics.median(values), half_iqr, mean, low, high, tuple(values), unit)
 
 
-def of_model(results: Mapping[str, Mapping]) -> dict[str, float]:
+def of_model(results: Mapping[str, Mapping]) -> dict[str, float | Quantity]:
     """Returns the metrics of the model, without numbers of questions and intervals.
 
     Args:
         results: contents of metrics.json: split -> title -> system -> metric -> value. A value is a
-            share, or a pair of a share and the number of its questions.
+            share, a pair of a share and the number of its questions, or a `Quantity`.
 
     Returns:
-        "<split> | <title> | <metric>" -> share.
+        "<split> | <title> | <metric>" -> share or `Quantity`.
     """
     found = {}
     for split, titles in results.items():
         for title, systems in titles.items():
             for metric, value in systems.get("model", {}).items():
                 value = value[0] if isinstance(value, Sequence) and len(value) == 2 else value
-                if isinstance(value, float) and metric not in LEFT_OUT:
+                if isinstance(value, float | Mapping) and metric not in LEFT_OUT:
                     found[NAME.format(split, title, metric)] = value
     return found
 
 
-def over_seeds(runs: Sequence[Mapping[str, float]], shares: bool) -> dict[str, Spread]:
+def over_seeds(runs: Sequence[Mapping[str, float | Quantity]], shares: bool) -> dict[str, Spread]:
     """Computes the statistics of each metric that all trainings have.
 
     Args:
         runs: metric -> value, for each seed.
-        shares: True if the metrics are from 0 to 1, or from -1 to 1 for correlations.
+        shares: True if plain numbers are shares, from 0 to 1, or from -1 to 1 for correlations.
     """
     found = {}
-    for name in runs[0]:
-        bounds = (-1.0 if name.endswith("correlation") else 0.0, 1.0) if shares else ()
-        if all(name in run for run in runs):
-            found[name] = spread([run[name] for run in runs], *bounds)
+    for name, first in runs[0].items():
+        if not all(name in run for run in runs):
+            continue
+        values = [run[name] for run in runs]
+        if isinstance(first, Mapping):
+            found[name] = spread([value["value"] for value in values], unit=first["unit"])
+        elif shares:
+            least = -1.0 if name.endswith("correlation") else 0.0
+            found[name] = spread(values, least, 1.0, "%")
+        else:
+            found[name] = spread(values)
     return found
 
 
-def table(spreads: Mapping[str, Spread], shares: bool) -> str:
+def table(spreads: Mapping[str, Spread]) -> str:
     """Formats the statistics as a plain text table with a line for each metric."""
     cells = [["", "median", "± half IQR", "95 % interval of the mean"]]
     for name, each in spreads.items():
         interval = "-"
         if each.low is not None:
-            interval = f"{_shown(each.low, shares)} to {_shown(each.high, shares)}"
-        errors = f"± {_shown(each.half_iqr, shares)}"
-        cells.append([name, _shown(each.median, shares), errors, interval])
+            interval = f"{_shown(each.low, each.unit)} to {_shown(each.high, each.unit)}"
+        errors = f"± {_shown(each.half_iqr, each.unit)}"
+        cells.append([name, _shown(each.median, each.unit), errors, interval])
     return aligned(cells)
 
 
-def _shown(value: float, share: bool) -> str:
-    return f"{100 * value:.2f} %" if share else f"{value:.4g}"
+def _shown(value: float, unit: str) -> str:
+    return f"{100 * value:.2f} %" if unit == "%" else f"{value:.4g} {unit}".rstrip()

@@ -49,14 +49,14 @@ def classification_metrics(
 
 def regression_metrics(
     interactions: metrics.Interactions, predicted: metrics.Predicted
-) -> dict[str, float | int]:
+) -> dict[str, float | int | metrics.Quantity | None]:
     """Computes metrics of regression.
 
     Returns:
         Pearson correlation, Spearman correlation: over the questions with a prediction; 0 if all
             predictions, or all gold values, are equal.
-        root of the mean squared error: over the same questions; as text, since floats are printed
-            as percentages.
+        root of the mean squared error: over the same questions, in the unit of the gold values;
+            None without predictions.
         questions, unanswered: numbers of all questions and of questions without a prediction.
     """
     from scipy import stats
@@ -72,9 +72,11 @@ def regression_metrics(
     return {
         "Pearson correlation": float(stats.pearsonr(gold, values)[0]) if comparable else 0.0,
         "Spearman correlation": float(stats.spearmanr(gold, values)[0]) if comparable else 0.0,
-        "root of the mean squared error": f"{np.sqrt(np.mean((gold - values) ** 2)):.3f}"
+        "root of the mean squared error": metrics.Quantity(
+            value=float(np.sqrt(np.mean((gold - values) ** 2))), unit=""
+        )
         if answered
-        else "-",
+        else None,
         "questions": len(questions),
         "unanswered": len(questions) - len(answered),
     }

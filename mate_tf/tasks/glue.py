@@ -63,7 +63,7 @@ class GlueTask(sequence.SequenceTask):
         return configs.fine_tuning(
             GlueTaskConfig(
                 name=cls.name,
-                conversion=sequence.SequenceConversionConfig(max_seq_length=128),
+                conversion=sequence.SequenceConversionConfig(max_seq_length=512),
                 # BERT embeds the first segment's id even if there is no second segment.
                 model=sequence.classifier(len(cls.class_names) or 1, segments=True),
             ),

@@ -99,3 +99,28 @@ def test_listed_names_are_used(project, page):
     paths = [path for folder in FOLDERS for path in (project / folder).rglob("*.py")]
     code = "\n".join(path.read_text(encoding="utf-8") for path in paths)
     assert sorted(name for name in listed if not re.search(rf"\b{name}\b", code)) == []
+
+
+def test_the_page_on_keras_3_has_every_class_that_builds_on_keras(project, trees):
+    page = (project / "docs" / "keras-3.md").read_text(encoding="utf-8")
+    table = "\n".join(line for line in page.splitlines() if line.startswith("| `"))
+    classes = {
+        node.name: ast.unparse(base).removeprefix("keras.")
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for base in node.bases
+        if ast.unparse(base).startswith("keras.")
+    }
+    listed = {
+        name: line.split("`")[1]
+        for line in table.splitlines()
+        for name in re.findall(r"`([^`]+)`", line)[1:]
+    }
+    assert listed == classes
+    assert f"**{NUMBERS[len(classes)]} classes build on Keras 2**" in page
+    assert "eleven of them layers" in page
+    assert sum(base.startswith("layers.") for base in classes.values()) == 11
+
+
+NUMBERS = {14: "Fourteen", 15: "Fifteen", 16: "Sixteen"}

@@ -1,5 +1,6 @@
 """The whole site is built, without a warning; and nothing in it comes from another server."""
 
+import json
 import os
 import re
 import subprocess
@@ -10,11 +11,38 @@ import site_api
 
 import mate_tf
 
+from .. import chromium
+
 pytestmark = pytest.mark.slow
 
 LOADED = re.compile(
     r"<(?:script|img|iframe|source)\b[^>]*\bsrc=\"(?:https?:)?//|<link\b[^>]*\bhref=\"(?:https?:)?//(?!www\.sitemaps)"
 )
+
+
+SEARCH = """
+const [source, index, queries, done] = arguments;
+const worker = new Worker(URL.createObjectURL(new Blob([source])));
+const found = {};
+worker.onmessage = ({data}) => {
+  if (data.type === 3)
+    found[queries[Object.keys(found).length]] = data.data.items.map(item => item[0].location);
+  const next = queries[Object.keys(found).length];
+  next === undefined ? done(found) : worker.postMessage({type: 2, data: next});
+};
+worker.postMessage({type: 0, data: {...index, options: {}}});
+"""
+"""Asks the worker of the site's search: messages of type 0 set up, 2 ask, 3 answer."""
+
+GUIDES = {
+    "own data": "tasks/custom.html",
+    "resume": "reliability.html#resume-a-killed-command",
+    "confidence": "serving.html#confidence",
+    "heat map": "serving.html#heat-maps",
+    "metric": "extending.html",
+    "cell_heat_map": "reference/api/analysis.plots.html",
+}
+"""Query -> the place that the search finds first."""
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +74,18 @@ def html(site):
     }
 
 
+@pytest.fixture(scope="module")
+def found_by_search(site, tmp_path_factory):
+    """Query -> places on the site, best first, as the search in the browser finds them."""
+    chromium.require("selenium")
+    [worker] = (site / "assets" / "javascripts" / "workers").glob("search.*.js")
+    index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
+    with chromium.browser(tmp_path_factory.mktemp("profile")) as driver:
+        driver.set_script_timeout(chromium.PATIENCE)
+        driver.get((site / "404.html").as_uri())
+        return driver.execute_async_script(SEARCH, worker.read_text("utf-8"), index, [*GUIDES])
+
+
 def test_nothing_is_loaded_from_elsewhere(html, site):
     assert len(html) > 20
     assert [name for name, text in html.items() if LOADED.search(text)] == []
@@ -65,6 +105,12 @@ def test_public_names_have_anchors(html):
 
 def test_dtypes_are_shown(html):
     assert "<code>&lt;float&gt;[batch, seq, hidden]</code>" in html["reference/api/attention.html"]
+
+
+@pytest.mark.environment
+@pytest.mark.parametrize("query", GUIDES)
+def test_the_search_finds_guides_before_names(found_by_search, query):
+    assert found_by_search[query][0].startswith(GUIDES[query])
 
 
 def test_written_pages_are_there(html, site):

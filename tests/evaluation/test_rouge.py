@@ -50,7 +50,8 @@ def test_means_and_intervals():
     )
     assert found["ROUGE-1"] == pytest.approx(1 / 3)
     assert found["ROUGE-L, 95 %"] == "0.0 to 100.0 %"
-    assert (found["questions"], found["unanswered"], found["words"]) == (3, 1, "1.3")
+    assert (found["questions"], found["unanswered"]) == (3, 1)
+    assert found["length"] == {"value": pytest.approx(4 / 3), "unit": "words"}
     assert found["different texts"] == 3
     same = rouge.evaluate(interactions("mice sleep", "cats run"), predicted("mice", "mice"))
     assert same["different texts"] == 1

@@ -19,8 +19,8 @@ def test_spread():
 
 
 def test_one_seed():
-    assert seeds.spread([0.5]) == (0.5, 0, 0.5, None, None, (0.5,))
-    assert seeds.table({"a": seeds.spread([0.5])}, shares=True).splitlines()[1].split() == [
+    assert seeds.spread([0.5]) == (0.5, 0, 0.5, None, None, (0.5,), "")
+    assert seeds.table({"a": seeds.spread([0.5], unit="%")}).splitlines()[1].split() == [
         *("a", "50.00", "%", "±", "0.00", "%", "-")
     ]
 
@@ -35,7 +35,8 @@ def test_metrics_of_the_model():
                     "95 % to": 0.7,
                     "entailment": [0.4, 10],
                     "questions": 20,
-                    "root of the mean squared error": "0.123",
+                    "error": {"value": 1.5, "unit": "points"},
+                    "threshold": "0.123",
                 },
                 "majority class": {"accuracy": 0.5},
             },
@@ -43,7 +44,11 @@ def test_metrics_of_the_model():
         },
         "test": {"RTE": {"model": {"questions without gold answer": 3}}},
     }
-    assert seeds.of_model(results) == {"dev | RTE | accuracy": 0.6, "dev | RTE | entailment": 0.4}
+    assert seeds.of_model(results) == {
+        "dev | RTE | accuracy": 0.6,
+        "dev | RTE | entailment": 0.4,
+        "dev | RTE | error": {"value": 1.5, "unit": "points"},
+    }
 
 
 def test_metrics_that_all_seeds_have():
@@ -63,12 +68,24 @@ def test_intervals_stay_in_the_range_of_the_metric():
 
 
 def test_table():
-    spreads = {"accuracy": seeds.spread([0.5, 0.6, 0.7]), "F1": seeds.spread([0.1, 0.1, 0.1])}
-    header, first, second = seeds.table(spreads, shares=True).splitlines()
+    spreads = {
+        "accuracy": seeds.spread([0.5, 0.6, 0.7], unit="%"),
+        "F1": seeds.spread([0.1, 0.1, 0.1], unit="%"),
+    }
+    header, first, second = seeds.table(spreads).splitlines()
     assert len(header) == len(first) == len(second)
     assert first.split("  ")[0] == "accuracy"
     assert "60.00 %" in first
     assert "± 5.00 %" in first
     assert first.endswith("35.16 % to 84.84 %")
     assert second.endswith("10.00 % to 10.00 %")
-    assert "2.5" in seeds.table({"loss": seeds.spread([2.5, 2.5])}, shares=False)
+    assert "2.5" in seeds.table({"loss": seeds.spread([2.5, 2.5])})
+
+
+def test_quantities_keep_their_unit():
+    """They are no shares: neither limited to 1 nor printed in per cent."""
+    runs = [{"error": {"value": value, "unit": "points"}} for value in (1.5, 2.5)]
+    found = seeds.over_seeds(runs, shares=True)["error"]
+    assert (found.median, found.unit, found.values) == (2, "points", (1.5, 2.5))
+    assert found.high > 1
+    assert "2 points" in seeds.table({"error": found})

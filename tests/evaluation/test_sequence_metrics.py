@@ -67,7 +67,8 @@ def test_correlations():
     # Two neighbouring ranks are exchanged: 1 - 6 * 2 / (4 * 15).
     assert found["Spearman correlation"] == pytest.approx(0.8)
     # Errors 0, 1, 1, 6.
-    assert found["root of the mean squared error"] == f"{math.sqrt(38 / 4):.3f}"
+    error = found["root of the mean squared error"]
+    assert error == {"value": pytest.approx(math.sqrt(38 / 4)), "unit": ""}
     assert (found["questions"], found["unanswered"]) == (4, 0)
 
 
@@ -78,7 +79,7 @@ def test_numbers_that_do_not_correlate():
     assert found["Pearson correlation"] == found["Spearman correlation"] == 0
     assert found["unanswered"] == 1
     found = metrics.regression_metrics(asked([1.0], "value"), {})
-    assert found["root of the mean squared error"] == "-"
+    assert found["root of the mean squared error"] is None
 
 
 def test_without_gold_answers():

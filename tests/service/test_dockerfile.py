@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import time
+import tomllib
 import urllib.request
 
 import pytest
@@ -112,7 +113,7 @@ def test_problems_are_found(ignored, old, new, problem):
 
 
 def test_what_it_copies_is_what_the_wheel_needs(instructions):
-    """All packages and files that setup.py names, and what setuptools reads."""
+    """All packages and files that setup.py and pyproject.toml name, and these two."""
     copied = {
         source
         for name, rest in instructions
@@ -121,7 +122,8 @@ def test_what_it_copies_is_what_the_wheel_needs(instructions):
     }
     setup = (PROJECT / "setup.py").read_text()
     folders = {"mate_tf", *re.findall(r'"mate_tf\.\w+": "(\w+)"', setup)}
-    read_files = set(re.findall(r'ROOT / "([\w.]+)"', setup))
+    metadata = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    read_files = {metadata["readme"]}
     assert copied == folders | read_files | {"setup.py", "pyproject.toml"}
 
 

@@ -77,7 +77,7 @@ def test_table_7(name):
         assert experiment.trainer.train_steps == EXAMPLES[name] * epochs // batch
         assert experiment.trainer.optimizer_config.learning_rate.bert.initial_learning_rate == rate
         assert experiment.task.model.encoder.attention.name == "full"
-        assert experiment.task.conversion.max_seq_length == 128
+        assert experiment.task.conversion.max_seq_length == 512
 
 
 def learning_rate(name):
