@@ -24,6 +24,10 @@ _VARIANTS = {
     "same_row_or_column": (
         "same_row_or_column.SameRowOrColumnPattern, full.MaskedAttention, full.FullOptions"
     ),
+    "structure_mask": (
+        "structure_mask.StructureMaskPattern, full.MaskedAttention, "
+        "structure_mask.StructureMaskOptions"
+    ),
     "mate_exact": "mate.MateExactPattern, mate.MateExact, mate.MateExactOptions",
     "mate_efficient": "mate.MateEfficientPattern, mate.MateEfficient, mate.MateOptions",
     "learned_mask": (
