@@ -43,7 +43,8 @@ def test_shuffled(interactions, kind):
     assert found == again
     given, table = table_of(interactions[0]), table_of(found[0])
     places = orders["a-0_0"]
-    assert sorted(places) != list(places) and orders["a-0_1"] is places
+    assert sorted(places) != list(places)
+    assert orders["a-0_1"] is places
     if kind == order.ROWS:
         assert table.columns == given.columns
         assert table.rows == tuple(given.rows[place] for place in places)
@@ -59,10 +60,12 @@ def test_shuffled(interactions, kind):
         gold = [texts(interactions[0], metrics.gold_cells(old)), metrics.gold_cells(new)]
         assert gold[0] == texts(found[0], gold[1])
     header, token = found[0].questions[0].Extensions[SELECTION].selected_tokens
-    assert header.row_index == 0 and token.row_index > 0
+    assert header.row_index == 0
+    assert token.row_index > 0
     assert given.columns[1] == table.columns[header.column_index]
     assert given.rows[3][2] == table.rows[token.row_index - 1][token.column_index]
-    assert found[1] == interactions[1] and orders["b-0_0"].tolist() == [0]
+    assert found[1] == interactions[1]
+    assert orders["b-0_0"].tolist() == [0]
 
 
 @pytest.mark.parametrize("kind", order.KINDS)
@@ -98,7 +101,8 @@ def test_as_given(interactions, kind):
     assert span["score"] == 1.5
     assert table.rows[span["row_index"]][span["column_index"]] == shuffled.rows[2][0]
     ((column, row, share),) = given.token_probabilities
-    assert share == 0.7 and table.rows[row][column] == shuffled.rows[0][1]
+    assert share == 0.7
+    assert table.rows[row][column] == shuffled.rows[0][1]
     assert given.aggregation == "SUM"
     assert order.as_given(Prediction("x", cells), kind, np.arange(3)) == Prediction("x", cells)
 
@@ -115,12 +119,14 @@ def test_changes(interactions):
         return order.changes(interactions, before, predicted, metrics.has_right_cells)
 
     none = found()
-    assert none["answers changed"] == 0 and none["95 % from"] == 0 < none["95 % to"] < 1
+    assert none["answers changed"] == 0
+    assert none["95 % from"] == 0 < none["95 % to"] < 1
     assert none["no word of order"] == (0, 2)
     wrong = found(a_0_0=Prediction("a-0_0", ((2, 0),)))
     assert wrong["answers changed"] == pytest.approx(1 / 3)
     assert wrong["no word of order"] == (0.5, 2)
-    assert wrong["right, then wrong"] == pytest.approx(1 / 3) and wrong["wrong, then right"] == 0
+    assert wrong["right, then wrong"] == pytest.approx(1 / 3)
+    assert wrong["wrong, then right"] == 0
     mended = found(a_0_1=Prediction("a-0_1", ((0, 2), (4, 1))))
     assert mended["wrong, then right"] == pytest.approx(1 / 3)
     assert mended["no word of order"] == (0, 2)
