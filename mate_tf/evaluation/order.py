@@ -1,4 +1,4 @@
-"""How much answers depend on the order of a table's rows or of its columns.
+"""Measures how much answers depend on the order of a table's rows or of its columns.
 
 TableFormer (Yang et al., 2022) and RobuT (Zhao et al., 2023) ask so: a table means the same in any
 order, so the same cells should answer. Few questions do depend on the order, such as those for the
