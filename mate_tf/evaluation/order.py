@@ -102,6 +102,7 @@ def changes(
         answers changed: share of the questions; 95 % from, 95 % to: its confidence interval.
         no word of order: the same share of the questions without a word such as "first", and their
             number.
+        of right ones, of wrong ones: the same for answers that are right or wrong as given.
         right, then wrong; wrong, then right: shares of the questions.
     """
     pairs = [
@@ -112,18 +113,25 @@ def changes(
             strict=True,
         )
     ]
-    changed = [is_changed for _, _, is_changed in pairs]
-    of_content = [
-        is_changed
-        for old, _, is_changed in pairs
-        if not _PLACES.search(question_text(old.question).lower())
-    ]
-    low, high = metrics.confidence_interval(sum(changed), len(changed))
+
+    def changed(is_counted) -> list[bool]:
+        return [is_changed for old, _, is_changed in pairs if is_counted(old)]
+
+    def part(is_counted) -> tuple[float, int]:
+        found = changed(is_counted)
+        return _share(found), len(found)
+
+    every = changed(lambda old: True)
+    low, high = metrics.confidence_interval(sum(every), len(every))
     return {
-        "answers changed": _share(changed),
+        "answers changed": _share(every),
         "95 % from": low,
         "95 % to": high,
-        "no word of order": (_share(of_content), len(of_content)),
+        "no word of order": part(
+            lambda old: not _PLACES.search(question_text(old.question).lower())
+        ),
+        "of right ones": part(lambda old: old.right),
+        "of wrong ones": part(lambda old: not old.right),
         "right, then wrong": _share([old.right and not new.right for old, new, _ in pairs]),
         "wrong, then right": _share([new.right and not old.right for old, new, _ in pairs]),
     }

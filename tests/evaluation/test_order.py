@@ -125,6 +125,8 @@ def test_changes(interactions):
     wrong = found(a_0_0=Prediction("a-0_0", ((2, 0),)))
     assert wrong["answers changed"] == pytest.approx(1 / 3)
     assert wrong["no word of order"] == (0.5, 2)
+    assert wrong["of right ones"] == (0.5, 2)
+    assert wrong["of wrong ones"] == (0, 1)
     assert wrong["right, then wrong"] == pytest.approx(1 / 3)
     assert wrong["wrong, then right"] == 0
     mended = found(a_0_1=Prediction("a-0_1", ((0, 2), (4, 1))))
