@@ -51,6 +51,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--bert_vocab_file", default=str(common.ROOT / "models" / "mini" / "vocab.txt")
     )
+    parser.add_argument("--perturb", help="rows, columns: as for --mode=predict_and_evaluate")
     parser.add_argument("--params_override", action="append", default=[])
     parser.add_argument("--work_dir", type=pathlib.Path, required=True, help="subset and models")
     return parser.parse_args()
@@ -136,7 +137,8 @@ def score(options, start: str, attention: str, seed: int) -> float:
             *([] if attention == _DEFAULT else [f"--attention={attention}"]),
         ]
         run(options, "train", *flags)
-        run(options, "predict_and_evaluate", *flags)
+        shuffled = [f"--perturb={options.perturb}"] if options.perturb else []
+        run(options, "predict_and_evaluate", *flags, *shuffled)
     title, *system, metric = options.metric.split(" | ")
     found = json.loads(result.read_text())[DEV]
     try:

@@ -24,6 +24,10 @@ _VARIANTS = {
     "same_row_or_column": (
         "same_row_or_column.SameRowOrColumnPattern, full.MaskedAttention, full.FullOptions"
     ),
+    "structure_mask": (
+        "structure_mask.StructureMaskPattern, full.MaskedAttention, "
+        "structure_mask.StructureMaskOptions"
+    ),
     "mate_exact": "mate_exact.MateExactPattern, mate_exact.MateExact, mate_heads.MateExactOptions",
     "mate_efficient": (
         "mate_forms.MateEfficientPattern, mate_forms.MateEfficient, mate_heads.MateOptions"

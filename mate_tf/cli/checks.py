@@ -38,6 +38,9 @@ OF_CALIBRATION = ("run", "predict_and_evaluate", "export")
 OF_WHOLE_TABLES = ("predict", "predict_and_evaluate")
 """Modes that --whole_tables is for."""
 
+PERTURBED = ("rows", "columns")
+"""What --perturb shuffles."""
+
 MAX_SEED = 2**31 - 1
 """Largest seed, as for --tf_random_seed."""
 
@@ -74,6 +77,7 @@ MODES_OF = {
         ("workers", "max_batch", "max_waiting", "max_tables", "max_tables_mb"), ("serve",)
     ),
     "timeout": ("serve", "mcp"),
+    "perturb": ("predict_and_evaluate",),
     "folder": ("mcp",),
     **dict.fromkeys((*_PROFILE, "repeats"), ("profile",)),
 }
@@ -172,6 +176,8 @@ def check(flags) -> None:
         _check_calibrate(flags)
     if flags.whole_tables:
         _check_whole_tables(flags)
+    if flags.perturb:
+        _check_perturb(flags)
     if flags.seeds is not None:
         _check_seeds(flags)
     answers_by_weights = flags.mode in OF_PRESET and flags.init_checkpoint
@@ -293,6 +299,16 @@ def _check_whole_tables(flags) -> None:
         raise InputError(f"--whole_tables is for --mode={', '.join(OF_WHOLE_TABLES)}")
     if is_pointr(flags):
         raise InputError("--whole_tables: POINTR reads cells, and has no answers over whole tables")
+
+
+def _check_perturb(flags) -> None:
+    if not set(flags.perturb) <= set(PERTURBED) or len(set(flags.perturb)) < len(flags.perturb):
+        raise InputError(
+            f"--perturb={','.join(flags.perturb)}: expected {' or '.join(PERTURBED)}, or both with "
+            "a comma"
+        )
+    if is_pointr(flags):
+        raise InputError("--perturb: POINTR has two models; give the task of a stage")
 
 
 def _check_seeds(flags) -> None:

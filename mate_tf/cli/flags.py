@@ -211,6 +211,12 @@ flags.DEFINE_string(
     "demo: path below which a proxy has the page, such as /tables, or its whole address, such as "
     "https://example.org/tables.",
 )
+flags.DEFINE_list(
+    "perturb",
+    [],
+    "predict_and_evaluate: rows, columns, or both with a comma: ask again about tables with their "
+    "rows or columns shuffled, and report the share of answers that change.",
+)
 flags.DEFINE_list("lengths", LENGTHS, "profile: tokens.")
 flags.DEFINE_list(
     "variants", None, "profile: attention variants; by default full, mate_efficient and baselines."

@@ -99,6 +99,7 @@ class Job:
         trainer: functions that train, evaluate and predict.
         calibrate: fit the confidence of answers when the model is evaluated.
         whole_tables: predict over all rows of tables, also of those that do not fit the model.
+        perturb: what is shuffled in tables that are asked about again: "rows", "columns".
     """
 
     experiment: TableExperiment
@@ -114,6 +115,7 @@ class Job:
     trainer: Trainer = STRATEGY
     calibrate: bool = False
     whole_tables: bool = False
+    perturb: tuple[str, ...] = ()
 
     @classmethod
     def from_flags(cls, flags) -> "Job":
@@ -190,6 +192,7 @@ class Job:
             trainer=_trainer(flags),
             calibrate=bool(flags.calibrate),
             whole_tables=bool(flags.whole_tables),
+            perturb=tuple(flags.perturb),
         )
 
     @property
@@ -254,8 +257,9 @@ def _check_mode(task: str, flags) -> None:
         )
     if mode in MODES_WITH_TABLES and not tasks.get(task).capabilities.reads_tables:
         raise InputError(f"task {task} reads no tables: it has no --mode={mode}")
-    if flags.whole_tables and not tasks.get(task).capabilities.reads_tables:
-        raise InputError(f"task {task} reads no tables: it has no --whole_tables")
+    for name in ("whole_tables", "perturb"):
+        if getattr(flags, name) and not tasks.get(task).capabilities.reads_tables:
+            raise InputError(f"task {task} reads no tables: it has no --{name}")
 
 
 def _check_tpu(experiment, flags) -> None:

@@ -4,6 +4,7 @@ import collections
 import functools
 import itertools
 import os
+import tempfile
 from collections.abc import Callable
 
 from tqdm import tqdm
@@ -21,7 +22,7 @@ from mate_tf.data.records.create_data import (
     interactions_path,
 )
 from mate_tf.errors import InputError
-from mate_tf.evaluation import associations, baselines, metrics, predictions, texts
+from mate_tf.evaluation import associations, baselines, metrics, order, predictions, texts
 from mate_tf.files.atomic import write_json
 from mate_tf.files.lock import locked
 from mate_tf.serving import confidence, dataset_answers, pretrained, summarizer
@@ -33,6 +34,9 @@ from mate_tf.training import prediction, progress, trainer
 SEQUENCE = "_sequence"
 CONFIDENCE = "confidence"
 """Heading of the rows of a calibration in the scores."""
+
+ORDER = "order"
+"""Heading of the rows about answers that change with the order of rows or columns."""
 
 MAX_TRAIN_INTERACTIONS = 20_000
 """Interactions that baselines are trained on. More would change little and take minutes to read."""
@@ -149,19 +153,59 @@ def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
             written.append(target)
             print(f"predicted | {len(found[split])} texts | {target}")
             continue
-        for sequential in (False, True) if job.task.sequential else (False,):
-            name = split + SEQUENCE * sequential
-            made = run(path, sequential)
-            if not job.whole_tables:
-                made = map(predictions.prediction, made)
-            found[name] = sorted(made, key=lambda each: each.question_id)
+        sets = {
+            split + SEQUENCE * sequential: _predicted(job, run, path, sequential)
+            for sequential in ((False, True) if job.task.sequential else (False,))
+        }
+        sets |= {
+            shuffled_name(job, split, kind): _of_shuffled(job, run, split, kind)
+            for kind in job.perturb
+        }
+        for name, made in sets.items():
+            found[name] = made
             target = os.path.join(job.model_dir, name)
-            predictions.write_tsv(found[name], f"{target}.tsv")
-            predictions.write_json(found[name], f"{target}.json")
+            predictions.write_tsv(made, f"{target}.tsv")
+            predictions.write_json(made, f"{target}.json")
             written += [f"{target}.tsv", f"{target}.json"]
-            print(f"predicted | {len(found[name])} questions | {target}.tsv, .json")
+            print(f"predicted | {len(made)} questions | {target}.tsv, .json")
     origins.record(job.model_dir, _checkpoint(job), written)
     return found
+
+
+def _predicted(job: Job, run, path: str, sequential: bool) -> list[predictions.Prediction]:
+    """Returns the predictions for a file of examples, sorted by question id."""
+    made = run(path, sequential)
+    if not job.whole_tables:
+        made = map(predictions.prediction, made)
+    return sorted(made, key=lambda each: each.question_id)
+
+
+def shuffled_name(job: Job, split: str, kind: str) -> str:
+    """Returns the name of the predictions for a split whose rows or columns are shuffled."""
+    return f"{split}{SEQUENCE * job.task.sequential}_{kind}_shuffled"
+
+
+def _of_shuffled(job: Job, run, split: str, kind: str) -> list[predictions.Prediction]:
+    """Returns the predictions for shuffled tables, in the coordinates of the given ones.
+
+    The examples are temporary. In a sequential task the model gets its own previous answers.
+    """
+    given = list(records.read_interactions(interactions_path(job.output_dir, split)))
+    asked, orders = order.shuffled(given, kind, job.experiment.tf_random_seed or 0)
+    with tempfile.TemporaryDirectory(prefix="mate_tf_") as folder:
+        conversion.create_data(
+            {split: asked},
+            folder,
+            job.task.converter(job.vocab_file),
+            test_batch_size=job.experiment.task.validation_data.global_batch_size,
+            processes=job.num_processes,
+        )
+        made = _predicted(job, run, examples_path(folder, split), job.task.sequential)
+    return [
+        order.as_given(each, kind, orders[each.question_id])
+        for each in made
+        if each.question_id in orders  # ids may be cut (`trim_question_ids`)
+    ]
 
 
 def _checkpoint(job: Job) -> dict:
@@ -237,13 +281,20 @@ def score(job: Job, predicted) -> dict[str, dict]:
         files = {"model": source}
         if job.task.sequential:
             files = {"model": source + SEQUENCE, "given gold answers": source}
-        systems = {name: metrics.by_question(predicted[file]) for name, file in files.items()}
+        shuffled = {f"{kind} shuffled": shuffled_name(job, source, kind) for kind in job.perturb}
+        systems = {
+            name: metrics.by_question(predicted[file]) for name, file in (files | shuffled).items()
+        }
         systems |= {name: predictor(interactions) for name, predictor in fitted.items()}
         results[split] = collections.defaultdict(dict)
         for name, answers in systems.items():
             for title, values in job.task.measure(interactions, answers).items():
                 results[split][title][name] = values
         results[split] |= job.task.compare(interactions, systems)
+        for name in shuffled:
+            results[split][ORDER][name] = order.changes(
+                interactions, systems["model"], systems[name], job.task.is_right
+            )
         for title, columns in results[split].items():
             print(f"\n{split}\n{metrics.comparison(columns, title)}")
         for warning in job.task.warnings(interactions, systems["model"]):

@@ -65,7 +65,8 @@ SIZES = {
     ),
     "equal_steps": (
         "--config_file {configs}/sqa_small.yaml --data {sqa_data} --work_dir {out} {vocab} "
-        "--steps 2 --metric 'SQA | ALL' --starts nothing= --attention mate_efficient full",
+        "--steps 2 --metric 'SQA | ALL' --starts nothing= --attention mate_efficient full "
+        "--perturb rows",
         "95 % interval",
     ),
     "hybridqa_coverage": (
@@ -134,6 +135,7 @@ SIZES = {
     ),
     "treeformer_speed": ("--lengths 128 --repeats 1 --variants tree_fine", "tree_fine skewed"),
     "unanswerable": ("--model_dir {model} --questions 5", "calibration error"),
+    "visible_pairs": ("--examples {wtq_dev}", "same_row_or_column"),
 }
 """Benchmark -> its arguments, where {…} is of the fixture `paths`, and a part of what it prints."""
 

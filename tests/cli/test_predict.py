@@ -2,6 +2,8 @@
 
 import functools
 import json
+import operator
+import pathlib
 import shutil
 import types
 
@@ -10,8 +12,8 @@ import pytest
 from mate_tf.cli import work
 from mate_tf.data import records
 from mate_tf.data.interactions import Question, interaction_from_table
-from mate_tf.data.records.create_data import interactions_path
-from mate_tf.evaluation import metrics, predictions
+from mate_tf.data.records.create_data import interactions_of_examples, interactions_path
+from mate_tf.evaluation import metrics, order, predictions
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.serving.answer import Answer, AnswerCell
 from mate_tf.tables.table import Table
@@ -68,6 +70,7 @@ def job(tmp_path, monkeypatch):
         output_dir=str(tmp_path),
         model_dir=str(tmp_path),
         calibrate=False,
+        perturb=(),
     )
 
 
@@ -145,6 +148,55 @@ def test_whole_tables(command, trained_copy, created, monkeypatch):
 def test_whole_tables_of_other_modes(refused, trained):
     message = refused("--mode=eval", *trained, "--whole_tables")
     assert message == "--whole_tables is for --mode=predict, predict_and_evaluate"
+
+
+@pytest.mark.parametrize("kind", order.KINDS)
+def test_shuffled_tables(command, trained_copy, created, monkeypatch, kind):
+    """Every other answer is right in any order; the others are the first cell in any order."""
+
+    def run(path, sequential):
+        given = records.read_interactions(interactions_of_examples(path))
+        questions = [question for each in given for question in each.questions]
+        for number, question in enumerate(questions):
+            cells = metrics.gold_cells(question) if number % 2 else {(0, 0)}
+            yield Prediction(question.id, tuple(sorted(cells)))
+
+    monkeypatch.setattr(work, "_whole", lambda job: run)
+    flags = (*trained_copy, "--whole_tables", "--num_processes=1", f"--perturb={kind}")
+    output = command("--mode=predict_and_evaluate", *flags)
+    model_dir = trained_copy[-1].partition("=")[2]
+    scores = json.loads(pathlib.Path(model_dir, "metrics.json").read_text())
+    for split in ("dev", "test"):
+        given = list(records.read_interactions(interactions_path(str(created), split)))
+        _, orders = order.shuffled(given, kind, seed=0)
+        moved = [place[0] != 0 for place in orders.values()][::2]
+        name = f"{kind} shuffled"
+        changed = scores[split]["order"][name]["answers changed"]
+        assert changed == pytest.approx(sum(moved) / len(orders))
+        assert any(moved)
+        files = [f"{model_dir}/{split}{end}.json" for end in ("", f"_{kind}_shuffled")]
+        before, after = (predictions.read_json(file) for file in files)
+        assert [each.question_id for each in before] == [each.question_id for each in after]
+        assert sum(map(operator.ne, before, after)) == sum(moved)
+        accuracies = {
+            each: value["all"][0] for each, value in scores[split]["question type"].items()
+        }
+        assert 0.5 <= accuracies["model"] < 1
+        assert name in accuracies
+    (line,) = {line for line in output.splitlines() if line.startswith("order ")}
+    assert line.split() == ["order", kind, "shuffled"]
+
+
+@pytest.mark.parametrize("given", ["cells", "rows,rows", "rows,"])
+def test_what_cannot_be_shuffled(refused, trained, given):
+    message = refused("--mode=predict_and_evaluate", *trained, f"--perturb={given}")
+    assert message == f"--perturb={given}: expected rows or columns, or both with a comma"
+
+
+def test_tasks_without_tables_shuffle_none(refused, tmp_path):
+    flags = ("--task=RTE", "--perturb=rows", f"--model_dir={tmp_path}")
+    message = refused("--mode=predict_and_evaluate", *flags)
+    assert message == "task RTE reads no tables: it has no --perturb"
 
 
 def test_truncated_examples(refused, trained, created, tmp_path):

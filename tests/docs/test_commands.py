@@ -46,6 +46,7 @@ RUN_FOR_REAL = {
     "curl -s": "tests/service/test_documented.py::test_curl",
     "mate:predict": "tests/service/test_documented.py::test_rest_of_tensorflow_serving",
     "docker build": "tests/service/test_dockerfile.py::test_its_image",
+    "--perturb=rows,columns": "tests/cli/test_predict.py::test_shuffled_tables",
     "--mode=analyze": "tests/cli/test_analyze.py::test_attention_flow_coverage_and_table",
     "--mode=profile": "tests/cli/test_profile.py::test_measures",
     "--task=POINTR": "tests/cli/test_pointr.py::test_asking",

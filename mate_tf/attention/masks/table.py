@@ -87,6 +87,39 @@ def same_row_or_column(context) -> tf.Tensor:
     ) & full(context)
 
 
+def structure(
+    context, question=True, same_cell=True, same_row=True, same_column=True, header=True
+) -> tf.Tensor:
+    """Joins parts of a table's structure (Mouravieff et al., 2025). Only real tokens are in pairs.
+
+    Every token attends to itself, and question tokens attend to one another.
+
+    Args:
+        question: whether to allow pairs of a question token and a token of the table, both ways.
+        same_cell: pairs within a cell, or within the name of a column.
+        same_row: pairs within a row, or within the header.
+        same_column: pairs within a column and its name.
+        header: pairs of a token and the name of its column, both ways.
+    """
+    asked = question_tokens(context)
+    of_question, of_header = _either(asked), _either((context.row_ids == 0) & ~asked)
+    # Question tokens have row 0, as the header has, and a column of their own.
+    rows = _equal(context.row_ids) & ~of_question
+    columns = _equal(context.column_ids) & ~of_question
+    parts = (
+        (question, of_question),
+        (same_cell, rows & columns),
+        (same_row, rows),
+        (same_column, columns),
+        (header, columns & of_header),
+    )
+    allowed = tf.eye(tf.shape(asked)[1], dtype=tf.bool) | (asked[:, :, None] & asked[:, None, :])
+    for chosen, pairs in parts:
+        if chosen:
+            allowed |= pairs
+    return allowed & full(context) & real_tokens(context)[:, :, None]
+
+
 def same_example(mask, context) -> tf.Tensor:
     """Removes pairs of different examples in one sequence from <bool>[batch, 1 or seq, seq].
 
@@ -242,6 +275,11 @@ def _rank_in_example(context, ids) -> tf.Tensor:
     by_example = tf.argsort(starts, axis=-1, stable=True)
     order = tf.gather(by_id, by_example, batch_dims=1)
     return inverse_permutation(order) - context.starts
+
+
+def _either(tokens) -> tf.Tensor:
+    """Marks each pair with one of `tokens`: <bool>[batch, seq] -> <bool>[batch, seq, seq]."""
+    return tokens[:, :, None] | tokens[:, None, :]
 
 
 def _equal(ids) -> tf.Tensor:
