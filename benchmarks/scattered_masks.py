@@ -4,7 +4,7 @@
     ONEDNN_VERBOSE=1 python benchmarks/scattered_masks.py --repeats 1    # the fused operations
 
 The core of one layer as in static_masks_speed.py: 12 heads of 64, batch 1, float32, the mask
-`scattered` of that benchmark for all heads. `products only` are the two matrix products without
+`scattered` of that benchmark for all heads. `products only` are the two matmuls without
 softmax: the least time of each way that computes all scores. Ways take turns within each
 repetition; medians of the processor time. Prints a table, writes JSON and a plot.
 """

@@ -47,7 +47,7 @@ _OF_FILES = frozenset(
 
 _OF_GIN = "\n  In call to configurable "
 _PARSED = re.compile(r"([^{}]*?)\s*\[\[\{\{node ParseSingleExample.*")
-"""Message of TensorFlow about a record that is no example, with the name of its operation."""
+"""Message of TensorFlow about a record that is not an example, with the name of its operation."""
 
 
 NO_MASK = "input_mask has other values than 0 and 1"

@@ -211,7 +211,7 @@ class TableAttention(keras.layers.Layer):
     def flops(
         cls, config: AttentionConfig, num_heads: int, hidden_size: int, length: int
     ) -> float | None:
-        """Returns the FLOPs of the matrix products of one layer's attention for one example.
+        """Returns the FLOPs of the matmuls of one layer's attention for one example.
 
         The four projections are left out. A multiplication and an addition are two.
 

@@ -163,7 +163,7 @@ class DecisionTrees(keras.layers.Layer):
         shape: the TreeShape.
         num_trees: trees of each head.
         scored_at_once: number of scores of the first levels that `leaves` computes for every
-            vector: a matrix product is faster than gathering weights, although it multiplies more
+            vector: a matmul is faster than gathering weights, although it multiplies more
             (benchmarks/treeformer_speed.py). 0: only the nodes on the path.
     """
 

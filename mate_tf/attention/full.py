@@ -1,4 +1,4 @@
-"""Dense attention under a mask: two matrix products with a softmax between them."""
+"""Dense attention under a mask: two matmuls with a softmax between them."""
 
 import dataclasses
 from typing import NamedTuple

@@ -321,7 +321,7 @@ class _Pieces(NamedTuple):
 
 
 def _padded(positions, length):
-    """Pads [batch, seq] to [batch, length] with -1, which is no token."""
+    """Pads [batch, seq] to [batch, length] with -1, which is not a token."""
     return tf.pad(positions, [[0, 0], [0, length - shape_list(positions)[1]]], constant_values=-1)
 
 

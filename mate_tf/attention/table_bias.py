@@ -128,7 +128,7 @@ class TableBias(MaskedAttention):
         batch, count, seq, _ = shape_list(one_hot)
         table = tf.cast(self.relative_bias_table, one_hot.dtype)
         # [relations, heads], [batch, relations, queries * keys] -> [batch, heads, queries * keys];
-        # a matrix product because the gradient of a look-up is slow
+        # a matmul because the gradient of a look-up is slow
         bias = tf.matmul(table, tf.reshape(one_hot, [batch, count, seq * seq]), transpose_a=True)
         bias = tf.reshape(bias, [batch, self.num_heads, seq, seq])
         tensors = MaskTensors(pattern.bias + bias, pattern.any_key)

@@ -31,7 +31,7 @@ class TreeCoarse(TreeAttention):
 
     `alpha` <float>[heads, height + 1] is learned, one for each level from the root to the leaves,
     and starts at 1 / (height + 1). A node without keys contributes zero. Padding is in no node and
-    gets zero. Dropout drops keys from all nodes. If trees are trained, sums are matrix products
+    gets zero. Dropout drops keys from all nodes. If trees are trained, sums are matmuls
     with the memberships, for their gradients; else they are segment sums.
     """
 

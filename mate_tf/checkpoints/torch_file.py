@@ -113,13 +113,13 @@ class _TensorUnpickler(pickle.Unpickler):
             return known[module, name]
         if module == "torch" and name in _STORAGES:
             return _STORAGES[name]
-        raise InputError(f"its pickle asks for {module}.{name}, which is no part of a tensor")
+        raise InputError(f"its pickle asks for {module}.{name}, which is not part of a tensor")
 
     def persistent_load(self, reference):
         """Returns the storage that a persistent id refers to."""
         kind, dtype, key, _, size = reference
         if kind != "storage" or not isinstance(dtype, np.dtype):
-            raise InputError(f"its pickle refers to {kind!r}, which is no storage of a tensor")
+            raise InputError(f"its pickle refers to {kind!r}, which is not a storage of a tensor")
         return _Storage(dtype, f"{self._root}data/{key}", int(size))
 
 

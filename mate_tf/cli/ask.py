@@ -185,7 +185,7 @@ def _exported(flags):
 
 
 def check_port(host: str, port: int) -> None:
-    """Raises InputError if --host is no address of this machine, or --port is in use."""
+    """Raises InputError if --host is not an address of this machine, or --port is in use."""
     if host.startswith("[") != host.endswith("]"):
         raise InputError(f"--host={host}: has one bracket")
     host = host.strip("[]")

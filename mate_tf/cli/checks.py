@@ -237,7 +237,7 @@ def seeds(flags) -> list[int]:
     """Returns the seeds of --seeds.
 
     Raises:
-        InputError: if one is no seed, or there twice.
+        InputError: if one is not a seed, or there twice.
     """
     texts = flags.seeds
     good = [text.isascii() and text.isdigit() and len(text) < 11 for text in texts]

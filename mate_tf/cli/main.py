@@ -40,7 +40,7 @@ def parse(argv: list[str]):
 
     Raises:
         flags.Error: a flag that is not there, or with a value that it does not take.
-        InputError: words that are no short form; a flag of google-research/tapas without an
+        InputError: words that are not the short form; a flag of google-research/tapas without an
             equivalent; a --flagfile that cannot be read.
     """
     if any(argument.lstrip("-").startswith("flagfile") for argument in argv):

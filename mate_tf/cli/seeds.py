@@ -105,7 +105,7 @@ def _done(job: Job, path: str) -> dict[str, dict[str, float | Quantity]]:
             for seed, run in runs.items()
         }
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: is no file of --seeds ({error!r}); remove it") from error
+        raise InputError(f"{path}: is not a file of --seeds ({error!r}); remove it") from error
     difference = experiments.first_difference(before, _shared(job))
     if difference:
         name, old, new = difference

@@ -84,7 +84,7 @@ class Calibration:
                 "must be numbers"
             )
         if not isinstance(self.weights, str):
-            raise InputError(f"weights {self.weights!r} is no name of a checkpoint")
+            raise InputError(f"weights {self.weights!r} is not a name of a checkpoint")
         if not isinstance(self.computes, bool):
             raise InputError(f"computes {self.computes!r} is neither true nor false")
         if not _are_associations(self.associations):

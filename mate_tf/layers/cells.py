@@ -5,7 +5,7 @@ titles and separators. Rows and columns beyond the limits are merged into the la
 reference (google-research/tapas).
 
 All operations are segment sums with static sizes, which compile for TPU. Sums are exact in float32;
-a one-hot matrix product would be rounded to bfloat16 on TPU.
+a one-hot matmul would be rounded to bfloat16 on TPU.
 """
 
 import tensorflow as tf

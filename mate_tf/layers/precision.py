@@ -48,7 +48,7 @@ def policy(precision: str | None):
 
 @functools.cache
 def choose() -> Choice:
-    """Chooses bfloat16 where processor or GPUs have matrix products in it, else float32.
+    """Chooses bfloat16 where processor or GPUs have matmuls in it, else float32.
 
     float16 is never chosen: its range is small, and without such products it is slower.
     """

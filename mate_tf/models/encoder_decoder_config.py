@@ -59,7 +59,7 @@ class EncoderDecoderConfig(base_config.Config):
             given = getattr(self, name)
             if not 0 < given < self.encoder.vocab_size:
                 raise InputError(
-                    f"{name}={given} is no id of a piece: encoder.vocab_size is "
+                    f"{name}={given} is not an id of a piece: encoder.vocab_size is "
                     f"{self.encoder.vocab_size}, and 0 is padding"
                 )
         if self.start_id == self.end_id:

@@ -102,7 +102,7 @@ def middleware(
 class SameOrigin:
     """Refuses requests that a page of another origin makes a browser send.
 
-    Only a link to the page is followed. Clients that are no browsers send no such headers and pass:
+    Only a link to the page is followed. Clients other than browsers send no such headers and pass:
     they could send any.
 
     Args:

@@ -68,7 +68,7 @@ def export(
         export_dir.
 
     Raises:
-        InputError: if export_dir exists, is not empty and is no SavedModel.
+        InputError: if export_dir exists, is not empty and is not a SavedModel.
     """
     options, names, reader = dict(converter_options), list(class_names), None
     if reads_tables:
@@ -91,14 +91,14 @@ def new_saved_model(export_dir: str) -> Iterator[str]:
     """Yields a new folder, which replaces `export_dir` when the block ends.
 
     Raises:
-        InputError: if export_dir exists, is not empty and is no SavedModel; another process exports
-            to it; or somebody has removed files of the new folder.
+        InputError: if export_dir exists, is not empty and is not a SavedModel; another process
+            exports to it; or somebody has removed files of the new folder.
     """
     with locked_beside(export_dir, "an export"):
         folder.recover(export_dir)
         if os.path.isdir(export_dir) and os.listdir(export_dir) and not is_saved_model(export_dir):
             raise InputError(
-                f"{export_dir}: exists and is no SavedModel; give another --export_dir"
+                f"{export_dir}: exists and is not a SavedModel; give another --export_dir"
             )
         with folder.replaced(export_dir) as new:
             yield new

@@ -133,7 +133,7 @@ def _date(matches):
         for group in (1, 2, 3)
     )
     # Of the multiples of 100 only 2000 is a leap year. `numbers` puts 1900 for a missing year, and
-    # here a missing year is 0: both are no leap years.
+    # here a missing year is 0: neither is a leap year.
     leap = (year % 4 == 0) & ((year % 100 != 0) | (year == 2000))
     length = tf.gather(_MONTH_LENGTHS, month) + tf.cast((month == 2) & leap, tf.int32)
     there &= day <= length

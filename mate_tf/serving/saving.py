@@ -152,7 +152,7 @@ def preset(
         raise InputError(f"{folder}: presets are written to local folders")
     is_preset = os.path.isfile(os.path.join(folder, Kind.PRESET.value))
     if os.path.exists(folder) and not is_preset and (os.path.isfile(folder) or os.listdir(folder)):
-        raise InputError(f"{folder}: exists and is no preset; give another folder")
+        raise InputError(f"{folder}: exists and is not a preset; give another folder")
     card = os.path.join(folder, CARD)
     with folders.replaced(folder) as new:
         os.makedirs(new)

@@ -36,8 +36,8 @@ def export(model, export_dir: str, vocab_file: str, converter_options: dict, dec
         export_dir.
 
     Raises:
-        InputError: if export_dir exists, is not empty and is no SavedModel, or the tokens are not
-            word pieces.
+        InputError: if export_dir exists, is not empty and is not a SavedModel, or the tokens are
+            not word pieces.
     """
     tokens = converter_options.get("tokens", _WORD_PIECES)
     if tokens != _WORD_PIECES:

@@ -29,7 +29,7 @@ class JsonStream:
         self._text, self._at, self._ended = "", 0, False
 
     def next(self) -> str:
-        """Returns the next character that is no white space, and stays before it; "" at the end."""
+        """Returns the next character that is not blank, and stays before it; "" at the end."""
         while True:
             self._at = _BLANKS.match(self._text, self._at).end()
             if self._at < len(self._text) or not self._more():
@@ -50,7 +50,7 @@ class JsonStream:
                 return value
 
     def take(self, allowed: str) -> str:
-        """Returns the next character that is no white space, one of `allowed`, and goes past it."""
+        """Returns the next character that is not blank, one of `allowed`, and goes past it."""
         found = self.next()
         if not found or found not in allowed:
             raise ValueError(f"expected {' or '.join(allowed)}, but there is {found or 'no more'}")

@@ -8,7 +8,7 @@ from mate_tf.errors import InputError
 
 MIB = 2**20
 
-_OF_A_VALUE = 8  # characters that are counted for a value that is no text
+_OF_A_VALUE = 8  # characters that are counted for a value that is not text
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,7 +7,7 @@ numbers in the question. All three are computed from the values found here.
 Published checkpoints were trained with the reference's parser, so its peculiarities are kept:
 - Only years 1700 to 2016 are dates.
 - "fith" is an ordinal and "fifth" is not.
-- "may" is a month even if it is a verb. A lower-case "sept" is no month.
+- "may" is a month even if it is a verb. A lower-case "sept" is not a month.
 - The 29th of February is a date only with a leap year.
 - A four-digit year is both a number and a date. A full stop behind it ("in 1999.") belongs to the
   number, which is then no date. A column of plain years is therefore a column of dates.

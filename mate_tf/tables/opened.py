@@ -19,7 +19,7 @@ def opened(path: str | os.PathLike, limits: Limits = UNLIMITED) -> Iterator[IO[s
     """Opens a UTF-8 file without its byte order mark; line ends stay as they are.
 
     Raises:
-        InputError: if it cannot be read, is larger than allowed or is no regular file, such as a
+        InputError: if it cannot be read, is larger than allowed or is not a regular file, such as a
             pipe or /dev/zero, which has no end.
     """
     with opened_bytes(path, limits) as raw:

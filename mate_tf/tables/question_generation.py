@@ -23,7 +23,7 @@ from mate_tf.tables.text import format_text
 NONE, SUM, AVERAGE, COUNT = "NONE", "SUM", "AVERAGE", "COUNT"
 
 _TRIES = 12
-_MOST_CELLS = 8  # cells of an answer that are no sum, average or count
+_MOST_CELLS = 8  # cells of an answer that is not a sum, average or count
 
 
 class Made(NamedTuple):

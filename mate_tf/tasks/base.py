@@ -337,5 +337,5 @@ def _pattern(key, parts):
     try:
         re.compile(pattern)
     except re.error as error:
-        raise InputError(f"{key}: {pattern!r} is no regular expression: {error}") from error
+        raise InputError(f"{key}: {pattern!r} is not a regular expression: {error}") from error
     return pattern or None

@@ -49,7 +49,7 @@ class Progress:
         self.show(int(self._step.numpy()), output)
 
     def evaluated(self, output):
-        """Orbit action after an evaluation. Its time is no part of the speed."""
+        """Orbit action after an evaluation. Its time is not part of the speed."""
         step = int(self._step.numpy())
         print(f"step {step}/{self._train_steps}  evaluation  {in_words(output)}", flush=True)
         self._time = time.monotonic()

@@ -96,7 +96,7 @@ def _look_up(name: str, config) -> list[str]:
 def _check_answers(name: str, host: str) -> None:
     match = re.fullmatch(r"(?:grpc://)?([^:/,]+)(?::(\d+))?", host)
     if not match:
-        raise InputError(f"--tpu_name={name}: {host!r} is no address like grpc://10.0.0.2:8470")
+        raise InputError(f"--tpu_name={name}: {host!r} is not an address like grpc://10.0.0.2:8470")
     try:
         socket.create_connection((match[1], int(match[2] or _PORT)), TIMEOUT).close()
     except (OSError, OverflowError) as error:

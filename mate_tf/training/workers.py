@@ -290,7 +290,7 @@ def read_cluster() -> dict[str, list[str]]:
     if not isinstance(task, dict) or not {"type", "index"} <= set(task):
         raise InputError(f'{_VARIABLE}={text}: has no "task" with type and index')
     if task["type"] not in cluster:
-        raise InputError(f"{_VARIABLE}: task.type {task['type']!r} is no job of the cluster")
+        raise InputError(f"{_VARIABLE}: task.type {task['type']!r} is not a job of the cluster")
     number = len(cluster[task["type"]])
     if not isinstance(task["index"], int) or not 0 <= task["index"] < number:
         raise InputError(

@@ -279,7 +279,7 @@ def kept_by_buckets(context, kinds, global_length):
                 begin = global_length + of_block * block - kind.radius
                 ranks = [*range(global_length), *range(begin, begin + width)]
                 for column, key_rank in enumerate(ranks):
-                    # Ranks before the first bucket and behind the last one are no tokens.
+                    # Ranks before the first bucket and behind the last one are not tokens.
                     if column < global_length or global_length <= key_rank < seq:
                         key = order[example, key_rank]
                         found = of_window[example, of_block, :, place, column]

@@ -78,7 +78,7 @@ def test_nothing_is_run(torch, tmp_path, place, function, name):
         "inside": {"w": tensor(torch, attack, 0, (2,), (1,))},
     }[place]
     path = save(tmp_path / "x.bin", content, {"0": np.zeros(2, np.float32)})
-    with pytest.raises(InputError, match=f"x.bin: its pickle asks for .*{name}, which is no part"):
+    with pytest.raises(InputError, match=f"x.bin: its pickle asks for .*{name}, which is not part"):
         torch_file.read(path)
     assert not witness.exists()
 

@@ -94,7 +94,7 @@ def test_bad_files(refused, arguments, tmp_path):
     assert refused(*create, f"--input_dir={tmp_path}") == f"{path}: no such file"
     path.write_text("Source\tTarget\n( ( ( [MAX 2 ) 9 ) ] )\t9\n( ( ( [MOX 2 ) 9 ) ] )\t9\n")
     message = refused(*create, f"--input_dir={tmp_path}")
-    assert message == f"{path} line 3: '[MOX' is no symbol of ListOps"
+    assert message == f"{path} line 3: '[MOX' is not a symbol of ListOps"
 
 
 def test_modes_it_does_not_have(refused, arguments, tmp_path):

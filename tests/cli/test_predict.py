@@ -212,5 +212,5 @@ def test_truncated_examples(refused, trained, created, tmp_path):
 def test_export_to_a_folder_of_something_else(refused, trained, tmp_path):
     (tmp_path / "precious").write_text("")
     message = refused("--mode=export", *trained, f"--export_dir={tmp_path}")
-    assert message.startswith(f"{tmp_path}: exists and is no SavedModel")
+    assert message.startswith(f"{tmp_path}: exists and is not a SavedModel")
     assert (tmp_path / "precious").exists()

@@ -115,7 +115,7 @@ def test_done_seeds_are_not_run_again(made, folder, command, refused, tmp_path):
         "initial_learning_rate=2e-05, not 0.5; give another --model_dir"
     )
     (out / "model" / seeds.FILE).write_text('{"experiment": {}, "runs": {"1": 2}}')
-    assert "is no file of --seeds" in refused("run", *flags, "--seeds=1,3")
+    assert "is not a file of --seeds" in refused("run", *flags, "--seeds=1,3")
 
 
 @pytest.mark.parametrize("given", ["a", "", "1,1", "1,01", "-1", "2147483648", "0,1.5", "9" * 5000])

@@ -168,7 +168,7 @@ def test_a_number_of_a_pair(command, flags, tmp_path):
     assert set(of_model) > {"Pearson correlation", "Spearman correlation"}
     assert (of_model["questions"], of_model["unanswered"]) == (9, 0)
     assert results["test"]["STS-B"]["model"] == {"questions without gold answer": 1}
-    # Both files have the number, which is no class.
+    # Both files have the number, which is not a class.
     by_name = {each.question_id: each for each in predictions.read_json(model_dir / "dev.json")}
     for each in predictions.read_tsv(model_dir / "dev.tsv"):
         assert each.value == pytest.approx(by_name[each.question_id].value)

@@ -81,7 +81,7 @@ def parse(block: str) -> list[tuple[str, ...]]:
     """Splits a shell block into simple commands; assignments before a command are dropped.
 
     Raises:
-        ValueError: the block is no shell code that this parser knows.
+        ValueError: the block is not shell code that this parser knows.
     """
     text = _COMMENT.sub("", block.replace("\\\n", " "))
     lexer = shlex.shlex(text, posix=True, punctuation_chars=_SEPARATORS)

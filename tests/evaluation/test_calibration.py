@@ -176,7 +176,7 @@ def test_whether_a_table_has_an_answer():
         ({"overlap": []}, "must be numbers"),
         ({"threshold": float("nan")}, "NaN is not JSON"),
         ({"threshold": None}, "must be numbers"),
-        ({"weights": 7}, "weights 7 is no name of a checkpoint"),
+        ({"weights": 7}, "weights 7 is not a name of a checkpoint"),
         ({"table_bias": 1.0}, "must be numbers"),
         *(
             ({"associations": value}, "associations must be an object with a list of words")

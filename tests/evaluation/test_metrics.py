@@ -120,7 +120,7 @@ def test_comparison_is_aligned():
         {"random cell": {"ALL": 0.009, "questions": 6}, "model": {"ALL": (0.5, 12), "SEQ": 1.0}},
         title="metric",
     )
-    # A `Quantity` is no share.
+    # A `Quantity` is not a share.
     quantity = metrics.Quantity(value=1.25, unit="words")
     assert "1.25 words" in metrics.comparison({"model": {"length": quantity}})
     assert text.split("\n") == [

@@ -83,7 +83,7 @@ def test_table():
 
 
 def test_quantities_keep_their_unit():
-    """They are no shares: neither limited to 1 nor printed in per cent."""
+    """They are not shares: neither limited to 1 nor printed in per cent."""
     runs = [{"error": {"value": value, "unit": "points"}} for value in (1.5, 2.5)]
     found = seeds.over_seeds(runs, shares=True)["error"]
     assert (found.median, found.unit, found.values) == (2, "points", (1.5, 2.5))

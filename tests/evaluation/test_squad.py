@@ -76,7 +76,7 @@ def test_scores_by_hand(gold, text, exact, f1, may_be_empty):
 
 
 def test_where_the_scripts_differ():
-    """Answers without words: in 1.1 they have no word in common, in 2.0 they are no answers."""
+    """Answers without words: in 1.1 they have no word in common, in 2.0 they are not answers."""
     (question,) = paragraph(a=["the"]).questions
     assert squad.scores(question, "a", may_be_empty=False) == (1, 0)
     assert squad.scores(question, "a", may_be_empty=True) == (1, 1)

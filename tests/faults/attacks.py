@@ -102,7 +102,7 @@ OTHER = {
     ),
     "an edit of the program": (post("/gradio_api/vibe-edit/", body=b'{"prompt":"x"}'), REFUSED),
     "a recording": (post("/gradio_api/process_recording"), REFUSED),
-    "an origin that is no address": (get("/config", "Origin: http://["), {403}),
+    "an origin that is not an address": (get("/config", "Origin: http://["), {403}),
     "a negative number of a function": (post(JOIN, body=b'{"data":[],"fn_index":-1}'), {400}),
     "a function of a visitor": (
         post(JOIN, body=b'{"data":[],"fn_index":-1,"session_hash":"a"}'),

@@ -130,7 +130,7 @@ WORKBOOKS = {
     "a hidden sheet": _workbook(_hidden),
     "a cell at the last place": _workbook(_wide),
     "an empty cell at the last place": _workbook(_styled),
-    "styles that are no XML": _workbook(styles_xml="x"),
+    "styles that are not XML": _workbook(styles_xml="x"),
     "a format without a number": _workbook(
         styles_xml='<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
         '<numFmts><numFmt formatCode="0%"/></numFmts></styleSheet>'
@@ -150,7 +150,7 @@ WORKBOOKS = {
     "no workbook": _workbook(workbook_xml=None),
     "no types": _workbook(**{"[Content_Types]_xml": None}),
     "no relations": _workbook(workbook_xml_rels=None),
-    "a sheet that is no XML": _workbook(sheet1_xml="x"),
+    "a sheet that is not XML": _workbook(sheet1_xml="x"),
     "a sheet that is cut": _workbook(sheet1_xml=_SHEET[:90]),
     "an entity": _workbook(
         sheet1_xml='<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]>'

@@ -218,7 +218,7 @@ def test_models_refuse_configs_made_in_python(key, value):
 
 
 def test_least_values_build_a_model():
-    """The ends of the ranges are no promises: the smallest model can be built and called."""
+    """The ends of the ranges are not promises: the smallest model can be built and called."""
     encoder = EncoderConfig(
         **dict.fromkeys(["vocab_size", "hidden_size", "num_hidden_layers"], 1),
         **dict.fromkeys(["num_attention_heads", "intermediate_size"], 1),

@@ -73,7 +73,7 @@ def test_bfloat16_keeps_outputs_losses_and_numbers_exact(bfloat16, batch, small_
         assert value.dtype in (tf.float32, tf.int32), name
     assert seen
     for numbers in seen:
-        assert np.nanmax(numbers) == 1959  # which is no bfloat16
+        assert np.nanmax(numbers) == 1959  # which is not a bfloat16
     assert all(g.dtype == tf.float32 for g in loss_and_gradients(model, batch)[1])
 
 
@@ -102,7 +102,7 @@ def test_xla_training_step_equals_plain(batch, small_config, name):
 
 @variants
 def test_gradients_are_finite_whatever_the_numbers(batch, small_config, options):
-    """Numbers of any size, none at all, answers that are no numbers, examples of padding only."""
+    """Numbers of any size, none at all, answers that are not numbers, examples of padding only."""
     config = small_config(**options)
     whole = options == VARIANTS["all"]
     model = TableClassifier(config) if whole else heads_only(config)

@@ -207,8 +207,8 @@ def test_start_from_own_checkpoints(tmp_path, of_pretraining):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"end_id": 12}, "end_id=12 is no id of a piece: encoder.vocab_size is 12"),
-        ({"start_id": 0}, "start_id=0 is no id of a piece"),
+        ({"end_id": 12}, "end_id=12 is not an id of a piece: encoder.vocab_size is 12"),
+        ({"start_id": 0}, "start_id=0 is not an id of a piece"),
         ({"end_id": 1}, "start_id and end_id are both 1"),
         ({"num_decoder_layers": 0}, "num_decoder_layers is 0, expected an integer from 1 to 1000"),
         ({"label_smoothing": 1.0}, "label_smoothing is 1.0, expected a number of 0 or more and"),

@@ -108,7 +108,9 @@ def test_replaces_a_saved_model(no_tensorflow, model, vocab_file, tmp_path):
 
 def test_leaves_other_folders_alone(no_tensorflow, model, vocab_file, tmp_path):
     (tmp_path / "thesis.txt").write_text("")
-    with pytest.raises(InputError, match="exists and is no SavedModel; give another --export_dir"):
+    with pytest.raises(
+        InputError, match="exists and is not a SavedModel; give another --export_dir"
+    ):
         export.export(model, str(tmp_path), str(vocab_file), {})
     assert os.listdir(tmp_path) == ["thesis.txt"]
 

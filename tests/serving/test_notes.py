@@ -1,4 +1,4 @@
-"""What is said of questions that a model cannot answer, and of cells that are no numbers."""
+"""What is said of questions that a model cannot answer, and of cells that are not numbers."""
 
 import functools
 from types import SimpleNamespace

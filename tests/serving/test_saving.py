@@ -129,9 +129,9 @@ def test_a_model_of_this_process_with_classes(make_model, vocab_file, options, t
 
 def test_what_is_refused(trained, predictor, tmp_path):
     (tmp_path / "notes.txt").touch()
-    with pytest.raises(InputError, match="exists and is no preset; give another folder"):
+    with pytest.raises(InputError, match="exists and is not a preset; give another folder"):
         trained.save_preset(tmp_path)
-    with pytest.raises(InputError, match=r"notes\.txt: exists and is no preset"):
+    with pytest.raises(InputError, match=r"notes\.txt: exists and is not a preset"):
         trained.save_preset(tmp_path / "notes.txt")
     with pytest.raises(InputError, match="dtype='int8' is neither 'float32' nor 'bfloat16'"):
         trained.save_preset(tmp_path / "new", dtype="int8")

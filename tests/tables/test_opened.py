@@ -1,4 +1,4 @@
-"""Files that are no regular files, and the place of a byte that is not UTF-8."""
+"""Files that are not regular files, and the place of a byte that is not UTF-8."""
 
 import os
 import socket

@@ -15,7 +15,7 @@ def test_columns_by_what_can_be_asked_of_them():
     subject = Subject(TABLE, random.Random(0))
     rank, name, year, wins = subject.sheet.columns
     assert subject.key is name
-    assert subject.ordered == [year, wins]  # a rank is no number to compare
+    assert subject.ordered == [year, wins]  # a rank is not a number to compare
     assert subject.exact == [wins]  # years are not added up
     assert [is_rank(each) for each in (rank, year, wins)] == [True, False, False]
     assert [is_year(each) for each in (rank, year, wins)] == [False, True, False]

@@ -56,7 +56,7 @@ def test_what_of_a_checkpoint_is_left_aside(tmp_path, capsys):
             kept = any(part in name for part in fresh) and not name.startswith("column_")
             want = tf.fill(variable.shape, 7.0) if kept else loaded[name]
             np.testing.assert_array_equal(variable, want, name)
-    with pytest.raises(InputError, match=r"task\.init_exclude: '\(' is no regular expression"):
+    with pytest.raises(InputError, match=r"task\.init_exclude: '\(' is not a regular expression"):
         small_task(init_checkpoint=path, init_exclude="(").initialize(source)
 
 
@@ -179,5 +179,5 @@ def test_nothing_or_everything_is_frozen():
     assert trained == {"masked_words", "random_table"}
     with pytest.raises(InputError, match=r"task\.freeze: 'forest' is in no name of a variable"):
         small_task(freeze="forest").build_model()
-    with pytest.raises(InputError, match=r"task\.freeze: '\(' is no regular expression"):
+    with pytest.raises(InputError, match=r"task\.freeze: '\(' is not a regular expression"):
         small_task(freeze="(").build_model()

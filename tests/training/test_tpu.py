@@ -41,7 +41,7 @@ def test_by_address(host, silent_host):
     assert tpu.address(RuntimeConfig(tpu=both)) == both
     with pytest.raises(InputError, match=f"grpc://{silent_host} does not answer"):
         tpu.address(RuntimeConfig(tpu=f"grpc://{host},grpc://{silent_host}"))
-    with pytest.raises(InputError, match="'grpc://a:b' is no address"):
+    with pytest.raises(InputError, match="'grpc://a:b' is not an address"):
         tpu.address(RuntimeConfig(tpu="grpc://a:b"))
 
 

@@ -28,7 +28,10 @@ def config(**changes):
         (config(cluster=WORKERS | {"ps": ["a:1"]}), "job 'ps' in the cluster"),
         (json.dumps({"cluster": WORKERS}), 'has no "task" with type and index'),
         (config(task={"type": "worker"}), 'has no "task" with type and index'),
-        (config(task={"type": "chief", "index": 0}), "task.type 'chief' is no job of the cluster"),
+        (
+            config(task={"type": "chief", "index": 0}),
+            "task.type 'chief' is not a job of the cluster",
+        ),
         (config(task={"type": "worker", "index": 2}), "task.index 2, but .* has 2 addresses"),
         (config(task={"type": "worker", "index": "0"}), "task.index '0', but"),
     ],

@@ -1,6 +1,6 @@
 """Floating point operations (FLOPs) of an encoder's layers: from the graph, and by formula.
 
-A multiplication and an addition count as two. The formula counts the matrix products of a forward
+A multiplication and an addition count as two. The formula counts the matmuls of a forward
 pass, which are nearly all FLOPs; they are compared with the machine's rate. The count from the
 graph uses the numbers of TensorFlow's profiler for each operation, as in the MATE paper's figure 5.
 It adds branches and `Einsum`, which the profiler omits. The profiler has no numbers for
@@ -20,7 +20,7 @@ from mate_tf.analysis.cost import encoder_layers
 from mate_tf.models.encoder_config import EncoderConfig
 
 _PRODUCTS = {"MatMul": "transpose_a", "BatchMatMulV2": "adj_x", "BatchMatMulV3": "adj_x"}
-"""Type of a matrix product -> attribute that tells whether the first factor is transposed."""
+"""Type of a matmul -> attribute that tells whether the first factor is transposed."""
 
 _BRANCHES = ("If", "StatelessIf", "Case", "StatelessCase")
 _LOOPS = ("While", "StatelessWhile")
@@ -34,7 +34,7 @@ class Count:
     """Cost of a graph.
 
     Attributes:
-        products: FLOPs of matrix products.
+        products: FLOPs of matmuls.
         everything: FLOPs of all operations with a known number.
         bytes: bytes that the operations read and write, without fusion and caches.
     """
@@ -169,7 +169,7 @@ def _size(tensor) -> int:
 
 
 def formula(config: EncoderConfig, length: int) -> float | None:
-    """Returns the FLOPs of the layers' matrix products in a forward pass, by formula.
+    """Returns the FLOPs of the layers' matmuls in a forward pass, by formula.
 
     A layer has 4 hidden^2 + 2 hidden * intermediate multiplications and additions per token, and
     those of the variant's attention (`TableAttention.flops`). Padding of blocks is not counted.

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 MATMUL = (2048, 768, 3072)
-"""Rows, inner size and columns of the measured matrix product: BERT-base's feed-forward layer."""
+"""Rows, inner size and columns of the measured matmul: BERT-base's feed-forward layer."""
 
 MATMUL_ON_GPU = (8192, 8192, 8192)
 """Sizes of the product on a GPU, which needs 1.1 TFLOP to be busy for some milliseconds."""
@@ -44,7 +44,7 @@ class Machine:
     """Measures the best rates of this machine, again at each call of `rates`.
 
     Args:
-        matmul: rows, inner size and columns of the matrix product.
+        matmul: rows, inner size and columns of the matmul.
         stream_bytes: size of each of the two arrays that are added.
     """
 
@@ -63,7 +63,7 @@ class Machine:
         seconds(self._add)  # traces the function
 
     def _product(self, precision):
-        """Returns a function that computes the matrix product, after a first call."""
+        """Returns a function that computes the matmul, after a first call."""
         import tensorflow as tf
 
         if precision not in self._products:
@@ -73,7 +73,7 @@ class Machine:
         return self._products[precision]
 
     def rates(self, precisions: Sequence[str] = ("float32", "bfloat16")) -> dict[str, float]:
-        """Returns precision -> FLOP/s of a matrix product, and "bandwidth".
+        """Returns precision -> FLOP/s of a matmul, and "bandwidth".
 
         The rates are the best of a few calls. The bandwidth, in bytes/s, is that of an addition
         that reads two arrays and writes one.

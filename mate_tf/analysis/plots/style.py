@@ -77,7 +77,7 @@ def new_figure(width: float, height: float, title: str = "") -> "Figure":
     Args:
         width: width in inches.
         height: height in inches, without the title.
-        title: text above the figure. A sign between dollars is no formula.
+        title: text above the figure. A sign between dollars is not a formula.
     """
     from matplotlib.figure import Figure
 

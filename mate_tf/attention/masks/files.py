@@ -57,7 +57,7 @@ def load(path: str | os.PathLike, num_heads: int | None = None) -> np.ndarray:
         num_heads: number of heads that the mask must fit; None: any.
 
     Raises:
-        InputError: there is no such file, it is no file of a mask, or the mask has neither 1 nor
+        InputError: there is no such file, it is not a file of a mask, or the mask has neither 1 nor
             `num_heads` heads.
     """
     stored = _read(path)
@@ -71,7 +71,7 @@ def made_by(path: str | os.PathLike) -> dict:
     """Reads how the mask in a file was made, the argument `made_by` of `save`.
 
     Raises:
-        InputError: there is no such file, or it is no file of a mask.
+        InputError: there is no such file, or it is not a file of a mask.
     """
     return _read(path)["made_by"]
 
@@ -80,7 +80,7 @@ def of_last_token(path: str | os.PathLike) -> bool:
     """Reads the argument `of_last_token` of `save`; False for files that are older than it.
 
     Raises:
-        InputError: there is no such file, or it is no file of a mask.
+        InputError: there is no such file, or it is not a file of a mask.
     """
     return _read(path)["of_last_token"]
 

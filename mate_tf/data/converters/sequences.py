@@ -121,7 +121,7 @@ class Bytes:
         ids = {piece: index for index, piece in enumerate(self.pieces)}
         missing = [piece for piece in BYTE_PIECES if piece not in ids]
         if missing:
-            raise InputError(f"{vocab_file}: is no vocabulary of bytes, it lacks {missing[0]}")
+            raise InputError(f"{vocab_file}: is not a vocabulary of bytes, it lacks {missing[0]}")
         self._ids = np.array([ids[piece] for piece in BYTE_PIECES], np.int32)
 
     def encode(self, texts: Iterable[str]) -> list[np.ndarray]:

@@ -48,7 +48,7 @@ def parse_window_id(text: str) -> tuple[str, int]:
     """Splits a `window_id` into question id and first token.
 
     Raises:
-        InputError: if the text is no window id.
+        InputError: if the text is not a window id.
     """
     match = _WINDOW_ID.fullmatch(text)
     if match is None:

@@ -111,7 +111,7 @@ def evaluate(symbols: Iterable[str]) -> int:
     """Computes the value of an expression.
 
     Raises:
-        InputError: if the symbols are no expression.
+        InputError: if the symbols are not an expression.
     """
     symbols = tuple(symbols)
     stack = [("", [])]  # open operators with the values of their arguments
@@ -200,7 +200,7 @@ def read(input_dir: str | os.PathLike, split: str) -> Iterator[interaction_pb2.I
         symbols = from_source(row["Source"])
         if not symbols or not known.issuperset(symbols):
             strange = next((symbol for symbol in symbols if symbol not in known), "")
-            raise InputError(f"{where}: {strange!r} is no symbol of ListOps")
+            raise InputError(f"{where}: {strange!r} is not a symbol of ListOps")
         target = tsv.choice(where, "Target", row["Target"], VALUES)
         yield interaction(f"listops_{split}_{number}", [" ".join(symbols)], class_index=target)
 

@@ -143,7 +143,7 @@ class _Unpickler(pickle.Unpickler):
     def find_class(self, module, name):
         """Returns one of the allowed classes; raises UnpicklingError for others."""
         if (module, name) not in self._ALLOWED:
-            raise pickle.UnpicklingError(f"{module}.{name} is no part of a CIFAR-10 batch")
+            raise pickle.UnpicklingError(f"{module}.{name} is not part of a CIFAR-10 batch")
         return super().find_class(module, name)
 
 
@@ -156,7 +156,7 @@ def _image_batch(path: pathlib.Path) -> tuple[np.ndarray, np.ndarray]:
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except Exception as error:  # a damaged pickle raises nearly anything
-        raise InputError(f"{path}: is no batch of CIFAR-10 for Python: {error!r}") from error
+        raise InputError(f"{path}: is not a batch of CIFAR-10 for Python: {error!r}") from error
     shape = (len(labels), _COLORS * IMAGE_SIZE**2)
     if colors.dtype != np.uint8 or colors.shape != shape or labels.dtype.kind != "i":
         raise InputError(

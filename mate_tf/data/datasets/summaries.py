@@ -77,7 +77,7 @@ class Documents:
             names = _sentences(line, "section_names", where)
             sections = _get(line, "sections", where)
             if not isinstance(sections, list) or len(sections) != len(names):
-                raise InputError(f"{where}: sections is no list as long as section_names")
+                raise InputError(f"{where}: sections is not a list as long as section_names")
             parts = {f"sections[{index}]": part for index, part in enumerate(sections)}
             texts = [_sentences(parts, key, where) for key in parts]
             document = [

@@ -59,7 +59,7 @@ class Masking:
         self._mask_id = pieces.index(MASK)
         self._continues = np.array([piece.startswith(CONTINUATION) for piece in pieces])
         self._special = np.array([piece in (PAD, CLS, SEP) for piece in pieces])
-        # [UNK], [unused12] and the like are no words, so they are no replacements.
+        # [UNK], [unused12] and the like are not words, so they are not replacements.
         self._ordinary = np.array(
             [i for i, p in enumerate(pieces) if not (p.startswith("[") and p.endswith("]"))],
             np.int32,

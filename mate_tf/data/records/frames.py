@@ -60,7 +60,7 @@ def _read_frame(file, header: bytes) -> None:
         raise EOFError("the file ends within it")
     length, _ = _HEADER.unpack(header)
     if length > _LARGEST_RECORD:
-        raise EOFError("this is no TFRecord file, or its content was overwritten")
+        raise EOFError("this is not a TFRecord file, or its content was overwritten")
     if len(file.read(length + _FOOTER)) < length + _FOOTER:
         raise EOFError("the file ends within it")
 

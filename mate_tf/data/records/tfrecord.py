@@ -305,7 +305,7 @@ def _kind(path: str, record: bytes) -> tuple[int, tuple[feature_names.Feature, .
     try:
         stored = tf.train.Example.FromString(record).features.feature
     except DecodeError as error:
-        raise InputError(f"{path}: its records are no tf.train.Examples") from error
+        raise InputError(f"{path}: its records are not tf.train.Examples") from error
     target = feature_names.TARGET
     of_sequence = set(stored) - {target.name} == set(feature_names.names(feature_names.SEQUENCE))
     features = feature_names.SEQUENCE if of_sequence else feature_names.ALL

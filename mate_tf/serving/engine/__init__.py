@@ -1,7 +1,7 @@
 """Answers on CPUs by OpenVINO: the encoder's graph, what it attends to, and the heads in NumPy.
 
 Nothing here needs TensorFlow. What a model attends to is computed outside of the graph, once for
-all layers, so that the graph has matrix products and gathers only.
+all layers, so that the graph has matmuls and gathers only.
 """
 
 from mate_tf.lazy import on_first_use

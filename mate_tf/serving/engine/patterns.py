@@ -13,7 +13,7 @@ MASKED = -1e9
 """Addend to the score of a pair that is not allowed."""
 
 BUCKETS_PER_BLOCK = 2
-"""Buckets of queries in one matrix product, as in `attention.mate_forms`."""
+"""Buckets of queries in one matmul, as in `attention.mate_forms`."""
 
 
 class Kind(NamedTuple):
@@ -235,7 +235,7 @@ class Windows:
         seq, first, radius = len(order), self.global_length, kind.radius
         block = BUCKETS_PER_BLOCK * radius
         number = max(-(-(seq - first) // block), 1)
-        # Positions by rank: [global | radius | blocks | radius]; -1 is no token.
+        # Positions by rank: [global | radius | blocks | radius]; -1 is not a token.
         padded = np.full(first + radius + number * block + radius, -1)
         padded[:first] = order[:first]
         padded[first + radius : first + radius + seq - first] = order[first:]

@@ -30,7 +30,7 @@ def test_graph_and_formula_agree(variant, length):
     count, by_hand = flops.of_layers(config, length), flops.formula(config, length)
     tolerance = 1e-9 if variant in EXACT else 0.05
     assert count.products == pytest.approx(by_hand, rel=tolerance)
-    # what is no matrix product is little
+    # what is not a matmul is little
     assert count.products < count.everything < 1.05 * count.products
     assert count.bytes > 4 * 2 * length * config.hidden_size
 

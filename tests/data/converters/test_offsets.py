@@ -88,7 +88,7 @@ def check(offsets, tokenizer, text):
     for (begin, end), part, own in zip(
         runs, slices, tokenizer.encode_groups([[part] for part in slices]), strict=True
     ):
-        # Signs alone are no text, and neither is "n/a".
+        # Signs alone are not text, and neither is "n/a".
         if list(own.ids) != [tokenizer.empty_id]:
             assert list(own.ids) == list(encoding.ids[begin:end]), (text, part)
         if tokenizer.empty_id not in encoding.ids:

@@ -152,7 +152,7 @@ def test_arguments_that_make_no_sense(vocabulary):
         sequences.SequenceConverter(path, 8, tokens="symbols", num_choices=3)
     with pytest.raises(InputError, match="cannot be divided among 0 choices"):
         sequences.SequenceConverter(path, 8, tokens="symbols", num_choices=0)
-    with pytest.raises(InputError, match="symbols: is no vocabulary of bytes, it lacks <0x00>"):
+    with pytest.raises(InputError, match="symbols: is not a vocabulary of bytes, it lacks <0x00>"):
         sequences.SequenceConverter(path, tokens="bytes")
 
 

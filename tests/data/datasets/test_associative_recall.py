@@ -65,7 +65,7 @@ def test_splits_and_seeds_differ_and_answers_are_uniform():
     counts = collections.Counter(value for _, value in train)
     assert set(counts) == set(range(4))
     assert all(abs(count - 500) < 80 for count in counts.values())
-    # Where the answer stands is no hint: all places that are far enough.
+    # Where the answer stands is not a hint: all places that are far enough.
     places = {symbols.index(f"{symbols[-1]}=v{value}") for symbols, value in train}
     assert places == set(range(15))
 

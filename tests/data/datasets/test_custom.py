@@ -140,7 +140,12 @@ def test_computed_from_cells_all_of_them_known(folder):
         {"cells": cells, "texts": ["2"], "number": 2, "aggregation": 3},
         {"cells": [(0, 1)], "texts": ["Switzerland"], "aggregation": 0},
         {"cells": [(0, 1)], "texts": ["Switzerland"]},
-        {"cells": [], "texts": [], "aggregation": 1, "problem": "SUM of cells that are no numbers"},
+        {
+            "cells": [],
+            "texts": [],
+            "aggregation": 1,
+            "problem": "SUM of cells that are not numbers",
+        },
     ]
     path = folder([CELLS | {"cells": [[0, 1], [1, 1]], "aggregation": "SUM"}], dev=[OTHER])
     (path / "tables" / "cities.csv").write_text("Name,Length\nA,5 km\nB,1.1 km\n")

@@ -209,8 +209,11 @@ def test_official_files_and_back(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("Source\tTarget\n( ( ( [MOX 2 ) 9 ) ] )\t9\n", r"line 2: '\[MOX' is no symbol of ListOps"),
-        ("Source\tTarget\n3\t3\n \t9\n", "line 3: '' is no symbol"),
+        (
+            "Source\tTarget\n( ( ( [MOX 2 ) 9 ) ] )\t9\n",
+            r"line 2: '\[MOX' is not a symbol of ListOps",
+        ),
+        ("Source\tTarget\n3\t3\n \t9\n", "line 3: '' is not a symbol"),
         ("Source\tTarget\n3\t10\n", "line 2: Target is '10', expected one of 0, 1"),
         ("Source\tTarget\n3\n", "line 2: has 1 cells separated by tabs, expected 2"),
         ("Source\n3\n", r"line 1: the header lacks the column\(s\) Target"),

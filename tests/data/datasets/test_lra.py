@@ -132,9 +132,9 @@ class _Harmful:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"no pickle", "is no batch of CIFAR-10 for Python"),
-        (pickle.dumps(_Harmful()), "builtins.print is no part of a CIFAR-10 batch"),
-        (pickle.dumps({b"data": 3}), "is no batch of CIFAR-10"),
+        (b"no pickle", "is not a batch of CIFAR-10 for Python"),
+        (pickle.dumps(_Harmful()), "builtins.print is not part of a CIFAR-10 batch"),
+        (pickle.dumps({b"data": 3}), "is not a batch of CIFAR-10"),
         (
             pickle.dumps({b"data": np.zeros([2, 3072], np.uint8), b"labels": [1]}),
             r"has uint8\[2, 3072\] for 1 labels, expected uint8\[1, 3072\]",

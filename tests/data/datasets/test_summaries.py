@@ -49,7 +49,7 @@ def test_names_of_sections(write):
     (found,) = summaries.read(write("train.txt", ARTICLE), "train", section_names=True)
     assert content(found)[1] == ["methods\nmice were fed .\nresults\nthey slept ."]
     folder = write("train.txt", ARTICLE | {"sections": [["mice were fed ."]]})
-    with pytest.raises(InputError, match="line 1: sections is no list as long as section_names"):
+    with pytest.raises(InputError, match="line 1: sections is not a list as long as section_names"):
         list(summaries.read(folder, "train", section_names=True))
     folder = write("train.txt", ARTICLE | {"sections": [["mice"], "they"]})
     with pytest.raises(InputError, match=r"line 1: sections\[1\] is not a list of texts"):

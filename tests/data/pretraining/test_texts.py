@@ -75,7 +75,7 @@ def test_share_of_random_tables_and_seed(interactions):
 
 
 def test_several_interactions_about_one_table(monkeypatch):
-    """Equal tables are no random tables, and their title is a text once."""
+    """Equal tables are not random tables, and their title is a text once."""
     monkeypatch.setattr(texts, "_READ_AHEAD", 2)
     same = [interaction(0, part, title="T") for part in range(3)]
     found = list(pretraining.texts_with_tables(same, random_table_prob=1.0))

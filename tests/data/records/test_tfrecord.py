@@ -153,7 +153,7 @@ def test_other_files(tmp_path, examples):
     with pytest.raises(InputError, match="cannot be read"):
         records.count_records(tmp_path)
     records.write_examples([b"\xff\xff\xff"], tmp_path / "bytes")
-    with pytest.raises(InputError, match="record 1 is no Example"):
+    with pytest.raises(InputError, match="record 1 is not an Example"):
         list(records.read_examples(tmp_path / "bytes"))
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="file/below: cannot be made a folder"):

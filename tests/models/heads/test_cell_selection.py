@@ -144,7 +144,7 @@ def test_uniform_target():
     _, total, _ = run(one_table(labels=(0, 0, 0, 1, 1, 1)), LOGITS, **options)
     assert total == pytest.approx(-log_p.mean(), rel=1e-5)
     _, total, _ = run(one_table(labels=(0, 0, 1, 0, 0, 0)), LOGITS, **options)
-    assert total == 0  # a labelled header is no data cell
+    assert total == 0  # a labelled header is not a data cell
 
 
 def test_softmax_with_no_cell():

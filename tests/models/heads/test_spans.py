@@ -47,7 +47,7 @@ ids = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_
 @settings(deadline=None, max_examples=30)
 @given(ids, st.integers(1, 5))
 def test_within_cells(tokens, max_length):
-    """Both ends have the same row and the same column, and that is no header and no question."""
+    """Both ends have the same row and column, and are neither in a header nor in the question."""
     rows, columns = np.transpose(tokens).astype(np.int32)[:, np.newaxis]
     want = [
         tokens[first] == tokens[last] and min(tokens[first]) > 0
@@ -136,7 +136,7 @@ def test_loss_of_boundaries():
 def test_longest_span():
     outputs, loss = run(one_row([0, 1, 1, 1, 0, 0]), "span", STARTS, ENDS, max_span_length=2)
     assert outputs["span_logits"].shape == (1, 6 + 5)
-    assert float(loss) == 0  # three tokens are no span
+    assert float(loss) == 0  # three tokens are not a span
 
 
 @pytest.mark.parametrize("mode", ["span", "boundary"])

@@ -142,7 +142,7 @@ class _Answers:
         numbers = [number if isinstance(number, float) else None for number in numbers]
         value, text = execution.result(line.aggregation, answer.texts, numbers)
         if value is None or not math.isfinite(to_float32(value)):
-            raise AnswerError(f"{line.aggregation} of cells that are no numbers")
+            raise AnswerError(f"{line.aggregation} of cells that are not numbers")
         coordinates = () if self._weakly_supervised else answer.coordinates
         return GoldAnswer((text,), coordinates, value)
 
