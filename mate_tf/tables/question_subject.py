@@ -18,7 +18,7 @@ class Subject:
 
     Attributes:
         sheet: the columns that can be mentioned.
-        key: the column that names the rows: the first one with different texts that are no
+        key: the column that names the rows: the first one with different texts that are not
             numbers, or else with different texts.
         others: columns besides the key.
         rows: numbers of the rows.

@@ -122,7 +122,7 @@ class HybridQaTask(table.TableTask):
 
 
 def _learnable(questions: hybridqa.Questions, discard_ambiguous: bool) -> Iterator[Interaction]:
-    """Yields training questions. Those that are no use for training are marked, with the reason."""
+    """Yields training questions. Those that cannot be trained on are marked, with the reason."""
     for interaction in questions:
         for question in interaction.questions:
             candidates = len(question.answer.answer_coordinates)
