@@ -18,7 +18,7 @@ from mate_tf.cli import flags, main, modes
         ([], ["--config_file", "--task", "STATEMENTS, STS-B, SUMMARIZE, SWAG, SYNTHETIC"]),
         (["--task=TABLES"], ["TABLES", "STATEMENTS, STS-B, SUMMARIZE, SWAG, SYNTHETIC"]),
         (["--config_file=absent.yaml"], ["--config_file=absent.yaml", "no such file"]),
-        (["--task=SQA", "--attention=ful"], ["--attention", "'ful'", "mate_efficient"]),
+        (["--task=SQA", "--attention=ful"], ["--attention", "'ful'; did you mean 'full'?"]),
         (
             ["--task=SQA", "--params_override=trainer.steps=3"],
             ["--params_override", "trainer.steps"],
