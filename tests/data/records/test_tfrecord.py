@@ -138,7 +138,7 @@ def test_record_number_of_the_damage(examples, path):
 def test_other_files(tmp_path, examples):
     text = tmp_path / "text"
     text.write_text("this is not a file of records, but some text", encoding="utf-8")
-    with pytest.raises(InputError, match="no TFRecord file"):
+    with pytest.raises(InputError, match="not a TFRecord file"):
         records.count_records(text)
     interactions = tmp_path / "interactions"
     records.write_interactions([interaction_pb2.Interaction(id="x")], interactions)
