@@ -142,7 +142,7 @@ def test_other_files(tmp_path, examples):
         records.count_records(text)
     interactions = tmp_path / "interactions"
     records.write_interactions([interaction_pb2.Interaction(id="x")], interactions)
-    with pytest.raises(InputError, match=r"no tf\.train\.Examples|lack input_ids"):
+    with pytest.raises(InputError, match=r"not tf\.train\.Examples|lack input_ids"):
         records.dataset(interactions, 2)
     other = tf.train.Example()
     other.CopyFrom(examples[0])
