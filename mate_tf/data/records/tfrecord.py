@@ -262,7 +262,7 @@ def _read(pattern, message_type) -> Iterator[Message]:
                 ):
                     yield message
                     continue
-            raise InputError(f"{path}: record {number} is no {kind}")
+            raise InputError(f"{path}: record {number} is not an {kind}")
 
 
 def _is_text(value) -> bool:
