@@ -146,11 +146,11 @@ PANELS = (
     ("mate_exact, column heads", 1, {"name": "mate_exact"}),
     ("mate_efficient, row heads, R = 6", 0, {"name": "mate_efficient", **_MATE}),
     ("mate_efficient, column heads, R = 6", 1, {"name": "mate_efficient", **_MATE}),
+    ("structure_mask", 0, {"name": "structure_mask"}),
     ("tree_fine, height 2, random weights", 0, {"name": "tree_fine", "tree_height": 2}),
     ("table_etc", 0, {"name": "table_etc", "num_global": 8, "local_radius": 4}),
     ("bigbird, blocks of 4", 0, {"name": "bigbird", "block_size": 4, "num_random": 1}),
     ("static_mask: star", 0, {"name": "static_mask", "mask": "star"}),
-    ("static_mask: strided", 0, {"name": "static_mask", "mask": "strided"}),
     ("static_mask: longformer", 0, {"name": "static_mask", "mask": "longformer"}),
 )
 """Title, head and AttentionConfig of each panel of `masks`."""
