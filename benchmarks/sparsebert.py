@@ -208,6 +208,7 @@ def fine_tune(options, task: str, mask: pathlib.Path | None, name: str, seed: in
         *(f"--attention={'static_mask' if mask else 'full'}", *from_weights(options)),
         *overrides(
             **attention,
+            task__conversion__max_seq_length=128,
             task__train_data__seed=seed,
             task__train_data__buckets=lengths,
             task__validation_data__buckets=lengths,

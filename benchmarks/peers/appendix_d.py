@@ -20,14 +20,14 @@ A question longer than G loses sight of what is far away, as in figure 7; in `ma
 import tensorflow as tf
 
 from mate_tf import attention
-from mate_tf.attention import masks, mate
+from mate_tf.attention import masks, mate_exact, mate_forms, mate_heads
 from mate_tf.attention.base import MASKED_SCORE, TableAttention
 from mate_tf.layers.shapes import shape_list
 
 NAME = "appendix_d"
 
 
-class AppendixDPattern(mate.MatePattern):
+class AppendixDPattern(mate_exact.MatePattern):
     """Orders and masks of row heads and column heads, once a batch."""
 
     def call(self, context, training=None):
@@ -105,11 +105,11 @@ class AppendixD(TableAttention):
 
     def __init__(self, config, num_heads, **kwargs):
         super().__init__(config, num_heads, **kwargs)
-        self.head_types = mate.head_types(self.config, num_heads)
+        self.head_types = mate_heads.head_types(self.config, num_heads)
 
     @classmethod
     def flops(cls, config, num_heads, hidden_size, length):
-        return mate.MateEfficient.flops(config, num_heads, hidden_size, length)
+        return mate_forms.MateEfficient.flops(config, num_heads, hidden_size, length)
 
     def attend(self, query, key, value, pattern, training=None):
         contexts = []
@@ -164,4 +164,4 @@ class AppendixD(TableAttention):
         return tf.concat([context_from_first, context_from_long], axis=-2)
 
 
-attention.register(NAME, AppendixDPattern, AppendixD, mate.MateOptions)
+attention.register(NAME, AppendixDPattern, AppendixD, mate_heads.MateOptions)
