@@ -39,7 +39,7 @@ OF_WHOLE_TABLES = ("predict", "predict_and_evaluate")
 """Modes that --whole_tables is for."""
 
 PERTURBED = ("rows", "columns")
-"""What --perturb shuffles."""
+"""Parts of a table that --perturb shuffles."""
 
 MAX_SEED = 2**31 - 1
 """Largest seed, as for --tf_random_seed."""

@@ -13,7 +13,7 @@ MASKED = -1e9
 """Addend to the score of a pair that is not allowed."""
 
 BUCKETS_PER_BLOCK = 2
-"""Buckets of queries in one matmul, as in `attention.mate_forms`."""
+"""Buckets of queries in one matmul, as in `attention.mate_heads`."""
 
 
 class Kind(NamedTuple):
