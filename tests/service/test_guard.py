@@ -1,5 +1,7 @@
 """Hosts, origins and tokens of the service. tests/faults/test_page.py attacks the page's."""
 
+import socket
+
 import pytest
 
 from mate_tf.service import connections, guard
@@ -95,3 +97,14 @@ def test_slow_clients_have_time_limits():
     """The page's attacks measure them."""
     assert set(connections.PATIENCE.values()) == {10, 120}
     assert issubclass(connections.Timed, connections.H11Protocol)
+
+
+def test_connections_do_not_wait_for_acknowledgements():
+    """Asked of an accepted connection: with Nagle's algorithm each reply takes 40 ms more."""
+    with (
+        guard.listening("127.0.0.1", 0) as listening,
+        socket.create_connection(listening.getsockname()),
+    ):
+        connection, _ = listening.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
