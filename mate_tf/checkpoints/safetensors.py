@@ -7,12 +7,14 @@ and offsets, and the raw data that the offsets refer to.
 import functools
 import json
 import struct
+from collections.abc import Mapping
 
 import ml_dtypes
 import numpy as np
 import tensorflow as tf
 from safetensors import SafetensorError, deserialize, safe_open
 
+from mate_tf.checkpoints import channels
 from mate_tf.checkpoints.stored import StoredTensor
 from mate_tf.errors import InputError
 from mate_tf.files import paths
@@ -36,7 +38,7 @@ _ALIGNMENT = 8
 
 
 def read(path: str) -> dict[str, StoredTensor]:
-    """Returns name -> tensor of a file.
+    """Returns name -> tensor of a file; matrices in 8 bits (`channels`) as <float32>.
 
     Raises:
         InputError: if the file is not in this format or is cut off, or a tensor has a dtype that
@@ -45,28 +47,46 @@ def read(path: str) -> dict[str, StoredTensor]:
     paths.check_regular(path)
     try:
         # The library maps files of this machine into memory. Remote ones are read at once.
-        return _of_bytes(path) if paths.is_remote(path) else _of_file(path)
+        found = _of_bytes(path) if paths.is_remote(path) else _of_file(path)
     except (OSError, SafetensorError) as error:
         raise InputError(f"{path}: not a safetensors file, or damaged: {error}") from error
+    for name in [name for name, (dtype, _) in found.items() if dtype == "I8"]:
+        scales = found.pop(name + channels.SCALE, None)
+        if scales is not None:
+            found[name] = "F32", _restored(path, found[name][1], scales[1])
+    return {name: tensor for name, (_, tensor) in found.items()}
 
 
-def _of_file(path: str) -> dict[str, StoredTensor]:
+def _restored(path: str, values: StoredTensor, scales: StoredTensor) -> StoredTensor:
+    channels.check(path, values.name, values.shape, scales.shape)
+    restored = functools.partial(_restored_values, values, scales)
+    return StoredTensor(values.name, values.shape, restored)
+
+
+def _restored_values(values: StoredTensor, scales: StoredTensor) -> np.ndarray:
+    return channels.matrix(values.read(), scales.read())
+
+
+def _of_file(path: str) -> dict[str, tuple[str, StoredTensor]]:
+    """Returns name -> (dtype in the file, tensor)."""
     file = safe_open(path, "numpy")
     found = {}
     for name in file.keys():  # noqa: SIM118  it is not a dict
         part = file.get_slice(name)
         _check_type(path, name, part.get_dtype())
         values = functools.partial(file.get_tensor, name)
-        found[name] = StoredTensor(name, tuple(part.get_shape()), values)
+        tensor = StoredTensor(name, tuple(part.get_shape()), values)
+        found[name] = part.get_dtype(), tensor
     return found
 
 
-def _of_bytes(path: str) -> dict[str, StoredTensor]:
+def _of_bytes(path: str) -> dict[str, tuple[str, StoredTensor]]:
+    """Returns name -> (dtype in the file, tensor)."""
     found = {}
     for name, part in deserialize(paths.read_bytes(path)):
         dtype, shape = _check_type(path, name, part["dtype"]), tuple(part["shape"])
         values = np.frombuffer(part["data"], dtype).reshape(shape)
-        found[name] = StoredTensor(name, shape, lambda values=values: values)
+        found[name] = part["dtype"], StoredTensor(name, shape, lambda values=values: values)
     return found
 
 
@@ -76,26 +96,38 @@ def _check_type(path: str, name: str, dtype: str) -> np.dtype:
     return DTYPES[dtype]
 
 
-def write(path: str, tensors: dict[str, np.ndarray], dtype: str = "F32") -> None:
-    """Writes tensors, sorted by name. The file appears at `path` when it is complete.
+def write(path: str, tensors: Mapping[str, np.ndarray], dtype: str | None = "F32") -> None:
+    """Writes tensors, those of wide dtypes first, then sorted by name.
+
+    The file appears at `path` when it is complete.
 
     Args:
         path: file to write.
-        tensors: name -> <float>[...] of any shape.
-        dtype: dtype in the file, a key of `DTYPES`.
+        tensors: name -> array of any shape.
+        dtype: dtype in the file, a key of `DTYPES`; None: each array has its own.
 
     Raises:
         InputError: if the folder cannot be created.
     """
-    stored = DTYPES[dtype]
-    tensors = {name: np.asarray(tensors[name], stored, order="C") for name in sorted(tensors)}
+    tensors = {name: _stored(values, dtype) for name, values in tensors.items()}
+    names = {stored: name for name, stored in DTYPES.items()}
+    order = sorted(tensors, key=lambda name: (-tensors[name].itemsize, name))  # keeps all aligned
     header, end = {"__metadata__": {"format": "pt"}}, 0
-    for name, tensor in tensors.items():
+    for name in order:
+        tensor = tensors[name]
         offsets = [end, end := end + tensor.nbytes]
-        header[name] = {"dtype": dtype, "shape": list(tensor.shape), "data_offsets": offsets}
+        header[name] = {
+            "dtype": names[tensor.dtype],
+            "shape": list(tensor.shape),
+            "data_offsets": offsets,
+        }
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % _ALIGNMENT)
     with atomic_path(path) as temporary, tf.io.gfile.GFile(temporary, "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text)
-        for tensor in tensors.values():
-            file.write(tensor.tobytes())
+        for name in order:
+            file.write(tensors[name].tobytes())
+
+
+def _stored(values: np.ndarray, dtype: str | None) -> np.ndarray:
+    return np.asarray(values, DTYPES[dtype] if dtype else None, order="C")

@@ -327,8 +327,8 @@ class Predictor:
         Args:
             folder: a local folder; an earlier preset in it is replaced.
             license: licence of the weights for the model card, as the hub names it.
-            dtype: "float32" or "bfloat16", of the weights in the file; None: bfloat16 if that has
-                their exact values.
+            dtype: "float32", "bfloat16" or "int8" (matrices in 8 bits with a scale for each row or
+                column), of the weights in the file; None: the smallest that has their exact values.
 
         Raises:
             InputError: the folder has something else in it, or the model is an export.

@@ -22,7 +22,7 @@ from mate_tf.tables.conversion import READING_OPTIONS
 CARD = "README.md"
 VOCABULARY = "vocab.txt"
 
-_DTYPES = {"float32": "F32", "bfloat16": "BF16"}
+_DTYPES = {"float32": "F32", "bfloat16": "BF16", "int8": None}
 _STORED_PRECISIONS = ("bfloat16", "float16")
 """Precisions that config.yaml has. Weights of 8 bits are made when a model is loaded."""
 
@@ -143,10 +143,10 @@ def preset(
         name: what the model card loads the model by; by default the folder.
 
     Raises:
-        InputError: `dtype` is neither of the two, or the folder has something else in it.
+        InputError: `dtype` is none of these, or the folder has something else in it.
     """
     if dtype is not None and dtype not in _DTYPES:
-        raise InputError(f"dtype={dtype!r} is neither {' nor '.join(map(repr, _DTYPES))}")
+        raise InputError(f"dtype={dtype!r} is none of {', '.join(map(repr, _DTYPES))}")
     folder = os.fspath(folder)
     if paths.is_remote(folder):
         raise InputError(f"{folder}: presets are written to local folders")
@@ -210,13 +210,15 @@ def _write_files(trained: Trained, folder: str, dtype: str | None) -> None:
     import yaml
 
     from mate_tf import checkpoints
-    from mate_tf.checkpoints import safetensors
+    from mate_tf.checkpoints import channels, safetensors
 
     model = trained.served
     weights = checkpoints.checkpoint_variables(model.keras_model)
     weights = {name: variable.numpy() for name, variable in weights.items()}
-    stored = _DTYPES[dtype] if dtype else _smallest(weights)
-    safetensors.write(os.path.join(folder, source.WEIGHTS), weights, stored)
+    dtype = dtype or _smallest(weights)
+    if dtype == "int8":
+        weights = channels.rounded(weights)
+    safetensors.write(os.path.join(folder, source.WEIGHTS), weights, _DTYPES[dtype])
     shutil.copyfile(model.converter.vocab_file, os.path.join(folder, VOCABULARY))
     config = {
         "task": {
@@ -232,13 +234,18 @@ def _write_files(trained: Trained, folder: str, dtype: str | None) -> None:
 
 
 def _smallest(weights: dict) -> str:
-    """Returns the smallest dtype of safetensors that has exactly these values <float32>[...]."""
+    """Returns the smallest of `_DTYPES` that has exactly these values <float32>[...]."""
+    from mate_tf.checkpoints import channels
     from mate_tf.checkpoints.safetensors import DTYPES
 
-    rounded = DTYPES["BF16"]
-    arrays = weights.values()
-    exact = all((each == each.astype(rounded).astype(each.dtype)).all() for each in arrays)
-    return "BF16" if exact else "F32"
+    rounded = {
+        "int8": channels.restored("", channels.rounded(weights)),
+        "bfloat16": {name: each.astype(DTYPES["BF16"]) for name, each in weights.items()},
+    }
+    for dtype, found in rounded.items():
+        if all((found[name] == each).all() for name, each in weights.items()):
+            return dtype
+    return "float32"
 
 
 def _task(trained: Trained) -> dict:

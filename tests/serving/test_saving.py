@@ -16,7 +16,7 @@ from mate_tf.evaluation.calibration import Calibration
 from mate_tf.models.classifier import TableClassifier
 from mate_tf.serving import confidence, pretrained, saving, source
 from mate_tf.serving.answer import Answer, AnswerCell
-from mate_tf.serving.engine import loading
+from mate_tf.serving.engine import loading, served
 from mate_tf.serving.engine.model import has_bfloat16
 from mate_tf.serving.predictor import Predictor
 
@@ -92,11 +92,28 @@ def test_settings_are_those_it_was_loaded_with(trained_model, table, tmp_path):
     assert Predictor.from_pretrained(tmp_path).calibration is None
 
 
-def test_weights_of_bfloat16_stay_as_they_are(trained, tmp_path):
-    trained.save_preset(tmp_path / "one", dtype="bfloat16")
+@pytest.mark.parametrize("dtype", ["bfloat16", "int8"])
+def test_rounded_weights_stay_as_they_are(trained, tmp_path, dtype):
+    trained.save_preset(tmp_path / "one", dtype=dtype)
     Predictor.from_pretrained(tmp_path / "one").save_preset(tmp_path / "two")
     one, two = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("one", "two"))
     assert one == two
+
+
+def test_weights_in_eight_bits(trained, table, tmp_path):
+    """A quarter of the size; read alike with and without TensorFlow."""
+    trained.save_preset(tmp_path / "wide", dtype="float32")
+    trained.save_preset(tmp_path / "narrow", dtype="int8")
+    assert dtypes(tmp_path / "narrow") == {"I8", "F32"}
+    wide, narrow = ((tmp_path / name / "model.safetensors") for name in ("wide", "narrow"))
+    assert narrow.stat().st_size < 0.4 * wide.stat().st_size  # its channels are short
+    engines = [
+        Predictor.from_pretrained(tmp_path / "narrow", engine=engine) for engine in served.ENGINES
+    ]
+    assert [each._model.engine for each in engines] == list(served.ENGINES)
+    answers = [each.ask(table, QUESTION) for each in [*engines, trained]]
+    assert answers[0].probability == pytest.approx(answers[1].probability, abs=1e-5)
+    assert answers[0].probability == pytest.approx(answers[2].probability, abs=0.02)
 
 
 def test_calibration_of_other_weights_is_left_out(trained_model, tmp_path):
@@ -115,11 +132,12 @@ def test_a_model_of_this_process_with_classes(make_model, vocab_file, options, t
     """As after Keras's `fit`; its classes keep their names."""
     model = make_model("full", num_classification_labels=3)
     converter = ExampleConverter(vocab_file, **options)
-    served = pretrained.serve(model, converter, ("no", "maybe", "yes"))
-    predictor = Predictor.of_model(served, "mine")
+    own = pretrained.serve(model, converter, ("no", "maybe", "yes"))
+    predictor = Predictor.of_model(own, "mine")
     predictor.save_preset(tmp_path)
     again = Predictor.from_pretrained(tmp_path)
     assert again.class_names == ["no", "maybe", "yes"]
+    assert loading.find(source.find(tmp_path)) is not None  # it needs no TensorFlow
     found, expected = again.ask(table, QUESTION), predictor.ask(table, QUESTION)
     assert found.text == expected.text
     assert found.probability == pytest.approx(expected.probability, abs=1e-5)
@@ -133,8 +151,8 @@ def test_what_is_refused(trained, predictor, tmp_path):
         trained.save_preset(tmp_path)
     with pytest.raises(InputError, match=r"notes\.txt: exists and is not a preset"):
         trained.save_preset(tmp_path / "notes.txt")
-    with pytest.raises(InputError, match="dtype='int8' is neither 'float32' nor 'bfloat16'"):
-        trained.save_preset(tmp_path / "new", dtype="int8")
+    with pytest.raises(InputError, match="dtype='int4' is none of 'float32', 'bfloat16', 'int8'"):
+        trained.save_preset(tmp_path / "new", dtype="int4")
     with pytest.raises(InputError, match="gs://here/it: presets are written to local folders"):
         trained.save_preset("gs://here/it")
     for write in (predictor.save_preset, predictor.push_to_hub):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from safetensors import SafetensorError, deserialize
 
-from mate_tf.checkpoints import finite
+from mate_tf.checkpoints import channels, finite
 from mate_tf.errors import InputError
 from mate_tf.files import paths
 from mate_tf.serving import source
@@ -29,6 +29,7 @@ class Found:
         conversion: how its examples are made.
         vocab_file: WordPiece vocabulary.
         precision: "float32" or "bfloat16", which it computes in unless another one is asked for.
+        class_names: names of the classes, if it classifies.
     """
 
     source: Source
@@ -36,6 +37,7 @@ class Found:
     conversion: ConversionConfig
     vocab_file: str
     precision: str = "float32"
+    class_names: tuple[str, ...] = ()
 
     def fitting(self, max_seq_length: int | None) -> tuple[Mapping[str, Any], ConversionConfig]:
         """Returns config and conversion for tables that need not fit whole.
@@ -75,8 +77,11 @@ class Found:
             tensors = deserialize(paths.read_bytes(path))
         except (OSError, SafetensorError) as error:
             raise InputError(f"{path}: cannot be read: {error}") from error
-        found = {name: _float32(path, name, each) for name, each in tensors}
+        stored = {name: _array(path, name, each) for name, each in tensors}
+        found = channels.restored(path, stored)
         for name, values in found.items():
+            if values.dtype == np.int8:
+                raise InputError(f"{path}: {name}: is in 8 bits, but has no {name}{channels.SCALE}")
             finite.check(path, name, values)
         for name in _needed(self.config):
             if name not in found:
@@ -87,9 +92,8 @@ class Found:
 def find(found: Source) -> Found | None:
     """Returns a preset that can be read without TensorFlow.
 
-    None for what this module does not read: other folders, models that classify, whose classes the
-    task names, and configurations that lack values. `serving.configurations` reads them, or says
-    what is wrong.
+    None for what this module does not read: other folders, classes that only the task names, and
+    configurations that lack values. `serving.configurations` reads them, or says what is wrong.
     """
     if found.kind is not Kind.PRESET or not found.file(source.WEIGHTS):
         return None
@@ -101,14 +105,17 @@ def find(found: Source) -> Found | None:
         config = task["model"]
         precision = content.get("runtime", {}).get("mixed_precision_dtype", "float32")
         conversion = ConversionConfig(**task["conversion"])
-        if set(task) != {"name", "conversion", "model"} or config["num_classification_labels"]:
+        class_names = tuple(map(str, task.get("labels", ())))
+        if task.keys() - {"labels"} != {"name", "conversion", "model"}:
+            return None
+        if len(class_names) != config["num_classification_labels"]:
             return None
     except (ValueError, LookupError, TypeError, AttributeError):
         return None
     vocab_file = found.file(*source.VOCABULARY_FILES)
     if precision not in _PRECISIONS or vocab_file is None:
         return None
-    return Found(found, config, conversion, vocab_file, precision)
+    return Found(found, config, conversion, vocab_file, precision, class_names)
 
 
 def _needed(config: Mapping[str, Any]) -> list[str]:
@@ -120,14 +127,19 @@ def _needed(config: Mapping[str, Any]) -> list[str]:
         "output_weights",
     ]
     names += ["column_output_weights"] * config["select_one_column"]
+    names += ["output_weights_cls"] * bool(config["num_classification_labels"])
     return names + ["output_weights_agg"] * bool(config["num_aggregation_labels"])
 
 
-def _float32(path: str, name: str, stored: Mapping[str, Any]) -> np.ndarray:
-    if stored["dtype"] == "BF16":
-        bits = np.frombuffer(stored["data"], "<u2").astype("<u4") << 16
-        return bits.view("<f4").reshape(stored["shape"])
-    if stored["dtype"] not in _TYPES:
-        raise InputError(f"{path}: {name}: dtype {stored['dtype']} is not of floats")
-    values = np.frombuffer(stored["data"], _TYPES[stored["dtype"]])
-    return values.astype(np.float32, copy=False).reshape(stored["shape"])
+def _array(path: str, name: str, stored: Mapping[str, Any]) -> np.ndarray:
+    """Returns <float32>[...] of a tensor of a file; one in 8 bits as it is."""
+    dtype, data = stored["dtype"], stored["data"]
+    if dtype == "BF16":
+        values = (np.frombuffer(data, "<u2").astype("<u4") << 16).view("<f4")
+    elif dtype == "I8":
+        values = np.frombuffer(data, np.int8)
+    elif dtype in _TYPES:
+        values = np.frombuffer(data, _TYPES[dtype]).astype(np.float32, copy=False)
+    else:
+        raise InputError(f"{path}: {name}: dtype {dtype} is not of floats")
+    return values.reshape(stored["shape"])

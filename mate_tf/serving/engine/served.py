@@ -163,7 +163,7 @@ def load_preset(
     weights = found.weights()
 
     def served(precision):
-        return EngineServed(config, weights, converter, (), build, precision)
+        return EngineServed(config, weights, converter, found.class_names, build, precision)
 
     return with_margin(served, precision, float32_margin)
 
