@@ -47,7 +47,7 @@ def restored(path: str, stored: Mapping[str, np.ndarray]) -> dict[str, np.ndarra
 
     Args:
         path: file of the arrays, for errors.
-        stored: name -> array.
+        stored: name -> <int8> or <float32>[...].
 
     Raises:
         InputError: a matrix and its scales do not fit each other.

@@ -103,7 +103,7 @@ def write(path: str, tensors: Mapping[str, np.ndarray], dtype: str | None = "F32
 
     Args:
         path: file to write.
-        tensors: name -> array of any shape.
+        tensors: name -> <number>[...] of any shape.
         dtype: dtype in the file, a key of `DTYPES`; None: each array has its own.
 
     Raises:

@@ -9,7 +9,7 @@ import sys
 
 from mate_tf.cli.checks import check_export, given_table, limits, reading
 from mate_tf.errors import InputError
-from mate_tf.serving import notes, source
+from mate_tf.serving import notes, presets, source
 from mate_tf.tables.table import Table
 
 FORMATS = ("json", "table", "both")
@@ -25,7 +25,9 @@ def ask(flags) -> None:
     """Answers every --question about --table. A question may refer to the previous answer."""
     check_request(flags)
     if flags.passages:
-        raise InputError("--passages: only POINTR reads passages; give --task=POINTR")
+        raise InputError(
+            f"--passages: only POINTR reads them; give --init_checkpoint={presets.PASSAGES}"
+        )
     table = given_table(flags)
     if not flags.init_checkpoint:
         check_export(export_dir_of(flags))  # before TensorFlow is loaded, which takes seconds

@@ -20,7 +20,6 @@ from mate_tf.tables.table import Table
 POINTR = "POINTR"
 """The task with two models. All other tasks have one."""
 
-_POINTR_EXPORT = os.path.join("point", "saved_model.pb")
 _OBJECT_GRAPH = b"_CHECKPOINTABLE_OBJECT_GRAPH"
 
 READ_BY = {"input_dir": ("run", "create_data"), "bert_config_file": (), "passages": ("ask",)}
@@ -53,7 +52,7 @@ AGAINST_SEEDS = {
 
 OF_A_MODEL = (
     *("export_dir", "init_checkpoint", "model_dir", "output_dir"),
-    *("task", "config_file", "passages"),
+    *("task", "config_file"),
 )
 """Flags that say which model or task is meant. Without any, modes of `OF_PRESET` take a preset."""
 
@@ -142,11 +141,11 @@ def task_name(flags) -> str:
 
 
 def is_pointr(flags) -> bool:
-    """Returns whether --task, --config_file or, for --mode=ask, --export_dir is of POINTR."""
+    """Returns whether --task, --config_file or, for --mode=ask, a folder is of POINTR."""
     if task_name(flags) == POINTR:
         return True
-    asks_export = flags.mode == "ask" and flags.export_dir
-    return bool(asks_export) and os.path.exists(os.path.join(flags.export_dir, _POINTR_EXPORT))
+    folders = (flags.export_dir, flags.init_checkpoint) if flags.mode == "ask" else ()
+    return any(os.path.exists(os.path.join(each, source.POINTR)) for each in folders if each)
 
 
 def check(flags) -> None:
@@ -157,11 +156,11 @@ def check(flags) -> None:
     """
     named = flags.task or flags.config_file
     names_model = any(getattr(flags, name) for name in OF_A_MODEL)
-    takes_preset = flags.mode in OF_PRESET and not names_model
-    if takes_preset and presets.DEFAULT in presets.names():
-        flags.init_checkpoint = presets.find(presets.DEFAULT)
+    preset = presets.PASSAGES if flags.passages else presets.DEFAULT
+    if flags.mode in OF_PRESET and not names_model and preset in presets.names():
+        flags.init_checkpoint = presets.find(preset)
         card = os.path.join(flags.init_checkpoint, "README.md")
-        _report_model(f"{presets.DEFAULT}; its scores and limits: {card}")
+        _report_model(f"{preset}; its scores and limits: {card}")
     where = folders(flags)  # looks for --config_file
     for name, path in where._asdict().items():
         paths.check_no_pattern(path, f"--{name}={path}")
@@ -327,6 +326,8 @@ def _check_checkpoint(flags) -> None:
     path = flags.init_checkpoint
     if not _exists(path) and path in presets.names():
         flags.init_checkpoint = presets.find(path)
+    elif flags.mode == "ask" and is_pointr(flags):
+        pass  # it has two models, which are looked for when they are loaded
     elif flags.mode in OF_PRETRAINED and (flags.mode in OF_PRESET or not flags.config_file):
         name = source.find(path).name
         if not _exists(path) and hub.is_name(path):

@@ -52,7 +52,8 @@ _TEXTS = {
     "gcp_project": "Project of the TPU; by default this machine's.",
     "table": "Table to ask about: a file, or the URL of a database.",
     "folder": "mcp: folder below which agents may read tables; by default the current one.",
-    "passages": "JSON of the passages that --table links to; both in HybridQA's format.",
+    "passages": "Texts about cells of --table: a folder of CELL.txt, JSON lines of cell and text, "
+    "or HybridQA's .json, with a --table of its format.",
 }
 """Flags with a text."""
 

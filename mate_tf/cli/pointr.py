@@ -3,6 +3,7 @@
 ```
 <output_dir>/point, read            interactions and examples of each stage
 <model_dir>/point, read             checkpoints and predictions of each stage
+<model_dir>/pointr.json             settings that combine them, for `PointrPredictor`
 <model_dir>/<split>.predictions.json    answers for HybridQA's official evaluator
 <export_dir>/point, read            the two SavedModels, which `PointrPredictor` loads
 ```
@@ -28,6 +29,8 @@ from mate_tf.files.atomic import write_json
 from mate_tf.files.config_files import find_config
 from mate_tf.pointr import config as pointr
 from mate_tf.pointr import evaluation, prediction, predictor
+from mate_tf.tables import cell_texts
+from mate_tf.tables.table import Table
 from mate_tf.training import experiments
 
 BOTH_STAGES = (
@@ -97,10 +100,6 @@ def main(flags) -> None:
     """Runs --mode for POINTR."""
     if flags.mode == "ask":
         check_request(flags)
-        if not flags.export_dir:
-            raise InputError(
-                f"--task={pointr.NAME} --mode=ask needs --export_dir=FOLDER of the exported models"
-            )
         ask(flags)
     elif flags.mode in MODES:
         MODES[flags.mode](Pipeline.from_flags(flags))
@@ -165,13 +164,23 @@ def create_both(pipeline) -> None:
     evaluation.keep_reference(pipeline.point.input_dir, pipeline.point.output_dir)
 
 
+def train_both(pipeline) -> None:
+    """Trains both stages; writes the settings by which `PointrPredictor` combines them."""
+    _each(work.train)(pipeline)
+    _write_settings(pipeline, pipeline.model_dir)
+
+
 def export_both(pipeline) -> None:
     """Exports both SavedModels, and the settings by which `PointrPredictor` combines them."""
     _each(work.export)(pipeline)
+    _write_settings(pipeline, pipeline.export_dir)
+    print(f"exported | {pipeline.export_dir}")
+
+
+def _write_settings(pipeline, folder: str) -> None:
     config = pipeline.config.task
     sources = pipeline.read.experiment.task.reading.sources
-    predictor.write_settings(pipeline.export_dir, config.num_cells, config.policy, sources)
-    print(f"exported | {pipeline.export_dir}")
+    predictor.write_settings(folder, config.num_cells, config.policy, sources)
 
 
 def predict_both(pipeline) -> tuple[dict, dict]:
@@ -250,12 +259,10 @@ def _interactions_path(pipeline, split: str) -> str:
 
 
 def ask(flags) -> None:
-    """Answers every --question about --table. With --passages both are in HybridQA's format."""
-    if flags.passages:
-        table, links, passages = read_linked_table(flags.table, flags.passages)
-    else:
-        table, links, passages = given_table(flags), {}, {}
-    models = predictor.PointrPredictor(export_dir_of(flags), reading(flags) or "whole")
+    """Answers every --question about --table and the texts of --passages."""
+    table, links, passages = _read_given(flags)
+    folder = flags.init_checkpoint or export_dir_of(flags)
+    models = predictor.PointrPredictor(folder, reading(flags) or "whole")
     for question in flags.question:
         answer = models.ask(table, question, links, passages)
         print(f"\n{question}")
@@ -265,6 +272,16 @@ def ask(flags) -> None:
         print(f"read: {answer.text!r} in the {where}: {answer.sentence}")
         for cut in answer.cuts:
             print(f"cut: {cut}")
+
+
+def _read_given(flags) -> tuple[Table, dict, dict]:
+    """Reads --table and --passages, which are both in HybridQA's format if that is a .json."""
+    if not flags.passages:
+        return given_table(flags), {}, {}
+    if flags.passages.endswith(".json"):
+        return read_linked_table(flags.table, flags.passages)
+    table = given_table(flags)
+    return table, *cell_texts.read(table, flags.passages)
 
 
 def _analyze(pipeline) -> None:
@@ -277,7 +294,7 @@ def _analyze(pipeline) -> None:
 MODES = {
     "run": run,
     "create_data": create_both,
-    "train": _each(work.train),
+    "train": train_both,
     "eval": _each(work.evaluate),
     "predict": predict_both,
     "predict_and_evaluate": predict_and_evaluate_both,

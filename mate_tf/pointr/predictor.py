@@ -1,4 +1,4 @@
-"""`PointrPredictor`: answers questions with POINTR's two exported models."""
+"""`PointrPredictor`: answers questions with the two models of POINTR."""
 
 import dataclasses
 import os
@@ -16,7 +16,8 @@ from mate_tf.files.json_files import read_json_object
 from mate_tf.pointr import prediction
 from mate_tf.pointr.readings import Reading, choose, span_in_text
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
-from mate_tf.serving import forks, prepared
+from mate_tf.serving import forks, prepared, presets, pretrained, saving
+from mate_tf.serving import source as sources
 from mate_tf.serving.asking import WHOLE, options_of
 from mate_tf.serving.read_part import ReadPart
 from mate_tf.serving.served import ExportedModel
@@ -25,7 +26,7 @@ from mate_tf.tables.passages import split_sentences
 from mate_tf.tables.table import Table
 
 POINT, READ = "point", "read"
-SETTINGS_FILE = "pointr.json"
+SETTINGS_FILE = sources.POINTR
 
 _BATCH = 8  # windows that are computed at a time
 
@@ -81,14 +82,14 @@ class PointrAnswer:
 class PointrPredictor:
     """Answers questions about tables and the passages that their cells link to (MATE, section 4).
 
-        predictor = mate_tf.PointrPredictor("out/pointr_minilm/model/export")
+        predictor = mate_tf.PointrPredictor("out/pointr_mini/model")
         answer = predictor.ask(
             table, "where was the winner born?", links={(0, 1): ["/wiki/Ann"]},
             passages={"/wiki/Ann": "Ann was born in Basel ."},
         )
 
     Args:
-        export_dir: folder that --task=POINTR --mode=export wrote.
+        folder: what --task=POINTR wrote to its --model_dir or --export_dir, or `save_preset`.
         reading: as for `Predictor`; of the first stage. By default tables that do not fit are read
             in windows.
 
@@ -101,17 +102,49 @@ class PointrPredictor:
 
     _reads_whole, _name = True, ""
 
-    def __init__(self, export_dir: str, reading: str | dict[str, bool] = WHOLE):
-        self._name = os.fspath(export_dir)
+    def __init__(self, folder: str | os.PathLike, reading: str | dict[str, bool] = WHOLE):
+        self._name = os.fspath(folder)
         forks.check(self._name)
-        self._point = ExportedModel(os.path.join(export_dir, POINT), options_of(reading))
+        self._settings = _settings(self._name)
+        self._policy, self._num_cells = self._settings["policy"], self._settings["num_cells"]
+        self._sources = self._settings.get("sources", self._sources)
+        self._point = _load(self._name, POINT, options_of(reading))
         self._reads_whole = not isinstance(reading, dict)
-        self._read = ExportedModel(os.path.join(export_dir, READ))
+        self._read = _load(self._name, READ)
         forks.note(self._name)
-        settings = _settings(export_dir)
-        self._policy, self._num_cells = settings["policy"], settings["num_cells"]
-        self._sources = settings.get("sources", self._sources)
         self._offsets = Offsets(self._read.converter.tokenizer)
+
+    @classmethod
+    def from_preset(cls, name: str = presets.PASSAGES, **options) -> "PointrPredictor":
+        """Loads a model that comes with mate-tf.
+
+        Args:
+            name: name of the preset.
+            **options: arguments of the class.
+
+        Raises:
+            InputError: there is no preset of this name, or it is not of POINTR.
+        """
+        return cls(presets.find(name), **options)
+
+    def save_preset(
+        self, folder: str | os.PathLike, license: str = "unknown", dtype: str | None = None
+    ) -> None:
+        """Writes a folder that this class reads: both models and the settings.
+
+        Args:
+            folder: a local folder. Each model gets a folder in it.
+            license, dtype: as for `Predictor.save_preset`.
+
+        Raises:
+            InputError: as `Predictor.save_preset`.
+        """
+        folder = os.fspath(folder)
+        for stage, model in ((POINT, self._point), (READ, self._read)):
+            source = sources.find(os.path.join(self._name, stage))
+            trained = saving.Trained(source.name, model, None, source)
+            saving.preset(trained, os.path.join(folder, stage), license, dtype)
+        write_json(os.path.join(folder, SETTINGS_FILE), self._settings)
 
     def ask(
         self,
@@ -248,25 +281,33 @@ def link(
 
 
 def write_settings(
-    export_dir: str, num_cells: int, policy: str, sources: str = hybridqa_rc.ALL
+    folder: str, num_cells: int, policy: str, sources: str = hybridqa_rc.ALL
 ) -> None:
     """Writes the settings that combine the two models into their folder.
 
     Args:
-        export_dir: the folder.
+        folder: the folder.
         num_cells: see `PointrTaskConfig`.
         policy: see `PointrTaskConfig`.
         sources: see `HybridQaRcConfig`.
     """
     settings = {"num_cells": num_cells, "policy": policy, "sources": sources}
-    write_json(os.path.join(export_dir, SETTINGS_FILE), settings)
+    write_json(os.path.join(folder, SETTINGS_FILE), settings)
 
 
-def _settings(export_dir: str) -> dict:
-    path = os.path.join(export_dir, SETTINGS_FILE)
+def _settings(folder: str) -> dict:
+    path = os.path.join(folder, SETTINGS_FILE)
     if not os.path.isfile(path):
-        raise InputError(f"{path}: no such file; export with --task=POINTR")
+        raise InputError(f"{path}: no such file; train or export with --task=POINTR")
     return read_json_object(path)
+
+
+def _load(folder: str, stage: str, reading: dict[str, bool] | None = None):
+    """Loads the model of a stage: an export, a preset or the folder of a training."""
+    found = sources.find(os.path.join(folder, stage))
+    if found.kind is sources.Kind.EXPORT:
+        return ExportedModel(found.folder, reading)
+    return pretrained.load(found, reading=reading)
 
 
 def _ranked(probabilities: np.ndarray) -> list[tuple[tuple[int, int], float]]:

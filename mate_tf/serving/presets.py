@@ -7,19 +7,26 @@ installed. `serving.saving` writes such folders.
 import pathlib
 
 from mate_tf.errors import InputError
-from mate_tf.serving.source import Kind, Source
+from mate_tf.serving.source import POINTR, Kind, Source
 
 DEFAULT = "mini"
 """The preset that --mode=ask uses without another model."""
+
+PASSAGES = "mini-passages"
+"""The one that it uses with --passages: both models of POINTR."""
 
 _PACKAGE = pathlib.Path(__file__).parents[1]
 FOLDERS = (_PACKAGE / "presets", _PACKAGE.parent / "models")
 """Folders that are searched for presets, in this order."""
 
 
+_FILES = (Kind.PRESET.value, POINTR)
+"""A preset has one of them."""
+
+
 def names() -> list[str]:
     """Returns the names of the presets that are there, sorted."""
-    files = [path for folder in FOLDERS for path in folder.glob(f"*/{Kind.PRESET.value}")]
+    files = [path for folder in FOLDERS for name in _FILES for path in folder.glob(f"*/{name}")]
     return sorted({path.parent.name for path in files})
 
 
@@ -30,7 +37,7 @@ def find(name: str) -> str:
         InputError: if there is no preset of this name; the message lists those that are there.
     """
     for folder in FOLDERS:
-        if name in names() and (folder / name / Kind.PRESET.value).is_file():
+        if name in names() and any((folder / name / file).is_file() for file in _FILES):
             return str(folder / name)
     known = ", ".join(names()) or "none"
     raise InputError(f"no preset {name!r} comes with this mate-tf; there is {known}")

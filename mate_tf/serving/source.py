@@ -12,6 +12,9 @@ VOCABULARY_FILES = ("vocab.txt", "tokenizer.json")
 WEIGHTS = "model.safetensors"
 """Weights of a preset, and of most of Hugging Face's models."""
 
+POINTR = "pointr.json"
+"""File in a folder with both models of POINTR, which are in folders in it."""
+
 
 class Kind(enum.Enum):
     """Kind of a folder; the value is the file that tells it."""
@@ -110,7 +113,7 @@ def _kind(folder: str) -> Kind:
     for kind in Kind:
         if os.path.isfile(os.path.join(folder, kind.value)):
             return kind
-    if os.path.isfile(os.path.join(folder, "point", Kind.EXPORT.value)):
+    if os.path.isfile(os.path.join(folder, POINTR)):
         raise InputError(f"{folder}: holds both stages of POINTR; use mate_tf.PointrPredictor")
     known = ", ".join(f"{kind.value} ({text})" for kind, text in _DESCRIPTIONS.items())
     raise InputError(f"{folder}: no trained model here; it has none of {known}")

@@ -59,10 +59,10 @@ def test_two_models_by_configuration(tmp_path):
     assert not checks.is_pointr(flags(config_file=str(path)))
 
 
-def test_two_models_by_what_is_exported(tmp_path):
-    asking = flags(mode="ask", export_dir=str(tmp_path))
+@pytest.mark.parametrize("name", ["export_dir", "init_checkpoint"])
+def test_two_models_by_their_folder(tmp_path, name):
+    asking = flags(mode="ask", **{"export_dir": None, "init_checkpoint": None, name: str(tmp_path)})
     assert not checks.is_pointr(asking)
-    (tmp_path / "point").mkdir()
-    (tmp_path / "point" / "saved_model.pb").touch()
+    (tmp_path / "pointr.json").touch()
     assert checks.is_pointr(asking)
     assert not checks.is_pointr(flags(mode="export", export_dir=str(tmp_path)))

@@ -30,5 +30,5 @@ def test_passages_of_a_task_that_reads_none(tmp_path):
         (tmp_path / name).write_text("a\n1\n")
     flags = [f"--passages={tmp_path / 'passages.json'}", "--task=WTQ"]
     given = main.parse(["mate-tf", "ask", str(tmp_path / "table.csv"), "who?", *flags])
-    with pytest.raises(InputError, match="--passages: only POINTR reads passages"):
+    with pytest.raises(InputError, match="--passages: only POINTR reads them; give --init"):
         ask.ask(given)

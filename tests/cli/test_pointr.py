@@ -1,5 +1,6 @@
 """--task=POINTR: both stages from official files to answers, once, with tiny models."""
 
+import dataclasses
 import functools
 import json
 import shutil
@@ -12,6 +13,7 @@ from mate_tf.data.datasets import hybridqa
 from mate_tf.errors import InputError
 from mate_tf.evaluation import hybridqa_answers
 from mate_tf.pointr import predictor as serving
+from mate_tf.serving import presets
 from mate_tf.tables.table import Table
 from mate_tf.training import experiments, trainer
 
@@ -277,7 +279,42 @@ def test_asking(finished, load, data, command, refused, monkeypatch, tmp_path):
     shutil.copytree(folder / "model" / "export", tmp_path / "half")
     shutil.rmtree(tmp_path / "half" / "read")
     message = refused("--mode=ask", f"--export_dir={tmp_path / 'half'}", asked, f"--table={plain}")
-    assert message.startswith(f"{tmp_path / 'half' / 'read'}: no SavedModel here")
+    assert message.startswith(f"{tmp_path / 'half' / 'read'}: no such folder or checkpoint")
+
+
+def test_without_an_export(finished, load, data, command, monkeypatch, tmp_path):
+    """The trained models, and a preset of them, answer as their exports."""
+    folder, _ = finished
+    expected = load(str(folder / "model" / "export"))
+    trained = serving.PointrPredictor(folder / "model")
+    trained.save_preset(tmp_path / "mini-passages")
+    monkeypatch.setattr(presets, "FOLDERS", (tmp_path,))
+    assert presets.names() == ["mini-passages"]
+    given = hybridqa.read_linked_table(
+        *(data / name / "Races_4.json" for name in ("tables_tok", "request_tok"))
+    )
+    question = "Where was the winner of 2001 born ?"
+    answers = [
+        each.ask(given[0], question, *given[1:])
+        for each in (expected, trained, serving.PointrPredictor.from_preset())
+    ]
+    for answer in answers[1:]:
+        assert answer == dataclasses.replace(
+            answers[0],
+            cell_probability=pytest.approx(answers[0].cell_probability, abs=1e-4),
+            span_probability=pytest.approx(answers[0].span_probability, abs=1e-4),
+        )
+    (tmp_path / "plain.csv").write_text("year,winner\n2000,Ann\n2001,Bob\n")
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "Bob.txt").write_text("Bob was born in Basel .")
+    output = command(
+        "ask",
+        str(tmp_path / "plain.csv"),
+        "Where was the winner of 2001 born ?",
+        f"--passages={tmp_path / 'texts'}",
+    )
+    (answer,) = (json.loads(line) for line in output.splitlines() if line.startswith("{"))
+    assert answer["passage"] in (None, "Bob")
 
 
 def test_analysis_of_both_stages(finished, command, tmp_path):

@@ -59,7 +59,7 @@ def test_links_must_be_of_cells(races):
 
 
 def test_settings_that_are_not_there(tmp_path):
-    with pytest.raises(InputError, match=r"pointr.json: no such file; export with"):
+    with pytest.raises(InputError, match=r"pointr.json: no such file; train or export with"):
         predictor._settings(str(tmp_path))
     predictor.write_settings(str(tmp_path), num_cells=3, policy="product")
     expected = {"num_cells": 3, "policy": "product", "sources": "all"}

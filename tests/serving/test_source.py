@@ -61,7 +61,7 @@ def test_what_is_missing(tmp_path, names, message):
 
 
 def test_stages_of_pointr(tmp_path):
-    fill(tmp_path / "point", "saved_model.pb")
+    fill(tmp_path, "pointr.json")
     with pytest.raises(InputError, match=r"holds both stages of POINTR; use mate_tf.PointrPredict"):
         source.find(tmp_path)
 
