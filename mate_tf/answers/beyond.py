@@ -1,10 +1,11 @@
 """Finds out whether a question asks for what no program computes, and says so."""
 
 import re
+from collections.abc import Collection
 
 from mate_tf.answers import asked
 from mate_tf.answers.sheet import Meaning, Sheet
-from mate_tf.tables import pruning
+from mate_tf.tables import pruning, question_nouns
 from mate_tf.tables.columns import Kind
 from mate_tf.tables.pruning import STOP_WORDS
 
@@ -23,6 +24,8 @@ _OF_GROUPS = re.compile(rf"\b{_SUPERLATIVE} (?:total|average|overall|combined|su
 _EACH = re.compile(r"\b(?:per|(?:for|by|of|in) each|each|for every|grouped by)(?: of the)? (\w+)")
 _MOST_OF = re.compile(r"\b(?:most|fewest|least|highest number of|lowest number of) (\w+)")
 _YES_NO = re.compile(r"(?:is|are|was|were|does|do|did|has|have|had|can|could)\b")
+# Not "how long", which asks for a length as well as for a time.
+_HOW = re.compile(r"how (?!many|much|long)([a-z]+)")
 _CHOICE = re.compile(r"\b(?:or|who|which|what|when|where|how)\b")
 
 
@@ -46,6 +49,29 @@ def problem(sheet: Sheet, meaning: Meaning) -> str:
     if _OFTEN.search(text) or _OF_GROUPS.search(text) or is_group:
         return "groups of rows are not compared"
     return ""
+
+
+def other_column(sheet: Sheet, question: str, selected: Collection[int]) -> str:
+    """Says that cells are in another column than the one that "how old" names; "" if not.
+
+    Args:
+        sheet: the table.
+        question: the question.
+        selected: columns of the cells that a model selects for it.
+    """
+    asked_for = _HOW.match(question.strip().lower())
+    if not asked_for or not selected:
+        return ""
+    known = (
+        set(pruning.words(asked_for[1])) & question_nouns.words(name, "lookup")
+        for name in sheet.names
+    )
+    named = [index for index, words in enumerate(known) if words]
+    if not named or set(named) & set(selected):
+        return ""
+    names = " or ".join(repr(sheet.names[index]) for index in named)
+    found = " and ".join(repr(sheet.names[index]) for index in sorted(selected))
+    return f"{asked_for[0]!r} asks for {names}, but the cells are in {found}"
 
 
 def _repeated(sheet: Sheet, text: str) -> list[str]:

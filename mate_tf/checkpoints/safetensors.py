@@ -14,7 +14,7 @@ import numpy as np
 import tensorflow as tf
 from safetensors import SafetensorError, deserialize, safe_open
 
-from mate_tf.checkpoints import channels
+from mate_tf.checkpoints import channels, shared
 from mate_tf.checkpoints.stored import StoredTensor
 from mate_tf.errors import InputError
 from mate_tf.files import paths
@@ -40,21 +40,54 @@ _ALIGNMENT = 8
 def read(path: str) -> dict[str, StoredTensor]:
     """Returns name -> tensor of a file; matrices in 8 bits (`channels`) as <float32>.
 
+    Tensors that it shares with the file of another preset (`shared`) are among them.
+
     Raises:
-        InputError: if the file is not in this format or is cut off, or a tensor has a dtype that
-            is not in `DTYPES`.
+        InputError: if the file is not in this format or is cut off, a tensor has a dtype that is
+            not in `DTYPES`, or the other file is not there.
     """
-    paths.check_regular(path)
-    try:
-        # The library maps files of this machine into memory. Remote ones are read at once.
-        found = _of_bytes(path) if paths.is_remote(path) else _of_file(path)
-    except (OSError, SafetensorError) as error:
-        raise InputError(f"{path}: not a safetensors file, or damaged: {error}") from error
+    found, metadata = _stored(path)
+    found = shared.add(path, metadata, found, _stored)
     for name in [name for name, (dtype, _) in found.items() if dtype == "I8"]:
         scales = found.pop(name + channels.SCALE, None)
         if scales is not None:
             found[name] = "F32", _restored(path, found[name][1], scales[1])
     return {name: tensor for name, (_, tensor) in found.items()}
+
+
+def share(path: str, preset: str) -> None:
+    """Removes the tensors of a file that the file of another preset has as well.
+
+    Args:
+        path: the file, which is written anew.
+        preset: name of the other preset, see `shared`.
+
+    Raises:
+        InputError: one of them cannot be read.
+    """
+    other, _ = _stored(shared.other_file(path, preset))
+    found, _ = _stored(path)
+    both = sorted(found.keys() & other.keys())
+    same = [name for name in both if _are_equal(found[name], other[name])]
+    own = {name: tensor.read() for name, (_, tensor) in found.items() if name not in same}
+    write(path, own, None, {shared.PRESET: preset, shared.NAMES: " ".join(same)})
+
+
+def _are_equal(one: tuple[str, StoredTensor], other: tuple[str, StoredTensor]) -> bool:
+    (dtype, tensor), (other_dtype, other_tensor) = one, other
+    if (dtype, tensor.shape) != (other_dtype, other_tensor.shape):
+        return False
+    return tensor.read().tobytes() == other_tensor.read().tobytes()
+
+
+def _stored(path: str) -> tuple[dict[str, tuple[str, StoredTensor]], dict[str, str]]:
+    """Returns name -> (dtype in the file, tensor), and the metadata of a file."""
+    paths.check_regular(path)
+    try:
+        # The library maps files of this machine into memory. Remote ones are read at once.
+        return _of_bytes(path) if paths.is_remote(path) else _of_file(path)
+    except (OSError, SafetensorError) as error:
+        raise InputError(f"{path}: not a safetensors file, or damaged: {error}") from error
 
 
 def _restored(path: str, values: StoredTensor, scales: StoredTensor) -> StoredTensor:
@@ -67,8 +100,7 @@ def _restored_values(values: StoredTensor, scales: StoredTensor) -> np.ndarray:
     return channels.matrix(values.read(), scales.read())
 
 
-def _of_file(path: str) -> dict[str, tuple[str, StoredTensor]]:
-    """Returns name -> (dtype in the file, tensor)."""
+def _of_file(path: str):
     file = safe_open(path, "numpy")
     found = {}
     for name in file.keys():  # noqa: SIM118  it is not a dict
@@ -77,17 +109,16 @@ def _of_file(path: str) -> dict[str, tuple[str, StoredTensor]]:
         values = functools.partial(file.get_tensor, name)
         tensor = StoredTensor(name, tuple(part.get_shape()), values)
         found[name] = part.get_dtype(), tensor
-    return found
+    return found, file.metadata() or {}
 
 
-def _of_bytes(path: str) -> dict[str, tuple[str, StoredTensor]]:
-    """Returns name -> (dtype in the file, tensor)."""
-    found = {}
-    for name, part in deserialize(paths.read_bytes(path)):
+def _of_bytes(path: str):
+    content, found = paths.read_bytes(path), {}
+    for name, part in deserialize(content):
         dtype, shape = _check_type(path, name, part["dtype"]), tuple(part["shape"])
         values = np.frombuffer(part["data"], dtype).reshape(shape)
         found[name] = part["dtype"], StoredTensor(name, shape, lambda values=values: values)
-    return found
+    return found, shared.metadata(content)
 
 
 def _check_type(path: str, name: str, dtype: str) -> np.dtype:
@@ -96,7 +127,12 @@ def _check_type(path: str, name: str, dtype: str) -> np.dtype:
     return DTYPES[dtype]
 
 
-def write(path: str, tensors: Mapping[str, np.ndarray], dtype: str | None = "F32") -> None:
+def write(
+    path: str,
+    tensors: Mapping[str, np.ndarray],
+    dtype: str | None = "F32",
+    metadata: Mapping[str, str] | None = None,
+) -> None:
     """Writes tensors, those of wide dtypes first, then sorted by name.
 
     The file appears at `path` when it is complete.
@@ -105,14 +141,15 @@ def write(path: str, tensors: Mapping[str, np.ndarray], dtype: str | None = "F32
         path: file to write.
         tensors: name -> <number>[...] of any shape.
         dtype: dtype in the file, a key of `DTYPES`; None: each array has its own.
+        metadata: texts for the header.
 
     Raises:
         InputError: if the folder cannot be created.
     """
-    tensors = {name: _stored(values, dtype) for name, values in tensors.items()}
+    tensors = {name: _as_stored(values, dtype) for name, values in tensors.items()}
     names = {stored: name for name, stored in DTYPES.items()}
     order = sorted(tensors, key=lambda name: (-tensors[name].itemsize, name))  # keeps all aligned
-    header, end = {"__metadata__": {"format": "pt"}}, 0
+    header, end = {"__metadata__": {"format": "pt", **(metadata or {})}}, 0
     for name in order:
         tensor = tensors[name]
         offsets = [end, end := end + tensor.nbytes]
@@ -129,5 +166,5 @@ def write(path: str, tensors: Mapping[str, np.ndarray], dtype: str | None = "F32
             file.write(tensors[name].tobytes())
 
 
-def _stored(values: np.ndarray, dtype: str | None) -> np.ndarray:
+def _as_stored(values: np.ndarray, dtype: str | None) -> np.ndarray:
     return np.asarray(values, DTYPES[dtype] if dtype else None, order="C")

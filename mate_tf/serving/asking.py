@@ -231,6 +231,10 @@ class Asking:
                 read += f" and {len(part.columns)} of {prepared.table.num_columns} columns"
             note = f"computed over {read} only"
             answer = dataclasses.replace(answer, answerable=False, notes=(note, *answer.notes))
+        columns = {cell.column for cell in answer.cells}
+        misread = beyond.other_column(prepared.sheet, question, columns)
+        if misread:
+            answer = dataclasses.replace(answer, answerable=False, notes=(misread, *answer.notes))
         aggregates = "aggregation_probabilities" in outputs
         return self._judged(prepared, question, answer, raw, aggregates, classes)
 

@@ -36,3 +36,21 @@ def test_problem(question, expected):
     found = beyond.problem(SHEET, SHEET.meaning(question))
     assert found.startswith(expected)
     assert bool(found) == bool(expected)
+
+
+@pytest.mark.parametrize(
+    ("question", "selected", "expected"),
+    [
+        ("how old are they?", {2}, "'how old' asks for 'Age', but the cells are in 'Salary'"),
+        ("How old is the nurse?", {1}, ""),
+        ("how old are they?", set(), ""),
+        ("how tall are they?", {2}, ""),  # there is no such column
+        ("how many are old?", {2}, ""),
+        ("who is old?", {0}, ""),
+    ],
+)
+def test_other_column(question, selected, expected):
+    texts = [["Ann", "Bob"], ["41", "35"], ["54500", "47000"]]
+    names = ["Name", "Age", "Salary"]
+    sheet = Sheet(names, texts, columns.read(names, texts))
+    assert beyond.other_column(sheet, question, selected) == expected

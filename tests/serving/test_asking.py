@@ -8,6 +8,7 @@ import pytest
 from mate_tf.errors import InputError
 from mate_tf.serving import asking
 from mate_tf.serving.answer import Answer, AnswerCell
+from mate_tf.serving.predictor import Predictor
 from mate_tf.serving.prepared import PreparedTable
 from mate_tf.tables.table import Table
 
@@ -60,3 +61,14 @@ def test_what_a_part_of_the_rows_does_not_tell(question, aggregation, cells, exp
     assert asking._needs_all(table, question, answer, part) == expected
     everything = types.SimpleNamespace(rows=np.arange(40), columns=np.arange(3))
     assert not asking._needs_all(table, question, answer, everything)
+
+
+def test_cells_in_another_column_than_the_question_asks_for_are_no_answer(project):
+    predictor = Predictor.from_preset("mini-conversation")
+    table = predictor.prepare(project / "mate_tf" / "data" / "synthetic" / "example.csv")
+    nurses = predictor.ask(table, "who is a nurse?")
+    assert nurses.text == "Grace Dubois, Sofia Davies"
+    assert predictor.ask(table, "what is their age?", nurses).text == "29, 38"
+    salaries = predictor.ask(table, "how old are they?", nurses)
+    assert not salaries.answerable
+    assert salaries.notes == ("'how old' asks for 'Age', but the cells are in 'Salary'",)

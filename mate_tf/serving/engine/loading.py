@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from safetensors import SafetensorError, deserialize
 
-from mate_tf.checkpoints import channels, finite
+from mate_tf.checkpoints import channels, finite, shared
 from mate_tf.errors import InputError
 from mate_tf.files import paths
 from mate_tf.serving import source
@@ -73,12 +73,8 @@ class Found:
             InputError: if the file cannot be read, or a weight is not finite.
         """
         path = self.source.file(source.WEIGHTS)
-        try:
-            tensors = deserialize(paths.read_bytes(path))
-        except (OSError, SafetensorError) as error:
-            raise InputError(f"{path}: cannot be read: {error}") from error
-        stored = {name: _array(path, name, each) for name, each in tensors}
-        found = channels.restored(path, stored)
+        stored, metadata = _stored(path)
+        found = channels.restored(path, shared.add(path, metadata, stored, _stored))
         for name, values in found.items():
             if values.dtype == np.int8:
                 raise InputError(f"{path}: {name}: is in 8 bits, but has no {name}{channels.SCALE}")
@@ -129,6 +125,17 @@ def _needed(config: Mapping[str, Any]) -> list[str]:
     names += ["column_output_weights"] * config["select_one_column"]
     names += ["output_weights_cls"] * bool(config["num_classification_labels"])
     return names + ["output_weights_agg"] * bool(config["num_aggregation_labels"])
+
+
+def _stored(path: str) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """Returns name -> array and the metadata of a file."""
+    try:
+        content = paths.read_bytes(path)
+        tensors = deserialize(content)
+    except (OSError, SafetensorError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from error
+    stored = {name: _array(path, name, each) for name, each in tensors}
+    return stored, shared.metadata(content)
 
 
 def _array(path: str, name: str, stored: Mapping[str, Any]) -> np.ndarray:
