@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mate_tf.errors import InputError
 from mate_tf.evaluation.calibration import Calibration
-from mate_tf.serving import confidence, exported, forks, prepared, presets, saving, source
+from mate_tf.serving import confidence, exported, forks, prepared, presets, source
 from mate_tf.serving.answer import Answer, AnswerCell
 from mate_tf.serving.asking import WHOLE, Asking, options_of
 from mate_tf.serving.engine import served
@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # they import TensorFlow
     import tensorflow as tf
 
     from mate_tf.attention import AttentionConfig
+    from mate_tf.serving import saving
 
 __all__ = ["Answer", "AnswerCell", "Predictor"]
 
@@ -314,6 +315,8 @@ class Predictor:
         Raises:
             InputError: the model has something that Hugging Face's TAPAS has not, or is an export.
         """
+        from mate_tf.serving import saving
+
         saving.huggingface(self._trained(), folder)
 
     def save_preset(
@@ -333,6 +336,8 @@ class Predictor:
         Raises:
             InputError: the folder has something else in it, or the model is an export.
         """
+        from mate_tf.serving import saving
+
         saving.preset(self._trained(), folder, license, dtype)
 
     def push_to_hub(
@@ -357,6 +362,8 @@ class Predictor:
         Raises:
             InputError: the hub refuses it or cannot be reached, or the model is an export.
         """
+        from mate_tf.serving import saving
+
         return saving.push(self._trained(), name, license, private, token)
 
     def export(self, folder: str | os.PathLike) -> str:
@@ -365,9 +372,13 @@ class Predictor:
         Raises:
             InputError: the folder has something else in it, or the model is an export.
         """
+        from mate_tf.serving import saving
+
         return saving.export(self._trained(), folder)
 
-    def _trained(self) -> saving.Trained:
+    def _trained(self) -> "saving.Trained":
+        from mate_tf.serving import saving  # which answers do without
+
         return saving.Trained(self._name, self._model, self.calibration, self._source, self._task)
 
     def example(

@@ -106,8 +106,12 @@ def test_from_questions_to_answers_of_one_kind_and_another(folder, command, refu
 @pytest.mark.parametrize(
     ("answers", "missing"),
     [
-        (TEXTS_AND_NUMBERS, "missing: none; unused: none"),
-        ([{"cells": [[0, 0]]}], "missing: none; unused: column_output_bias"),
+        pytest.param(TEXTS_AND_NUMBERS, "missing: none; unused: none", marks=pytest.mark.slow),
+        pytest.param(
+            [{"cells": [[0, 0]]}],
+            "missing: none; unused: column_output_bias",
+            marks=pytest.mark.slow,
+        ),
         (CLASSES, "missing: output_bias_cls, output_weights_cls"),
     ],
 )

@@ -79,6 +79,7 @@ def flags(tmp_path):
     return make
 
 
+@pytest.mark.slow
 def test_from_noise_to_summaries(command, refused, flags, tmp_path, monkeypatch):
     """The first training by graphs, whose model and trees are those of the second one."""
     output = command("--mode=run", *flags("DENOISE"))

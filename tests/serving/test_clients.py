@@ -60,6 +60,7 @@ def answer(predictor, people):
     return predictor.ask(people, QUESTION)
 
 
+@pytest.mark.slow
 def test_python_and_saved_model_cli(saved_model, predictor, answer, people, tmp_path):
     asked = [interactions.Question("ask-0_0", QUESTION)]
     proto = interactions.interaction_from_table(people, "ask-0", asked)
@@ -91,6 +92,7 @@ def test_python_and_saved_model_cli(saved_model, predictor, answer, people, tmp_
     assert lines[place + 1] == f"[{answer.text.encode()!r}]"
 
 
+@pytest.mark.slow
 def test_session_of_tensorflow_1(saved_model, answer, people):
     """The graph as servers run it: in one session, with all of TensorFlow's graph optimizers."""
     given = {"question": [QUESTION], "header": [people.columns], "cells": [people.rows]}

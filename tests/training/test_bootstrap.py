@@ -236,6 +236,7 @@ def test_killed_within_and_between_stages(tiny, tmp_path, monkeypatch, capsys):
         bootstrap.train(tiny("bootstrap.steps_per_stage=1"), model_dir)
 
 
+@pytest.mark.slow
 def test_trees_that_begin_again_are_new_and_all_else_goes_on(tiny, tmp_path, capsys):
     """At first in layer 2, heights 1 and 2; then in both, from height 1 on."""
     both = "task: {model: {encoder: {attention: {name: tree_fine, tree_height: 2}}}}"

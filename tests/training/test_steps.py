@@ -63,6 +63,7 @@ def test_each_batch_of_each_step_has_a_seed_of_its_own(toy_experiment, monkeypat
     assert resumed == whole[2 * 3 :]
 
 
+@pytest.mark.slow
 def test_two_batches_train_as_one(toy_experiment, large_steps, tmp_path, capsys):
     """Halves of a batch make the step of the whole, where no clipping tells them apart. The
     trainer, its checkpoints and the progress line count steps, before and after it resumes."""
