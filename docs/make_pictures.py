@@ -70,6 +70,7 @@ def masks(options):
 
     from mate_tf import attention
     from mate_tf.analysis.plots import style
+    from mate_tf.attention import abilities
     from mate_tf.layers.framework import keras
     from mate_tf.layers.shapes import build_child
 
@@ -85,11 +86,13 @@ def masks(options):
         config = attention.AttentionConfig(config)
         variant = attention.get(config.name)
         pattern = variant.pattern(config, heads)
-        extended, seen = pattern.add_tokens(x, context)
+        extended, seen = abilities.add_tokens(pattern, x, context)
         layer = variant.attention(config, heads, hidden_size=hidden)
         build_child(layer, extended.shape)
-        mask = layer.mask(extended, pattern(seen))
-        mask = pattern.mask(seen) if mask is None else mask
+        if isinstance(layer, abilities.ChoosesPairs):
+            mask = layer.mask(extended, pattern(seen))
+        else:
+            mask = pattern.mask(seen)
         size = extended.shape[1]
         mask = np.broadcast_to(mask[0], [mask.shape[1], size, size])
         mask = mask[min(head, len(mask) - 1)]

@@ -10,7 +10,6 @@ Axes of shapes: batch; seq, tokens of the input, called queries or keys in pairs
 head_size; hidden = heads * head_size.
 """
 
-import contextlib
 import dataclasses
 from typing import NamedTuple
 
@@ -56,6 +55,8 @@ class CopyOf(keras.initializers.Initializer):
 
 class TableAttention(keras.layers.Layer):
     """Multi-head attention over a table. Subclasses define `attend`.
+
+    What they may define: `checkpoint_variables` and `flops`, and the methods of `abilities`.
 
     Args:
         hidden_size: width of input and output, a multiple of `num_heads`.
@@ -168,17 +169,6 @@ class TableAttention(keras.layers.Layer):
         """Returns the factor of the products of queries and keys, <dtype>[]."""
         return tf.cast(self.head_size**-0.5 / self.softmax_temperature, dtype)
 
-    def mask(self, x: tf.Tensor, pattern: NamedTuple) -> tf.Tensor | None:
-        """Computes the allowed pairs of a variant that chooses them by the content x.
-
-        Args:
-            x: <float>[batch, seq, hidden], the input of the layer.
-
-        Returns:
-            <bool>[batch, heads, queries, keys]; None if the pattern's `mask` has them.
-        """
-        return None
-
     def scores(self, x: tf.Tensor, mask: tf.Tensor, bias: tf.Tensor | None = None) -> tf.Tensor:
         """Computes attention probabilities for analysis; quadratic in the length.
 
@@ -187,8 +177,8 @@ class TableAttention(keras.layers.Layer):
 
         Args:
             x: <float>[batch, seq, hidden], the input of the layer.
-            mask: <bool>[batch, 1 or heads, 1 or queries, keys], from `mask` of the layer or, if
-                that is None, of the pattern.
+            mask: <bool>[batch, 1 or heads, 1 or queries, keys], from `mask` of the layer, if it
+                `ChoosesPairs`, or of the pattern.
             bias: <float>[batch, 1 or heads, 1 or queries, keys], added to the products of queries
                 and keys, with the mask in it; None: that of the mask alone.
 
@@ -222,49 +212,6 @@ class TableAttention(keras.layers.Layer):
             None if the variant has no formula.
         """
         return None
-
-    @classmethod
-    def tree_height(cls, config: AttentionConfig) -> int | None:
-        """Returns the levels of decisions in the trees of a layer; None: it has no trees."""
-        return None
-
-    @classmethod
-    def with_tree_height(cls, config: AttentionConfig, height: int) -> AttentionConfig:
-        """Returns the config of the same layer with the upper `height` levels of its trees."""
-        raise NotImplementedError
-
-    def grown_variables(self) -> dict[str, dict[int, float]]:
-        """Returns the variables that are longer on axis 1 than those of a smaller layer.
-
-        A checkpoint of a smaller layer is loaded by this: its values go to the beginning of the
-        variable, and the rest keeps its initial values.
-
-        Returns:
-            name, as in `checkpoint_variables` -> {length of axis 1 in a smaller layer: factor by
-            which the stored values are multiplied}.
-        """
-        return {}
-
-    @contextlib.contextmanager
-    def exporting(self):
-        """Lets the layer multiply variables once, as they stay, while a model is exported."""
-        yield
-
-    def logged_variables(self) -> dict[str, list[tf.Variable]]:
-        """Returns groups of variables whose gradient norms are logged, by the group's name."""
-        return {}
-
-    def logged_values(self, x: tf.Tensor, real: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Returns more values of this layer for the log of the training (`training.layer_log`).
-
-        Args:
-            x: <float>[batch, seq, hidden], the input of the layer.
-            real: <bool>[batch, seq], the padding mask.
-
-        Returns:
-            numbers and vectors.
-        """
-        return {}
 
     def softmax_attention(self, query, key, value, bias, training=None, seed=None) -> tf.Tensor:
         """Computes softmax(scale query key^T + bias) value.

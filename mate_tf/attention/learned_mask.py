@@ -13,6 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.attention import masks
+from mate_tf.attention.abilities import LearnsMask
 from mate_tf.attention.base import AttentionPattern
 from mate_tf.attention.full import MaskTensors
 from mate_tf.attention.masks import files
@@ -65,7 +66,7 @@ class LearnedMaskOptions:
     symmetric: bool | None = None
 
 
-class LearnedMaskPattern(AttentionPattern):
+class LearnedMaskPattern(LearnsMask, AttentionPattern):
     """Pattern that subtracts c (1 - M) from the scores; M is the importance P or a Gumbel mask.
 
     A Gumbel mask is drawn once a batch: the layers and the examples share its noise, and so do the

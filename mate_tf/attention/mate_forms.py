@@ -13,6 +13,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from mate_tf.attention import masks
+from mate_tf.attention.abilities import ChangesForExport
 from mate_tf.attention.base import mask_bias
 from mate_tf.attention.mate import MateWindows, WindowTensors, windows
 from mate_tf.attention.mate_exact import MateExact, MatePattern
@@ -100,7 +101,7 @@ class MateEfficientPattern(MatePattern):
         return tf.reduce_any(length > self.config.global_length)
 
 
-class MateEfficient(MateWindows):
+class MateEfficient(ChangesForExport, MateWindows):
     """MATE in time and memory linear in the length: global tokens and a window of buckets.
 
     It equals `mate_exact` if the question fits into `global_length`, and the rows and columns into
@@ -116,8 +117,7 @@ class MateEfficient(MateWindows):
         """Leaves out what is computed again for gradients: an export has none."""
         self._exporting = True
         try:
-            with super().exporting():
-                yield
+            yield
         finally:
             self._exporting = False
 

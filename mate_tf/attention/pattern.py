@@ -1,6 +1,5 @@
 """AttentionPattern: the part of an attention variant that all layers of an encoder share."""
 
-import contextlib
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -12,6 +11,9 @@ from mate_tf.layers.framework import keras
 
 class AttentionPattern(keras.layers.Layer):
     """Computes once a batch what all layers of an encoder share: masks, sorting, buckets.
+
+    Subclasses define `call` and `mask`, and may define `checkpoint_variables` and the methods of
+    `abilities`.
 
     Args:
         num_heads: heads of each attention layer.
@@ -45,47 +47,6 @@ class AttentionPattern(keras.layers.Layer):
     def mask(self, context: TableContext) -> tf.Tensor:
         """Computes the allowed pairs: <bool>[batch, 1 or heads, 1 or queries, keys]."""
         raise NotImplementedError
-
-    def add_tokens(self, embeddings: tf.Tensor, context: TableContext):
-        """Adds the variant's own tokens; a hook, which by default changes nothing.
-
-        Args:
-            embeddings: <float>[batch, seq, hidden].
-
-        Returns:
-            Both arguments, with the tokens added: <float>[batch, extended seq, hidden].
-        """
-        return embeddings, context
-
-    def remove_tokens(self, output: tf.Tensor) -> tf.Tensor:
-        """Removes the tokens that `add_tokens` added.
-
-        Args:
-            output: <float>[batch, extended seq, hidden].
-
-        Returns:
-            <float>[batch, seq, hidden]
-        """
-        return output
-
-    @classmethod
-    def num_added_tokens(cls, config: AttentionConfig) -> int:
-        """Returns how many tokens `add_tokens` puts before the others."""
-        return 0
-
-    @classmethod
-    def saves_mask(cls, config: AttentionConfig) -> bool:
-        """Returns whether training ends with a mask to be written to a file.
-
-        Such a class has `restored(config, variables)`, which makes a pattern with the variables of
-        a checkpoint, and `save_mask(path)`.
-        """
-        return False
-
-    @contextlib.contextmanager
-    def exporting(self):
-        """Lets the pattern leave out what runs in this process only, while a model is exported."""
-        yield
 
     def checkpoint_variables(self) -> dict:
         """Returns the pattern's own variables, by their names in checkpoints."""

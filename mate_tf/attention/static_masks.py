@@ -14,6 +14,7 @@ import tensorflow as tf
 from absl import logging
 
 from mate_tf.attention import mask_blocks, mask_rows, masks
+from mate_tf.attention.abilities import ChangesForExport
 from mate_tf.attention.base import AttentionPattern, TableAttention, masked_score
 from mate_tf.attention.masks import files
 from mate_tf.attention.masks.static import (
@@ -123,7 +124,7 @@ class Part(NamedTuple):
     form: mask_blocks.Plan | mask_rows.Rows | None
 
 
-class StaticMaskPattern(AttentionPattern):
+class StaticMaskPattern(ChangesForExport, AttentionPattern):
     """Pattern with a mask that is made or read once, and its blocks if it is computed by blocks.
 
     No token attends to padding, and padding attends to nothing. The last row and column of a saved
@@ -256,6 +257,7 @@ class StaticMaskPattern(AttentionPattern):
 
     @contextlib.contextmanager
     def exporting(self):
+        """Lets the pattern leave out what runs in this process only."""
         self._exporting = True
         try:
             yield

@@ -15,6 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.attention import masks
+from mate_tf.attention.abilities import AddsTokens
 from mate_tf.attention.base import AttentionPattern, TableAttention, TableContext, mask_bias
 from mate_tf.errors import InputError
 from mate_tf.layers.framework import keras
@@ -79,7 +80,7 @@ class TableETCTensors(NamedTuple):
     real: tf.Tensor
 
 
-class TableETCPattern(AttentionPattern):
+class TableETCPattern(AddsTokens, AttentionPattern):
     """Pattern that puts global tokens before the others, and assigns rows and columns to them.
 
     Raises:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from mate_tf.attention import decision_trees, masks
+from mate_tf.attention.abilities import HasTrees, LogsValues
 from mate_tf.attention.base import TableAttention
 from mate_tf.attention.full import FullPattern
 from mate_tf.layers.shapes import build_child
@@ -53,7 +54,7 @@ class TreePattern(FullPattern):
         return TreeTensors(*super().call(context), masks.real_tokens(context))
 
 
-class TreeAttention(TableAttention):
+class TreeAttention(HasTrees, LogsValues, TableAttention):
     """Attention with decision trees in its heads, the same for projected queries and keys.
 
     Attributes:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from mate_tf.attention.abilities import ChangesForExport
 from mate_tf.attention.tree import TreeAttention
 from mate_tf.layers.framework import keras
 from mate_tf.layers.shapes import shape_list
@@ -26,7 +27,7 @@ class TreeParameters(NamedTuple):
     bias: tf.Tensor
 
 
-class TreeCoarse(TreeAttention):
+class TreeCoarse(ChangesForExport, TreeAttention):
     """Sum over levels of alpha times the mean value of the keys in the node (equation 4).
 
     `alpha` <float>[heads, height + 1] is learned, one for each level from the root to the leaves,

@@ -6,6 +6,7 @@ import math
 import tensorflow as tf
 
 from mate_tf.attention import decision_trees, leaf_blocks, masks
+from mate_tf.attention.abilities import ChoosesPairs
 from mate_tf.attention.base import all_pairs_flops, mask_bias
 from mate_tf.attention.tree import TreeAttention, TreeOptions
 from mate_tf.errors import InputError
@@ -48,7 +49,7 @@ class TreeFineOptions(TreeOptions):
     form: str = "auto"
 
 
-class TreeFine(TreeAttention):
+class TreeFine(ChoosesPairs, TreeAttention):
     """Attention with weights M exp(s), normalized; M = 1 if query and key share a leaf, else 0.
 
     The gradients of M are dense (see decision_trees). Both forms give the same result: a query

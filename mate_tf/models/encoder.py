@@ -6,6 +6,7 @@ import math
 import tensorflow as tf
 
 from mate_tf import attention
+from mate_tf.attention import abilities
 from mate_tf.errors import InputError
 from mate_tf.layers.framework import keras, within_xla
 from mate_tf.layers.shapes import build_child
@@ -54,7 +55,7 @@ class TableEncoder(ConfiguredModel):
             )
             for index, part in enumerate(distinct)
         ]
-        added = [pattern.num_added_tokens(pattern.config) for pattern in self.patterns]
+        added = [abilities.num_added_tokens(type(each), each.config) for each in self.patterns]
         if sum(map(bool, added)) > 1:
             raise InputError("attention lists several variants that add tokens of their own")
         for pattern, part in zip(self.patterns, distinct, strict=True):
@@ -140,7 +141,7 @@ class TableEncoder(ConfiguredModel):
     def _layers(self, features, context, training):
         x = embedding_output = self.embeddings(features, training=training)
         for pattern in self.patterns:
-            x, context = pattern.add_tokens(x, context)
+            x, context = abilities.add_tokens(pattern, x, context)
         patterns = [pattern(context, training=training) for pattern in self.patterns]
         outputs = [embedding_output]
         for block, index in zip(self.blocks, self._pattern_of_layer, strict=True):
@@ -158,7 +159,7 @@ class TableEncoder(ConfiguredModel):
 
     def _without_added(self, x):
         for pattern in reversed(self.patterns):
-            x = pattern.remove_tokens(x)
+            x = abilities.remove_tokens(pattern, x)
         return x
 
     def checkpoint_variables(self) -> dict:

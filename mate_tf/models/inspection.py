@@ -4,6 +4,7 @@ import dataclasses
 
 import tensorflow as tf
 
+from mate_tf.attention import abilities
 from mate_tf.attention.base import AttentionPattern, TableAttention, TableContext
 
 
@@ -31,7 +32,9 @@ class InspectedLayer:
     @property
     def content_mask(self) -> tf.Tensor | None:
         """Mask that depends on the content x, <bool>[batch, heads, seq, seq], or None."""
-        return self.attention.mask(self.x, self.state)
+        if isinstance(self.attention, abilities.ChoosesPairs):
+            return self.attention.mask(self.x, self.state)
+        return None
 
     @property
     def mask(self) -> tf.Tensor:
@@ -58,7 +61,8 @@ def inspect(encoder, features: dict) -> list[InspectedLayer]:
     for block, x in zip(encoder.blocks, inputs, strict=True):
         config = block.attention_config
         pattern, seq = patterns[config], x.shape[1]
-        x, extended = pattern.add_tokens(tf.cast(x, block.attention.compute_dtype), context)
+        x = tf.cast(x, block.attention.compute_dtype)
+        x, extended = abilities.add_tokens(pattern, x, context)
         if config not in shared:
             shared[config] = pattern(extended, training=False)
         found.append(InspectedLayer(block.attention, pattern, shared[config], extended, x, seq))

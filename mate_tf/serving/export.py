@@ -11,6 +11,7 @@ import tensorflow as tf
 from absl import logging
 
 from mate_tf import serving
+from mate_tf.attention.abilities import ChangesForExport
 from mate_tf.checkpoints import checkpoint_variables
 from mate_tf.errors import InputError
 from mate_tf.evaluation import calibration as calibrations
@@ -122,7 +123,8 @@ def write(module, encoder, path: str, vocab_file: str, settings: dict) -> None:
     """
     with contextlib.ExitStack() as exporting:
         for part in (*encoder.patterns, *(block.attention for block in encoder.blocks)):
-            exporting.enter_context(part.exporting())
+            if isinstance(part, ChangesForExport):
+                exporting.enter_context(part.exporting())
         # No signature has gradients; those of MATE would be a quarter of the graph.
         options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
         tf.saved_model.save(module, path, signatures=module.signatures(), options=options)

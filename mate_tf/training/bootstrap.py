@@ -15,6 +15,7 @@ import os
 
 from mate_tf import attention, values
 from mate_tf.attention import AttentionConfig
+from mate_tf.attention.abilities import HasTrees
 from mate_tf.checkpoints.latest import latest
 from mate_tf.errors import InputError
 from mate_tf.tasks.configs import TableExperiment
@@ -145,7 +146,8 @@ def has_trees(config: AttentionConfig) -> bool:
 
 def tree_height(config: AttentionConfig) -> int | None:
     """Returns the height of the decision trees of a layer with this attention; None: no trees."""
-    return attention.get(config.name).attention.tree_height(config)
+    layer = attention.get(config.name).attention
+    return layer.tree_height(config) if issubclass(layer, HasTrees) else None
 
 
 def _patterns(config, target):

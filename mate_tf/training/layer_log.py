@@ -24,6 +24,7 @@ import os
 
 import tensorflow as tf
 
+from mate_tf.attention.abilities import LogsValues
 from mate_tf.data import padding
 from mate_tf.files.atomic import atomic_path
 from mate_tf.files.json_files import read_json_lines
@@ -138,13 +139,17 @@ class Probe:
         layers = []
         for block, variables, of_block, x in zip(blocks, of_blocks, gradients, inputs, strict=True):
             values = {"gradient_norm": _norm(of_block)}
-            for name, own in block.attention.logged_variables().items():
+            layer = block.attention
+            groups = layer.logged_variables() if isinstance(layer, LogsValues) else {}
+            for name, own in groups.items():
                 own = {id(variable) for variable in own}
                 pairs = zip(of_block, variables, strict=True)
                 of_group = [gradient for gradient, variable in pairs if id(variable) in own]
                 if of_group:
                     values[f"{name}_gradient_norm"] = _norm(of_group)
-            layers.append(values | block.attention.logged_values(x, real))
+            if isinstance(layer, LogsValues):
+                values |= layer.logged_values(x, real)
+            layers.append(values)
         return {"loss": loss, "layers": layers}
 
 

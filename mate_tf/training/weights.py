@@ -7,6 +7,7 @@ import os
 import tensorflow as tf
 
 from mate_tf import attention, checkpoints, errors
+from mate_tf.attention.abilities import LearnsMask
 from mate_tf.checkpoints.latest import latest
 from mate_tf.errors import InputError
 from mate_tf.models.encoder_config import EncoderConfig
@@ -109,7 +110,8 @@ def save_masks(experiment, model_dir: str) -> list[str]:
     learning = {
         index: config
         for index, config in enumerate(experiment.task.model.encoder.distinct_attention())
-        if attention.get(config.name).pattern.saves_mask(config)
+        if issubclass(pattern := attention.get(config.name).pattern, LearnsMask)
+        and pattern.saves_mask(config)
     }
     stored = checkpoints.pattern_variables(model_dir) if learning else {}
     paths = []

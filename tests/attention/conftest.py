@@ -7,6 +7,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf import attention
+from mate_tf.attention import abilities
 from mate_tf.layers.framework import keras
 
 
@@ -47,9 +48,9 @@ def layer_pair(config, num_heads=4, hidden_size=16, **kwargs):
     layer.build([None, None, hidden_size])
 
     def run(x, context, training=False):
-        x, context = run.pattern.add_tokens(x, context)
+        x, context = abilities.add_tokens(run.pattern, x, context)
         y = run.layer(x, run.pattern(context, training=training), training=training)
-        return run.pattern.remove_tokens(y)
+        return abilities.remove_tokens(run.pattern, y)
 
     run.layer, run.pattern = layer, pattern
     return run

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf import attention
-from mate_tf.attention import AttentionConfig, masks
+from mate_tf.attention import AttentionConfig, abilities, masks
 from mate_tf.data import features as feature_names
 from mate_tf.errors import InputError
 from mate_tf.layers.framework import keras
@@ -42,7 +42,7 @@ def small(name):
 
 def has_trees(name):
     """Whether hard decisions of trees, which the content makes, say who attends to whom."""
-    return attention.get(name).attention.tree_height(small(name)) is not None
+    return issubclass(attention.get(name).attention, abilities.HasTrees)
 
 
 def encoder_of(name, num_hidden_layers=2):
@@ -92,14 +92,15 @@ def shared_output(features):
 
 def own_mask(run, x, context):
     """The allowed pairs of the variant, which its layer chooses by the content or its pattern."""
-    mask = run.layer.mask(x, run.pattern(context))
-    return run.pattern.mask(context) if mask is None else mask
+    if isinstance(run.layer, abilities.ChoosesPairs):
+        return run.layer.mask(x, run.pattern(context))
+    return run.pattern.mask(context)
 
 
 def attends_to_itself(run, x, context):
     """Of every real token and head, <bool>[heads, tokens]."""
-    mask = own_mask(run, *run.pattern.add_tokens(x, context)).numpy()
-    added = run.pattern.num_added_tokens(run.pattern.config)
+    mask = own_mask(run, *abilities.add_tokens(run.pattern, x, context)).numpy()
+    added = abilities.num_added_tokens(type(run.pattern), run.pattern.config)
     own = np.broadcast_to(mask, [*mask.shape[:2], *2 * mask.shape[-1:]])[..., added:, added:]
     real = context.input_mask.numpy() > 0
     return np.moveaxis(np.diagonal(own, axis1=-2, axis2=-1), 1, -1)[real].T
@@ -204,7 +205,7 @@ def check_equals_its_mask(name, run, x, context):
     """Attention under the variant's own mask, written out in float64."""
 
     y, layer = run(x, context).numpy(), run.layer
-    x, context = run.pattern.add_tokens(x, context)
+    x, context = abilities.add_tokens(run.pattern, x, context)
 
     def heads(dense):
         flat = x.numpy().astype(np.float64) @ dense.kernel.numpy() + dense.bias.numpy()
@@ -213,7 +214,9 @@ def check_equals_its_mask(name, run, x, context):
     query, key, value = heads(layer.query), heads(layer.key), heads(layer.value)
     weights = WEIGHTS.get(name, softmax_weights)(run, x, context, query, key)
     expected = (weights @ value).transpose(0, 2, 1, 3).reshape(x.shape)
-    expected = run.pattern.remove_tokens(expected @ layer.output_projection.kernel.numpy())
+    expected = abilities.remove_tokens(
+        run.pattern, expected @ layer.output_projection.kernel.numpy()
+    )
     np.testing.assert_allclose(y, expected, atol=1e-5, rtol=0)
 
 
@@ -395,14 +398,12 @@ def test_kernels_have_the_same_names_and_shapes_in_every_variant(name):
 def test_what_shared_code_asks(name, tables, x, context):
     """Added tokens are as many as the class says, and only variables in checkpoints grow."""
     run = tables.layer_pair(small(name))
-    extended, _ = run.pattern.add_tokens(x, context)
-    assert extended.shape[1] - SEQ == run.pattern.num_added_tokens(small(name))
-    assert run.layer.grown_variables().keys() <= run.layer.checkpoint_variables().keys()
+    extended, _ = abilities.add_tokens(run.pattern, x, context)
+    assert extended.shape[1] - SEQ == abilities.num_added_tokens(type(run.pattern), small(name))
     flops = run.layer.flops(small(name), 4, HIDDEN, SEQ)
     assert flops is None or flops > 0
-    height = run.layer.tree_height(small(name))
-    if height is not None:
+    if isinstance(run.layer, abilities.HasTrees):
+        assert run.layer.grown_variables().keys() <= run.layer.checkpoint_variables().keys()
+        height = run.layer.tree_height(small(name))
         lower = run.layer.with_tree_height(small(name), height - 1)
         assert run.layer.tree_height(lower) == height - 1
-    if run.pattern.saves_mask(small(name)):
-        assert callable(run.pattern.save_mask)

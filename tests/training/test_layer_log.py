@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from mate_tf.attention.abilities import LogsValues
 from mate_tf.layers.framework import keras
 from mate_tf.training import layer_log
 
@@ -64,7 +65,7 @@ def test_nothing_is_written(log, tmp_path, options):
     assert layer_log.read(str(tmp_path)) == []
 
 
-class Attention(keras.layers.Layer):
+class Attention(LogsValues, keras.layers.Layer):
     """Multiplies by a number; says how many tokens are real."""
 
     config = types.SimpleNamespace(name="scaled")

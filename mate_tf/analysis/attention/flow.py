@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from mate_tf.attention import abilities
 from mate_tf.attention.full import MaskTensors
 from mate_tf.data import features as feature_names
 from mate_tf.errors import InputError
@@ -94,7 +95,7 @@ def masks(encoder, features: dict) -> Iterator[np.ndarray]:
         mask = tf.cast(layer.mask[0], layer.x.dtype)
         mask = tf.broadcast_to(mask, [len(mask), seq, seq])
         for _ in ("queries", "keys"):
-            mask = tf.transpose(layer.pattern.remove_tokens(mask), [0, 2, 1])
+            mask = tf.transpose(abilities.remove_tokens(layer.pattern, mask), [0, 2, 1])
         yield np.broadcast_to(mask.numpy() > 0, [layer.attention.num_heads, *mask.shape[1:]])
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf import attention
+from mate_tf.attention import abilities
 from mate_tf.layers.precision import policy
 from mate_tf.models.encoder_block import EncoderBlock
 from mate_tf.models.encoder_config import EncoderConfig
@@ -86,11 +87,11 @@ def forward(config: EncoderConfig, precision: str = "float32", training: bool = 
             block.build()
 
     def run(x, context):
-        x, context = pattern.add_tokens(x, context)
+        x, context = abilities.add_tokens(pattern, x, context)
         shared = pattern(context, training=training)
         for block in blocks:
             x = block(x, shared, training=training)
-        return pattern.remove_tokens(x)
+        return abilities.remove_tokens(pattern, x)
 
     run.layers = [pattern, *blocks]
     return run

@@ -17,6 +17,7 @@ from tensorflow.python.ops import cond_v2, op_selector
 
 from mate_tf import attention
 from mate_tf.analysis.cost import encoder_layers
+from mate_tf.attention import abilities
 from mate_tf.models.encoder_config import EncoderConfig
 
 _PRODUCTS = {"MatMul": "transpose_a", "BatchMatMulV2": "adj_x", "BatchMatMulV3": "adj_x"}
@@ -186,6 +187,6 @@ def formula(config: EncoderConfig, length: int) -> float | None:
     own = variant.attention.flops(options, config.num_attention_heads, hidden, length)
     if own is None:
         return None
-    tokens = length + variant.pattern.num_added_tokens(options)
+    tokens = length + abilities.num_added_tokens(variant.pattern, options)
     dense = 2 * tokens * (4 * hidden**2 + 2 * hidden * config.intermediate_size)
     return config.num_hidden_layers * (dense + own)

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf.analysis.attention import flow as attention_flow
-from mate_tf.attention import AttentionConfig, TableContext
+from mate_tf.attention import AttentionConfig, TableContext, abilities
 from mate_tf.data import features as feature_names
 from mate_tf.errors import InputError
 from mate_tf.layers.framework import keras
@@ -112,7 +112,7 @@ def test_masks(name, features):
         pattern = encoder.patterns[0]
         context = TableContext(*(features[name] for name in TableContext.FEATURES))
         x = tf.zeros([1, SEQ, 16])
-        of_all = pattern.mask(pattern.add_tokens(x, context)[1])[0, 0].numpy()
+        of_all = pattern.mask(abilities.add_tokens(pattern, x, context)[1])[0, 0].numpy()
         own = pattern.config.num_global
         np.testing.assert_array_equal(found[0][0], of_all[own:, own:])
     else:
