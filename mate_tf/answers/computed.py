@@ -53,7 +53,7 @@ def compute(
         ValueError: if the operation is unknown.
     """
     if aggregation not in AGGREGATIONS:
-        raise ValueError(f"aggregation {aggregation!r} is none of {', '.join(AGGREGATIONS)}")
+        raise ValueError(f"aggregation {aggregation!r} is not one of {', '.join(AGGREGATIONS)}")
     texts = ", ".join(text for *_, text in cells)
     mixed = [cell for cell in cells if cell[0] in totals]
     if aggregation == NONE and 0 < len(mixed) < len(cells) and _are_numbers(cells, columns):
@@ -85,7 +85,7 @@ def compute(
         )
     partial = [cell for cell in kept if cell[0] in columns[cell[1]].partial]
     if partial:
-        notes.append(f"only the first number is read of {_named(partial)}")
+        notes.append(f"only the first number of {_named(partial)} is read")
     notes += [f"{names[index]}: {note}" for index in used for note in columns[index].notes]
     values = [value for value in added.values() if value is not None]
     return _shown(aggregation, values, [columns[index] for index in used], notes)

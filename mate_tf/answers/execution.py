@@ -91,7 +91,7 @@ def normal_form(items: Iterable[Item]) -> list[str]:
 def _aggregate(aggregation, texts, numbers):
     """Returns the result of the operation; None without one."""
     if aggregation not in AGGREGATIONS:
-        raise ValueError(f"aggregation {aggregation!r} is none of {', '.join(AGGREGATIONS)}")
+        raise ValueError(f"aggregation {aggregation!r} is not one of {', '.join(AGGREGATIONS)}")
     if aggregation == NONE:
         return None
     if aggregation == COUNT:

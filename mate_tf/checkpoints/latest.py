@@ -28,7 +28,7 @@ def latest(folder: str) -> str | None:
     if named or not stored:
         return named
     logging.warning(
-        "%s names no checkpoint that is there; using %s, the last one in the folder",
+        "%s names a checkpoint that does not exist; using %s, the last one in the folder",
         os.path.join(folder, "checkpoint"),
         os.path.basename(stored[-1]),
     )

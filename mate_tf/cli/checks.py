@@ -298,14 +298,16 @@ def _check_whole_tables(flags) -> None:
     if flags.mode not in OF_WHOLE_TABLES:
         raise InputError(f"--whole_tables is for --mode={', '.join(OF_WHOLE_TABLES)}")
     if is_pointr(flags):
-        raise InputError("--whole_tables: POINTR reads cells, and has no answers over whole tables")
+        raise InputError(
+            "--whole_tables: POINTR reads single cells and does not answer over whole tables"
+        )
 
 
 def _check_perturb(flags) -> None:
     if not set(flags.perturb) <= set(PERTURBED) or len(set(flags.perturb)) < len(flags.perturb):
         raise InputError(
-            f"--perturb={','.join(flags.perturb)}: expected {' or '.join(PERTURBED)}, or both with "
-            "a comma"
+            f"--perturb={','.join(flags.perturb)}: expected {' or '.join(PERTURBED)}, or both, "
+            "separated by a comma"
         )
     if is_pointr(flags):
         raise InputError("--perturb: POINTR has two models; give the task of a stage")
@@ -338,7 +340,7 @@ def _check_checkpoint(flags) -> None:
         flags.init_checkpoint = hub.fetch(path)
         _report_model(hub.pinned(path, flags.init_checkpoint))
     else:
-        raise InputError(f"{path}: there is no such checkpoint or folder")
+        raise InputError(f"{path}: no such checkpoint or folder")
     check_initial(flags.init_checkpoint, "--init_checkpoint=")
 
 

@@ -33,7 +33,7 @@ def _expanded(arguments: Iterator[str], within: tuple[str, ...]) -> Iterator[str
         if not given:
             path = next(arguments, "")
             if not path:
-                raise InputError("--flagfile needs the name of a file")
+                raise InputError("--flagfile needs a file name")
         if path.strip():  # an empty name stands for nothing
             yield from _read(os.path.expanduser(path.strip()), within)
 

@@ -50,7 +50,7 @@ def parse(argv: list[str]):
     for number, argument in enumerate(argv[1:], start=1):
         # Python keeps bytes that are not UTF-8 as surrogates.
         if any("\ud800" <= character <= "\udfff" for character in argument):
-            raise errors.InputError(f"argument {number}: is not UTF-8 text: {argument!a}")
+            raise errors.InputError(f"argument {number}: not UTF-8 text: {argument!a}")
     given = flag_definitions.FLAGS
     for flag in given.flags_by_module_dict()[flag_definitions.__name__]:
         flag.unparse()  # an earlier call in this process, as in a notebook, had its own

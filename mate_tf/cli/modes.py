@@ -119,7 +119,7 @@ def _answers_by(model) -> str:
 
     config = model.as_dict()
     if "span_prediction" not in config:
-        return "answers | this model answers no questions"
+        return "answers | this model does not answer questions"
     lacking = unsupported(config, "float32")
     if lacking is not None:
         return f"answers | computed by TensorFlow: OpenVINO has no {lacking}"
@@ -182,7 +182,7 @@ def _glue(flags) -> None:
     needed = (name for name in glue.SUBMISSIONS if name != glue.DIAGNOSTICS)
     missing = [name for name in needed if f"{name}.tsv" not in files]
     if missing:
-        print(f"no submission | there is no {', '.join(f'{name}.tsv' for name in missing)}")
+        print(f"no submission | missing: {', '.join(f'{name}.tsv' for name in missing)}")
         return
     path = os.path.join(folder, "submission.zip")
     with atomic_path(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:

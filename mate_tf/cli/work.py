@@ -277,7 +277,7 @@ def score(job: Job, predicted) -> dict[str, dict]:
         path = interactions_path(job.output_dir, split)
         interactions = list(records.read_interactions(path))
         if not interactions:
-            raise InputError(f"{path}: there are no questions; run --mode=create_data again")
+            raise InputError(f"{path}: no questions here; run --mode=create_data again")
         files = {"model": source}
         if job.task.sequential:
             files = {"model": source + SEQUENCE, "given gold answers": source}
@@ -327,7 +327,7 @@ def calibrate(job: Job) -> dict:
         InputError: if the task has no tables, or there are no dev questions.
     """
     if not job.task.capabilities.reads_tables:
-        raise InputError(f"task {job.task.name} reads no tables: it has no --calibrate")
+        raise InputError(f"task {job.task.name} does not read tables, so it has no --calibrate")
     split = job.task.splits[1]
     path = interactions_path(job.output_dir, split)
     job.require_examples(path)

@@ -108,7 +108,7 @@ def create_data(
 def _pipeline(runner: str, options: Sequence[str]) -> beam.Pipeline:
     """Makes a pipeline; raises InputError for unknown runners and wrong options."""
     if runner not in RUNNERS:
-        raise InputError(f"runner {runner!r} is none of {', '.join(RUNNERS)}")
+        raise InputError(f"runner {runner!r} is not one of {', '.join(RUNNERS)}")
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):

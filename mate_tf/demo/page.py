@@ -43,7 +43,9 @@ SESSIONS, WAITING = 100, 100
 """Visitors whose tables are kept, and questions that wait for their turn."""
 
 _AS_IT_IS = "as it is"
-_NO_MODEL = "To see attention and speed, start the page with --model_dir, the folder of a training."
+_NO_MODEL = (
+    "To see attention and speed, start the page with --model_dir, the folder of a trained model."
+)
 _UNEXPECTED = "Internal error; the server's terminal has the details."
 
 
@@ -72,7 +74,7 @@ def serve(
 
     Raises:
         InputError: if `root_path` is neither a path nor an address.
-        OSError: if the port is in use, or the address is none of this machine.
+        OSError: if the port is in use, or the address is not one of this machine's.
     """
     root = below.check(root_path)
     token = "" if guard.is_local(host) else secrets.token_urlsafe(32)

@@ -31,7 +31,7 @@ def atomic_path(path: str | os.PathLike) -> Iterator[str]:
     try:
         paths.make_folder(folder or ".")
     except OSError as error:
-        raise InputError(f"{folder}: cannot be made a folder: {error}") from error
+        raise InputError(f"{folder}: cannot create the folder: {error}") from error
     # Because of the dot it matches no pattern of finished files.
     begin = os.path.join(folder, f".{name}.")
     with _new_file(begin) as temporary:

@@ -75,5 +75,5 @@ def with_bases(
         if any(os.path.samefile(found, each) for _, each in chain):
             raise InputError(f"{path}: {BASE}: {base}: starts from itself")
         if len(chain) > MAX_BASES:
-            raise InputError(f"{path}: {BASE}: {base}: there are more than {MAX_BASES} bases")
+            raise InputError(f"{path}: {BASE}: {base}: more than {MAX_BASES} bases")
         path = found

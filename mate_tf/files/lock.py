@@ -180,7 +180,7 @@ def _lock(file: IO[str], folder: str, work: str, shared: bool) -> None:
         file.seek(0)
         holder = file.readline().strip() or "another process uses"
         raise InputError(
-            f"{folder}: {holder} this folder; wait for its end or give another one"
+            f"{folder}: {holder} this folder; wait until it ends, or give another one"
         ) from None
     if file.writable():
         does = "reads" if shared else "writes to"

@@ -194,7 +194,7 @@ def check_no_pattern(path: str | os.PathLike, name: str) -> None:
     path = os.fspath(path)
     if not is_remote(path) and set(path) & set("[]*?\\"):
         raise InputError(
-            f"{name}: TensorFlow takes [ ] * ? \\ in the name of a folder for a pattern; "
+            f"{name}: TensorFlow reads [ ] * ? \\ in a folder name as a pattern; "
             "choose another name"
         )
 

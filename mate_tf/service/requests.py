@@ -118,7 +118,7 @@ def previous(given: Any, table: Table, where: str = "") -> Answer | None:
 def _index(cell: dict, key: str, number: int, where: str) -> int:
     text = cell.get(key)
     if not isinstance(text, _Number) or not re.fullmatch("[0-9]{1,9}", text):
-        raise InputError(f"{where}{key}: expected a whole number from 0 on")
+        raise InputError(f"{where}{key}: expected a whole number of 0 or more")
     if int(text) >= number:
         raise InputError(f"{where}the table has no {key} {text}")
     return int(text)

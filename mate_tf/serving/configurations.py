@@ -75,7 +75,7 @@ def _huggingface(source: Source, task: str | None) -> Pretrained:
     architecture = (config.get("architectures") or ["model of unknown class"])[0]
     if architecture not in (huggingface.QUESTION_ANSWERING, huggingface.SEQUENCE_CLASSIFICATION):
         raise InputError(
-            f"{source.name}: is a {architecture}, which answers no questions; "
+            f"{source.name}: is a {architecture}, which does not answer questions; "
             f"--mode=train --init_checkpoint={source.name} fine-tunes it"
         )
     model = ClassifierConfig.from_huggingface(config)
@@ -158,7 +158,7 @@ def _of_experiment(source: Source, experiment, vocab_file: str) -> Pretrained:
 def _check_task(source: Source, task: str) -> None:
     able = tasks.get(task).capabilities
     if not (able.answers_questions and able.reads_tables):
-        raise InputError(f"{source.name}: task {task} answers no questions about tables")
+        raise InputError(f"{source.name}: task {task} does not answer questions about tables")
 
 
 def task_of_heads(model: ClassifierConfig) -> str:

@@ -77,12 +77,12 @@ def read(folder: str) -> Exported:
     settings = read_settings(folder)
     if settings.get("writes_text"):
         raise InputError(
-            f"{folder}: its model writes texts; load it with mate_tf.serving.Summarizer"
+            f"{folder}: the model writes texts; load it with mate_tf.serving.Summarizer"
         )
     if not settings.get("reads_tables", True):
         raise InputError(
-            f"{folder}: its model reads no tables; it takes tf.train.Examples with the signature "
-            "serving_examples"
+            f"{folder}: the model does not read tables; it takes tf.train.Examples with the "
+            "signature serving_examples"
         )
     model = settings.get("model")
     return Exported(

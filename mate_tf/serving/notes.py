@@ -118,7 +118,7 @@ def of_order(
     said = {_stem(word) for word in _words(question)}
     ordered = [each for each in zip(names, columns, strict=True) if each[1].kind is not Kind.TEXT]
     named = [each for each in ordered if said & {_stem(word) for word in _words(each[0])}]
-    found = [f"row {row + 1} is taken for a total of the others" for row in sorted(totals)]
+    found = [f"row {row + 1} is taken as a total of the others" for row in sorted(totals)]
     for name, column in named or ordered:
         found += [f"{name}: {note}" for note in column.notes]
         units = sorted(set(column.other_units.values()))

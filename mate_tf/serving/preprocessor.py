@@ -80,7 +80,7 @@ class TablePreprocessor:
         known = (*_TEXTS, _ANSWER_CELLS, *of_example)
         for name in batch:
             if name not in known:
-                raise InputError(f"the batch has {name!r}, which is none of {', '.join(known)}")
+                raise InputError(f"the batch has {name!r}, which is not one of {', '.join(known)}")
         texts = table_reader.checked(*(batch[name] for name in _TEXTS))
         features, values, read = self._reader(*texts)
         if _ANSWER_CELLS in batch:

@@ -134,4 +134,4 @@ def _check_files(source: Source) -> None:
             f"({' or '.join(f'*{ending}' for ending in wanted)})"
         )
     if source.kind is not Kind.TRAINED and source.file(*VOCABULARY_FILES) is None:
-        raise InputError(f"{source.folder}: has no {' and no '.join(VOCABULARY_FILES)}")
+        raise InputError(f"{source.folder}: has neither {' nor '.join(VOCABULARY_FILES)}")

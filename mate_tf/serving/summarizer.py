@@ -76,7 +76,7 @@ class Summarizer:
         forks.check(self._name)
         settings = read_settings(export_dir)
         if not settings.get("writes_text"):
-            raise InputError(f"{export_dir}: its model writes no texts")
+            raise InputError(f"{export_dir}: the model does not write texts")
         if batch_size < 1:
             raise InputError(f"batch_size is {batch_size}, expected 1 or more")
         self._model, self._signature = load_signature(export_dir, SERVING_DEFAULT)

@@ -102,7 +102,7 @@ class ConversionConfig:
             )
         if self.number_parser not in NUMBER_PARSERS:
             raise InputError(
-                f"number_parser={self.number_parser!r} is none of {', '.join(NUMBER_PARSERS)}"
+                f"number_parser={self.number_parser!r} is not one of {', '.join(NUMBER_PARSERS)}"
             )
         if self.entity_descriptions_sentence_limit < 0:
             raise InputError(
@@ -140,9 +140,9 @@ class ConversionConfig:
             options: name -> value; None for no change.
 
         Raises:
-            InputError: if a name is none of them.
+            InputError: if a name is not one of them.
         """
         for name in options or ():
             if name not in READING_OPTIONS:
-                raise InputError(f"{name} is none of {', '.join(READING_OPTIONS)}")
+                raise InputError(f"{name} is not one of {', '.join(READING_OPTIONS)}")
         return dataclasses.replace(self, **(options or {}))

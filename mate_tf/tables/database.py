@@ -53,9 +53,9 @@ def _chosen(tables: list[str], name: str, where) -> str:
         return name
     listed = ", ".join(tables[:20]) or "none"
     if name:
-        raise InputError(f"{where}: has no table {name!r}; there are: {listed}")
+        raise InputError(f"{where}: has no table {name!r}; it has: {listed}")
     if len(tables) != 1:
-        raise InputError(f"{where}: name a table behind #, or give --query; there are: {listed}")
+        raise InputError(f"{where}: name a table behind #, or give --query; it has: {listed}")
     return tables[0]
 
 

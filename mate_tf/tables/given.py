@@ -61,7 +61,7 @@ def read_table(
     limits, name = limits or Limits(), os.fspath(path)
     if "://" in name or name.startswith("sqlite:"):
         if name.partition("://")[0] in ("http", "https", "ftp", "s3", "gs", "file"):
-            raise InputError(f"{name}: a URL is not read; download the file first")
+            raise InputError(f"{name}: URLs are not read; download the file first")
         return _database(name, limits, query)
     file, _, member = (
         name.rpartition("#") if "#" in name and not os.path.exists(name) else (name, "", "")
@@ -184,7 +184,9 @@ def _archive(path: str, limits: Limits, asked: Asked, sheet: str | None) -> Tabl
             ]
             if len(names) != 1:
                 listed = ", ".join(names[:5]) or "none"
-                raise InputError(f"{path}: an archive with one file is read; here are: {listed}")
+                raise InputError(
+                    f"{path}: only archives with one file are read; this one has: {listed}"
+                )
             with tempfile.TemporaryDirectory() as folder, archive.open(names[0]) as packed:
                 inside = os.path.join(folder, os.path.basename(names[0]))
                 return _unpacked(path, packed, inside, limits, asked, sheet)
@@ -289,7 +291,7 @@ def _of_columns(columns: Mapping) -> Table:
         listed = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())
         raise InputError(f"table: columns of different lengths: {listed} values")
     if not any(lengths.values()):
-        raise InputError("table: there are no rows")
+        raise InputError("table: no rows")
     return Table.from_rows(columns, zip(*columns.values(), strict=True))
 
 

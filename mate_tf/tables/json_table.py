@@ -170,7 +170,7 @@ def _of_stream(stream: JsonStream, kept: Kept, path: Any) -> tuple[list[Any], di
     else:
         raise InputError(f"{path}: {_FORMS}")
     if not kept.exceeded and (extra := stream.next()):
-        raise ValueError(f"there is {extra!r} behind the last value")
+        raise ValueError(f"unexpected {extra!r} after the last value")
     return found
 
 

@@ -181,7 +181,7 @@ def _from_header(path, records, header_row: int | None):
             return [], [(0, names), *_without_blank(records)], ()
         rest = [record for record in records if record[0] >= header_row]
         if not rest:
-            raise InputError(f"{path}: --header_row={header_row}: there is no such line")
+            raise InputError(f"{path}: --header_row={header_row}: no such line")
         return [], rest, ()
     lengths = collections.Counter(len(cells) for _, cells in records if any(map(str.strip, cells)))
     width = max(lengths, key=lambda each: (lengths[each], each), default=0)
@@ -195,11 +195,11 @@ def _from_header(path, records, header_row: int | None):
     remarks = []
     if above:
         lines = f"line {records[start][0]}"
-        remarks.append(f"the header is in {lines}; what stands above it is taken as a title")
+        remarks.append(f"the header is in {lines}; the text above it is taken as a title")
     if _has_no_header([cells for _, cells in rest]):
         names = [f"column {number}" for number in range(1, width + 1)]
         rest.insert(0, (0, names))
-        remarks.append("there is no header: the columns are numbered (else give --header_row)")
+        remarks.append("there is no header: the columns are numbered (if not, give --header_row)")
     return above, rest, tuple(remarks)
 
 

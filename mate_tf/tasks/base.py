@@ -175,9 +175,7 @@ class Task(base_task.Task):
             pattern = _pattern("task.freeze", [self.task_config.freeze])
             found = checkpoints.matching_variables(model, pattern)
             if not found:
-                raise InputError(
-                    f"task.freeze: {pattern!r} is in no name of a variable of the model"
-                )
+                raise InputError(f"task.freeze: {pattern!r} matches no variable of the model")
             model.freeze(found)
         return model
 

@@ -81,9 +81,9 @@ class FolderCheck:
             missing.insert(0, self._lock.path)
         if missing:
             raise InputError(
-                f"{self._model_dir}: somebody has removed {os.path.basename(missing[0])}, or the "
-                "whole folder, during the training, which ends without another checkpoint; run "
-                "the same command to begin again from what is left"
+                f"{self._model_dir}: {os.path.basename(missing[0])}, or the whole folder, was "
+                "removed during the training, which stops without saving another checkpoint; run "
+                "the same command to start again from what is left"
             )
 
 

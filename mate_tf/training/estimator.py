@@ -66,8 +66,8 @@ def check_available() -> None:
     version = tuple(int(part) for part in tf.__version__.split(".")[:2])
     if version >= _WITHOUT_ESTIMATOR:
         raise InputError(
-            f"--trainer=tpu_estimator needs TensorFlow 2.15, the last with Estimator, and this is "
-            f"{tf.__version__}: install {REQUIREMENTS} into an environment of its own "
+            f"--trainer=tpu_estimator needs TensorFlow 2.15, the last version with Estimator, and "
+            f"this is {tf.__version__}: install {REQUIREMENTS} into a separate environment "
             "(docs/scale-out.md)"
         )
 
@@ -215,7 +215,9 @@ def _supported(experiment):
         ),
     }.items():
         if is_set:
-            raise InputError(f"{key}: not with --trainer=tpu_estimator; use --trainer=strategy")
+            raise InputError(
+                f"{key}: not supported by --trainer=tpu_estimator; use --trainer=strategy"
+            )
     experiment.runtime.distribution_strategy = "off"
     return experiment
 

@@ -71,7 +71,7 @@ def check_size(model, path):
         return
     strange = [f"{name} {shape}" for name, shape in sorted(saved.items()) if shape not in expected]
     raise InputError(
-        f"{path}: is a checkpoint of a model of another size: {len(saved)} variables, this one has "
+        f"{path}: checkpoint of a model of another size: {len(saved)} variables, this one has "
         f"{len(model.variables)}; shapes not in this model: {', '.join(strange[:3]) or 'none'}"
     )
 

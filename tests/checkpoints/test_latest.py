@@ -70,7 +70,7 @@ def test_without_its_name(folder, caplog, state):
     else:
         (folder / "checkpoint").write_bytes(STATES[state])
     assert step_of(folder) == 20
-    assert "checkpoint names no checkpoint that is there; using ckpt-20" in caplog.text
+    assert "checkpoint names a checkpoint that does not exist; using ckpt-20" in caplog.text
     repair(str(folder))
     assert named(folder) == "20"
     assert listed(folder) == ["5", "10", "20"]

@@ -93,7 +93,7 @@ def test_what_an_order_is_without():
     count = "Count: 1 of 3 cells have no number and no place in an order"
     assert say("which has the largest count?") == [count]
     assert len(say("which is the largest?")) == 2
-    assert say("which is the largest?", totals=[2])[0] == "row 3 is taken for a total of the others"
+    assert say("which is the largest?", totals=[2])[0] == "row 3 is taken as a total of the others"
     assert say("what is the price of a?", totals=[2]) == []
     (dates,) = columns.read(["Date"], [["03/04/2021", "05/06/2021"]])
     (note,) = notes.of_order("what was first?", ["Date"], [dates])

@@ -51,7 +51,7 @@ def test_kinds(tmp_path, names, kind):
         (("bert_config.json", "vocab.txt"), r"is here, but no weights \(\*.index\)"),
         (("params.yaml",), r"is here, but no weights \(\*.index\)"),
         (("config.yaml", "vocab.txt"), r"is here, but no weights \(\*.safetensors\)"),
-        (("config.json", "model.safetensors"), "has no vocab.txt and no tokenizer.json"),
+        (("config.json", "model.safetensors"), "has neither vocab.txt nor tokenizer.json"),
         (("bert_config.json", "model.ckpt.index"), "has no vocab.txt"),
     ],
 )

@@ -68,8 +68,8 @@ def test_a_file_of_blank_cells(tmp_path, content):
         ({"a": ["1"], "b": ["x", "y"]}, "'a' has 1, 'b' has 2 values"),
         ({"a": "one"}, "column 'a' is not a list of values"),
         ({"a": 1}, "column 'a' is not a list of values"),
-        ({"a": []}, "there are no rows"),
-        ({}, "there are no rows"),
+        ({"a": []}, "table: no rows"),
+        ({}, "table: no rows"),
     ],
 )
 def test_what_is_no_table(given, message):

@@ -121,7 +121,7 @@ class Bytes:
         ids = {piece: index for index, piece in enumerate(self.pieces)}
         missing = [piece for piece in BYTE_PIECES if piece not in ids]
         if missing:
-            raise InputError(f"{vocab_file}: is not a vocabulary of bytes, it lacks {missing[0]}")
+            raise InputError(f"{vocab_file}: is not a byte vocabulary: it lacks {missing[0]}")
         self._ids = np.array([ids[piece] for piece in BYTE_PIECES], np.int32)
 
     def encode(self, texts: Iterable[str]) -> list[np.ndarray]:
@@ -198,7 +198,7 @@ class SequenceConverter(Rebuilt):
         num_choices: int = 1,
     ):
         if tokens not in TOKENS:
-            raise InputError(f"conversion.tokens: {tokens!r} is none of {', '.join(TOKENS)}")
+            raise InputError(f"conversion.tokens: {tokens!r} is not one of {', '.join(TOKENS)}")
         for number, of_what in ((num_towers, "towers"), (num_choices, "choices")):
             if number < 1 or max_seq_length % number:
                 raise InputError(

@@ -71,11 +71,11 @@ class HybridQaRcConfig(base_config.Config):
         """Raises InputError for an unknown strategy or source, or no cell to keep."""
         if self.noisy_cell_strategy not in NOISY_CELL_STRATEGIES:
             raise InputError(
-                f"noisy_cell_strategy: {self.noisy_cell_strategy!r} is none of "
+                f"noisy_cell_strategy: {self.noisy_cell_strategy!r} is not one of "
                 f"{', '.join(NOISY_CELL_STRATEGIES)}"
             )
         if self.sources not in SOURCES:
-            raise InputError(f"sources: {self.sources!r} is none of {', '.join(SOURCES)}")
+            raise InputError(f"sources: {self.sources!r} is not one of {', '.join(SOURCES)}")
         if self.num_predictions_to_keep < 1:
             raise InputError(
                 f"num_predictions_to_keep: {self.num_predictions_to_keep} must be at least 1"

@@ -76,7 +76,7 @@ def texts_with_tables(
     """
     unknown = sorted(set(text_sources) - set(TEXT_SOURCES))
     if unknown:
-        raise InputError(f"text_sources: {unknown[0]!r} is none of {', '.join(TEXT_SOURCES)}")
+        raise InputError(f"text_sources: {unknown[0]!r} is not one of {', '.join(TEXT_SOURCES)}")
     return _texts_with_tables(interactions, text_sources, random_table_prob, seed)
 
 

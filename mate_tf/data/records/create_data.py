@@ -236,7 +236,7 @@ def check_not_empty(report: Report, path: str | os.PathLike) -> None:
     """Raises InputError if no question gives an example."""
     if not report.examples:
         first = next((f"; {found[0]}" for found in report.defects.values() if found), "")
-        raise InputError(f"{path}: no question gives an example: {report}{first}")
+        raise InputError(f"{path}: no question yields an example: {report}{first}")
 
 
 def _parts_beside(path: str | os.PathLike, converter: ExampleConverter) -> Parts:
@@ -333,8 +333,8 @@ def _result(part: list[bytes], future) -> list[Converted]:
     except concurrent.futures.process.BrokenProcessPool as error:
         first, last = (interaction_pb2.Interaction.FromString(part[at]).id for at in (0, -1))
         raise InputError(
-            f"a process was killed, as when the memory is not enough, near the interactions "
-            f"{first} to {last}; give fewer --num_processes; finished parts are kept"
+            f"a process was killed, perhaps for lack of memory, near interactions {first} "
+            f"to {last}; use fewer --num_processes; finished parts are kept"
         ) from error
 
 

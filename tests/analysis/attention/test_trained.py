@@ -102,7 +102,8 @@ def test_learned_patterns_have_the_numbers_of_the_encoders(trained, monkeypatch)
         np.testing.assert_array_equal(pattern.alpha, stored[number]["alpha"])
         assert pattern.config == found.configs[number]
     del stored[2]
-    with pytest.raises(InputError, match="ckpt-1: is of a model without attention 'learned_mask'"):
+    message = "ckpt-1: was saved from a model without attention 'learned_mask'"
+    with pytest.raises(InputError, match=message):
         found.learned(LearnedMaskPattern)
 
 
