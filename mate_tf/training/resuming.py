@@ -79,7 +79,7 @@ def check(experiment, model_dir: str) -> None:
             raise InputError(f"{message}, so those that it has read are not known; {_ADVICE}")
         logging.warning("%s", message)
     for key, old, new in changed:
-        logging.warning("%s: continuing with %s=%s; it was %s before", model_dir, key, new, old)
+        logging.warning("%s: continuing with %s=%s, previously %s", model_dir, key, new, old)
 
 
 def save(experiment, model_dir: str) -> None:

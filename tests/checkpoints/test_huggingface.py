@@ -162,9 +162,9 @@ def test_shards(tmp_path):
         ({"weight_map": {"w": "/etc/passwd"}}, "'.*' is not a file of weights in the same folder"),
         ({"weight_map": {"w": index.name}}, "'.*' is not a file of weights in the same folder"),
         ({"weight_map": {"w": 3}}, "'3' is not a file of weights in the same folder"),
-        ({"weight_map": 3}, "no index of weights"),
-        ({}, "no index of weights"),
-        ([], "no index of weights"),
+        ({"weight_map": 3}, "not an index of weights"),
+        ({}, "not an index of weights"),
+        ([], "not an index of weights"),
     ):
         index.write_text(json.dumps(content))
         with pytest.raises(InputError, match=f"model.safetensors.index.json: {message}"):

@@ -51,7 +51,7 @@ def test_all_is_well(folder, caplog):
 
 def test_nothing_is_called_damaged_that_a_pattern_did_not_find(folder):
     odd = folder.rename(folder.with_name("lr=[1e-4]"))
-    with pytest.raises(InputError, match=r"lr=\[1e-4\]: TensorFlow takes .* for a pattern"):
+    with pytest.raises(InputError, match=r"lr=\[1e-4\]: TensorFlow reads .* as a pattern"):
         repair(str(odd))
 
 

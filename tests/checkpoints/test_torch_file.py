@@ -100,7 +100,7 @@ def test_other_things_of_torch_are_refused(torch, tmp_path):
         (6, 0, (-2,), (1,), "do not lie within"),
         (9, 0, (2,), (1,), "do not lie within"),
         (6, 0, (2, 3), (1,), "has a tensor without a valid storage or shape"),
-        (6, 0, ("a",), (1,), "cannot be read as weights"),
+        (6, 0, ("a",), (1,), "cannot be read as PyTorch weights"),
     ],
 )
 def test_tensors_outside_their_storage(torch, tmp_path, size, offset, shape, strides, message):
@@ -150,5 +150,5 @@ def test_files_of_other_kinds(torch, tmp_path):
         torch_file.read(str(path))
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("archive/data.pkl", b"\x80\x02")
-    with pytest.raises(InputError, match="cannot be read as weights"):
+    with pytest.raises(InputError, match="cannot be read as PyTorch weights"):
         torch_file.read(str(path))

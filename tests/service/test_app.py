@@ -211,7 +211,7 @@ def test_wrong_requests(client, model, name):
             "unknown key 'fil'; did you mean 'file'?",
         ),
         ({"question": "q", "file": "a\n1\n"}, {"table_id": ("x", b"")}, ": expected a"),
-        ({"question": ["q", "r"]}, {"file": ("a.csv", b"a\n1\n")}, "a field of the form is there"),
+        ({"question": ["q", "r"]}, {"file": ("a.csv", b"a\n1\n")}, "the form has a field twice"),
         ({"question": "q"}, {"file": ("a.csv", b"")}, "table.csv: "),
         (
             {"question": "q"},
