@@ -154,7 +154,7 @@ class Meaning:
         is_negated = comparisons.NEGATED.search(self.question.lower())
         for column, read in enumerate(self._sheet.columns):
             is_text = read.kind is Kind.TEXT
-            made = [*(self._of_texts(column) if is_text else self._of_values(column))]
+            made = [*(self._text_conditions(column) if is_text else self._value_conditions(column))]
             if is_negated:
                 word = frozenset(pruning.words(is_negated.group()))
                 made += [dataclasses.replace(~each, said=each.said | word) for each in made]
@@ -166,7 +166,7 @@ class Meaning:
                 ]
         return found
 
-    def _of_texts(self, column: int) -> Iterator[Condition]:
+    def _text_conditions(self, column: int) -> Iterator[Condition]:
         """Yields conditions on the texts of a column: those it says, and words of them."""
         words, sheet = self._words, self._sheet
         said = {
@@ -203,7 +203,7 @@ class Meaning:
                 text = f"{name} has {' and '.join(word for word in words if word in shared)}"
                 yield Condition(column, mask, shared, text)
 
-    def _of_values(self, column: int) -> Iterator[Condition]:
+    def _value_conditions(self, column: int) -> Iterator[Condition]:
         """Yields conditions on the values of a column, by the numbers and dates that it says."""
         name, found = self._sheet.names[column], []
         for value in columns.said(self.question):

@@ -264,9 +264,9 @@ def given_table(flags) -> Table:
         InputError: see `tables.given.read_table`.
     """
     from mate_tf.tables.given import read_table
-    from mate_tf.tables.text_table import Asked
+    from mate_tf.tables.text_table import FileOptions
 
-    asked = Asked(flags.delimiter, flags.header_row, flags.encoding)
+    asked = FileOptions(flags.delimiter, flags.header_row, flags.encoding)
     return read_table(flags.table, limits(flags), asked, flags.sheet, flags.query)
 
 

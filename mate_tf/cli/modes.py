@@ -221,7 +221,7 @@ def _job(flags):
     return Job.from_flags(flags)
 
 
-def _of_job(name: str):
+def _run_job(name: str):
     """Returns the mode that runs a function of `work`."""
 
     def run(flags) -> None:
@@ -234,11 +234,11 @@ def _of_job(name: str):
 
 MODES = {
     "run": _run,
-    "create_data": _of_job("create_data"),
-    "train": _of_job("train"),
-    "eval": _of_job("evaluate"),
-    "predict": _of_job("write_predictions"),
-    "predict_and_evaluate": _of_job("predict_and_evaluate"),
+    "create_data": _run_job("create_data"),
+    "train": _run_job("train"),
+    "eval": _run_job("evaluate"),
+    "predict": _run_job("write_predictions"),
+    "predict_and_evaluate": _run_job("predict_and_evaluate"),
     "glue": _glue,
     "export": _export,
     "analyze": _analyze,

@@ -158,7 +158,7 @@ def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
             for sequential in ((False, True) if job.task.sequential else (False,))
         }
         sets |= {
-            shuffled_name(job, split, kind): _of_shuffled(job, run, split, kind)
+            shuffled_name(job, split, kind): _predict_shuffled(job, run, split, kind)
             for kind in job.perturb
         }
         for name, made in sets.items():
@@ -185,7 +185,7 @@ def shuffled_name(job: Job, split: str, kind: str) -> str:
     return f"{split}{SEQUENCE * job.task.sequential}_{kind}_shuffled"
 
 
-def _of_shuffled(job: Job, run, split: str, kind: str) -> list[predictions.Prediction]:
+def _predict_shuffled(job: Job, run, split: str, kind: str) -> list[predictions.Prediction]:
     """Returns the predictions for shuffled tables, in the coordinates of the given ones.
 
     The examples are temporary. In a sequential task the model gets its own previous answers.

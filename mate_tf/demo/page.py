@@ -158,7 +158,7 @@ def page(demo: session.Demo, limits: Limits | None = None) -> gr.Blocks:
 
 def _inputs(demo) -> dict:
     """Adds the inputs for table and question. Returns name -> component."""
-    shown = examples.of_task(demo.task)
+    shown = examples.for_task(demo.task)
     inputs = {"examples": shown}
     with gr.Tabs():
         with gr.Tab("Paste"):

@@ -32,7 +32,7 @@ class _Paths(NamedTuple):
     inside: bool
 
     @classmethod
-    def of(cls, path: str, inside: bool) -> "_Paths":
+    def from_path(cls, path: str, inside: bool) -> "_Paths":
         folder = os.path.realpath(path)
         parent, name = (folder, "mate_tf") if inside else os.path.split(folder)
         begin = f".{name}.replacing_"
@@ -80,7 +80,7 @@ def replaced(path: str) -> Iterator[str]:
     """
     with locked_beside(path, "an export"):
         _recover(path)
-        paths = _Paths.of(path, inside=_has_to_stay(os.path.realpath(path)))
+        paths = _Paths.from_path(path, inside=_has_to_stay(os.path.realpath(path)))
         try:
             yield paths.new
             _swap(paths)
@@ -105,7 +105,7 @@ def recover(path: str) -> None:
 
 def _recover(path: str) -> None:
     """Puts a folder in order, while this process holds its lock."""
-    for paths in (_Paths.of(path, inside) for inside in (False, True)):
+    for paths in (_Paths.from_path(path, inside) for inside in (False, True)):
         if os.path.isdir(paths.aside):  # not all old contents had been moved
             _move_all(paths.aside, paths.folder)
         if os.path.isdir(paths.old):

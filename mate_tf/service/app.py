@@ -261,7 +261,7 @@ def _content_type(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-class Counted:
+class RequestCounter:
     """Counts and times all requests, and sees to it that none ends with a stack trace.
 
     Args:
@@ -335,7 +335,7 @@ def application(settings: Settings, ready: Callable[[], None] = lambda: None) ->
             for path, method in methods.items()
         ],
         middleware=[
-            Middleware(Counted, metrics=service.metrics),
+            Middleware(RequestCounter, metrics=service.metrics),
             Middleware(JsonErrors, texts=texts),
             *guard.middleware(settings.hosts, settings.token, True, ["/healthz"]),
             Middleware(RequestBodyLimitMiddleware, settings.largest + _AROUND_A_FILE),

@@ -15,7 +15,7 @@ from mate_tf.tables import json_table
 from mate_tf.tables.given import read_table
 from mate_tf.tables.limits import Limits
 from mate_tf.tables.table import Table
-from mate_tf.tables.text_table import Asked
+from mate_tf.tables.text_table import FileOptions
 
 LONGEST_QUESTION = 10_000
 """Characters of a question."""
@@ -128,9 +128,9 @@ def table(given: Any, limits: Limits, where: str = "") -> Table:
     """Returns the table of a JSON value: rows, objects, columns and rows, or lists by column.
 
     Raises:
-        InputError: as `json_table.of_content`. Text is not read as a path.
+        InputError: as `json_table.parse_table`. Text is not read as a path.
     """
-    header, rows, about, unread = json_table.of_content(given, f"{where}table", limits)
+    header, rows, about, unread = json_table.parse_table(given, f"{where}table", limits)
     return Table.from_rows(header, rows, **{"table_id": "table", "unread": unread, **about})
 
 
@@ -161,6 +161,6 @@ def without_folder(path: str | os.PathLike, limits: Limits) -> Table:
     """
     path = pathlib.Path(path)
     try:
-        return read_table(path, limits, Asked(databases=False))
+        return read_table(path, limits, FileOptions(databases=False))
     except InputError as error:
         raise InputError(str(error).replace(str(path), path.name)) from None

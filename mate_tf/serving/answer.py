@@ -104,7 +104,7 @@ class Answer:
         return f"<p>{'<br>'.join(lines)}</p>{shown}"
 
 
-def of_cells(
+def from_cells(
     prepared: PreparedTable,
     outputs: dict[str, np.ndarray],
     cuts: Sequence[str] = (),
@@ -148,7 +148,7 @@ def of_cells(
     )
 
 
-def of_class(
+def from_class(
     probabilities: np.ndarray, class_names: Sequence[str], cuts: Sequence[str] = ()
 ) -> Answer:
     """Returns the most probable class as an answer.

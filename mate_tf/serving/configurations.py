@@ -133,15 +133,15 @@ def _trained(source: Source, task: str | None) -> Pretrained:
     vocab_file = experiment.task.conversion.bert_vocab_file
     if not os.path.isfile(vocab_file):
         raise InputError(f"{path}: its vocabulary {vocab_file!r} is not there")
-    return _of_experiment(source, experiment, vocab_file)
+    return _from_experiment(source, experiment, vocab_file)
 
 
 def _preset(source: Source, task: str | None) -> Pretrained:
     experiment = experiments.load(source.file(Kind.PRESET.value), task=task)
-    return _of_experiment(source, experiment, source.file(*sources.VOCABULARY_FILES))
+    return _from_experiment(source, experiment, source.file(*sources.VOCABULARY_FILES))
 
 
-def _of_experiment(source: Source, experiment, vocab_file: str) -> Pretrained:
+def _from_experiment(source: Source, experiment, vocab_file: str) -> Pretrained:
     config = experiment.task
     _check_task(source, config.name)
     return Pretrained(

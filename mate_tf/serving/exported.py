@@ -16,7 +16,7 @@ VOCABULARY_FILE = "vocab.txt"
 
 
 @dataclasses.dataclass(frozen=True)
-class Exported:
+class ExportedModel:
     """A SavedModel that answers questions about tables.
 
     Attributes:
@@ -68,7 +68,7 @@ def fingerprint(vocab_file: str) -> str:
     return hashlib.sha256(paths.read_bytes(vocab_file)).hexdigest()
 
 
-def read(folder: str) -> Exported:
+def read(folder: str) -> ExportedModel:
     """Reads the settings of an export.
 
     Raises:
@@ -85,7 +85,7 @@ def read(folder: str) -> Exported:
             "signature serving_examples"
         )
     model = settings.get("model")
-    return Exported(
+    return ExportedModel(
         folder,
         settings["converter"],
         settings["class_names"],

@@ -71,7 +71,7 @@ def is_unsure(answer) -> bool:
     return answer.answerable and answer.confidence is not None and answer.confidence < UNSURE
 
 
-def of_question(
+def describe_limits(
     question: str, columns: Sequence[str], aggregates: bool, class_names: Sequence[str] | None
 ) -> list[str]:
     """Says which operation a question asks for that the model has no head for.
@@ -98,7 +98,7 @@ def of_question(
     return [f"this model cannot {' or '.join(lacking)}: {does}"]
 
 
-def of_order(
+def describe_order(
     question: str, names: Sequence[str], columns: Sequence[Column], totals: Collection[int] = ()
 ) -> list[str]:
     """Says what an order of a column's cells is without, if the question asks for an order.

@@ -70,7 +70,7 @@ class Writing:
     has_day_first: bool | None = None
 
     @classmethod
-    def of_table(cls, columns: Sequence["Writing"]) -> "Writing":
+    def for_table(cls, columns: Sequence["Writing"]) -> "Writing":
         """Returns what the columns of a table agree on."""
         names = [field.name for field in dataclasses.fields(cls)]
         told = {name: {getattr(each, name) for each in columns} - {None} for name in names}

@@ -38,7 +38,7 @@ def read(names: Sequence[str], texts: Sequence[Sequence[str]]) -> list[Column]:
 def _read_table(names: tuple[str, ...], texts: tuple[tuple[str, ...], ...]) -> tuple[Column, ...]:
     cells = [Cells(*each) for each in zip(names, texts, strict=True)]
     written = [each.writing() for each in cells]
-    table = Writing.of_table(written)
+    table = Writing.for_table(written)
     return tuple(_column(each, own, table) for each, own in zip(cells, written, strict=True))
 
 

@@ -4,7 +4,7 @@ import importlib.util
 from typing import Any
 
 from mate_tf.errors import InputError
-from mate_tf.tables.limits import Kept, Limits
+from mate_tf.tables.limits import LimitedRows, Limits
 from mate_tf.tables.table import Table
 
 
@@ -64,7 +64,7 @@ def _table(connection, statement, limits: Limits, where) -> Table:
     if not result.returns_rows:
         raise InputError(f"{where}: the query gives no rows")
     header = list(result.keys())
-    kept = Kept(where, limits)
+    kept = LimitedRows(where, limits)
     kept.add_header(header)
     for number, row in enumerate(result, start=1):
         if not kept.add(tuple(row), f"row {number}"):

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from mate_tf.errors import InputError
 from mate_tf.tables import opened
-from mate_tf.tables.limits import Kept, Limits
+from mate_tf.tables.limits import LimitedRows, Limits
 
 _NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 _LARGEST_FIELD = 2**31 - 1
@@ -73,7 +73,7 @@ def read(
 
 def keep(
     path: Any, found: Iterator[tuple[int, list[str]]], delimiter: str, limits: Limits
-) -> tuple[list[str], Kept]:
+) -> tuple[list[str], LimitedRows]:
     """Keeps records up to the limits; the first one is the header.
 
     Args:
@@ -85,7 +85,7 @@ def keep(
     Raises:
         InputError: a record that is longer or shorter than the header; no row below it.
     """
-    kept, header = Kept(path, limits), []
+    kept, header = LimitedRows(path, limits), []
     for number, (line, record) in enumerate(found):
         header = header or record
         where = f"row {number} (line {line})" if number else "header"

@@ -183,7 +183,7 @@ def normalize_for_search(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
-class Found(NamedTuple):
+class AnswerMatches(NamedTuple):
     """Cells and passages that contain an answer.
 
     Attributes:
@@ -218,10 +218,10 @@ class AnswerFinder:
             for column_index, (text, links) in enumerate(row)
         ]
 
-    def find(self, answer: str) -> Found:
+    def find(self, answer: str) -> AnswerMatches:
         """Finds an answer. An answer that is empty after normalization, as "the", is not found."""
         wanted = _searchable(answer)
-        found = Found([], [], {})
+        found = AnswerMatches([], [], {})
         if not wanted.strip():
             return found
         having = {name for name, text in self._passages.items() if wanted in text}

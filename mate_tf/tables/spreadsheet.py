@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 from mate_tf.errors import InputError
 from mate_tf.files import zips
 from mate_tf.tables import extents, opened
-from mate_tf.tables.limits import MIB, Kept, Limits
+from mate_tf.tables.limits import MIB, LimitedRows, Limits
 from mate_tf.tables.table import Table
 
 _CELL = re.compile(r'<c r="([A-Z]+)(\d+)"([^>]*?)(?:/>|>(.*?)</c>)', re.DOTALL)
@@ -115,7 +115,7 @@ def _table(path, rows: Sequence[list], limits: Limits, remarks, header_row: int 
     ]
     first = used.index(True) if True in used else 0
     width = len(used) - used[::-1].index(True) if True in used else 0
-    kept = Kept(path, limits)
+    kept = LimitedRows(path, limits)
     header: list = []
     for number, row in enumerate(filled):
         cells = [*row[first:width], *[""] * (width - max(len(row), first))]

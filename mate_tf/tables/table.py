@@ -165,7 +165,7 @@ class Table:
         title: str | None = None,
         *,
         limits: Limits = UNLIMITED,
-        asked: "tables.text_table.Asked | None" = None,
+        asked: "tables.text_table.FileOptions | None" = None,
         **about: str,
     ) -> "Table":
         """Reads a text file of unknown form: CSV, TSV, Markdown and the like, in any encoding.

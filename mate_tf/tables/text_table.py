@@ -46,7 +46,7 @@ class TextTable(NamedTuple):
     remarks: tuple[str, ...]
 
 
-class Asked(NamedTuple):
+class FileOptions(NamedTuple):
     """Form of a file as a user gives it; None is found out.
 
     Attributes:
@@ -63,7 +63,7 @@ class Asked(NamedTuple):
     databases: bool = True
 
 
-def read(path: str | os.PathLike, limits: Limits, asked: Asked | None = None) -> TextTable:
+def read(path: str | os.PathLike, limits: Limits, asked: FileOptions | None = None) -> TextTable:
     """Reads a table from a text file.
 
     Args:
@@ -76,7 +76,7 @@ def read(path: str | os.PathLike, limits: Limits, asked: Asked | None = None) ->
             has an unclosed quotation mark, has a row that is longer or shorter than the header, or
             is beyond a limit that refuses it.
     """
-    asked = asked or Asked()
+    asked = asked or FileOptions()
     with opened.opened_bytes(path, limits) as raw:
         sample, begin = raw.read(SAMPLE), 0
         while sample and not sample.strip():
@@ -101,7 +101,7 @@ def read(path: str | os.PathLike, limits: Limits, asked: Asked | None = None) ->
             return found._replace(remarks=(*remarks, *found.remarks))
 
 
-def _read(path, file: IO[str], sample: str, limits: Limits, asked: Asked) -> TextTable:
+def _read(path, file: IO[str], sample: str, limits: Limits, asked: FileOptions) -> TextTable:
     lines = sample.splitlines()
     if asked.delimiter is None and (above := _above_markdown(lines)) is not None:
         header, kept = delimited.keep(path, _markdown_records(file, above), "|", limits)

@@ -314,7 +314,7 @@ class Task(base_task.Task):
         return padding.table_example_mask(features)
 
 
-class Read:
+class DerivedInteractions:
     """Interactions that are made of those that a reader read.
 
     Args:

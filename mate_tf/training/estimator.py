@@ -316,7 +316,7 @@ def _model_fn(experiment, path, options):
         # Estimator counts no batches of an update, so with several all would drop the same values.
         single = steps.batches_per_step(experiment) == 1
         seed = experiment.tf_random_seed if mode == modes.TRAIN and single else None
-        with _comparing_values(), step_seeds.of_step(seed, step):
+        with _comparing_values(), step_seeds.seeded_step(seed, step):
             ran = run(features)
         if mode == modes.PREDICT:
             return specification(mode, predictions=ran, scaffold_fn=_scaffold_fn(saved))

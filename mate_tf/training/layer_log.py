@@ -106,7 +106,9 @@ class Probe:
         strategy = trainer.strategy
         self._batch = next(iter(trainer.distribute_dataset(self._task.build_inputs, data)))
         self._replicas = strategy.experimental_local_results
-        self._measure = tf.function(lambda batch: strategy.run(self._of_replica, args=(batch,)))
+        self._measure = tf.function(
+            lambda batch: strategy.run(self._measure_replica, args=(batch,))
+        )
 
     def __call__(self) -> dict:
         """Returns `probe_loss` and `layers` of the first replica."""
@@ -123,7 +125,7 @@ class Probe:
             ],
         }
 
-    def _of_replica(self, batch):
+    def _measure_replica(self, batch):
         blocks = self._model.encoder.blocks
         with tf.GradientTape() as tape:
             outputs = self._model(batch, training=True)

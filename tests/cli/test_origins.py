@@ -57,7 +57,7 @@ def test_predicted_again_without_scores(folder):
 
 def test_no_record(folder):
     (folder / origins.FILE).unlink()
-    with pytest.raises(InputError, match="are of an unknown checkpoint"):
+    with pytest.raises(InputError, match="are from an unknown checkpoint"):
         check(folder)
     (folder / "metrics.json").write_text(json.dumps({"dev": {}}))
     check(folder)

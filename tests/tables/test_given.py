@@ -11,7 +11,7 @@ import pytest
 from mate_tf.errors import InputError
 from mate_tf.tables.given import as_table, read_table
 from mate_tf.tables.table import Table
-from mate_tf.tables.text_table import Asked
+from mate_tf.tables.text_table import FileOptions
 
 EXPECTED = Table.from_rows(["a", "b"], [["1", "x"], ["", "y"]])
 
@@ -128,5 +128,5 @@ def test_databases_can_be_refused(tmp_path):
         (tmp_path / name).write_bytes(content)
     for name in ("table.db", "table.zip", *packed):
         with pytest.raises(InputError, match="is a database, which is not read here"):
-            read_table(tmp_path / name, asked=Asked(databases=False))
+            read_table(tmp_path / name, asked=FileOptions(databases=False))
     assert read_table(path).rows == (("1",),)

@@ -24,7 +24,7 @@ FOLDER = "analysis"
 
 
 @dataclasses.dataclass(frozen=True)
-class Trained:
+class TrainedModel:
     """The model of a job with the weights of its last checkpoint.
 
     Attributes:

@@ -77,7 +77,7 @@ class Settings:
         """Raises InputError for settings that cannot be measured."""
         self.config.check()
         for name in self.variants:
-            options = encoder_layers.of_variant(self.config, name).attention
+            options = encoder_layers.variant_config(self.config, name).attention
             attention.get(name).pattern(options, self.config.num_attention_heads)
         for what, values, known in (
             ("precisions", self.precisions, PRECISIONS),
@@ -141,10 +141,10 @@ def measure(
             def say_here(text, here=f"{length} tokens, {name}"):
                 say(f"{here}: {text}")
 
-            yield _of_length(settings, length, name == "training", counts, say_here)
+            yield _measure_length(settings, length, name == "training", counts, say_here)
 
 
-def _of_length(settings, length, training, counts, say) -> list[dict]:
+def _measure_length(settings, length, training, counts, say) -> list[dict]:
     commands = dict.fromkeys(settings.cases(length, training), settings.command())
     for name, command in settings.peers.items():
         for precision in settings.precisions:
@@ -166,7 +166,7 @@ def _counts(settings, length) -> dict[str, dict]:
     counts, worker = {}, None
     with contextlib.ExitStack() as stack:
         for name in settings.variants:
-            config = encoder_layers.of_variant(settings.config, name, length)
+            config = encoder_layers.variant_config(settings.config, name, length)
             counts[name] = {"formula_flops": flops.formula(config, length)}
             if worker is None or not worker.alive:
                 worker = stack.enter_context(start(settings.command()))

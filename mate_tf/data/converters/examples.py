@@ -19,7 +19,7 @@ from mate_tf.data.converters.example_features import (
     selected_tokens,
     shared_words,
 )
-from mate_tf.data.converters.expansion import Shown
+from mate_tf.data.converters.expansion import CellTexts
 from mate_tf.data.converters.table_windows import Windows
 from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.protos import interaction_pb2
@@ -70,7 +70,7 @@ class ExampleConverter:
     def _start(self, vocab_file, config: ConversionConfig) -> None:
         self.config = config
         self.tokenizer = Tokenizer(vocab_file)
-        self._shown = Shown(config)
+        self._shown = CellTexts(config)
         self._tables: collections.OrderedDict[bytes, TableFeatures] = collections.OrderedDict()
 
     @property

@@ -226,11 +226,11 @@ class Windows:
         own = {name: ids[0] for name, ids in features.items()}
         found = {}
         for index, kind in enumerate(self.kinds):
-            found |= {f"{name}_{index}": each for name, each in self._of_kind(own, kind).items()}
+            found |= {f"{name}_{index}": each for name, each in self._build_kind(own, kind).items()}
         found["real"] = (own["input_mask"] > 0).astype(np.float32)[None, None, :, None]
         return found
 
-    def _of_kind(self, features, kind: Kind) -> dict[str, np.ndarray]:
+    def _build_kind(self, features, kind: Kind) -> dict[str, np.ndarray]:
         held, order = tokens(features, kind, self.global_length)
         seq, first, radius = len(order), self.global_length, kind.radius
         block = BUCKETS_PER_BLOCK * radius

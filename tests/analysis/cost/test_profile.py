@@ -46,7 +46,7 @@ def made_once():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(encoder_layers, "function", once(encoder_layers.function))
-        patch.setattr(flops, "of_layers", once(flops.of_layers))
+        patch.setattr(flops, "count_layers", once(flops.count_layers))
         yield
 
 
