@@ -81,7 +81,7 @@ def _explain_records(text: str) -> str | None:
 
 
 def _is_system_error(text: str) -> bool:
-    """Returns whether a message has an error of the operating system behind a path.
+    """Returns whether a message has an error of the operating system after a path.
 
     Some, such as of a disk or of a symbolic link to itself, have no class of their own.
     """

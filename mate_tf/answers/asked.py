@@ -40,7 +40,7 @@ class OperationRequest(NamedTuple):
 
     Attributes:
         operation: "SUM", "AVERAGE", "COUNT", AMOUNT, MEDIAN, DIFFERENCE or RATIO.
-        words: the words that ask for it, with those behind "how many".
+        words: the words that ask for it, with those after "how many".
     """
 
     operation: str

@@ -130,7 +130,7 @@ def _shown(aggregation, values, columns: Sequence[Column], notes: Sequence[str])
     column = columns[0]
     if column.kind is Kind.DURATION:
         return OperationResult(total, _duration(total), tuple(notes))
-    if any(column.is_converted for column in columns):  # 0.3 km beside 5 km
+    if any(column.is_converted for column in columns):  # 0.3 km next to 5 km
         value = float(f"{total:.12g}")
         return OperationResult(value, f"{_number(value)} {column.unit}", (*notes,))
     # The last digit of 0.1 + 0.2 = 0.30000000000000004 is noise, and so are those of an average.

@@ -16,7 +16,7 @@ _PRESENT = 0.75
 """Weight of the windows in which a program selects rows; the others should have no answer."""
 
 _COVERED, _FIT = 0.7, 0.2
-"""Weights of the words that a program uses, and of the fit of its order, beside 1 for agreement."""
+"""Weights of the words that a program uses and of the fit of its order; agreement has weight 1."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Program:
     Attributes:
         conditions: all of which the rows meet.
         order: of which they have the best value; None for no order.
-        step: 1 for the rows behind those, -1 for the rows before them.
+        step: 1 for the rows after those, -1 for the rows before them.
         step_word: the word of the question that asks for it.
     """
 
@@ -110,7 +110,7 @@ class Program:
         text = " and ".join(each.text for each in self.conditions)
         if self.order is not None:
             text = f"{self.order.text} where {text}" if text else self.order.text
-        where = {1: "the row behind ", 0: "", -1: "the row before "}[self.step]
+        where = {1: "the row after ", 0: "", -1: "the row before "}[self.step]
         return where + (text or "all rows")
 
     def rows(self, base: np.ndarray, windows: np.ndarray | None = None) -> np.ndarray:

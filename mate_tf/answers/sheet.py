@@ -22,7 +22,7 @@ _MOST_WORDS = 8
 """Words of the longest text of a cell that is looked for in a question."""
 
 _MOST_CONDITIONS = 3
-"""Conditions of a program, each on a column of its own."""
+"""Conditions of a program, each on its own column."""
 
 _MOST_PROGRAMS, _MOST_STEPS, _MOST_SETS = 600, 50, 12
 """Programs without an order, of them those that are moved to the next row, and sets of words of the

@@ -1,7 +1,7 @@
 """Finds the last checkpoint of a training, also if the file that names it is lost or damaged.
 
 TensorFlow writes the name into the file `checkpoint`. Without this file it would begin at step 0,
-beside good checkpoints, and later delete them.
+next to good checkpoints, and later delete them.
 """
 
 import os

@@ -274,7 +274,7 @@ def _check_model_dir(model_dir: str) -> None:
     """Raises InputError if a folder has checkpoints of TensorFlow 1 only."""
     files = sorted(glob.glob(os.path.join(glob.escape(model_dir), "*.index")))
     trained = os.path.exists(os.path.join(model_dir, source.Kind.TRAINED.value))
-    # Newer checkpoints store the graph of their objects beside the variables.
+    # Newer checkpoints store the graph of their objects next to the variables.
     if not files or trained or any(_OBJECT_GRAPH in pathlib.Path(f).read_bytes() for f in files):
         return
     raise InputError(

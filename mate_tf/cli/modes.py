@@ -32,7 +32,7 @@ def _export(flags) -> None:
 def _run(flags) -> None:
     """Creates data, trains, evaluates, calibrates, exports, and asks the task's example questions.
 
-    A task that answers no questions ends after training. A task without tables ends after
+    A task that does not answer questions ends after training. A task without tables ends after
     evaluation, and so does a job with several seeds.
     """
     from mate_tf.cli import work

@@ -34,7 +34,7 @@ def run_seeds(job: Job, seeds: list[int]) -> dict[str, statistics.Spread]:
     are not run again, and neither is the conversion.
 
     Returns:
-        metric -> its statistics. A task that answers no questions has the metrics of its training.
+        metric -> its statistics. A task that does not answer questions has the metrics of its training.
 
     Raises:
         InputError: also if the model folder has runs of another configuration, or another process

@@ -318,7 +318,7 @@ def _baselines(job):
 
 @alone
 def calibrate(job: Job) -> dict:
-    """Writes calibration.json beside the last checkpoint, which `Predictor` and export use.
+    """Writes calibration.json next to the last checkpoint, which `Predictor` and export use.
 
     Returns:
         the rows of `confidence.report`, which are also printed.

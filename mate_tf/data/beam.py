@@ -45,7 +45,7 @@ RUNNERS = {
 }
 """Names of the runners in Beam."""
 
-_WORKING = ".beam"  # folder for unfinished files, beside the examples
+_WORKING = ".beam"  # folder for unfinished files, next to the examples
 _REPORT = "report"
 _BUCKETS = 64  # groups of examples; a worker shuffles one group in memory
 

@@ -263,7 +263,7 @@ class Demo:
 
     @property
     def variants(self) -> list[str]:
-        """Variants to compare: those without weights of their own, and the model's."""
+        """Variants to compare: those without their own weights, and the model's."""
         return list(dict.fromkeys([*speed.VARIANTS, *self.attention.split(", ")]))
 
 

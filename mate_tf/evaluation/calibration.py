@@ -16,7 +16,7 @@ from mate_tf.errors import InputError
 from mate_tf.files.json_files import read_json_object
 
 FILE = "calibration.json"
-"""File with a `Calibration`, beside the weights of its model."""
+"""File with a `Calibration`, next to the weights of its model."""
 
 NUM_BINS = 15
 """Bins of the calibration error, as in the paper."""

@@ -18,7 +18,7 @@ _END_IN_LOWER_CASE = re.compile(r"(?:(?<=\w\w[.!?])|(?<=\s[.!?]))\s+")
 def sentences(text: str) -> list[str]:
     """Returns the sentences of a text: its lines, or for a text of one line, what is found in it.
 
-    A text without upper case, as uncased models write it, is split behind each point, exclamation
+    A text without upper case, as uncased models write it, is split after each point, exclamation
     and question mark that no single letter precedes.
     """
     if "\n" in text:

@@ -1,7 +1,7 @@
 """Finds configuration files by name, and those that a file starts from. Imports no TensorFlow.
 
 A file may begin with `base: other.yaml`: its values then override those of the other file, which
-may have a base of its own. The other file stands beside it or, if there is none, has one of the
+may have its own base. The other file is next to it or, if there is none, has one of the
 names that `find_config` knows.
 """
 

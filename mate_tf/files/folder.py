@@ -15,13 +15,13 @@ from mate_tf.files.lock import has_own_lock, locked_beside
 
 
 class _Paths(NamedTuple):
-    """A folder and those that stand beside it, or in it, while it is replaced.
+    """A folder and those that are next to it, or in it, while it is replaced.
 
     Attributes:
         folder: the folder, without symbolic links.
         parent: the folder that the others below are in.
         begin: the begin of their names, which nobody else gives: what is there is removed.
-        new: the new contents, until they are complete; each replacement has a name of its own.
+        new: the new contents, until they are complete; each replacement has its own name.
         inside: `parent` is `folder`, which itself stays where it is.
     """
 

@@ -75,7 +75,7 @@ def reading(folder: str, work: str) -> Iterator[Lock]:
 
 @contextlib.contextmanager
 def locked_beside(folder: str, work: str) -> Iterator[Lock]:
-    """Holds a lock of a folder that is replaced: the locked file is beside the folder.
+    """Holds a lock of a folder that is replaced: the locked file is next to the folder.
 
     It is in the folder if the folder is a mount point, or the one above cannot be written to.
 

@@ -19,7 +19,7 @@ INT8 = "int8"
 AUTO = "auto"
 """The value that stands for `choose().precision`."""
 
-_AMPERE = (8, 0)  # compute capability of the first GPUs with bfloat16 products
+_AMPERE = (8, 0)  # compute capability of the first GPUs with bfloat16 matmuls
 
 
 class Choice(NamedTuple):
@@ -76,7 +76,7 @@ _BFLOAT16 = ("amx_bf16", "avx512_bf16", "bf16")
 
 
 def bfloat16() -> str:
-    """Returns the name of the instructions for products in bfloat16; "" without, or if unknown."""
+    """Returns the name of the instructions for bfloat16 matmuls; "" without, or if unknown."""
     if not CPU_INFO.exists():
         return ""
     text = CPU_INFO.read_text(encoding="utf-8")

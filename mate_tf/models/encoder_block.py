@@ -127,7 +127,7 @@ class EncoderBlock(keras.layers.Layer):
     def _apply(self, x, pattern, training):
         batch, seq, hidden = shape_list(x)
         attended = self.attention(x, pattern, training=training)
-        # [batch, seq, hidden] -> [batch * seq, hidden]: TensorFlow fuses product, bias and
+        # [batch, seq, hidden] -> [batch * seq, hidden]: TensorFlow fuses matmul, bias and
         # activation for matrices only.
         x, attended = (tf.reshape(part, [-1, hidden]) for part in (x, attended))
         x = self.attention_LayerNorm(x + self.dropout(attended, training=training))

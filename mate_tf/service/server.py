@@ -33,7 +33,7 @@ def serve(settings: Settings, host: str, port: int, workers: int = 1) -> None:
         settings: settings of the service; with several processes they are pickled.
         host: the address to serve.
         port: the port.
-        workers: number of processes, each with a model of its own. They share tables and metrics.
+        workers: number of processes, each with its own model. They share tables and metrics.
 
     Raises:
         InputError: the model cannot be loaded.

@@ -77,7 +77,7 @@ class Answer:
 
         Returns:
             coordinates and cells: (row, column) and text of each cell. aggregator: the operation.
-            answer: the texts, separated by commas, behind the operation if there is one, as in
+            answer: the texts, separated by commas, after the operation if there is one, as in
             "SUM > 3, 4"; the result is not in it. Without cells the text of this answer.
         """
         cells = [cell.text for cell in self.cells]

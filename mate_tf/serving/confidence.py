@@ -1,4 +1,4 @@
-"""Confidence of answers: fitted to questions with known answers, kept beside the weights."""
+"""Confidence of answers: fitted to questions with known answers, kept next to the weights."""
 
 import dataclasses
 import os

@@ -1,4 +1,4 @@
-"""Files of an export: settings and vocabulary beside a SavedModel. Imports no TensorFlow."""
+"""Files of an export: settings and vocabulary next to a SavedModel. Imports no TensorFlow."""
 
 import dataclasses
 import hashlib
@@ -72,7 +72,7 @@ def read(folder: str) -> ExportedModel:
     """Reads the settings of an export.
 
     Raises:
-        InputError: if the folder has no SavedModel of mate-tf, or its model reads no tables.
+        InputError: if the folder has no SavedModel of mate-tf, or its model does not read tables.
     """
     settings = read_settings(folder)
     if settings.get("writes_text"):

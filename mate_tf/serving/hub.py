@@ -58,7 +58,7 @@ def fetch(name: str) -> str:
     (HF_HOME, HF_TOKEN, HF_HUB_OFFLINE).
 
     Args:
-        name: owner and name of a model; behind an @ the revision, by default the newest.
+        name: owner and name of a model; after an @ the revision, by default the newest.
 
     Returns:
         the folder with its files in the cache.

@@ -83,7 +83,7 @@ def _first(texts, pattern):
 
 
 def _rest(texts, pattern):
-    """Returns the text behind the first match.
+    """Returns the text after the first match.
 
     A "~" is put in front of it. Otherwise "^" would match there, and a sign at that point would
     be read as the sign of a number.

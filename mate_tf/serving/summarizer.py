@@ -67,7 +67,7 @@ class Summarizer:
         batch_size: number of texts that are read at a time.
 
     Raises:
-        InputError: if the folder has no SavedModel of mate-tf, its model writes no texts, or the
+        InputError: if the folder has no SavedModel of mate-tf, its model does not write texts, or the
             process was forked after a model was loaded.
     """
 
@@ -173,7 +173,7 @@ class TextServingModule(tf.Module):
         return {SERVING_DEFAULT: self.serving_default}
 
 
-# RE2 has no look-around. So each piece gets a space of its own on both sides, of which marks say
+# RE2 has no look-around. So each piece gets a separate space on both sides, of which marks say
 # that they go: _LEFT before a piece and the space of the piece before it, _RIGHT the other way.
 _LEFT, _RIGHT = "\x01", "\x02"
 _LETTER = r"[\pL\pN_]"

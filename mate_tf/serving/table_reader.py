@@ -157,7 +157,7 @@ class TableReader(tf.Module):
             words = ranking.words(texts)
             distinct, numbers = tf.unique(words.flat_values)
             words, num_words = words.with_flat_values(numbers), tf.size(distinct)
-        # <int32>[batch, rows + 1, columns]: index of each cell in `texts`, behind the questions.
+        # <int32>[batch, rows + 1, columns]: index of each cell in `texts`, after the questions.
         cell_index = tf.reshape(tf.range(tf.size(table)), [batch, rows + 1, columns]) + batch
 
         def one(index):

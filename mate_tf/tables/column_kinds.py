@@ -39,7 +39,7 @@ class Column:
             None for cells without a value, and for all cells of a text column.
         unit: unit of the numbers, as it is shown; "" for none.
         is_converted: numbers were converted from other units to this one.
-        decimals: most places behind the decimal sign of a cell.
+        decimals: most places after the decimal sign of a cell.
         partial: rows of cells that say more than the value: "4,634 m (15,203 ft)", "<5", "100+".
         other_units: unit of each row whose unit cannot be converted; its value is None.
         has_day_first: 03/04 in this column is the 3rd of April.
@@ -306,7 +306,7 @@ def value_of(amount: amounts.Amount, has_decimal_comma: bool = False) -> float:
 
 
 def _with_one_prefix(cells: Cells) -> dict[int, amounts.Amount]:
-    """Returns the numbers that begin their cell, and those behind the prefix of most cells.
+    """Returns the numbers that begin their cell, and those after the prefix of most cells.
 
     So "Week 2" and "Week 10" are numbers, but "Route 66" among other names is not.
     """

@@ -33,7 +33,7 @@ class ConversionConfig:
         drop_rows_to_fit: drop the last rows of a table that is too long.
         drop_columns_to_fit: drop the last columns if header and first row are too long.
         trim_question_to_fit: drop the last words of a question, at most down to half of the
-            sequence, if header and first row do not fit beside it.
+            sequence, if header and first row do not fit next to it.
         prune_columns: if the table does not fit, first drop the columns that are least relevant
             for the question (`tables.pruning`).
         prune_rows: if the table does not fit, first drop the rows that are least relevant. The most

@@ -12,10 +12,10 @@ def read(url: str, limits: Limits, query: str | None, name: str, where: Any) -> 
     """Reads the result of a query, or a table.
 
     Args:
-        url: SQLAlchemy URL of the database; "#table" may stand behind it.
+        url: SQLAlchemy URL of the database; "#table" may stand after it.
         limits: how much is read at most.
         query: SQL; None: all of a table.
-        name: name of a table; "": the one behind "#", or the only one.
+        name: name of a table; "": the one after "#", or the only one.
         where: name of the database in messages.
 
     Raises:
@@ -71,5 +71,5 @@ def _table(connection, statement, limits: Limits, where) -> Table:
             break
     unread = kept.unread()
     if not kept.rows:
-        raise InputError(f"{where}: there are no rows")
+        raise InputError(f"{where}: no rows")
     return Table.from_rows(header, kept.rows, unread=unread)

@@ -23,7 +23,7 @@ class Form:
         delimiter: what separates cells.
         escape: character that escapes quotation marks; None: they are doubled instead.
         has_quotes: quotation marks enclose cells; otherwise they are text.
-        skips_space: spaces behind a delimiter do not belong to the cell.
+        skips_space: spaces after a delimiter do not belong to the cell.
     """
 
     delimiter: str
@@ -109,7 +109,7 @@ def records(
     """Yields line number and cells of each record of a file from where it stands on.
 
     Empty lines are skipped. The csv module does not report an unclosed quotation mark. To detect
-    it, a line is appended: it is read as a record of its own only if all quotation marks are
+    it, a line is appended: it is read as a separate record only if all quotation marks are
     closed.
 
     Args:

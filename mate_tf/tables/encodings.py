@@ -22,7 +22,7 @@ def find(path: str | os.PathLike, sample: bytes, asked: str | None) -> tuple[str
     Args:
         path: the file, for messages.
         sample: its first `SAMPLE` bytes, or all of them.
-        asked: name of the encoding as a user gives it; None: it is found out.
+        asked: name of the encoding as a user gives it; None: it is detected.
 
     Raises:
         InputError: if there is no encoding `asked`, or the file is not a text.

@@ -47,10 +47,10 @@ def read_table(
     DuckDB files, and any database by its SQLAlchemy URL with the extra `sql`.
 
     Args:
-        path: the file, with "#table" behind a database; or the URL of a database.
+        path: the file, with "#table" after a database; or the URL of a database.
         limits: how much of it is read at most; by default `Limits()`. `Table.unread` says what is
             not read.
-        asked: delimiter, line of the header and encoding of a text file; None: found out.
+        asked: delimiter, line of the header and encoding of a text file; None: detected.
         sheet: name of a workbook's sheet; by default the first visible one with a table.
         query: SQL for a database.
 
@@ -298,7 +298,7 @@ def _from_columns(columns: Mapping) -> Table:
 def _unstack_labels(columns: Mapping) -> dict:
     """Returns the columns of `frame.to_dict()`: name -> {label of a row: value}.
 
-    Labels are a column of their own unless they number the rows.
+    Labels become a separate column unless they number the rows.
     """
     labels = list(dict.fromkeys(label for values in columns.values() for label in values))
     found = {} if labels == list(range(len(labels))) else {"": labels}

@@ -134,7 +134,7 @@ class _Reader(HTMLParser):
             self._end_capture()
             self._grid.end_group()
         elif tag in ("div", "section", "body") and not self._grid:
-            self._end_capture()  # of a paragraph without an end of its own
+            self._end_capture()  # of a paragraph without an end tag
 
     def handle_data(self, data):
         """Collects text."""

@@ -34,7 +34,7 @@ def read(
 
     Returns:
         header, rows, further fields, and the description; "" if everything was read. In a table
-        that is not read to its end, fields behind the rows are missing.
+        that is not read to its end, fields after the rows are missing.
 
     Raises:
         InputError: if the file cannot be read, is empty, has no rows, is not UTF-8, is not JSON,

@@ -47,13 +47,13 @@ class TextTable(NamedTuple):
 
 
 class FileOptions(NamedTuple):
-    """Form of a file as a user gives it; None is found out.
+    """Form of a file as a user gives it; None is detected.
 
     Attributes:
         delimiter: what separates cells.
         header_row: number of the line with the names of columns, from 1; 0: there is none.
         encoding: name of the encoding.
-        databases: whether a file may be a database. A view in one can run queries of its own, some
+        databases: whether a file may be a database. A view in one can run its own queries, some
             of which read other files.
     """
 

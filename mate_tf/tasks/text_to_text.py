@@ -166,7 +166,7 @@ class SummarizeTask(TextToTextTask):
     """Writes summaries. --input_dir has the files of PubMed or arXiv, or other JSON lines.
 
     See `data.datasets.summaries` for the formats. Predictions are in <split>.jsonl; the metrics are
-    ROUGE's, beside those of sentences of the document.
+    ROUGE's, next to those of sentences of the document.
     """
 
     name = "SUMMARIZE"

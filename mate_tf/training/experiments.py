@@ -161,7 +161,7 @@ def resolve(experiment: TableExperiment) -> TableExperiment:
 def save(experiment: TableExperiment, model_dir: str) -> str:
     """Writes params.yaml into the model folder and returns its path. `load` reads it back.
 
-    Copies the vocabulary beside it, so that the folder can be moved and used from anywhere.
+    Copies the vocabulary next to it, so that the folder can be moved and used from anywhere.
     """
     path = os.path.join(model_dir, PARAMS_FILE)
     with atomic_path(path) as temporary:

@@ -83,7 +83,7 @@ def check(experiment, model_dir: str) -> None:
 
 
 def save(experiment, model_dir: str) -> None:
-    """Writes the hash of the records beside the checkpoints."""
+    """Writes the hash of the records next to the checkpoints."""
     found = fingerprint(experiment.task.train_data.input_path)
     if found and found != _saved(model_dir):
         write_json(os.path.join(model_dir, FILE), {"train": found})

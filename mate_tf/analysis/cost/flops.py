@@ -102,9 +102,9 @@ def count_graph(graph: tf.Graph, branch=None) -> Count:
         elif kind in _CALLS:
             count.add(count_graph(*_called(operation, branch)))
         elif kind in _PRODUCTS or kind == "Einsum":
-            products = _count_einsum(operation) if kind == "Einsum" else _count_matmul(operation)
-            count.products += products
-            count.everything += products
+            matmul = _count_einsum(operation) if kind == "Einsum" else _count_matmul(operation)
+            count.products += matmul
+            count.everything += matmul
         else:
             count.everything += _count_others(graph, operation)
         if kind not in _NO_TRAFFIC:
@@ -159,7 +159,7 @@ def _count_einsum(operation) -> int:
 def _count_others(graph, operation) -> int:
     try:
         return int(ops.get_stats_for_node_def(graph, operation.node_def, "flops").value or 0)
-    except ValueError:  # unknown shape: small, or a product of the same graph raises Uncountable
+    except ValueError:  # unknown shape: small, or a matmul of the same graph raises Uncountable
         return 0
 
 

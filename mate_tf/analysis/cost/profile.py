@@ -32,8 +32,8 @@ VARIANTS = ("full", "mate_efficient", "linformer", "table_etc")
 PASSES = ("forward", "training")
 COMPILED = {"plain": (False,), "xla": (True,), "both": (False, True)}
 
-TRAINING_PRODUCTS = 3
-"""FLOPs of a training step relative to a forward pass: the backward pass has twice its products."""
+TRAINING_MATMULS = 3
+"""FLOPs of a training step relative to a forward pass: the backward pass has twice its matmuls."""
 
 _PAUSE = 0.05  # seconds between runs, in which threads of the previous process go to sleep
 
@@ -238,9 +238,9 @@ def _request(worker, request, case, row):
 
 
 def _add_shares(case, row) -> None:
-    products = row.get("formula_flops") or row.get("products")
-    if products:
-        work = products * (TRAINING_PRODUCTS if case.training else 1)
+    matmuls = row.get("formula_flops") or row.get("products")
+    if matmuls:
+        work = matmuls * (TRAINING_MATMULS if case.training else 1)
         row["share_of_matmul_rate"] = work / row["seconds"] / row["matmul_rate"]
     if "bytes" in row and not case.training:
         row["share_of_bandwidth"] = row["bytes"] / row["seconds"] / row["bandwidth"]

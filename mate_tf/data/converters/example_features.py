@@ -266,7 +266,7 @@ class TableFeatures:
         return result
 
     def part(self, rows: np.ndarray, columns: np.ndarray, relations: np.ndarray) -> "TablePart":
-        """Returns some rows and columns, <int64>[n], as a table of their own; see `TablePart`."""
+        """Returns some rows and columns, <int64>[n], as a separate table; see `TablePart`."""
         return TablePart(self, rows, columns, relations)
 
     def ranks_of(self, rows: np.ndarray, column: int) -> tuple[list[int], list[int]]:

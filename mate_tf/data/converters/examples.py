@@ -200,7 +200,7 @@ class ExampleConverter:
             selected=selected_tokens(question, table.tokens),
             ranking=self._ranking(question, table),
         )
-        # The histogram, a row behind those of the table, belongs to the header.
+        # The histogram, a row after those of the table, belongs to the header.
         in_table = sequence.row_ids <= len(table_proto.rows)
         sequence = sequence._replace(row_ids=np.where(in_table, sequence.row_ids, 0))
         values = self._table_features(question, table, sequence)

@@ -91,7 +91,7 @@ class WordPieces:
     Attributes:
         vocab_file: path of the vocabulary.
         pieces: the vocabulary.
-        ends_with_sep: True if there is a [SEP] behind each text, as in BERT.
+        ends_with_sep: True if there is a [SEP] after each text, as in BERT.
 
     Raises:
         InputError: if the vocabulary cannot be used.
@@ -165,7 +165,7 @@ class SequenceConverter(Rebuilt):
     """Converts sequences and pairs of sequences to examples.
 
     A single sequence is [CLS] and its tokens. A pair is [CLS], the tokens of the first text with
-    segment id 0 and those of the second with segment id 1. With word pieces there is a [SEP] behind
+    segment id 0 and those of the second with segment id 1. With word pieces there is a [SEP] after
     each text, as in BERT. Texts that are too long lose their last tokens; in a pair the longer text
     is cut first.
 

@@ -2,7 +2,7 @@
 
 The pair is far from the end of the sequence, at random positions, so local attention does not help.
 A pair is one symbol, `k3=v1`, or with `joined` off two symbols, `k3 v1`; then a model has to find
-the symbol behind the key.
+the symbol after the key.
 """
 
 import dataclasses

@@ -2,7 +2,7 @@
 
 The official files are the questions in `released_data/` and, for each table, one file in
 `tables_tok/` and one with its passages in `request_tok/`. These two folders are in an archive
-`WikiTables-WithLinks.zip`, in a folder of that name, or beside `released_data/`.
+`WikiTables-WithLinks.zip`, in a folder of that name, or next to `released_data/`.
 """
 
 import collections

@@ -57,7 +57,7 @@ class HybridQaRcConfig(base_config.Config):
         num_predictions_to_keep: number of cells of the first stage that are read, the best ones.
         sources: what is read of a cell. "all": its text and its passages; "cells": its text, as in
             the baseline Table-Only of MATE's table 5; "passages": its passages, as in Passage-Only.
-            The first stage has options of its own for these baselines (`configs/hybridqa.yaml`).
+            The first stage has its own options for these baselines (`configs/hybridqa.yaml`).
     """
 
     single_cell_examples: bool = False

@@ -1,6 +1,6 @@
 """Texts with tables for pre-training, from the interactions of other data sets or of a corpus.
 
-Each text about a table (a question, a title) becomes an interaction of its own, with that table or
+Each text about a table (a question, a title) becomes a separate interaction, with that table or
 with a random one. The model learns to classify the two cases.
 """
 

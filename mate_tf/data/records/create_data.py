@@ -214,7 +214,7 @@ def convert_split(
     shuffle_seed: int | None = None,
     multiple_of: int = 1,
 ) -> Report:
-    """Writes the examples of one split and, beside them, the report.
+    """Writes the examples of one split and, next to them, the report.
 
     Args:
         interactions: interactions with the questions to convert.

@@ -118,7 +118,7 @@ class _Survey:
         tables, found = collections.Counter(), {}
         for line in read_lines(path, split):
             if line.table not in tables and not os.path.isfile(self.input_dir / line.table):
-                raise InputError(f"{line.where}: table: there is no file {line.table!r}")
+                raise InputError(f"{line.where}: table: no file {line.table!r}")
             tables[line.table] += 1
             self._check_kind(line)
             self._sequential |= line.in_conversation
