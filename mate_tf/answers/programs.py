@@ -3,7 +3,7 @@
 A program is a set of conditions on the rows of a table, and perhaps the largest or smallest value
 of a column among them. A model that reads a long table in windows shows in each of them what it
 takes the question for. The program that explains most of the selections is then computed exactly
-over all rows. `sheet` finds the programs. Imports no TensorFlow.
+over all rows. `sheet` finds the programs. Does not import TensorFlow.
 """
 
 import dataclasses
@@ -57,7 +57,7 @@ class Order:
     Attributes:
         column: the column, from 0; None for the position of the row.
         is_largest: the largest one.
-        ranks: <int64>[rows], larger for larger values; 0 without a value.
+        ranks: <int64>[rows], larger for larger values; 0 if there is no value.
         said: words of the question that it is made of, and those that name its column.
         text: in words, such as "largest Price".
         fit: how well the words fit the kind of the column, 0 to 1.
@@ -89,8 +89,8 @@ class Program:
     """Conditions on rows, and perhaps an order of them or a step to a neighbour.
 
     Attributes:
-        conditions: all of which the rows meet.
-        order: of which they have the best value; None for no order.
+        conditions: the rows meet all of them.
+        order: they have its best value; None for no order.
         step: 1 for the rows after those, -1 for the rows before them.
         step_word: the word of the question that asks for it.
     """
@@ -142,7 +142,7 @@ class Explanation:
     Attributes:
         program: the program.
         agreement: mean overlap with the selections over the windows, 0 to 1.
-        coverage: share of the words that programs can be made of which it uses.
+        coverage: share that it uses of the words that programs can use.
     """
 
     program: Program

@@ -1,7 +1,7 @@
 """Finds the programs that a question about a table may mean, by its words.
 
 Their parts are texts that cells have, numbers and dates that cells are compared with, and words
-such as "highest". Imports no TensorFlow.
+such as "highest". Does not import TensorFlow.
 """
 
 import dataclasses
@@ -111,7 +111,7 @@ class Sheet:
         return np.array(sorted(found.values()), int)
 
     def ranks(self, column: int) -> np.ndarray:
-        """Returns the ranks of a column's values, <int64>[rows]; 0 without a value."""
+        """Returns the ranks of a column's values, <int64>[rows]; 0 if there is no value."""
         if column not in self._ranks:
             found, _ = columns.ranks(self.columns[column], self._totals)
             self._ranks[column] = np.array(found, np.int64)

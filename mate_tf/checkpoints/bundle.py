@@ -21,7 +21,7 @@ def prefix(path: str) -> str:
     """Returns the prefix of a checkpoint's files.
 
     Args:
-        path: prefix, one of the files, or a folder, of which the latest checkpoint is used.
+        path: prefix, one of the files, or a folder, whose latest checkpoint is used.
 
     Raises:
         InputError: if there is no checkpoint, or TensorFlow would take its path as a pattern.

@@ -77,7 +77,7 @@ def load_moments(optimizer, model: tf.Module, path: str) -> int:
     and does not change.
 
     Args:
-        path: prefix of a checkpoint of a training.
+        path: prefix of a checkpoint of a training run.
 
     Returns:
         number of loaded moments.

@@ -1,4 +1,4 @@
-"""Task and folders of a command, and checks of its flags: all that needs no TensorFlow.
+"""Task and folders of a command, and checks of its flags: what does not need TensorFlow.
 
 So a wrong path is reported at once.
 """
@@ -62,7 +62,7 @@ OF_PRESET = ("ask", "demo", "serve", "mcp")
 flag names one."""
 
 OF_PRETRAINED = ("predict", "predict_and_evaluate", "export", "analyze", *OF_PRESET)
-"""Modes that --init_checkpoint is enough for, without a training."""
+"""Modes for which --init_checkpoint is enough, without a training run."""
 
 
 _PAGES = ("demo", "serve")

@@ -34,7 +34,7 @@ def _expanded(arguments: Iterator[str], within: tuple[str, ...]) -> Iterator[str
             path = next(arguments, "")
             if not path:
                 raise InputError("--flagfile needs a file name")
-        if path.strip():  # an empty name stands for nothing
+        if path.strip():  # an empty name has no effect
             yield from _read(os.path.expanduser(path.strip()), within)
 
 

@@ -1,4 +1,4 @@
-"""--mode=run --seeds: one conversion, a training for each seed, and the spread of the metrics.
+"""--mode=run --seeds: one conversion, a training run for each seed, and the spread of the metrics.
 
 ```
 <output_dir>                  examples, for all seeds
@@ -24,7 +24,7 @@ from mate_tf.files.lock import locked
 from mate_tf.layers.framework import keras
 from mate_tf.training import experiments
 
-_NO_METRICS = ("global_step", "learning_rate")  # in what a training returns
+_NO_METRICS = ("global_step", "learning_rate")  # in what a training run returns
 
 
 def run_seeds(job: Job, seeds: list[int]) -> dict[str, statistics.Spread]:
@@ -34,7 +34,8 @@ def run_seeds(job: Job, seeds: list[int]) -> dict[str, statistics.Spread]:
     are not run again, and neither is the conversion.
 
     Returns:
-        metric -> its statistics. A task that does not answer questions has the metrics of its training.
+        metric -> its statistics. A task that does not answer questions has the metrics
+            of its training.
 
     Raises:
         InputError: also if the model folder has runs of another configuration, or another process

@@ -145,7 +145,7 @@ _BOOLEAN = """
     always_continue_cells
 """
 BOOLEAN = frozenset(_BOOLEAN.split())
-"""Flags that may stand without a value, or with `no` before the name."""
+"""Flags that may come without a value, or with `no` before the name."""
 
 NAMES = frozenset({"restrict_attention_mode", *RENAMED, *KEYS, *WITHOUT_EFFECT, *ANSWERS})
 """All flags that this module reads, besides --mode and --task."""

@@ -104,7 +104,7 @@ def _convert(job, convert, vocabulary_path, options) -> dict:
 
 
 def train(job) -> dict:
-    """Trains, or resumes a training, in stages with bootstrapping; prints the last metrics."""
+    """Trains, or resumes a training run, in stages with bootstrapping; prints the last metrics."""
     task = job.experiment.task
     job.require_examples(task.train_data.input_path, task.validation_data.input_path)
     return _reported("trained", job.trainer.train(job.experiment, job.model_dir))

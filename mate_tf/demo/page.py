@@ -345,7 +345,7 @@ class _Caught:
     """Context that catches exceptions and keeps a message for the user.
 
     Attributes:
-        message: the message; "" without an exception.
+        message: the message; "" if there is no exception.
     """
 
     message = ""

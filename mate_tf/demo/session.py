@@ -268,6 +268,6 @@ class Demo:
 
 
 def has_checkpoint(model_dir: str) -> bool:
-    """Returns whether a folder has the configuration and a checkpoint of a training."""
+    """Returns whether a folder has the configuration and a checkpoint of a training run."""
     configured = os.path.exists(os.path.join(model_dir, experiments.PARAMS_FILE))
     return configured and latest(model_dir) is not None

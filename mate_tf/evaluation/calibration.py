@@ -2,7 +2,7 @@
 
 The method is temperature scaling (Guo et al., On Calibration of Modern Neural Networks, 2017) of
 one probability per answer. With the bias it is Platt scaling, and the words that question and table
-share are a second input of it. Imports no TensorFlow.
+share are a second input of it. Does not import TensorFlow.
 """
 
 import dataclasses

@@ -10,7 +10,7 @@ google-research/tapas, compare with its number or cells. They differ:
 - The reference compares texts letter by letter and numbers as float32. The official evaluator
   ignores accents, citations and the like, compares numbers to 1e-6, and compares dates.
 - The gold answer of the reference is one number or cells of the table. A question with any other
-  answer cannot be answered rightly.
+  answer cannot be answered correctly.
 """
 
 import math

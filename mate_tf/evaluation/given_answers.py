@@ -19,7 +19,7 @@ ALL, FROM, TO = "all", "95 % from", "95 % to"
 
 
 def kind(question: Question) -> str | None:
-    """Returns how the gold answer was given; None without a gold answer.
+    """Returns how the gold answer was given; None if there is no gold answer.
 
     This is CELLS, TEXT, NUMBER or CLASS, or one of them with an operation, such as "cells, SUM". If
     it was not recorded (`data.interactions.given`), it follows from the answer's fields.

@@ -88,7 +88,7 @@ def grade(
 
 
 def accuracy(graded: Iterable[GradedQuestion]) -> float:
-    """Computes the share of questions answered rightly; 0 without questions."""
+    """Computes the share of questions answered correctly; 0 if there are no questions."""
     return _mean(item.right for item in graded)
 
 
@@ -98,7 +98,7 @@ def sqa_metrics(
     """Computes the metrics of the SQA paper (Iyyer et al., 2017).
 
     Returns:
-        ALL: share of questions answered rightly.
+        ALL: share of questions answered correctly.
         SEQ: share of sequences with all questions right.
         POS1, POS2, POS3: ALL of the first, second and third questions.
         questions, unanswered: numbers of all questions and of questions without a prediction.
@@ -250,6 +250,6 @@ def _shown(value):
 
 
 def _mean(values):
-    """Returns the mean; 0 without values."""
+    """Returns the mean; 0 if there are no values."""
     values = list(values)
     return sum(values) / len(values) if values else 0.0

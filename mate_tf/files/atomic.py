@@ -70,7 +70,7 @@ def _new_file(begin: str) -> Iterator[str]:
 
 
 def _remove_if_abandoned(path: str) -> None:
-    """Removes a temporary file, unless its lock is held, or cannot be had."""
+    """Removes a temporary file, unless its lock is held or cannot be taken."""
     with contextlib.suppress(OSError), open(path, "rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.remove(path)

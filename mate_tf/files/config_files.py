@@ -1,4 +1,4 @@
-"""Finds configuration files by name, and those that a file starts from. Imports no TensorFlow.
+"""Finds configuration files by name, and those that a file starts from. Does not import TensorFlow.
 
 A file may begin with `base: other.yaml`: its values then override those of the other file, which
 may have its own base. The other file is next to it or, if there is none, has one of the

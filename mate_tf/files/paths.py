@@ -130,7 +130,7 @@ def size(path: str | os.PathLike) -> int:
 
 
 def make_folder(path: str) -> None:
-    """Makes a folder and those that it is in; none of them needs to be new."""
+    """Creates a folder and its parents; any of them may exist already."""
     if is_remote(path):
         with _gfile() as gfile:
             gfile.makedirs(path)

@@ -1,4 +1,4 @@
-"""Reads YAML within limits of size and time. Imports no TensorFlow."""
+"""Reads YAML within limits of size and time. Does not import TensorFlow."""
 
 import os
 from typing import Any

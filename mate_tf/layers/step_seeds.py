@@ -1,6 +1,6 @@
 """Seeds of the random numbers of a training step.
 
-TensorFlow's random operations keep their state in the process. So a training that is resumed in
+TensorFlow's random operations keep their state in the process. So a training run that is resumed in
 another process would drop other values than one that was never interrupted. Within `seeded_step`
 the random numbers of the layers depend only on the training's seed and the number of the batch.
 """

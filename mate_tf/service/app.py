@@ -262,7 +262,7 @@ def _content_type(request: Request) -> str:
 
 
 class RequestCounter:
-    """Counts and times all requests, and sees to it that none ends with a stack trace.
+    """Counts and times all requests, and makes sure that none ends with a stack trace.
 
     Args:
         app: what answers the requests.

@@ -94,7 +94,7 @@ def previous(given: Any, table: Table, where: str = "") -> Answer | None:
     """Returns the answer that a question refers to, of the cells of its JSON.
 
     Args:
-        given: "cells" of the answer, a list of objects with "row" and "column"; None without one.
+        given: "cells" of the answer, a list of objects with "row" and "column", or None.
         table: the table of both questions.
         where: begin of an error.
 
@@ -139,7 +139,7 @@ def file(content: IO[bytes], name: str, limits: Limits) -> Table:
 
     Args:
         content: the file.
-        name: its name, of which the ending is used.
+        name: its name; only the ending is used.
         limits: limits of the table.
 
     Raises:

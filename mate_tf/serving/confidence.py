@@ -296,7 +296,7 @@ def write(folder: str | os.PathLike, fitted: Calibration, measured: dict | None 
 
 
 def find(folder: str | os.PathLike, weights: str = "") -> Calibration | None:
-    """Reads the calibration in a folder; None without one, or if it is of other weights.
+    """Reads the calibration in a folder; None if there is none or it is of other weights.
 
     Args:
         folder: folder of the weights or of an export.
@@ -321,7 +321,7 @@ def find(folder: str | os.PathLike, weights: str = "") -> Calibration | None:
 
 
 def of_source(source: Source) -> Calibration | None:
-    """Reads the calibration of a trained model; None without one, or if it is of other weights.
+    """Reads the calibration of a trained model; None if there is none or it is of other weights.
 
     Args:
         source: the model.

@@ -1,4 +1,4 @@
-"""Files of an export: settings and vocabulary next to a SavedModel. Imports no TensorFlow."""
+"""Files of an export: settings and vocabulary next to a SavedModel. Does not import TensorFlow."""
 
 import dataclasses
 import hashlib

@@ -46,7 +46,7 @@ class Fitting:
 
         Args:
             budget: <int32>[], tokens that fit.
-            ranked: the ranking of rows and columns; None without pruning.
+            ranked: the ranking of rows and columns; None if there is no pruning.
 
         Returns:
             <int32>[kept tokens], indices in ascending order.

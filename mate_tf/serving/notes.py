@@ -1,6 +1,6 @@
 """Plain words about an answer, and about what the model cannot do.
 
-Imports no TensorFlow.
+Does not import TensorFlow.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Kind and files of a folder with a trained model. Imports no TensorFlow."""
+"""Kind and files of a folder with a trained model. Does not import TensorFlow."""
 
 import dataclasses
 import enum

@@ -67,8 +67,8 @@ class Summarizer:
         batch_size: number of texts that are read at a time.
 
     Raises:
-        InputError: if the folder has no SavedModel of mate-tf, its model does not write texts, or the
-            process was forked after a model was loaded.
+        InputError: if the folder has no SavedModel of mate-tf, its model does not write texts, or
+            the process was forked after a model was loaded.
     """
 
     def __init__(self, export_dir: str, batch_size: int = 8):

@@ -199,7 +199,7 @@ class TableReader(tf.Module):
             question: <int32>[pieces], word pieces of the question.
             cells: <int32>[(1 + rows) * columns, (pieces)], ragged, of header and cells by rows.
             shape: <int32>[2], 1 + rows and columns of the table.
-            ranked: `ranking.Ranking`; None without pruning.
+            ranked: `ranking.Ranking`; None if there is no pruning.
 
         Returns:
             <int32>[5, max_length]: input ids, input mask, segment ids, columns and rows from 1.

@@ -1,4 +1,4 @@
-"""Answers over all rows of a table, of which a model reads windows.
+"""Answers over all rows of a table that a model reads in windows.
 
 What the model selects in the windows tells which of the `answers.programs` the question means. The
 answer of each likely program is computed over all rows, and the most probable one is taken. The

@@ -120,7 +120,7 @@ class WordPieces(tf.Module):
             ends: <int64>[words], end of each word in `characters`, exclusive.
 
         Returns:
-            lengths: <int64>[characters], in characters; 0 without a piece.
+            lengths: <int64>[characters], in characters; 0 if there is no piece.
             ids: <int32>[characters].
         """
         positions = tf.range(tf.size(characters, tf.int64))

@@ -213,7 +213,7 @@ def _with_groups_and_decimals(body: str, marks: list[str]) -> _Number | None:
 
 
 def _finished(number: _Number, parts: dict, prefix: str, rest: str) -> Amount | None:
-    """Applies what stands around the digits: signs, brackets, exponent, scale and unit.
+    """Applies what surrounds the digits: signs, brackets, exponent, scale and unit.
 
     Args:
         number: the digits.

@@ -12,7 +12,7 @@ def read(url: str, limits: Limits, query: str | None, name: str, where: Any) -> 
     """Reads the result of a query, or a table.
 
     Args:
-        url: SQLAlchemy URL of the database; "#table" may stand after it.
+        url: SQLAlchemy URL of the database; "#table" may follow.
         limits: how much is read at most.
         query: SQL; None: all of a table.
         name: name of a table; "": the one after "#", or the only one.

@@ -106,7 +106,7 @@ def keep(
 def records(
     path: Any, file: IO[str], form: Form, limits: Limits, first_line: int = 1
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yields line number and cells of each record of a file from where it stands on.
+    """Yields line number and cells of each record of a file from its position on.
 
     Empty lines are skipped. The csv module does not report an unclosed quotation mark. To detect
     it, a line is appended: it is read as a separate record only if all quotation marks are
@@ -117,7 +117,7 @@ def records(
         file: the open file.
         form: how it is written.
         limits: limits of the table.
-        first_line: number of the line at which the file stands.
+        first_line: number of the line at the file's position.
 
     Raises:
         InputError: if a quotation mark is never closed, or a record is longer than the limit.

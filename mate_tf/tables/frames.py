@@ -1,4 +1,4 @@
-"""Columns of frames: pandas, polars, Arrow, DuckDB, and all that narwhals knows."""
+"""Columns of frames: pandas, polars, Arrow, DuckDB, and all others that narwhals supports."""
 
 from collections.abc import Sequence
 from typing import Any

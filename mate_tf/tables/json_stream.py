@@ -50,7 +50,7 @@ class JsonStream:
                 return value
 
     def take(self, allowed: str) -> str:
-        """Returns the next character that is not blank, one of `allowed`, and goes past it."""
+        """Returns the next character that is not blank, one of `allowed`, and moves past it."""
         found = self.next()
         if not found or found not in allowed:
             raise ValueError(f"expected {' or '.join(allowed)}, found {found or 'the end'}")

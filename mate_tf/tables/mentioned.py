@@ -128,7 +128,7 @@ def _is_one_value(cell: str) -> bool:
 
 
 def _decimal(value: float) -> float | None:
-    """Returns the number of at most 6 digits that rounds to this float32; None without one."""
+    """Returns the number of at most 6 digits that rounds to this float32, or None."""
     if value.is_integer():
         return value if abs(value) <= _EXACT_INTEGERS else None
     decimal = float(f"{value:.6g}")

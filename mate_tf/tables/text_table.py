@@ -1,7 +1,7 @@
 """Reads tables from text files of unknown form: CSV, TSV and the like, Markdown, any encoding.
 
 clevercsv finds the delimiter and whether quotation marks enclose cells, by the beginning of the
-file. What a reader would not expect is said in remarks.
+file. Remarks say what a reader would not expect.
 """
 
 import collections
@@ -127,7 +127,7 @@ def _read(path, file: IO[str], sample: str, limits: Limits, asked: FileOptions) 
     if not begin:
         raise InputError(f"{path}: the file is empty")
     above, begin, remarks = _from_header(path, begin, asked.header_row)
-    # A header that is given goes with rows whose numbers count, so that blank ones stay.
+    # With a given header line, row numbers count, so blank rows are kept.
     rest = found if asked.header_row else _without_blank(found)
     everything = itertools.chain(begin, rest)
     header, kept = delimited.keep(path, everything, form.delimiter, limits)
@@ -204,7 +204,7 @@ def _from_header(path, records, header_row: int | None):
 
 
 def _is_above(cells: Sequence[str], width: int) -> bool:
-    """Returns whether a record stands above the header: a title, or blank."""
+    """Returns whether a record is above the header: a title, or blank."""
     filled = sum(bool(cell.strip()) for cell in cells)
     return width > 1 and (filled == 0 or (filled == 1 and (len(cells) == 1 or width > 2)))
 
@@ -212,7 +212,7 @@ def _is_above(cells: Sequence[str], width: int) -> bool:
 def _has_no_header(records: Sequence[Sequence[str]]) -> bool:
     """Returns whether the first record is one of data, as its numbers and dates show.
 
-    Years are names of columns as well.
+    Years count as names of columns too.
     """
     first, *others = records
     if not others:
@@ -241,7 +241,7 @@ def _without_blank(records) -> Iterator[tuple[int, list[str]]]:
 
 
 def _above_markdown(lines: Sequence[str]) -> int | None:
-    """Returns the number of lines above the header of a table in Markdown; None without one."""
+    """Returns the number of lines above the header of a table in Markdown, or None."""
     for number, (line, below) in enumerate(itertools.pairwise(lines[:_LOOKED_AT])):
         if "|" in line and _text(line) and _RULE.fullmatch(below.strip()):
             return number

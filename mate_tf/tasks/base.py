@@ -208,7 +208,7 @@ class Task(base_task.Task):
         """Loads `init_checkpoint`. Variables that it lacks keep their initial values.
 
         Returns:
-            a `checkpoints.LoadReport`, which is also printed; None without a checkpoint.
+            a `checkpoints.LoadReport`, which is also printed; None if there is no checkpoint.
 
         Raises:
             InputError: if it cannot be read or no variable of the model is in it.

@@ -1,4 +1,4 @@
-"""Checks of a training: best checkpoint's settings, GPUs, its folder, finite loss and weights."""
+"""Checks of a training run: best checkpoint's settings, GPUs, folder, finite loss and weights."""
 
 import math
 import os
@@ -54,14 +54,14 @@ def check_best_checkpoint(settings, task) -> None:
 
 
 class FolderCheck:
-    """Orbit action that raises if somebody removes files of a training from its folder.
+    """Orbit action that raises if somebody removes files of a training run from its folder.
 
     It comes before the checkpoint of each loop of steps, which would otherwise be saved without
     settings and vocabulary into a folder that nobody has locked.
 
     Args:
         model_dir: the folder.
-        files: names of files that stay where they are during a training, if they are there.
+        files: names of files that stay where they are during a training run, if they are there.
     """
 
     def __init__(self, model_dir: str, files: Iterable[str]):

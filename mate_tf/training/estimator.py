@@ -3,7 +3,7 @@
 `requirements-estimator.txt` lists an environment with it. Model, losses, metrics, optimizer and
 data are those of `training.trainer`. The checkpoints are compatible too: both save variables by
 their object paths, not by their names. So each of the two trainers can continue, evaluate and
-export a training of the other.
+export what the other has trained.
 
 Training runs on the cores of a TPU if `Options.use_tpu` is set. Evaluation and prediction always
 run on its host.

@@ -177,7 +177,7 @@ def save(experiment: TableExperiment, model_dir: str) -> str:
 
 
 def load_saved(model_dir: str, task: str | None = None) -> TableExperiment:
-    """Loads the experiment of a training, with the vocabulary that its folder holds.
+    """Loads the experiment of a training run, with the vocabulary that its folder holds.
 
     Args:
         task: as for `load`.

@@ -151,7 +151,7 @@ class Probe:
 
 
 def _norm(gradients):
-    """Returns the global norm of the gradients, <float32>[]; 0 without gradients."""
+    """Returns the global norm of the gradients, <float32>[]; 0 if there are no gradients."""
     present = [tf.cast(gradient, tf.float32) for gradient in gradients if gradient is not None]
     return tf.linalg.global_norm([tf.zeros([]), *present])
 

@@ -124,7 +124,7 @@ def split_batches(experiment):
 
 
 def continued(experiment, step: int):
-    """Returns a copy of the experiment for a training that resumes at `step`.
+    """Returns a copy of the experiment for a training run that resumes at `step`.
 
     With a seed the data begin after the batches that have been read, so a training ends with the
     same weights whether it was interrupted or not. Without a seed the data come in another order,

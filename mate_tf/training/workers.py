@@ -123,7 +123,7 @@ def strategy(all_reduce_alg: str | None, timeout: int) -> tf.distribute.Strategy
 
 
 class Workers:
-    """The processes of a training, from the view of one of them.
+    """The processes of a training run, from the view of one of them.
 
     Args:
         strategy: their common strategy; None: this process is the only one.

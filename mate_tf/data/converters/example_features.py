@@ -145,7 +145,7 @@ def to_example(values: Mapping[str, np.ndarray]) -> "tf.train.Example":
     """Makes the example of features.
 
     Args:
-        values: name -> <dtype>[values], all that the example is to have; see `complete`.
+        values: name -> <dtype>[values], all features of the example; see `complete`.
     """
     import tensorflow as tf
 

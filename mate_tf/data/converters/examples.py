@@ -269,7 +269,7 @@ class ExampleConverter:
             self._tables.popitem(last=False)
 
     def _ranking(self, question, table: TableFeatures) -> pruning.Ranking | None:
-        """Returns the ranking of columns and rows; None without pruning."""
+        """Returns the ranking of columns and rows; None if there is no pruning."""
         if not (self.config.prune_columns or self.config.prune_rows):
             return None
         return pruning.Ranking(table.words, interactions.question_text(question))

@@ -6,7 +6,7 @@
 | `train.jsonl`, `dev.jsonl`, `test.jsonl` | `document`, `summary`, and `id` or none |
 
 The official files of PubMed and arXiv are the former. Their texts are lists of sentences; those of
-the abstract stand in <S> and </S>. A line of a test split may have no `summary`.
+the abstract are in <S> and </S>. A line of a test split may have no `summary`.
 """
 
 import collections

@@ -35,7 +35,7 @@ class Cells:
         return found.astype(np.float32).reshape(self.shape)
 
     def mean(self, values: np.ndarray) -> np.ndarray:
-        """Averages values <float32>[seq] over the tokens of each cell; 0 without tokens."""
+        """Averages values <float32>[seq] over the tokens of each cell; 0 if there are no tokens."""
         return self.sum(values) / np.maximum(self._counts, 1)
 
     def to_tokens(self, values: np.ndarray) -> np.ndarray:

@@ -31,7 +31,7 @@ class Line:
         table: path of the table in the data set's folder.
         question: text of the question.
         title: title of the table's document.
-        kind: key of the answer, "cells", "text", "number" or "class"; None without an answer.
+        kind: key of the answer, "cells", "text", "number" or "class"; None if there is no answer.
         answer: cells as (row, column number or name), texts, a number, or a label.
         aggregation: operation over the cells, if given.
     """
