@@ -174,7 +174,7 @@ def explain(
         certain: <float>[windows], probability that the window has a part of the answer.
     """
     read = np.flatnonzero(windows >= 0)
-    own, selected, found = windows[read], selected[read], []
+    own, selected, explanations = windows[read], selected[read], []
     words = frozenset().union(*(each.said for each in programs))
     for program in programs:
         meant = program.rows(rows, windows)[read]
@@ -187,5 +187,5 @@ def explain(
         absent = (1 - certain[~has_rows]).mean() if not has_rows.all() else present
         agreement = _PRESENT * present + (1 - _PRESENT) * absent
         coverage = len(program.said) / len(words) if words else 1.0
-        found.append(Explanation(program, float(agreement), coverage))
-    return sorted(found, key=lambda each: -each.score)
+        explanations.append(Explanation(program, float(agreement), coverage))
+    return sorted(explanations, key=lambda each: -each.score)

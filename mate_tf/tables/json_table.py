@@ -54,9 +54,9 @@ def read(
             if longer:
                 file.seek(0)
                 source = JsonStream(file, limits.max_table_characters)
-                found = _keep_stream(source, kept, path)
+                parsed = _keep_stream(source, kept, path)
             else:
-                found = _keep_content(decoder.decode(text), kept, path)
+                parsed = _keep_content(decoder.decode(text), kept, path)
         except InputError:
             raise
         except (ValueError, RecursionError) as error:
@@ -64,7 +64,7 @@ def read(
                 raise
             raise InputError(f"{path}: not valid JSON: {error}") from None
         unread = kept.unread(opened.share_read(file))
-    header, about = found
+    header, about = parsed
     return header, _rows_of(header, kept, path), about, unread
 
 
@@ -109,13 +109,13 @@ def _is_lines(file: IO[str], limits: Limits) -> bool:
         line = file.readline(limits.max_table_characters)
     file.seek(0)
     try:
-        found = decoder.decode(line)
+        content = decoder.decode(line)
     except (ValueError, RecursionError):
         return False
-    is_table = isinstance(found, dict) and any(name in found for name in (*_HEADERS, *_ROWS))
-    if not isinstance(found, dict) or not found or is_table:
+    is_table = isinstance(content, dict) and any(name in content for name in (*_HEADERS, *_ROWS))
+    if not isinstance(content, dict) or not content or is_table:
         return False
-    return not all(isinstance(value, (dict, list)) for value in found.values())
+    return not all(isinstance(value, (dict, list)) for value in content.values())
 
 
 def _lines(file: IO[str], path: Any) -> Iterator[Any]:
@@ -166,14 +166,14 @@ def _keep_stream(
 ) -> tuple[list[Any], dict[str, str]]:
     """Keeps the rows of a text that is being read; returns header and further fields."""
     if stream.next() == "[":
-        found = _keep_objects(stream.items(), kept, path), {}
+        parsed = _keep_objects(stream.items(), kept, path), {}
     elif stream.next() == "{":
-        found = _keep_object(_pairs(stream), kept, path)
+        parsed = _keep_object(_pairs(stream), kept, path)
     else:
         raise InputError(f"{path}: {_FORMS}")
     if not kept.exceeded and (extra := stream.next()):
         raise ValueError(f"unexpected {extra!r} after the last value")
-    return found
+    return parsed
 
 
 def _pairs(stream: JsonStream) -> Iterator[tuple[str, Any]]:
