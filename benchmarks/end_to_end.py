@@ -33,7 +33,7 @@ import pretrained_parity as parity
 from mate_tf.analysis.cost import hardware
 from mate_tf.analysis.cost.measuring_process import Worker
 from mate_tf.data import interactions
-from mate_tf.data.converters.expansion import Shown
+from mate_tf.data.converters.expansion import CellTexts
 from mate_tf.data.datasets import hybridqa
 from mate_tf.tables.conversion import ConversionConfig
 
@@ -333,7 +333,7 @@ def of_hybridqa(input_dir: str, sentences: int) -> list[dict]:
 
     `sentences` of linked passages are appended to the cells of each table.
     """
-    shown = Shown(
+    shown = CellTexts(
         ConversionConfig(
             expand_entity_descriptions=True, entity_descriptions_sentence_limit=sentences
         )

@@ -66,7 +66,7 @@ def ways() -> dict:
 
 def measure(options, length: int, precision: str) -> list[dict]:
     """Median and least seconds of each way, and how far its output is from the shipped one's."""
-    config = encoder_layers.of_variant(
+    config = encoder_layers.variant_config(
         EncoderConfig(num_hidden_layers=options.num_hidden_layers), SHIPPED, length
     )
     given = encoder_layers.inputs(config, length, precision)

@@ -4,11 +4,11 @@
     python benchmarks/programs.py --interactions out/tables/wtq/interactions/test.tfrecord
 
 With `--fit`, every other question of the file is taken. A linear model of the features of
-`serving.whole.Found` is fitted to them and to generated questions about their tables, so that the
-right answers of a question have the largest sum of probabilities. The confidence of the best
-answer is fitted to the questions and to generated ones about lengthened tables. Both are measured
-on halves that they were not fitted to, and written to the JSON file. Without `--fit` all questions
-are asked, and the answers stand beside those of the model without programs.
+`serving.whole.WholeAnswer` is fitted to them and to generated questions about their tables so
+that the right answers of a question have the largest sum of probabilities. The confidence of the
+best answer is fitted to the questions and to generated ones about lengthened tables. Both
+are measured on halves that they were not fitted to, and written to the JSON file. Without `--fit`
+all questions are asked, and the answers are printed next to those of the model without programs.
 """
 
 import argparse
@@ -87,7 +87,7 @@ def candidates(
     return found
 
 
-def is_right(interaction, name: str, found: whole.Found, judge) -> bool:
+def is_right(interaction, name: str, found: whole.WholeAnswer, judge) -> bool:
     """Judges an answer by the rules of the data set, or of long_tables."""
     cells = tuple((int(row), found.column) for row in found.rows)
     prediction = Prediction(name, cells, aggregation=found.operation)

@@ -296,7 +296,7 @@ def profiled_flops(kind: str, length: int, hidden: int, heads: int) -> float:
     part = tf.TensorSpec([1, length, heads, hidden // heads])
     attend = tf.function(functools.partial(layer.attend, pattern=pattern), autograph=False)
     concrete = attend.get_concrete_function(part, part, part)
-    return formulas.of_graph(concrete.graph).everything
+    return formulas.count_graph(concrete.graph).everything
 
 
 def measure_flops() -> list[dict]:

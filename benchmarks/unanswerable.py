@@ -52,7 +52,7 @@ def halves(interactions) -> tuple[list, list]:
 
 
 def measure(fitted_to, measured_on) -> tuple[dict, dict]:
-    """Fits to one `confidence.Scored` half and measures on the other: figures and curves."""
+    """Fits to one `confidence.ScoredAnswers` half and measures on the other: figures and curves."""
     probabilities, right = fitted_to.asked.probabilities, fitted_to.right
     fitted = confidence.fit(fitted_to)
     ways = {

@@ -22,7 +22,7 @@ if platform.machine().lower() in ("x86_64", "amd64"):
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
 # tf-models builds on Keras 2. With this variable `tf.keras` is Keras 2 too, and TensorFlow does not
-# import Keras 3 beside it, which takes a quarter of the time of its import. TensorFlow 2.15 has
+# import Keras 3 next to it, which takes a quarter of the time of its import. TensorFlow 2.15 has
 # Keras 2 without the package tf_keras.
 if "tensorflow" not in sys.modules and importlib.util.find_spec("tf_keras"):
     os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")

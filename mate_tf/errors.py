@@ -66,10 +66,10 @@ def is_of_files(error: BaseException) -> bool:
     if "OpError" not in names:
         return False
     text = _joined(error)
-    return bool(names & _OF_FILES or _of_records(text) or _of_system(text))
+    return bool(names & _OF_FILES or _explain_records(text) or _is_system_error(text))
 
 
-def _of_records(text: str) -> str | None:
+def _explain_records(text: str) -> str | None:
     """Returns what is wrong with an example of the records, if a message is about that."""
     if found := _PARSED.search(text):
         return found[1].strip()
@@ -80,8 +80,8 @@ def _of_records(text: str) -> str | None:
     return None
 
 
-def _of_system(text: str) -> bool:
-    """Returns whether a message has an error of the operating system behind a path.
+def _is_system_error(text: str) -> bool:
+    """Returns whether a message has an error of the operating system after a path.
 
     Some, such as of a disk or of a symbolic link to itself, have no class of their own.
     """
@@ -99,7 +99,7 @@ def on_one_line(error: BaseException) -> str:
     Keras adds lines to errors raised in layers, gin adds the calls that lead to tf-models' trainer.
     """
     text = _joined(error)
-    if found := _of_records(text):
+    if found := _explain_records(text):
         return f"an example of the records cannot be read, create them again: {found}"
     return text
 

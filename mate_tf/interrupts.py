@@ -1,4 +1,4 @@
-"""Saving at a signal: what a run still has to do before it ends. Imports no TensorFlow.
+"""Saving at a signal: what a run still has to do before it ends. Does not import TensorFlow.
 
 The main thread may be inside TensorFlow for minutes, where no signal interrupts it. Whoever has
 work to save there is asked, from another thread, to come to an end.

@@ -35,28 +35,28 @@ _PATTERNS = tuple((name, re.compile(rf"\b(?:{words})\b")) for name, words in _AS
 DISTINCT = re.compile(r"\b(?:different|distinct|unique)\b")
 
 
-class Asked(NamedTuple):
+class OperationRequest(NamedTuple):
     """An operation that a question asks for.
 
     Attributes:
         operation: "SUM", "AVERAGE", "COUNT", AMOUNT, MEDIAN, DIFFERENCE or RATIO.
-        words: the words that ask for it, with those behind "how many".
+        words: the words that ask for it, with those after "how many".
     """
 
     operation: str
     words: str
 
 
-def operations(question: str) -> Iterator[Asked]:
+def operations(question: str) -> Iterator[OperationRequest]:
     """Yields the operations that the words of a question ask for, the most certain one first."""
     text = _ORDERED.sub(" ", " ".join(question.lower().split()))
     for operation, pattern in _PATTERNS:
         for match in pattern.finditer(text):
-            yield Asked(operation, match.group())
+            yield OperationRequest(operation, match.group())
 
 
 def operation(question: str, names: Sequence[str], columns: Sequence[Column]) -> str | None:
-    """Returns the operation that a question asks for, as in `Asked`; None if no word does.
+    """Returns the operation that a question asks for, or None if no word asks for one.
 
     "How many units" asks for an AMOUNT if the table has a column of numbers with this name, and
     "the total price" for the cells of the column "Total price".
@@ -85,7 +85,7 @@ def operation(question: str, names: Sequence[str], columns: Sequence[Column]) ->
     return found[0] if found else None
 
 
-def of_rows(asked: str | None, num_rows: int) -> str | None:
+def for_rows(asked: str | None, num_rows: int) -> str | None:
     """Returns "NONE", "SUM", "AVERAGE" or "COUNT" for an `operation` over some rows, or None."""
     if asked == AMOUNT:
         return SUM if num_rows > 1 else NONE

@@ -85,7 +85,7 @@ def _repeated(sheet: Sheet, text: str) -> list[str]:
 
 
 def _names_groups(sheet: Sheet, word: str) -> bool:
-    """Returns whether a word names a column of texts of which several rows have the same one."""
+    """Returns whether a word names a column of texts in which several rows have the same text."""
     return any(
         sheet.columns[column].kind is Kind.TEXT and len(sheet.distinct[column]) < sheet.num_rows
         for column in _named(sheet, word)

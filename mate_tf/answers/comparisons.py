@@ -70,7 +70,7 @@ class Superlative(NamedTuple):
         word: the word, as `pruning.words` writes it.
         is_largest: it asks for the largest value.
         is_certain: it is not used for the other one too.
-        is_of_dates: it is said of dates.
+        is_of_dates: it is used of dates.
     """
 
     word: str

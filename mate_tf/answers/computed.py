@@ -17,7 +17,7 @@ _MOST_NAMED = 3
 
 
 @dataclasses.dataclass(frozen=True)
-class Computed:
+class OperationResult:
     """Result of an operation, as an answer shows it.
 
     Attributes:
@@ -39,7 +39,7 @@ def compute(
     columns: Sequence[Column],
     names: Sequence[str],
     totals: Collection[int] = (),
-) -> Computed:
+) -> OperationResult:
     """Computes an operation over cells.
 
     Args:
@@ -53,31 +53,31 @@ def compute(
         ValueError: if the operation is unknown.
     """
     if aggregation not in AGGREGATIONS:
-        raise ValueError(f"aggregation {aggregation!r} is none of {', '.join(AGGREGATIONS)}")
+        raise ValueError(f"aggregation {aggregation!r} is not one of {', '.join(AGGREGATIONS)}")
     texts = ", ".join(text for *_, text in cells)
     mixed = [cell for cell in cells if cell[0] in totals]
     if aggregation == NONE and 0 < len(mixed) < len(cells) and _are_numbers(cells, columns):
         notes = (f"totals are among the cells that they add up: {_named(mixed)}",)
-        return Computed(None, texts, notes, is_answer=False)
+        return OperationResult(None, texts, notes, is_answer=False)
     if aggregation == NONE or not cells:
-        return Computed(None, texts, is_answer=aggregation == NONE or not cells)
+        return OperationResult(None, texts, is_answer=aggregation == NONE or not cells)
     notes = []
     kept = [cell for cell in cells if cell[0] not in totals]
     if kept and mixed:
         notes.append(f"totals are left out: {_named(mixed)}")
     kept = kept or list(cells)
     if aggregation == COUNT:
-        return Computed(float(len(kept)), str(len(kept)), tuple(notes))
+        return OperationResult(float(len(kept)), str(len(kept)), tuple(notes))
     operation = _OPERATIONS[aggregation]
     used = sorted({column for _, column, _ in kept})
     problem = _problem(kept, [columns[index] for index in used], [names[index] for index in used])
     if problem:
-        return Computed(None, texts, (*notes, f"no {operation}: {problem}"), False)
+        return OperationResult(None, texts, (*notes, f"no {operation}: {problem}"), False)
     added = {cell: columns[cell[1]].values[cell[0]] for cell in kept}
     without = [cell for cell, value in added.items() if value is None]
     if len(without) == len(added):
         what = "the cell is not a number" if len(added) == 1 else "none of the cells is a number"
-        return Computed(None, texts, (*notes, f"no {operation}: {what}"), False)
+        return OperationResult(None, texts, (*notes, f"no {operation}: {what}"), False)
     if without:
         notes.append(
             f"{len(without)} of {len(added)} cells are not numbers and are not in the {operation}: "
@@ -85,7 +85,7 @@ def compute(
         )
     partial = [cell for cell in kept if cell[0] in columns[cell[1]].partial]
     if partial:
-        notes.append(f"only the first number is read of {_named(partial)}")
+        notes.append(f"only the first number of {_named(partial)} is read")
     notes += [f"{names[index]}: {note}" for index in used for note in columns[index].notes]
     values = [value for value in added.values() if value is not None]
     return _shown(aggregation, values, [columns[index] for index in used], notes)
@@ -116,7 +116,7 @@ def _problem(cells, columns: Sequence[Column], names: Sequence[str]) -> str:
     return ""
 
 
-def _shown(aggregation, values, columns: Sequence[Column], notes: Sequence[str]) -> Computed:
+def _shown(aggregation, values, columns: Sequence[Column], notes: Sequence[str]) -> OperationResult:
     """Returns the result, rounded to the decimals of the cells; an average has two more."""
     decimals = max(column.decimals for column in columns)
     total = math.fsum(values)
@@ -124,16 +124,18 @@ def _shown(aggregation, values, columns: Sequence[Column], notes: Sequence[str])
         total /= len(values)
         decimals += 2
     if not math.isfinite(total):
-        return Computed(None, "", (*notes, "the result is beyond the range of numbers"), False)
+        return OperationResult(
+            None, "", (*notes, "the result is beyond the range of numbers"), False
+        )
     column = columns[0]
     if column.kind is Kind.DURATION:
-        return Computed(total, _duration(total), tuple(notes))
-    if any(column.is_converted for column in columns):  # 0.3 km beside 5 km
+        return OperationResult(total, _duration(total), tuple(notes))
+    if any(column.is_converted for column in columns):  # 0.3 km next to 5 km
         value = float(f"{total:.12g}")
-        return Computed(value, f"{_number(value)} {column.unit}", (*notes,))
+        return OperationResult(value, f"{_number(value)} {column.unit}", (*notes,))
     # The last digit of 0.1 + 0.2 = 0.30000000000000004 is noise, and so are those of an average.
     value = float(f"{total:.15g}") if aggregation == AVERAGE else round(total, decimals) + 0.0
-    return Computed(value, _number(round(total, decimals) + 0.0), tuple(notes))
+    return OperationResult(value, _number(round(total, decimals) + 0.0), tuple(notes))
 
 
 def _number(value: float) -> str:

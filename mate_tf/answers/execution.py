@@ -89,9 +89,9 @@ def normal_form(items: Iterable[Item]) -> list[str]:
 
 
 def _aggregate(aggregation, texts, numbers):
-    """Returns the result of the operation; None without one."""
+    """Returns the result of the operation, or None if there is none."""
     if aggregation not in AGGREGATIONS:
-        raise ValueError(f"aggregation {aggregation!r} is none of {', '.join(AGGREGATIONS)}")
+        raise ValueError(f"aggregation {aggregation!r} is not one of {', '.join(AGGREGATIONS)}")
     if aggregation == NONE:
         return None
     if aggregation == COUNT:

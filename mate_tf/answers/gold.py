@@ -65,7 +65,7 @@ def answer_at(table: Table, coordinates: Iterable[Coordinate]) -> GoldAnswer:
     for row, column in coordinates:
         if not (0 <= row < table.num_rows and 0 <= column < table.num_columns):
             raise AnswerError(
-                f"{table.table_id or 'table'}: there is no cell at row {row}, column {column} "
+                f"{table.table_id or 'table'}: no cell at row {row}, column {column} "
                 f"(0-based; the table has {table.num_rows} rows and {table.num_columns} columns)"
             )
     texts = tuple(table.rows[row][column] for row, column in coordinates)
@@ -120,7 +120,7 @@ def find_coordinates(
     """Finds a different cell for each text; returns () if a text has no cell.
 
     Texts and cells are compared in the normal forms of `text.NORMALIZERS`, the strictest form
-    first. The first form in which every text has a cell of its own is used.
+    first. The first form in which every text has its own cell is used.
 
     Raises:
       AnswerError: if, in the loosest form, two texts have the same cell or (strict) a text has

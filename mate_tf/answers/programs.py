@@ -3,7 +3,7 @@
 A program is a set of conditions on the rows of a table, and perhaps the largest or smallest value
 of a column among them. A model that reads a long table in windows shows in each of them what it
 takes the question for. The program that explains most of the selections is then computed exactly
-over all rows. `sheet` finds the programs. Imports no TensorFlow.
+over all rows. `sheet` finds the programs. Does not import TensorFlow.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ _PRESENT = 0.75
 """Weight of the windows in which a program selects rows; the others should have no answer."""
 
 _COVERED, _FIT = 0.7, 0.2
-"""Weights of the words that a program uses, and of the fit of its order, beside 1 for agreement."""
+"""Weights of the words that a program uses and of the fit of its order; agreement has weight 1."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Order:
     Attributes:
         column: the column, from 0; None for the position of the row.
         is_largest: the largest one.
-        ranks: <int64>[rows], larger for larger values; 0 without a value.
+        ranks: <int64>[rows], larger for larger values; 0 if there is no value.
         said: words of the question that it is made of, and those that name its column.
         text: in words, such as "largest Price".
         fit: how well the words fit the kind of the column, 0 to 1.
@@ -89,9 +89,9 @@ class Program:
     """Conditions on rows, and perhaps an order of them or a step to a neighbour.
 
     Attributes:
-        conditions: all of which the rows meet.
-        order: of which they have the best value; None for no order.
-        step: 1 for the rows behind those, -1 for the rows before them.
+        conditions: the rows meet all of them.
+        order: they have its best value; None for no order.
+        step: 1 for the rows after those, -1 for the rows before them.
         step_word: the word of the question that asks for it.
     """
 
@@ -110,7 +110,7 @@ class Program:
         text = " and ".join(each.text for each in self.conditions)
         if self.order is not None:
             text = f"{self.order.text} where {text}" if text else self.order.text
-        where = {1: "the row behind ", 0: "", -1: "the row before "}[self.step]
+        where = {1: "the row after ", 0: "", -1: "the row before "}[self.step]
         return where + (text or "all rows")
 
     def rows(self, base: np.ndarray, windows: np.ndarray | None = None) -> np.ndarray:
@@ -142,7 +142,7 @@ class Explanation:
     Attributes:
         program: the program.
         agreement: mean overlap with the selections over the windows, 0 to 1.
-        coverage: share of the words that programs can be made of which it uses.
+        coverage: share that it uses of the words that programs can use.
     """
 
     program: Program
@@ -174,7 +174,7 @@ def explain(
         certain: <float>[windows], probability that the window has a part of the answer.
     """
     read = np.flatnonzero(windows >= 0)
-    own, selected, found = windows[read], selected[read], []
+    own, selected, explanations = windows[read], selected[read], []
     words = frozenset().union(*(each.said for each in programs))
     for program in programs:
         meant = program.rows(rows, windows)[read]
@@ -187,5 +187,5 @@ def explain(
         absent = (1 - certain[~has_rows]).mean() if not has_rows.all() else present
         agreement = _PRESENT * present + (1 - _PRESENT) * absent
         coverage = len(program.said) / len(words) if words else 1.0
-        found.append(Explanation(program, float(agreement), coverage))
-    return sorted(found, key=lambda each: -each.score)
+        explanations.append(Explanation(program, float(agreement), coverage))
+    return sorted(explanations, key=lambda each: -each.score)

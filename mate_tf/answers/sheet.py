@@ -1,7 +1,7 @@
 """Finds the programs that a question about a table may mean, by its words.
 
 Their parts are texts that cells have, numbers and dates that cells are compared with, and words
-such as "highest". Imports no TensorFlow.
+such as "highest". Does not import TensorFlow.
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ _MOST_WORDS = 8
 """Words of the longest text of a cell that is looked for in a question."""
 
 _MOST_CONDITIONS = 3
-"""Conditions of a program, each on a column of its own."""
+"""Conditions of a program, each on its own column."""
 
 _MOST_PROGRAMS, _MOST_STEPS, _MOST_SETS = 600, 50, 12
 """Programs without an order, of them those that are moved to the next row, and sets of words of the
@@ -89,9 +89,9 @@ class Sheet:
 
     def mask(self, rows: np.ndarray) -> np.ndarray:
         """Returns rows <int64>[n] as <bool>[rows]."""
-        found = np.zeros(self.num_rows, bool)
-        found[rows] = True
-        return found
+        mask = np.zeros(self.num_rows, bool)
+        mask[rows] = True
+        return mask
 
     def has_dates(self, column: int) -> bool:
         """Returns whether a column has dates, or numbers that may be years."""
@@ -104,17 +104,17 @@ class Sheet:
 
     def first_of_each(self, rows: np.ndarray, column: int) -> np.ndarray:
         """Returns, of rows <int64>[n], the first one of each distinct text in a column."""
-        found = {}
+        first_rows = {}
         for row in rows.tolist():
-            found.setdefault(" ".join(self.texts[column][row].lower().split()), row)
-        found.pop("", None)
-        return np.array(sorted(found.values()), int)
+            first_rows.setdefault(" ".join(self.texts[column][row].lower().split()), row)
+        first_rows.pop("", None)
+        return np.array(sorted(first_rows.values()), int)
 
     def ranks(self, column: int) -> np.ndarray:
-        """Returns the ranks of a column's values, <int64>[rows]; 0 without a value."""
+        """Returns the ranks of a column's values, <int64>[rows]; 0 if there is no value."""
         if column not in self._ranks:
-            found, _ = columns.ranks(self.columns[column], self._totals)
-            self._ranks[column] = np.array(found, np.int64)
+            ranks, _ = columns.ranks(self.columns[column], self._totals)
+            self._ranks[column] = np.array(ranks, np.int64)
         return self._ranks[column]
 
     def meaning(self, question: str) -> "Meaning":
@@ -143,30 +143,30 @@ class Meaning:
     @functools.cached_property
     def columns(self) -> set[int]:
         """The columns that it needs: those of its conditions and orders, and those it names."""
-        found = set(self.conditions) | {each.column for each in self.orders}
+        columns_used = set(self.conditions) | {each.column for each in self.orders}
         named = {index for index in range(len(self._sheet.names)) if self.named(index)}
-        return (found | named) - {None}
+        return (columns_used | named) - {None}
 
     @functools.cached_property
     def conditions(self) -> dict[int, list[Condition]]:
         """The conditions that it may mean, by column."""
-        found = {}
+        conditions = {}
         is_negated = comparisons.NEGATED.search(self.question.lower())
         for column, read in enumerate(self._sheet.columns):
             is_text = read.kind is Kind.TEXT
-            made = [*(self._of_texts(column) if is_text else self._of_values(column))]
+            made = [*(self._text_conditions(column) if is_text else self._value_conditions(column))]
             if is_negated:
                 word = frozenset(pruning.words(is_negated.group()))
                 made += [dataclasses.replace(~each, said=each.said | word) for each in made]
             named = self.named(column)
             if made:
-                found[column] = [
+                conditions[column] = [
                     dataclasses.replace(each, said=each.said | named, is_named=bool(named))
                     for each in made
                 ]
-        return found
+        return conditions
 
-    def _of_texts(self, column: int) -> Iterator[Condition]:
+    def _text_conditions(self, column: int) -> Iterator[Condition]:
         """Yields conditions on the texts of a column: those it says, and words of them."""
         words, sheet = self._words, self._sheet
         said = {
@@ -177,7 +177,7 @@ class Meaning:
         distinct, name = sheet.distinct[column], sheet.names[column]
         whole = [key for key in said if key in distinct and not set(key) <= STOP_WORDS]
         whole = [a for a in whole if not any(a != b and _within(a, b) for b in whole)]
-        found = [
+        conditions = [
             Condition(
                 column,
                 sheet.mask(distinct[key]),
@@ -186,9 +186,9 @@ class Meaning:
             )
             for key in whole
         ]
-        yield from found
-        if len(found) > 1:
-            yield functools.reduce(Condition.__or__, found)
+        yield from conditions
+        if len(conditions) > 1:
+            yield functools.reduce(Condition.__or__, conditions)
         rest = {word for word in words if word not in STOP_WORDS and word not in usual_words()}
         rest -= {word for key in whole for word in key}
         having = defaultdict(list)
@@ -203,9 +203,9 @@ class Meaning:
                 text = f"{name} has {' and '.join(word for word in words if word in shared)}"
                 yield Condition(column, mask, shared, text)
 
-    def _of_values(self, column: int) -> Iterator[Condition]:
+    def _value_conditions(self, column: int) -> Iterator[Condition]:
         """Yields conditions on the values of a column, by the numbers and dates that it says."""
-        name, found = self._sheet.names[column], []
+        name, bounds = self._sheet.names[column], []
         for value in columns.said(self.question):
             bits = columns.relation(value, self._sheet.columns[column])
             if bits is None:
@@ -217,10 +217,10 @@ class Meaning:
             if comparisons.is_of_dates(words):
                 fit = 1 if self._sheet.has_dates(column) else -1
                 condition = dataclasses.replace(condition, fit=fit)
-            found.append((value, bits, condition))
+            bounds.append((value, bits, condition))
             if condition.rows.any():
                 yield condition
-        for (first, low, one), (second, high, two) in itertools.pairwise(found):
+        for (first, low, one), (second, high, two) in itertools.pairwise(bounds):
             if comparisons.is_range(first, second):
                 rows = np.isin(low, comparisons.LEAST) & np.isin(high, comparisons.MOST)
                 text = f"{name} from {first.text} to {second.text}"
@@ -231,7 +231,7 @@ class Meaning:
     @functools.cached_property
     def orders(self) -> list[Order]:
         """The orders that it may mean; none if it has no word for one."""
-        sheet, found = self._sheet, []
+        sheet, orders = self._sheet, []
         for word in comparisons.superlatives(self._without_names()):
             use = "highest" if word.is_largest else "lowest"
             own = [word.word in question_nouns.words(name, use) for name in sheet.names]
@@ -244,12 +244,12 @@ class Meaning:
                     said |= {word.word}  # "cheapest" is said of the price only, if there is one
                 fit = 0.5 * (word.is_of_dates == (read.kind is Kind.DATE)) + 0.5 * word.is_certain
                 text = f"{'largest' if word.is_largest else 'smallest'} {sheet.names[column]}"
-                found.append(Order(column, word.is_largest, ranks, said, text, fit))
+                orders.append(Order(column, word.is_largest, ranks, said, text, fit))
             if word.word in ("last", "first", "top", "bottom"):
                 places, is_last = np.arange(1, sheet.num_rows + 1), word.word in ("last", "bottom")
                 text = f"{'last' if is_last else 'first'} row"
-                found.append(Order(None, is_last, places, frozenset([word.word]), text, 0.5))
-        return found
+                orders.append(Order(None, is_last, places, frozenset([word.word]), text, 0.5))
+        return orders
 
     def _without_names(self) -> str:
         """Returns it in lower case without names of several words, such as "last sold"."""

@@ -3,7 +3,7 @@
 `save_huggingface(model, folder)` writes Hugging Face's format. `pattern_variables(path)` reads the
 variables of attention patterns.
 
-Names are imported on first use, since `latest` needs no TensorFlow.
+Names are imported on first use, since `latest` does not need TensorFlow.
 """
 
 from mate_tf.lazy import on_first_use

@@ -21,7 +21,7 @@ def prefix(path: str) -> str:
     """Returns the prefix of a checkpoint's files.
 
     Args:
-        path: prefix, one of the files, or a folder, of which the latest checkpoint is used.
+        path: prefix, one of the files, or a folder, whose latest checkpoint is used.
 
     Raises:
         InputError: if there is no checkpoint, or TensorFlow would take its path as a pattern.
@@ -33,13 +33,13 @@ def prefix(path: str) -> str:
             # TF1 releases have a model.ckpt.index, but no file named `checkpoint`.
             index = sorted(name for name in files.names(path) if name.endswith(".index"))
             if not index:
-                raise InputError(f"{path}: there is no checkpoint in this directory")
+                raise InputError(f"{path}: no checkpoint in this directory")
             last = str(pathlib.PurePath(path) / index[-1].removesuffix(".index"))
         return last
     for ending in (".index", ".data-00000-of-00001", ".meta"):
         path = path.removesuffix(ending)
     if not tf.io.gfile.exists(path + ".index"):
-        raise InputError(f"{path}: there is no such checkpoint (no {path}.index)")
+        raise InputError(f"{path}: no such checkpoint (no {path}.index)")
     return path
 
 

@@ -4,7 +4,7 @@ A matrix is stored as two tensors, its name <int8>[rows, columns] and its name w
 `SCALE` <float32>, whose product it is. Scales are those of columns, [1, columns], for linear
 layers, and of rows, [rows, 1], for tables of embeddings. Vectors are not rounded.
 
-Imports no TensorFlow.
+Does not import TensorFlow.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """Refuses weights that are not finite: the confidences of answers would be NaN.
 
-Imports no TensorFlow.
+Does not import TensorFlow.
 """
 
 import math

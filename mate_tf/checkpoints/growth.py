@@ -46,24 +46,24 @@ def repeated(model: tf.Module, stored: dict, variables: dict[str, tf.Variable]) 
     """
     layers = modules_with(model, "repeated_variables")
     repeating = {id(variable) for layer in layers for variable in layer.repeated_variables()}
-    found = {}
+    grown = {}
     for name, variable in variables.items():
         if id(variable) in repeating and name in stored:
             (rows, *rest), shape = stored[name].shape, tuple(variable.shape)
             if 0 < rows < shape[0] and (*rest,) == shape[1:]:
                 copies = functools.partial(np.resize, new_shape=shape)
-                found[name] = stored[name].converted(shape, copies)
-    return found
+                grown[name] = stored[name].converted(shape, copies)
+    return grown
 
 
 def _factors(model) -> dict[int, dict[tuple[int], float]]:
     """Returns id of a variable that can grow -> {(length of axis 1,): factor}."""
-    found = {}
+    factors = {}
     for layer in modules_with(model, "grown_variables"):
         variables = layer.checkpoint_variables()
         for name, lengths in layer.grown_variables().items():
-            found[id(variables[name])] = {(length,): factor for length, factor in lengths.items()}
-    return found
+            factors[id(variables[name])] = {(length,): factor for length, factor in lengths.items()}
+    return factors
 
 
 _SLOT = "{}/.OPTIMIZER_SLOT/optimizer/{}"
@@ -77,7 +77,7 @@ def load_moments(optimizer, model: tf.Module, path: str) -> int:
     and does not change.
 
     Args:
-        path: prefix of a checkpoint of a training.
+        path: prefix of a checkpoint of a training run.
 
     Returns:
         number of loaded moments.
@@ -92,7 +92,7 @@ def load_moments(optimizer, model: tf.Module, path: str) -> int:
     trained = {id(variable) for variable in model.trainable_variables}
     variables = {n: v for n, v in own_variables(model, tensors).items() if id(v) in trained}
     axes = dict.fromkeys(grown(model, tensors, variables), 1)
-    found = {}
+    slots = {}
     for name, variable in variables.items():
         for slot in optimizer.get_slot_names():
             tensor = tensors.get(_SLOT.format(name, slot))
@@ -100,9 +100,9 @@ def load_moments(optimizer, model: tf.Module, path: str) -> int:
             if tensor is not None and name in axes:
                 tensor = tensor.padded(moments, axes[name])
             if tensor is not None and tensor.shape == tuple(moments.shape):
-                found[id(moments)] = moments, tensor
-    for moments, tensor in found.values():
+                slots[id(moments)] = moments, tensor
+    for moments, tensor in slots.values():
         values = tensor.read()
         finite.check(path, tensor.name, values)
         moments.assign(tf.cast(values, moments.dtype))
-    return len(found)
+    return len(slots)

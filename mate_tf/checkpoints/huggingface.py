@@ -69,14 +69,14 @@ def tensors(path: str) -> dict[str, StoredTensor]:
     try:
         shards = {name: str(shard) for name, shard in index["weight_map"].items()}
     except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path}: no index of weights with a weight_map") from error
+        raise InputError(f"{path}: not an index of weights: it has no weight_map") from error
     found = {}
     for shard in sorted(set(shards.values())):
         if pathlib.PurePath(shard).name != shard or not shard.endswith(_EXTENSIONS):
             raise InputError(f"{path}: {shard!r} is not a file of weights in the same folder")
         shard_path = str(pathlib.PurePath(path).with_name(shard))
         if weights_file(shard_path) is None:
-            raise InputError(f"{path}: there is no {shard}")
+            raise InputError(f"{path}: has no {shard}")
         found |= tensors(shard_path)
     for name, shard in shards.items():
         if name not in found:

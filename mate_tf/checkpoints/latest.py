@@ -1,7 +1,7 @@
-"""Finds the last checkpoint of a training, also if the file that names it is lost or damaged.
+"""Finds the last checkpoint of a training run, also if the file that names it is lost or damaged.
 
 TensorFlow writes the name into the file `checkpoint`. Without this file it would begin at step 0,
-beside good checkpoints, and later delete them.
+next to good checkpoints, and later delete them.
 """
 
 import os
@@ -19,16 +19,16 @@ _NAMED = re.compile(r'^model_checkpoint_path: "((?:[^"\\]|\\.)*)"$', re.MULTILIN
 
 
 def latest(folder: str) -> str | None:
-    """Returns the prefix of the last checkpoint in a folder; None without one.
+    """Returns the prefix of the last checkpoint in a folder, or None if there is none.
 
-    If the file `checkpoint` does not name one that is there, it is the one with the largest step,
+    If the file `checkpoint` does not name an existing one, it is the one with the largest step,
     and a warning says so.
     """
     named, stored = _named(folder), _stored(folder)
     if named or not stored:
         return named
     logging.warning(
-        "%s names no checkpoint that is there; using %s, the last one in the folder",
+        "%s names a checkpoint that does not exist; using %s, the last one in the folder",
         os.path.join(folder, "checkpoint"),
         os.path.basename(stored[-1]),
     )
@@ -41,7 +41,7 @@ def repair(folder: str) -> None:
     Damaged ones are left behind, with a warning for each. Nothing is written if all is well.
 
     Args:
-        folder: folder of a training, which is to be resumed.
+        folder: folder of a training run, which is to be resumed.
 
     Raises:
         InputError: if there are checkpoints, but none can be read; if TensorFlow would take the

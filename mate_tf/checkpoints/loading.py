@@ -11,7 +11,7 @@ from mate_tf.checkpoints.stored import StoredTensor
 from mate_tf.data import features
 from mate_tf.errors import InputError
 
-# State of a training in a checkpoint besides the model: optimizer slots and counters.
+# State of a training run in a checkpoint besides the model: optimizer slots and counters.
 _TRAINING_STATE = re.compile(
     r"(/adam_[mv]|/accum)$|^(global_step|(save_)?counter)$|^optimizer/|OPTIMIZER_SLOT"
 )
@@ -65,7 +65,7 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
     * weights of Hugging Face's TAPAS and BERT: a file (.safetensors, .bin, .index.json of shards)
       or its folder;
     * object-based checkpoints (tf.train.Checkpoint) of the same model, of an object that contains
-      it (a training), or of a part of it (its encoder);
+      it (one of a training run), or of a part of it (its encoder);
     * such checkpoints of tf-models' BertEncoder and BertEncoderV2, alone or within a model.
 
     Variables that the checkpoint lacks keep their values. BERT has one table of two token types, a
@@ -119,7 +119,7 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
     if mismatched and not (skip_mismatched and loaded):
         known = {id(variable): name for name, variable in by_reference.items()}
         known = {name: known.get(id(found[name]), "") for name in mismatched}
-        # The table of words tells best which width is meant.
+        # The table of words shows best which width is meant.
         name = min(mismatched, key=lambda each: (not known[each].endswith(_WORDS), each))
         cause = _cause(known[name], tensors[name].shape, found[name].shape)
         raise InputError(

@@ -4,7 +4,7 @@ Presets that were trained with frozen word embeddings have the same table of the
 than half of a small model. The header of such a file names the other preset, whose folder is next
 to that of the file or one level above, and the tensors that are there.
 
-Imports no TensorFlow.
+Does not import TensorFlow.
 """
 
 import json

@@ -58,7 +58,7 @@ def read(path: str) -> dict[str, StoredTensor]:
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
         except Exception as error:  # a broken pickle can raise any exception
-            raise InputError(f"{path}: cannot be read as weights of torch ({error})") from error
+            raise InputError(f"{path}: cannot be read as PyTorch weights ({error})") from error
     tensors = {str(name): part for name, part in content.items() if isinstance(part, _Tensor)}
     return {name: _stored(path, name, part, sizes) for name, part in tensors.items()}
 
@@ -73,15 +73,15 @@ def _is_zip(file) -> bool:
 def _unpickled(archive: zipfile.ZipFile) -> dict:
     pickles = [name for name in archive.namelist() if name.split("/")[1:] == ["data.pkl"]]
     if len(pickles) != 1:
-        raise InputError("the archive holds no weights of torch (no data.pkl)")
+        raise InputError("the archive has no PyTorch weights (no data.pkl)")
     root = pickles[0].removesuffix("data.pkl")
     if root + "byteorder" in archive.namelist() and archive.read(root + "byteorder") != b"little":
-        raise InputError("the weights are not in little endian order")
+        raise InputError("the weights are not little-endian")
     pickled = archive.read(pickles[0])
     _check_sizes(pickled)
     content = _TensorUnpickler(io.BytesIO(pickled), root).load()
     if not isinstance(content, dict) or not any(isinstance(v, _Tensor) for v in content.values()):
-        raise InputError("holds no dict of tensors, such as model.state_dict()")
+        raise InputError("does not hold a dict of tensors such as model.state_dict()")
     return content
 
 
@@ -92,7 +92,7 @@ def _check_sizes(pickled: bytes) -> None:
     """
     for opcode, argument, _ in pickletools.genops(pickled):
         if "PUT" in opcode.name and argument > len(pickled):
-            raise InputError(f"its pickle numbers an object {argument}")
+            raise InputError(f"its pickle has the memo index {argument}, beyond its size")
 
 
 class _TensorUnpickler(pickle.Unpickler):

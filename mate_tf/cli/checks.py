@@ -1,4 +1,4 @@
-"""Task and folders of a command, and checks of its flags: all that needs no TensorFlow.
+"""Task and folders of a command, and checks of its flags: what does not need TensorFlow.
 
 So a wrong path is reported at once.
 """
@@ -61,7 +61,7 @@ OF_PRESET = ("ask", "demo", "serve", "mcp")
 flag names one."""
 
 OF_PRETRAINED = ("predict", "predict_and_evaluate", "export", "analyze", *OF_PRESET)
-"""Modes that --init_checkpoint is enough for, without a training."""
+"""Modes for which --init_checkpoint is enough, without a training run."""
 
 
 _PAGES = ("demo", "serve")
@@ -263,9 +263,9 @@ def given_table(flags) -> Table:
         InputError: see `tables.given.read_table`.
     """
     from mate_tf.tables.given import read_table
-    from mate_tf.tables.text_table import Asked
+    from mate_tf.tables.text_table import FileOptions
 
-    asked = Asked(flags.delimiter, flags.header_row, flags.encoding)
+    asked = FileOptions(flags.delimiter, flags.header_row, flags.encoding)
     return read_table(flags.table, limits(flags), asked, flags.sheet, flags.query)
 
 
@@ -273,7 +273,7 @@ def _check_model_dir(model_dir: str) -> None:
     """Raises InputError if a folder has checkpoints of TensorFlow 1 only."""
     files = sorted(glob.glob(os.path.join(glob.escape(model_dir), "*.index")))
     trained = os.path.exists(os.path.join(model_dir, source.Kind.TRAINED.value))
-    # Newer checkpoints store the graph of their objects beside the variables.
+    # Newer checkpoints store the graph of their objects next to the variables.
     if not files or trained or any(_OBJECT_GRAPH in pathlib.Path(f).read_bytes() for f in files):
         return
     raise InputError(
@@ -297,14 +297,16 @@ def _check_whole_tables(flags) -> None:
     if flags.mode not in OF_WHOLE_TABLES:
         raise InputError(f"--whole_tables is for --mode={', '.join(OF_WHOLE_TABLES)}")
     if is_pointr(flags):
-        raise InputError("--whole_tables: POINTR reads cells, and has no answers over whole tables")
+        raise InputError(
+            "--whole_tables: POINTR reads single cells and does not answer over whole tables"
+        )
 
 
 def _check_perturb(flags) -> None:
     if not set(flags.perturb) <= set(PERTURBED) or len(set(flags.perturb)) < len(flags.perturb):
         raise InputError(
-            f"--perturb={','.join(flags.perturb)}: expected {' or '.join(PERTURBED)}, or both with "
-            "a comma"
+            f"--perturb={','.join(flags.perturb)}: expected {' or '.join(PERTURBED)}, or both, "
+            "separated by a comma"
         )
     if is_pointr(flags):
         raise InputError("--perturb: POINTR has two models; give the task of a stage")
@@ -339,7 +341,7 @@ def _check_checkpoint(flags) -> None:
         flags.init_checkpoint = hub.fetch(path)
         _report_model(hub.pinned(path, flags.init_checkpoint))
     else:
-        raise InputError(f"{path}: there is no such checkpoint or folder")
+        raise InputError(f"{path}: no such checkpoint or folder")
     check_initial(flags.init_checkpoint, "--init_checkpoint=")
 
 

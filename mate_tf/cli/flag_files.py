@@ -33,8 +33,8 @@ def _expanded(arguments: Iterator[str], within: tuple[str, ...]) -> Iterator[str
         if not given:
             path = next(arguments, "")
             if not path:
-                raise InputError("--flagfile needs the name of a file")
-        if path.strip():  # an empty name stands for nothing
+                raise InputError("--flagfile needs a file name")
+        if path.strip():  # an empty name has no effect
             yield from _read(os.path.expanduser(path.strip()), within)
 
 

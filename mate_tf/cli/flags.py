@@ -21,7 +21,7 @@ MODES = {
     "ask": "answer --question about --table with an exported model or --init_checkpoint",
     "demo": "a web page on --port for questions to an exported model or --init_checkpoint",
     "serve": "answers over HTTP on --port: JSON, files, batches, metrics",
-    "mcp": "a tool of agents, by the Model Context Protocol over standard input and output",
+    "mcp": "a tool for agents: the Model Context Protocol over standard input and output",
 }
 
 FLAGS = flags.FLAGS
@@ -29,13 +29,13 @@ FLAGS = flags.FLAGS
 LENGTHS = [str(2**power) for power in range(7, 15)]
 
 _TEXTS = {
-    "task": "Task, for example SQA; the configuration file's by default.",
+    "task": "Task, for example SQA; by default that of the configuration file.",
     "config_file": "YAML experiment, for example configs/quickstart.yaml.",
     "input_dir": "Folder with the data set's official files.",
     "output_dir": "Folder for interactions and examples; out/<configuration or task>.",
     "model_dir": "Folder for checkpoints, summaries, predictions; <output_dir>/model.",
     "export_dir": "Folder of the SavedModel; <model_dir>/export.",
-    "bert_vocab_file": "WordPiece vocabulary, one piece a line.",
+    "bert_vocab_file": "WordPiece vocabulary, one piece per line.",
     "bert_config_file": "bert_config.json with the encoder's sizes.",
     "init_checkpoint": (
         "BERT, TAPAS, mate-tf or Hugging Face checkpoint or folder, a preset (mini), or a name on "
@@ -43,15 +43,15 @@ _TEXTS = {
         "serve, mcp, predict, export and analyze use it as it is."
     ),
     "attention": "Attention variant, for example mate_efficient.",
-    "delimiter": "What separates the cells of --table; by default found out.",
-    "encoding": "Encoding of --table, for example cp1252; by default found out.",
+    "delimiter": "Delimiter of the cells of --table; detected by default.",
+    "encoding": "Encoding of --table, for example cp1252; detected by default.",
     "sheet": "Sheet of a workbook; by default the first visible one with a table.",
     "query": "SQL for a --table that is a database.",
     "tpu_name": "Name of the TPU; by default the TPU of this machine.",
     "tpu_zone": "Zone of the TPU; by default this machine's.",
     "gcp_project": "Project of the TPU; by default this machine's.",
     "table": "Table to ask about: a file, or the URL of a database.",
-    "folder": "mcp: folder below which agents may read tables; by default the current one.",
+    "folder": "mcp: folder in which agents may read tables; by default the current one.",
     "passages": "Texts about cells of --table: a folder of CELL.txt, JSON lines of cell and text, "
     "or HybridQA's .json, with a --table of its format.",
 }
@@ -66,7 +66,7 @@ _SWITCHES = {
         "If a table is too long, first drop the columns that match the question least."
     ),
     "prune_rows": "If a table is too long, first drop the rows that match the question least.",
-    "fill_cells": "Where cells are shortened, use all tokens: the longest cells first.",
+    "fill_cells": "Use all tokens when cells must be shortened: shorten the longest cells first.",
     "use_document_title": "Append the table's title to the question.",
     "expand_entity_descriptions": "Append sentences about the entities that cells link to.",
     "use_entity_title": "Put the entity's name before its sentences.",
@@ -94,11 +94,11 @@ _COUNTS = {
     "iterations_per_loop": (1000, "tpu_estimator: steps on the TPU at a time."),
     "num_processes": (2, "Processes that convert examples."),
     "max_upload_mb": (128, "demo and serve: largest upload, in MiB."),
-    "workers": (1, "serve: number of processes, each with a model of its own."),
-    "max_batch": (16, "serve: questions that are answered together."),
+    "workers": (1, "serve: number of processes, each with its own copy of the model."),
+    "max_batch": (16, "serve: largest number of questions in a batch."),
     "max_waiting": (64, "serve: questions that may wait; others are told to try again."),
     "timeout": (30, "serve and mcp: seconds for an answer."),
-    "max_tables": (100, "serve: posted tables that are kept."),
+    "max_tables": (100, "serve: number of posted tables to keep."),
     "max_tables_mb": (256, "serve: memory of these tables, in MiB."),
     "threads": (None, "profile: number of threads; by default one per CPU."),
     "repeats": (9, "profile: number of runs; results are their medians."),
@@ -108,15 +108,15 @@ _COUNTS = {
 _LIMITS = {
     "max_table_mb": "Largest file of --table, in MiB.",
     "max_table_cells": (
-        "Cells of --table, with the header's; rows beyond are not read, which a note says."
+        "Most cells of --table, header included; a note says which rows are not read."
     ),
     "max_table_characters": (
-        "Characters in all cells of --table; rows beyond are not read, which a note says."
+        "Most characters in all cells of --table; a note says which rows are not read."
     ),
-    "max_table_columns": "Columns of --table.",
-    "max_cell_characters": "Characters in a cell of --table.",
-    "max_unpacked_mb": "Unpacked size of an .xlsx file, in MiB.",
-    "max_zip_ratio": "Unpacked size of an .xlsx file by the size of the file.",
+    "max_table_columns": "Most columns of --table.",
+    "max_cell_characters": "Most characters in a cell of --table.",
+    "max_unpacked_mb": "Largest unpacked size of an .xlsx file, in MiB.",
+    "max_zip_ratio": "Largest ratio of an .xlsx file's unpacked size to its size.",
 }
 """Limits of --table, with the defaults of `Limits`."""
 
@@ -132,7 +132,7 @@ for _name, _help in _LIMITS.items():
 flags.DEFINE_integer(
     "header_row",
     None,
-    "Line (or row of a sheet) of --table with the names of the columns, from 1; 0: none has.",
+    "Line (or row of a sheet) of --table with the column names, from 1; 0 if there is none.",
     lower_bound=0,
 )
 flags.DEFINE_enum("mode", "run", list(MODES), "Mode, see above.")
@@ -160,8 +160,8 @@ flags.DEFINE_enum(
     None,
     ["auto", "float32", "bfloat16", "float16", "int8"],
     "Precision of the layers; variables, heads and losses stay float32. auto is bfloat16 where the "
-    "device has products in it. int8 is for ask, demo, serve and mcp with --init_checkpoint, on a "
-    "CPU.",
+    "device has bfloat16 matmuls. int8 is for ask, demo, serve and mcp with --init_checkpoint, "
+    "on a CPU.",
 )
 flags.DEFINE_alias("precision", "mixed_precision")
 flags.DEFINE_boolean("use_tpu", False, "Train on a TPU.")
@@ -198,25 +198,25 @@ flags.DEFINE_integer(
 flags.DEFINE_string(
     "host",
     "127.0.0.1",
-    "Address that --mode=demo or --mode=serve serves; with one that other machines reach, visitors "
-    "need the token that is printed.",
+    "Address that --mode=demo or --mode=serve listens on; if other machines can reach it, visitors "
+    "need the printed token.",
 )
 flags.DEFINE_list(
     "allowed_hosts",
     [],
-    "demo and serve: names by which they may be asked, besides --host and this machine's name.",
+    "demo and serve: host names they answer to, besides --host and this machine's name.",
 )
 flags.DEFINE_string(
     "root_path",
     "",
-    "demo: path below which a proxy has the page, such as /tables, or its whole address, such as "
+    "demo: path under which a proxy serves the page, such as /tables, or its full address, such as "
     "https://example.org/tables.",
 )
 flags.DEFINE_list(
     "perturb",
     [],
-    "predict_and_evaluate: rows, columns, or both with a comma: ask again about tables with their "
-    "rows or columns shuffled, and report the share of answers that change.",
+    "predict_and_evaluate: rows, columns, or both, comma-separated: ask again about tables with "
+    "their rows or columns shuffled, and report the share of answers that change.",
 )
 flags.DEFINE_list("lengths", LENGTHS, "profile: tokens.")
 flags.DEFINE_list(

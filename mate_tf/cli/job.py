@@ -252,14 +252,14 @@ def _check_mode(task: str, flags) -> None:
     mode = flags.mode
     if mode in MODES_WITH_ANSWERS and not tasks.get(task).capabilities.answers_questions:
         raise InputError(
-            f"task {task} answers no questions: it has no --mode={mode}; fine-tune another task "
-            "with --init_checkpoint of what it trained"
+            f"task {task} does not answer questions, so it has no --mode={mode}; fine-tune another "
+            "task from its model with --init_checkpoint"
         )
     if mode in MODES_WITH_TABLES and not tasks.get(task).capabilities.reads_tables:
-        raise InputError(f"task {task} reads no tables: it has no --mode={mode}")
+        raise InputError(f"task {task} does not read tables, so it has no --mode={mode}")
     for name in ("whole_tables", "perturb"):
         if getattr(flags, name) and not tasks.get(task).capabilities.reads_tables:
-            raise InputError(f"task {task} reads no tables: it has no --{name}")
+            raise InputError(f"task {task} does not read tables, so it has no --{name}")
 
 
 def _check_tpu(experiment, flags) -> None:
@@ -267,7 +267,7 @@ def _check_tpu(experiment, flags) -> None:
     on_tpu = experiment.runtime.distribution_strategy == tpu.STRATEGY
     for name in ("tpu_name", "tpu_zone", "gcp_project"):
         if getattr(flags, name) is not None and not on_tpu and not flags.use_tpu:
-            raise InputError(f"--{name}={getattr(flags, name)}: without --use_tpu there is no TPU")
+            raise InputError(f"--{name}={getattr(flags, name)}: needs --use_tpu")
     if on_tpu and flags.mode in MODES_ON_TPU:
         tpu.address(experiment.runtime)
 

@@ -50,7 +50,7 @@ def parse(argv: list[str]):
     for number, argument in enumerate(argv[1:], start=1):
         # Python keeps bytes that are not UTF-8 as surrogates.
         if any("\ud800" <= character <= "\udfff" for character in argument):
-            raise errors.InputError(f"argument {number}: is not UTF-8 text: {argument!a}")
+            raise errors.InputError(f"argument {number}: not UTF-8 text: {argument!a}")
     given = flag_definitions.FLAGS
     for flag in given.flags_by_module_dict()[flag_definitions.__name__]:
         flag.unparse()  # an earlier call in this process, as in a notebook, had its own
@@ -94,7 +94,7 @@ def run(argv: list[str] | None = None) -> None:
 
     Args:
         argv: the program and its arguments; None for those of this process, which then ends by
-            signals. A caller with arguments of its own, such as a notebook, handles them itself.
+            signals. A caller with its own arguments, such as a notebook, handles them itself.
     """
     is_own, argv = argv is None, list(argv or sys.argv)
     if is_own:
@@ -119,7 +119,7 @@ def _run(program: str, argv: list[str]) -> None:
     try:
         _run_mode(program, argv)
     finally:
-        with contextlib.suppress(OSError):  # was said already, or does not count beside an error
+        with contextlib.suppress(OSError):  # already reported, or minor next to an error
             streams.flush()
 
 

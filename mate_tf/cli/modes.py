@@ -32,7 +32,7 @@ def _export(flags) -> None:
 def _run(flags) -> None:
     """Creates data, trains, evaluates, calibrates, exports, and asks the task's example questions.
 
-    A task that answers no questions ends after training. A task without tables ends after
+    A task that does not answer questions ends after training. A task without tables ends after
     evaluation, and so does a job with several seeds.
     """
     from mate_tf.cli import work
@@ -119,7 +119,7 @@ def _answers_by(model) -> str:
 
     config = model.as_dict()
     if "span_prediction" not in config:
-        return "answers | this model answers no questions"
+        return "answers | this model does not answer questions"
     lacking = unsupported(config, "float32")
     if lacking is not None:
         return f"answers | computed by TensorFlow: OpenVINO has no {lacking}"
@@ -182,7 +182,7 @@ def _glue(flags) -> None:
     needed = (name for name in glue.SUBMISSIONS if name != glue.DIAGNOSTICS)
     missing = [name for name in needed if f"{name}.tsv" not in files]
     if missing:
-        print(f"no submission | there is no {', '.join(f'{name}.tsv' for name in missing)}")
+        print(f"no submission | missing: {', '.join(f'{name}.tsv' for name in missing)}")
         return
     path = os.path.join(folder, "submission.zip")
     with atomic_path(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
@@ -221,7 +221,7 @@ def _job(flags):
     return Job.from_flags(flags)
 
 
-def _of_job(name: str):
+def _run_job(name: str):
     """Returns the mode that runs a function of `work`."""
 
     def run(flags) -> None:
@@ -234,11 +234,11 @@ def _of_job(name: str):
 
 MODES = {
     "run": _run,
-    "create_data": _of_job("create_data"),
-    "train": _of_job("train"),
-    "eval": _of_job("evaluate"),
-    "predict": _of_job("write_predictions"),
-    "predict_and_evaluate": _of_job("predict_and_evaluate"),
+    "create_data": _run_job("create_data"),
+    "train": _run_job("train"),
+    "eval": _run_job("evaluate"),
+    "predict": _run_job("write_predictions"),
+    "predict_and_evaluate": _run_job("predict_and_evaluate"),
     "glue": _glue,
     "export": _export,
     "analyze": _analyze,

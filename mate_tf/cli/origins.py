@@ -73,13 +73,15 @@ def check(model_dir: str, files: Iterable[str]) -> None:
     predicted = content.get(KEY)
     if predicted != scored:
         raise InputError(
-            f"{scores}: has scores of {_words(scored)}, but the predictions beside it are of "
-            f"{_words(predicted)}; {_AGAIN}"
+            f"{scores}: has the scores of {_words(scored)}, but the predictions next to it are "
+            f"from {_words(predicted)}; {_AGAIN}"
         )
     hashes = content.get("files")
     for file in files:
         if not isinstance(hashes, dict) or hashes.get(os.path.basename(file)) != _hash(file):
-            raise InputError(f"{file}: is not of {_words(scored)}, whose scores are here; {_AGAIN}")
+            raise InputError(
+                f"{file}: is not from {_words(scored)}, whose scores are here; {_AGAIN}"
+            )
 
 
 def _hash(path: str) -> str:

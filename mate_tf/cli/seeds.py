@@ -1,4 +1,4 @@
-"""--mode=run --seeds: one conversion, a training for each seed, and the spread of the metrics.
+"""--mode=run --seeds: one conversion, a training run for each seed, and the spread of the metrics.
 
 ```
 <output_dir>                  examples, for all seeds
@@ -24,7 +24,7 @@ from mate_tf.files.lock import locked
 from mate_tf.layers.framework import keras
 from mate_tf.training import experiments
 
-_NO_METRICS = ("global_step", "learning_rate")  # in what a training returns
+_NO_METRICS = ("global_step", "learning_rate")  # in what a training run returns
 
 
 def run_seeds(job: Job, seeds: list[int]) -> dict[str, statistics.Spread]:
@@ -34,7 +34,8 @@ def run_seeds(job: Job, seeds: list[int]) -> dict[str, statistics.Spread]:
     are not run again, and neither is the conversion.
 
     Returns:
-        metric -> its statistics. A task that answers no questions has the metrics of its training.
+        metric -> its statistics. A task that does not answer questions has the metrics
+            of its training.
 
     Raises:
         InputError: also if the model folder has runs of another configuration, or another process
@@ -43,7 +44,7 @@ def run_seeds(job: Job, seeds: list[int]) -> dict[str, statistics.Spread]:
     with locked(job.model_dir, "a run of several seeds"):
         path = os.path.join(job.model_dir, statistics.FILE)
         runs = _done(job, path)
-        jobs = {seed: of_seed(job, seed) for seed in seeds}
+        jobs = {seed: with_seed(job, seed) for seed in seeds}
         missing = [
             seed
             for seed in seeds
@@ -70,7 +71,7 @@ def run_seeds(job: Job, seeds: list[int]) -> dict[str, statistics.Spread]:
     return found
 
 
-def of_seed(job: Job, seed: int) -> Job:
+def with_seed(job: Job, seed: int) -> Job:
     """Returns the job with a seed, which has a model folder of its own and shares the examples."""
     experiment = job.experiment.replace()
     values = {"tf_random_seed": seed, "task": {"train_data": {"seed": seed}}}
@@ -89,7 +90,7 @@ def _run(job: Job) -> dict[str, float | Quantity]:
     """Trains and evaluates one seed, as far as it is not done yet; returns its metrics."""
     found = train(job)
     if job.task.capabilities.answers_questions:
-        return statistics.of_model(predict_and_evaluate(job))
+        return statistics.read_metrics(predict_and_evaluate(job))
     return {name: float(value) for name, value in found.items() if name not in _NO_METRICS}
 
 

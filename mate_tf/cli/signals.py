@@ -3,7 +3,7 @@
 A signal raises KeyboardInterrupt in the main thread, so that what is half-written is removed. If
 the main thread does not end in time, since it is inside TensorFlow, the process ends at once. This
 is safe: a killed run leaves nothing half-written either, see `mate_tf.files`. A service has more
-time, for the requests that run, and so has a training, for a checkpoint.
+time, for the requests that run, and so has a training run, for a checkpoint.
 """
 
 import contextlib

@@ -83,7 +83,7 @@ ANSWERS = {
     "do_train": "--mode=train",
     "do_eval": "--mode=eval (loss and metrics) or --mode=predict_and_evaluate (scores)",
     "do_predict": "--mode=predict",
-    "do_sequence_prediction": "--mode=predict of task SQA does this by itself",
+    "do_sequence_prediction": "--mode=predict of task SQA does this itself",
     "evaluated_checkpoint_step": "the last checkpoint of --model_dir is evaluated",
     "max_eval_count": "--params_override=trainer.validation_steps=BATCHES",
     "loop_predict": (
@@ -97,7 +97,7 @@ ANSWERS = {
     "predict_interactions_file": "--mode=predict_and_evaluate reads --output_dir",
     "input_file": "--task=PRETRAIN --mode=create_data --input_dir=FOLDER with interactions",
     "prediction_output_dir": "predictions are written to --model_dir",
-    "output_token_probabilities": "--mode=predict of task HYBRIDQA writes them by itself",
+    "output_token_probabilities": "--mode=predict of task HYBRIDQA writes them itself",
     "compute_weighted_denotation_accuracy": "--mode=predict_and_evaluate prints the accuracies",
     "num_train_examples": "--num_train_steps=N, examples divided by the batch size",
     "test_mode": "--num_train_steps=10 --train_batch_size=1 --test_batch_size=1",
@@ -145,7 +145,7 @@ _BOOLEAN = """
     always_continue_cells
 """
 BOOLEAN = frozenset(_BOOLEAN.split())
-"""Flags that may stand without a value, or with `no` before the name."""
+"""Flags that may come without a value, or with `no` before the name."""
 
 NAMES = frozenset({"restrict_attention_mode", *RENAMED, *KEYS, *WITHOUT_EFFECT, *ANSWERS})
 """All flags that this module reads, besides --mode and --task."""

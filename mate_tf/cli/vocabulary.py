@@ -54,8 +54,8 @@ def make(job) -> None:
     able, path = job.task.capabilities, config.conversion.bert_vocab_file
     if not path and config.init_checkpoint:
         raise InputError(
-            f"--init_checkpoint={config.init_checkpoint}: has no {VOCABULARY_FILE} beside it: give "
-            "its vocabulary as --bert_vocab_file=FILE"
+            f"--init_checkpoint={config.init_checkpoint}: has no {VOCABULARY_FILE} next to it; "
+            "give its vocabulary as --bert_vocab_file=FILE"
         )
     # A vocabulary elsewhere must exist; otherwise a misspelt path would create a file.
     if able.makes_vocabulary and path == own:

@@ -104,7 +104,7 @@ def _convert(job, convert, vocabulary_path, options) -> dict:
 
 
 def train(job) -> dict:
-    """Trains, or resumes a training, in stages with bootstrapping; prints the last metrics."""
+    """Trains, or resumes a training run, in stages with bootstrapping; prints the last metrics."""
     task = job.experiment.task
     job.require_examples(task.train_data.input_path, task.validation_data.input_path)
     return _reported("trained", job.trainer.train(job.experiment, job.model_dir))
@@ -158,7 +158,7 @@ def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
             for sequential in ((False, True) if job.task.sequential else (False,))
         }
         sets |= {
-            shuffled_name(job, split, kind): _of_shuffled(job, run, split, kind)
+            shuffled_name(job, split, kind): _predict_shuffled(job, run, split, kind)
             for kind in job.perturb
         }
         for name, made in sets.items():
@@ -185,7 +185,7 @@ def shuffled_name(job: Job, split: str, kind: str) -> str:
     return f"{split}{SEQUENCE * job.task.sequential}_{kind}_shuffled"
 
 
-def _of_shuffled(job: Job, run, split: str, kind: str) -> list[predictions.Prediction]:
+def _predict_shuffled(job: Job, run, split: str, kind: str) -> list[predictions.Prediction]:
     """Returns the predictions for shuffled tables, in the coordinates of the given ones.
 
     The examples are temporary. In a sequential task the model gets its own previous answers.
@@ -277,7 +277,7 @@ def score(job: Job, predicted) -> dict[str, dict]:
         path = interactions_path(job.output_dir, split)
         interactions = list(records.read_interactions(path))
         if not interactions:
-            raise InputError(f"{path}: there are no questions; run --mode=create_data again")
+            raise InputError(f"{path}: no questions here; run --mode=create_data again")
         files = {"model": source}
         if job.task.sequential:
             files = {"model": source + SEQUENCE, "given gold answers": source}
@@ -318,7 +318,7 @@ def _baselines(job):
 
 @alone
 def calibrate(job: Job) -> dict:
-    """Writes calibration.json beside the last checkpoint, which `Predictor` and export use.
+    """Writes calibration.json next to the last checkpoint, which `Predictor` and export use.
 
     Returns:
         the rows of `confidence.report`, which are also printed.
@@ -327,7 +327,7 @@ def calibrate(job: Job) -> dict:
         InputError: if the task has no tables, or there are no dev questions.
     """
     if not job.task.capabilities.reads_tables:
-        raise InputError(f"task {job.task.name} reads no tables: it has no --calibrate")
+        raise InputError(f"task {job.task.name} does not read tables, so it has no --calibrate")
     split = job.task.splits[1]
     path = interactions_path(job.output_dir, split)
     job.require_examples(path)

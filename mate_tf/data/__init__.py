@@ -1,6 +1,6 @@
 """Data of tasks: readers of official files, conversion to examples, and reading of batches.
 
-Names are imported on first use, since interactions need no TensorFlow.
+Names are imported on first use, since interactions do not need TensorFlow.
 """
 
 from mate_tf.lazy import on_first_use

@@ -45,7 +45,7 @@ RUNNERS = {
 }
 """Names of the runners in Beam."""
 
-_WORKING = ".beam"  # folder for unfinished files, beside the examples
+_WORKING = ".beam"  # folder for unfinished files, next to the examples
 _REPORT = "report"
 _BUCKETS = 64  # groups of examples; a worker shuffles one group in memory
 
@@ -108,7 +108,7 @@ def create_data(
 def _pipeline(runner: str, options: Sequence[str]) -> beam.Pipeline:
     """Makes a pipeline; raises InputError for unknown runners and wrong options."""
     if runner not in RUNNERS:
-        raise InputError(f"runner {runner!r} is none of {', '.join(RUNNERS)}")
+        raise InputError(f"runner {runner!r} is not one of {', '.join(RUNNERS)}")
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):

@@ -239,7 +239,7 @@ def _check_answer(question: Question, table: Table) -> None:
     known = interaction_pb2.Answer.AggregationFunction.keys()
     if question.aggregation is not None and question.aggregation not in known:
         raise InputError(
-            f"{where}: aggregation {question.aggregation!r} is none of {', '.join(known)}"
+            f"{where}: aggregation {question.aggregation!r} is not one of {', '.join(known)}"
         )
 
 

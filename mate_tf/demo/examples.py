@@ -54,7 +54,7 @@ class Example:
     answer: str
 
 
-def of_task(task: str) -> list[Example]:
+def for_task(task: str) -> list[Example]:
     """Returns examples for a model that was trained on a task.
 
     A model of the task SYNTHETIC knows the words of generated tables only. Any other gets the

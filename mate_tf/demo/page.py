@@ -43,7 +43,9 @@ SESSIONS, WAITING = 100, 100
 """Visitors whose tables are kept, and questions that wait for their turn."""
 
 _AS_IT_IS = "as it is"
-_NO_MODEL = "To see attention and speed, start the page with --model_dir, the folder of a training."
+_NO_MODEL = (
+    "To see attention and speed, start the page with --model_dir, the folder of a trained model."
+)
 _UNEXPECTED = "Internal error; the server's terminal has the details."
 
 
@@ -72,7 +74,7 @@ def serve(
 
     Raises:
         InputError: if `root_path` is neither a path nor an address.
-        OSError: if the port is in use, or the address is none of this machine.
+        OSError: if the port is in use, or the address is not one of this machine's.
     """
     root = below.check(root_path)
     token = "" if guard.is_local(host) else secrets.token_urlsafe(32)
@@ -156,7 +158,7 @@ def page(demo: session.Demo, limits: Limits | None = None) -> gr.Blocks:
 
 def _inputs(demo) -> dict:
     """Adds the inputs for table and question. Returns name -> component."""
-    shown = examples.of_task(demo.task)
+    shown = examples.for_task(demo.task)
     inputs = {"examples": shown}
     with gr.Tabs():
         with gr.Tab("Paste"):
@@ -343,7 +345,7 @@ class _Caught:
     """Context that catches exceptions and keeps a message for the user.
 
     Attributes:
-        message: the message; "" without an exception.
+        message: the message; "" if there is no exception.
     """
 
     message = ""

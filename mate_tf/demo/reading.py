@@ -9,7 +9,7 @@ from mate_tf.errors import InputError
 from mate_tf.tables.given import read_table
 from mate_tf.tables.limits import Limits
 from mate_tf.tables.table import Table
-from mate_tf.tables.text_table import Asked
+from mate_tf.tables.text_table import FileOptions
 
 PASTED = "pasted table"
 
@@ -27,7 +27,7 @@ def uploaded(path: str | os.PathLike, limits: Limits | None = None) -> Table:
     """
     path = pathlib.Path(path)
     try:
-        return _read(path, path.name, limits, Asked(databases=False))
+        return _read(path, path.name, limits, FileOptions(databases=False))
     finally:
         path.unlink(missing_ok=True)
 
@@ -49,10 +49,10 @@ def pasted(text: str, limits: Limits | None = None) -> Table:
         path = pathlib.Path(folder, PASTED + ending)
         # Lone surrogates are written as invalid UTF-8, and the reader raises for them.
         path.write_bytes(text.encode("utf-8", "surrogatepass"))
-        return _read(path, PASTED, limits, Asked(encoding="utf-8", databases=False))
+        return _read(path, PASTED, limits, FileOptions(encoding="utf-8", databases=False))
 
 
-def _read(path: pathlib.Path, name: str, limits: Limits | None, asked: Asked) -> Table:
+def _read(path: pathlib.Path, name: str, limits: Limits | None, asked: FileOptions) -> Table:
     try:
         return read_table(path, limits, asked)
     except InputError as error:

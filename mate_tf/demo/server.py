@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import uvicorn
 from starlette.types import ASGIApp
 
-from mate_tf.service.connections import CONNECTIONS, Timed
+from mate_tf.service.connections import CONNECTIONS, TimedProtocol
 
 _END = 0.4  # seconds for the server to end; `cli.signals` leaves a second for everything
 
@@ -30,7 +30,7 @@ def running(
     """
     config = uvicorn.Config(
         app,
-        http=Timed,
+        http=TimedProtocol,
         ws="none",
         log_level="critical",  # no traces of connections that end with the page
         access_log=False,

@@ -10,7 +10,8 @@ from mate_tf.analysis.attention import flow as attention_flow
 from mate_tf.checkpoints.latest import latest
 from mate_tf.demo import speed
 from mate_tf.errors import InputError
-from mate_tf.serving.predictor import Answer, Predictor
+from mate_tf.serving.answer import Answer
+from mate_tf.serving.predictor import Predictor
 from mate_tf.serving.read_part import ReadPart
 from mate_tf.tables import html
 from mate_tf.tables.table import Table
@@ -263,11 +264,11 @@ class Demo:
 
     @property
     def variants(self) -> list[str]:
-        """Variants to compare: those without weights of their own, and the model's."""
+        """Variants to compare: those without their own weights, and the model's."""
         return list(dict.fromkeys([*speed.VARIANTS, *self.attention.split(", ")]))
 
 
 def has_checkpoint(model_dir: str) -> bool:
-    """Returns whether a folder has the configuration and a checkpoint of a training."""
+    """Returns whether a folder has the configuration and a checkpoint of a training run."""
     configured = os.path.exists(os.path.join(model_dir, experiments.PARAMS_FILE))
     return configured and latest(model_dir) is not None

@@ -14,7 +14,7 @@ from mate_tf.errors import InputError
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
 
 VARIANTS = ("full", "same_row_or_column", "mate_exact", "mate_efficient")
-"""Variants without weights of their own, which can use the weights of any model."""
+"""Variants without their own weights, which can use the weights of any model."""
 
 LENGTHS = (512, 1024, 2048, 4096)
 
@@ -41,7 +41,7 @@ def compare(encoder: TableEncoder, features: dict, names, length: int = 0) -> It
     Args:
         encoder: encoder with the sizes and weights to use.
         features: example without padding: name -> <int32>[1, seq].
-        names: variants without weights of their own, or the encoder's own.
+        names: variants without their own weights, or the encoder's own.
         length: length in tokens to pad the example to. A longer example stays as it is.
 
     Yields:

@@ -45,7 +45,7 @@ def fit(name: str, train: Interactions = ()) -> Predictor:
         InputError: if there is no such baseline, or `train` is not sufficient for it.
     """
     if name not in BASELINES:
-        raise InputError(f"baseline {name!r} is none of {', '.join(BASELINES)}")
+        raise InputError(f"baseline {name!r} is not one of {', '.join(BASELINES)}")
     return BASELINES[name](train) if name in LEARNED else BASELINES[name]
 
 

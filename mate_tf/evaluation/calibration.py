@@ -2,7 +2,7 @@
 
 The method is temperature scaling (Guo et al., On Calibration of Modern Neural Networks, 2017) of
 one probability per answer. With the bias it is Platt scaling, and the words that question and table
-share are a second input of it. Imports no TensorFlow.
+share are a second input of it. Does not import TensorFlow.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ from mate_tf.errors import InputError
 from mate_tf.files.json_files import read_json_object
 
 FILE = "calibration.json"
-"""File with a `Calibration`, beside the weights of its model."""
+"""File with a `Calibration`, next to the weights of its model."""
 
 NUM_BINS = 15
 """Bins of the calibration error, as in the paper."""

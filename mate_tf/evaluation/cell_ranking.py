@@ -43,7 +43,7 @@ def rank_expanded_cells(interactions: Iterable[Interaction]) -> dict[str, Predic
     Returns:
         predictions by question id, with ranked cells.
     """
-    shown = expansion.Shown(ConversionConfig(expand_entity_descriptions=True))
+    shown = expansion.CellTexts(ConversionConfig(expand_entity_descriptions=True))
     predicted = {}
     for interaction in interactions:
         for position, question in enumerate(interaction.questions):

@@ -10,7 +10,7 @@ google-research/tapas, compare with its number or cells. They differ:
 - The reference compares texts letter by letter and numbers as float32. The official evaluator
   ignores accents, citations and the like, compares numbers to 1e-6, and compares dates.
 - The gold answer of the reference is one number or cells of the table. A question with any other
-  answer cannot be answered rightly.
+  answer cannot be answered correctly.
 """
 
 import math
@@ -53,8 +53,8 @@ def answer(
 def numbers_at(table: Table, cells: Iterable[tuple[int, int]]) -> list[float | None]:
     """Returns the number in each of the cells; None for cells without one or with a date."""
     values = cell_values(table)
-    found = [values[column][row] for row, column in cells]
-    return [number if isinstance(number, float) else None for number in found]
+    values_of_cells = [values[column][row] for row, column in cells]
+    return [number if isinstance(number, float) else None for number in values_of_cells]
 
 
 def target(interaction: Interaction, question: Question) -> list[wikitablequestions.Value] | None:
@@ -73,16 +73,16 @@ def target(interaction: Interaction, question: Question) -> list[wikitablequesti
 def is_right(interaction: Interaction, question: Question, prediction: Prediction) -> bool:
     """Returns True if an answer is right by the official rules."""
     gold = target(interaction, question)
-    found = wikitablequestions.values(map(str, answer(interaction, prediction)))
-    return gold is not None and wikitablequestions.is_right(gold, found)
+    predicted = wikitablequestions.values(map(str, answer(interaction, prediction)))
+    return gold is not None and wikitablequestions.is_right(gold, predicted)
 
 
 def is_right_for_reference(
     interaction: Interaction, question: Question, prediction: Prediction
 ) -> bool:
     """Returns True if an answer is right by the rules of google-research/tapas."""
-    found = normal_form(answer(interaction, prediction, as_reference=True))
-    return found == gold_normal_form(interaction, question)
+    predicted = normal_form(answer(interaction, prediction, as_reference=True))
+    return predicted == gold_normal_form(interaction, question)
 
 
 def gold_normal_form(interaction: Interaction, question: Question) -> list[str] | None:

@@ -18,16 +18,16 @@ _END_IN_LOWER_CASE = re.compile(r"(?:(?<=\w\w[.!?])|(?<=\s[.!?]))\s+")
 def sentences(text: str) -> list[str]:
     """Returns the sentences of a text: its lines, or for a text of one line, what is found in it.
 
-    A text without upper case, as uncased models write it, is split behind each point, exclamation
+    A text without upper case, as uncased models write it, is split after each point, exclamation
     and question mark that no single letter precedes.
     """
     if "\n" in text:
-        found = text.split("\n")
+        parts = text.split("\n")
     elif text == text.lower():
-        found = _END_IN_LOWER_CASE.split(text)
+        parts = _END_IN_LOWER_CASE.split(text)
     else:
-        found = split_sentences(text)
-    return [each.strip() for each in found if each.strip()]
+        parts = split_sentences(text)
+    return [each.strip() for each in parts if each.strip()]
 
 
 def lead(number: int, interactions: Interactions) -> dict[str, Prediction]:
@@ -42,13 +42,13 @@ def random_sentence(interactions: Interactions) -> dict[str, Prediction]:
 
 def _predicted(interactions, choose: Callable) -> dict[str, Prediction]:
     """Predicts the lines that `choose` takes of (sentences, source of random numbers)."""
-    found = {}
+    predicted = {}
     for interaction in interactions:
         for question in interaction.questions:
             there = sentences(question.original_text) or [""]
             chosen = choose(there, random.Random(question.id))
-            found[question.id] = Prediction(question.id, (), texts=("\n".join(chosen),))
-    return found
+            predicted[question.id] = Prediction(question.id, (), texts=("\n".join(chosen),))
+    return predicted
 
 
 BASELINES = {

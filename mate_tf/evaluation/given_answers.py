@@ -19,7 +19,7 @@ ALL, FROM, TO = "all", "95 % from", "95 % to"
 
 
 def kind(question: Question) -> str | None:
-    """Returns how the gold answer was given; None without a gold answer.
+    """Returns how the gold answer was given; None if there is no gold answer.
 
     This is CELLS, TEXT, NUMBER or CLASS, or one of them with an operation, such as "cells, SUM". If
     it was not recorded (`data.interactions.given`), it follows from the answer's fields.
@@ -31,8 +31,8 @@ def kind(question: Question) -> str | None:
         CELLS: bool(gold.answer_coordinates),
         TEXT: bool(gold.answer_texts),
     }
-    found = [name for name, is_set in fields.items() if is_set]
-    return given(question) or found[0] if found else None
+    names = [name for name, is_set in fields.items() if is_set]
+    return given(question) or names[0] if names else None
 
 
 def is_right(interaction: Interaction, question: Question, prediction: Prediction) -> bool:
@@ -63,11 +63,11 @@ def scores(
         if kind(item.question) is not None
     ]
     low, high = metrics.confidence_interval(sum(item.right for item in graded), len(graded))
-    found = {ALL: (metrics.accuracy(graded), len(graded)), FROM: low, TO: high}
-    found |= metrics.breakdown(graded, lambda item: kind(item.question))
+    shares = {ALL: (metrics.accuracy(graded), len(graded)), FROM: low, TO: high}
+    shares |= metrics.breakdown(graded, lambda item: kind(item.question))
     of_class = [item for item in graded if kind(item.question) == CLASS]
     by_class = metrics.breakdown(of_class, lambda item: item.question.answer.class_index)
-    return found | {f"{CLASS} {classes[i]}": by_class[i] for i in by_class if i < len(classes)}
+    return shares | {f"{CLASS} {classes[i]}": by_class[i] for i in by_class if i < len(classes)}
 
 
 def warnings(interactions: metrics.Interactions, predicted: metrics.Predicted) -> list[str]:
@@ -75,17 +75,17 @@ def warnings(interactions: metrics.Interactions, predicted: metrics.Predicted) -
     questions = [question for interaction in interactions for question in interaction.questions]
     without = sum(kind(question) is None for question in questions)
     empty = sum(_is_empty(predicted.get(question.id)) for question in questions)
-    found = []
+    notes = []
     if 2 * without > len(questions):
-        found.append(
+        notes.append(
             f"{without} of {len(questions)} questions have no gold answer; accuracies are those of"
             f" the other {len(questions) - without}"
         )
     if 2 * empty > len(questions):
-        found.append(
+        notes.append(
             f"{empty} of {len(questions)} predicted answers are empty: no cell is selected"
         )
-    return found
+    return notes
 
 
 def commonest_answer(
@@ -108,7 +108,10 @@ def commonest_answer(
     if not counts:
         raise InputError("commonest answer: no training question has an answer")
     # Of equally common answers the smallest one, so that the order of the data does not matter.
-    best = {name: min(found, key=lambda key: (-found[key], key)) for name, found in counts.items()}
+    best = {
+        name: min(count_of, key=lambda key: (-count_of[key], key))
+        for name, count_of in counts.items()
+    }
 
     def predictor(interactions):
         asked = (question for interaction in interactions for question in interaction.questions)

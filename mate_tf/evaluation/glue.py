@@ -104,7 +104,7 @@ def write_submission(
 def read_scores(folder: str | os.PathLike) -> dict[Score, tuple[float, pathlib.Path]]:
     """Reads the scores of trained models, from metrics.json in all folders below `folder`.
 
-    Of a training with several seeds it reads the medians in seeds.json.
+    For a training run with several seeds it reads the medians in seeds.json.
 
     Returns:
         score -> its value from 0 to 1, and the model's folder.

@@ -36,7 +36,7 @@ class Quantity(TypedDict):
 
 
 @dataclasses.dataclass(frozen=True)
-class Graded:
+class GradedQuestion:
     """A question with the result of grading its prediction.
 
     Attributes:
@@ -71,10 +71,10 @@ def has_right_cells(interaction: Interaction, question: Question, prediction: Pr
 
 def grade(
     interactions: Interactions, predicted: Predicted, is_right: Judge = has_right_cells
-) -> list[Graded]:
+) -> list[GradedQuestion]:
     """Grades every question of the interactions."""
     return [
-        Graded(
+        GradedQuestion(
             interaction,
             question,
             position,
@@ -87,8 +87,8 @@ def grade(
     ]
 
 
-def accuracy(graded: Iterable[Graded]) -> float:
-    """Computes the share of questions answered rightly; 0 without questions."""
+def accuracy(graded: Iterable[GradedQuestion]) -> float:
+    """Computes the share of questions answered correctly; 0 if there are no questions."""
     return _mean(item.right for item in graded)
 
 
@@ -98,7 +98,7 @@ def sqa_metrics(
     """Computes the metrics of the SQA paper (Iyyer et al., 2017).
 
     Returns:
-        ALL: share of questions answered rightly.
+        ALL: share of questions answered correctly.
         SEQ: share of sequences with all questions right.
         POS1, POS2, POS3: ALL of the first, second and third questions.
         questions, unanswered: numbers of all questions and of questions without a prediction.
@@ -189,7 +189,7 @@ def confidence_interval(right: int, total: int) -> tuple[float, float]:
 
 
 def breakdown(
-    graded: Iterable[Graded], group_of: Callable[[Graded], Hashable]
+    graded: Iterable[GradedQuestion], group_of: Callable[[GradedQuestion], Hashable]
 ) -> dict[Hashable, tuple[float, int]]:
     """Computes accuracy and number of questions of each group, with the groups sorted."""
     groups = collections.defaultdict(list)
@@ -198,7 +198,7 @@ def breakdown(
     return {key: (accuracy(groups[key]), len(groups[key])) for key in sorted(groups)}
 
 
-def table_size(item: Graded) -> int:
+def table_size(item: GradedQuestion) -> int:
     """Returns the smallest of SIZES that is at least the number of rows; else that number."""
     rows = len(item.interaction.table.rows)
     return next((size for size in SIZES if rows <= size), rows)
@@ -250,6 +250,6 @@ def _shown(value):
 
 
 def _mean(values):
-    """Returns the mean; 0 without values."""
+    """Returns the mean; 0 if there are no values."""
     values = list(values)
     return sum(values) / len(values) if values else 0.0

@@ -182,5 +182,5 @@ def _answer(prediction: Prediction | None):
 
 
 def _share(values: Sequence[bool]) -> float:
-    """Returns the share of true values; 0 without values."""
+    """Returns the share of true values; 0 if there are no values."""
     return sum(values) / len(values) if values else 0.0

@@ -53,14 +53,14 @@ def evaluate(
     if not pairs:
         return {"questions without gold text": sum(len(each.questions) for each in interactions)}
     columns = zip(*(_scores(*pair) for pair in pairs), strict=True)
-    found = {}
+    scores = {}
     for name, values in zip(METRICS, columns, strict=True):
         interval = confidence_intervals.mean_interval(values)
-        found[name] = interval.mean
-        found[f"{name}, 95 %"] = f"{100 * interval.low:.1f} to {100 * interval.high:.1f} %"
+        scores[name] = interval.mean
+        scores[f"{name}, 95 %"] = f"{100 * interval.low:.1f} to {100 * interval.high:.1f} %"
     lengths = [len(written.split()) for _, written in pairs]
     return {
-        **found,
+        **scores,
         "length": metrics.Quantity(value=statistics.mean(lengths), unit="words"),
         "questions": len(pairs),
         "unanswered": sum(not written for _, written in pairs),
@@ -78,11 +78,11 @@ def differences(
     """
     first = [_scores(*pair) for pair in _pairs(interactions, predicted)]
     second = [_scores(*pair) for pair in _pairs(interactions, other)]
-    found = {}
+    differences = {}
     for index, name in enumerate(METRICS):
         ours, others = ([each[index] for each in side] for side in (first, second))
-        found[name] = str(confidence_intervals.paired_difference(ours, others))
-    return found
+        differences[name] = str(confidence_intervals.paired_difference(ours, others))
+    return differences
 
 
 def _pairs(interactions, predicted) -> Iterator[tuple[str, str]]:
@@ -90,16 +90,16 @@ def _pairs(interactions, predicted) -> Iterator[tuple[str, str]]:
     for interaction in interactions:
         for question in interaction.questions:
             if question.answer.answer_texts:
-                found = predicted.get(question.id)
-                written = found.texts[0] if found and found.texts else ""
+                prediction = predicted.get(question.id)
+                written = prediction.texts[0] if prediction and prediction.texts else ""
                 yield question.answer.answer_texts[0], written
 
 
 @functools.lru_cache(_CACHED)
 def _scores(gold: str, written: str) -> tuple[float, ...]:
     """Returns the scores in the order of `METRICS`."""
-    found = _scorer().score(*("\n".join(sentences(text)) for text in (gold, written)))
-    return tuple(found[name].fmeasure for name in METRICS.values())
+    scores = _scorer().score(*("\n".join(sentences(text)) for text in (gold, written)))
+    return tuple(scores[name].fmeasure for name in METRICS.values())
 
 
 @functools.cache

@@ -64,7 +64,7 @@ def spread(
     return Spread(statistics.median(values), half_iqr, mean, low, high, tuple(values), unit)
 
 
-def of_model(results: Mapping[str, Mapping]) -> dict[str, float | Quantity]:
+def read_metrics(results: Mapping[str, Mapping]) -> dict[str, float | Quantity]:
     """Returns the metrics of the model, without numbers of questions and intervals.
 
     Args:

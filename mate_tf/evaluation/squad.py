@@ -231,5 +231,5 @@ def write_predictions(
 
 
 def _means(values: np.ndarray) -> tuple[float, float]:
-    """Returns the mean of each column of <float>[questions, 2]; 0 without questions."""
+    """Returns the mean of each column of <float>[questions, 2]; 0 if there are no questions."""
     return tuple(values.mean(axis=0).tolist()) if len(values) else (0.0, 0.0)

@@ -85,23 +85,25 @@ def mismatches(
     ]
     draw.shuffle(candidates)
     names = {id(interaction): _column_names(interaction) for interaction in interactions}
-    found = []
+    mismatches = []
     for own, index in candidates:
-        if len(found) == count:
+        if len(mismatches) == count:
             break
         others = (draw.choice(interactions) for _ in range(_TRIALS))
         other = next((each for each in others if not names[id(each)] & names[id(own)]), None)
         if other is not None:
-            found.append(Mismatch(own, index, other))
-    if not found and exchange is not None:
-        found = list(itertools.islice(_exchanges(candidates, interactions, exchange, draw), count))
-    if not found:
+            mismatches.append(Mismatch(own, index, other))
+    if not mismatches and exchange is not None:
+        mismatches = list(
+            itertools.islice(_exchanges(candidates, interactions, exchange, draw), count)
+        )
+    if not mismatches:
         lacking = "" if exchange is None else ", and no question has a word of its table"
         raise InputError(
             "no unanswerable questions can be made: all tables share column names with each other"
             + lacking
         )
-    return found
+    return mismatches
 
 
 def _exchanges(candidates, interactions, exchange, draw) -> Iterator[Mismatch]:
@@ -118,15 +120,15 @@ def _exchanges(candidates, interactions, exchange, draw) -> Iterator[Mismatch]:
 
 def _without_a_word(question, table, others, draw) -> str | None:
     """Returns a question with a word of its table exchanged; None if it has no such word."""
-    found = [
+    choices = [
         match
         for match in re.finditer(r"[^\W\d_]+", question)
         if (text := match.group().lower()) not in STOP_WORDS
         and table.issuperset(pruning.words(text))
     ]
-    if not found:
+    if not choices:
         return None
-    match = draw.choice(found)
+    match = draw.choice(choices)
     return f"{question[: match.start()]}{draw.choice(others)}{question[match.end() :]}"
 
 

@@ -31,7 +31,7 @@ def atomic_path(path: str | os.PathLike) -> Iterator[str]:
     try:
         paths.make_folder(folder or ".")
     except OSError as error:
-        raise InputError(f"{folder}: cannot be made a folder: {error}") from error
+        raise InputError(f"{folder}: cannot create the folder: {error}") from error
     # Because of the dot it matches no pattern of finished files.
     begin = os.path.join(folder, f".{name}.")
     with _new_file(begin) as temporary:
@@ -70,7 +70,7 @@ def _new_file(begin: str) -> Iterator[str]:
 
 
 def _remove_if_abandoned(path: str) -> None:
-    """Removes a temporary file, unless its lock is held, or cannot be had."""
+    """Removes a temporary file, unless its lock is held or cannot be taken."""
     with contextlib.suppress(OSError), open(path, "rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.remove(path)

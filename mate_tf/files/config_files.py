@@ -1,7 +1,7 @@
-"""Finds configuration files by name, and those that a file starts from. Imports no TensorFlow.
+"""Finds configuration files by name, and those that a file starts from. Does not import TensorFlow.
 
 A file may begin with `base: other.yaml`: its values then override those of the other file, which
-may have a base of its own. The other file stands beside it or, if there is none, has one of the
+may have its own base. The other file is next to it or, if there is none, has one of the
 names that `find_config` knows.
 """
 
@@ -75,5 +75,5 @@ def with_bases(
         if any(os.path.samefile(found, each) for _, each in chain):
             raise InputError(f"{path}: {BASE}: {base}: starts from itself")
         if len(chain) > MAX_BASES:
-            raise InputError(f"{path}: {BASE}: {base}: there are more than {MAX_BASES} bases")
+            raise InputError(f"{path}: {BASE}: {base}: more than {MAX_BASES} bases")
         path = found

@@ -15,13 +15,13 @@ from mate_tf.files.lock import has_own_lock, locked_beside
 
 
 class _Paths(NamedTuple):
-    """A folder and those that stand beside it, or in it, while it is replaced.
+    """A folder and those that are next to it, or in it, while it is replaced.
 
     Attributes:
         folder: the folder, without symbolic links.
         parent: the folder that the others below are in.
         begin: the begin of their names, which nobody else gives: what is there is removed.
-        new: the new contents, until they are complete; each replacement has a name of its own.
+        new: the new contents, until they are complete; each replacement has its own name.
         inside: `parent` is `folder`, which itself stays where it is.
     """
 
@@ -32,7 +32,7 @@ class _Paths(NamedTuple):
     inside: bool
 
     @classmethod
-    def of(cls, path: str, inside: bool) -> "_Paths":
+    def from_path(cls, path: str, inside: bool) -> "_Paths":
         folder = os.path.realpath(path)
         parent, name = (folder, "mate_tf") if inside else os.path.split(folder)
         begin = f".{name}.replacing_"
@@ -80,7 +80,7 @@ def replaced(path: str) -> Iterator[str]:
     """
     with locked_beside(path, "an export"):
         _recover(path)
-        paths = _Paths.of(path, inside=_has_to_stay(os.path.realpath(path)))
+        paths = _Paths.from_path(path, inside=_has_to_stay(os.path.realpath(path)))
         try:
             yield paths.new
             _swap(paths)
@@ -105,7 +105,7 @@ def recover(path: str) -> None:
 
 def _recover(path: str) -> None:
     """Puts a folder in order, while this process holds its lock."""
-    for paths in (_Paths.of(path, inside) for inside in (False, True)):
+    for paths in (_Paths.from_path(path, inside) for inside in (False, True)):
         if os.path.isdir(paths.aside):  # not all old contents had been moved
             _move_all(paths.aside, paths.folder)
         if os.path.isdir(paths.old):

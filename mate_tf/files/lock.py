@@ -75,7 +75,7 @@ def reading(folder: str, work: str) -> Iterator[Lock]:
 
 @contextlib.contextmanager
 def locked_beside(folder: str, work: str) -> Iterator[Lock]:
-    """Holds a lock of a folder that is replaced: the locked file is beside the folder.
+    """Holds a lock of a folder that is replaced: the locked file is next to the folder.
 
     It is in the folder if the folder is a mount point, or the one above cannot be written to.
 
@@ -180,7 +180,7 @@ def _lock(file: IO[str], folder: str, work: str, shared: bool) -> None:
         file.seek(0)
         holder = file.readline().strip() or "another process uses"
         raise InputError(
-            f"{folder}: {holder} this folder; wait for its end or give another one"
+            f"{folder}: {holder} this folder; wait until it ends, or give another one"
         ) from None
     if file.writable():
         does = "reads" if shared else "writes to"

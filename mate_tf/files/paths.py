@@ -130,7 +130,7 @@ def size(path: str | os.PathLike) -> int:
 
 
 def make_folder(path: str) -> None:
-    """Makes a folder and those that it is in; none of them needs to be new."""
+    """Creates a folder and its parents; any of them may exist already."""
     if is_remote(path):
         with _gfile() as gfile:
             gfile.makedirs(path)
@@ -194,7 +194,7 @@ def check_no_pattern(path: str | os.PathLike, name: str) -> None:
     path = os.fspath(path)
     if not is_remote(path) and set(path) & set("[]*?\\"):
         raise InputError(
-            f"{name}: TensorFlow takes [ ] * ? \\ in the name of a folder for a pattern; "
+            f"{name}: TensorFlow reads [ ] * ? \\ in a folder name as a pattern; "
             "choose another name"
         )
 

@@ -1,4 +1,4 @@
-"""Reads YAML within limits of size and time. Imports no TensorFlow."""
+"""Reads YAML within limits of size and time. Does not import TensorFlow."""
 
 import os
 from typing import Any
@@ -51,7 +51,7 @@ def parse_yaml(text: str, source: str, loader: type = yaml.SafeLoader) -> Any:
         if node is None:
             return None
         if _size(node, {}, source) > MAX_VALUES:
-            raise InputError(f"{source}: has more than {MAX_VALUES:,} values with its aliases")
+            raise InputError(f"{source}: has more than {MAX_VALUES:,} values, counting aliases")
         return reader.construct_document(node)
     except InputError:
         raise

@@ -93,4 +93,6 @@ def _check_methods(members: Iterable[zipfile.ZipInfo], allowed: tuple[int, ...])
     for member in members:
         if member.compress_type not in allowed:
             method = zipfile.compressor_names.get(member.compress_type, member.compress_type)
-            raise InputError(f"{member.filename!r} is packed by {method}, which is not read here")
+            raise InputError(
+                f"{member.filename!r} is compressed by {method}, which is not supported"
+            )

@@ -19,7 +19,7 @@ INT8 = "int8"
 AUTO = "auto"
 """The value that stands for `choose().precision`."""
 
-_AMPERE = (8, 0)  # compute capability of the first GPUs with bfloat16 products
+_AMPERE = (8, 0)  # compute capability of the first GPUs with bfloat16 matmuls
 
 
 class Choice(NamedTuple):
@@ -50,18 +50,18 @@ def policy(precision: str | None):
 def choose() -> Choice:
     """Chooses bfloat16 where processor or GPUs have matmuls in it, else float32.
 
-    float16 is never chosen: its range is small, and without such products it is slower.
+    float16 is never chosen: its range is small, and without such matmuls it is slower.
     """
     gpus = tf.config.list_physical_devices("GPU")
     if gpus:
         details = [tf.config.experimental.get_device_details(gpu) for gpu in gpus]
         if all(each.get("compute_capability", (0, 0)) >= _AMPERE for each in details):
-            return Choice("bfloat16", "the GPU has products in it")
-        return Choice("float32", "the GPU has no products in bfloat16")
+            return Choice("bfloat16", "the GPU has bfloat16 matmuls")
+        return Choice("float32", "the GPU has no bfloat16 matmuls")
     found = bfloat16()
     if found:
         return Choice("bfloat16", f"the processor has {found}")
-    return Choice("float32", "the processor has no products in bfloat16")
+    return Choice("float32", "the processor has no bfloat16 matmuls")
 
 
 def resolve(precision: str | None) -> str | None:
@@ -76,7 +76,7 @@ _BFLOAT16 = ("amx_bf16", "avx512_bf16", "bf16")
 
 
 def bfloat16() -> str:
-    """Returns the name of the instructions for products in bfloat16; "" without, or if unknown."""
+    """Returns the name of the instructions for bfloat16 matmuls; "" without, or if unknown."""
     if not CPU_INFO.exists():
         return ""
     text = CPU_INFO.read_text(encoding="utf-8")

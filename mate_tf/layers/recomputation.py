@@ -29,5 +29,5 @@ def recomputed(function, arguments, others):
         return function(*tensors), gradients
 
     count = len(arguments)
-    # Copies, as the gradient of a condition within a tf.function finds tensors of its own only.
+    # Copies, as the gradient of a condition within a tf.function finds its own tensors only.
     return run(*map(tf.identity, (*arguments, *others)))

@@ -16,7 +16,7 @@ def shared_function(key: Hashable, function: Callable) -> Callable:
     the function once too. In eager mode it is `function` itself.
 
     Args:
-        key: everything the computation depends on, beside its arguments.
+        key: everything the computation depends on, besides its arguments.
         function: takes and returns tensors, or structures of tensors. It must have no variables
             and no random state of its own.
     """

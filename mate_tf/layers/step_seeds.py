@@ -1,8 +1,8 @@
 """Seeds of the random numbers of a training step.
 
-TensorFlow's random operations keep their state in the process. So a training that is resumed in
-another process would drop other values than one that was never interrupted. Within `of_step` the
-random numbers of the layers depend only on the seed of the training and on the number of the batch.
+TensorFlow's random operations keep their state in the process. So a training run that is resumed in
+another process would drop other values than one that was never interrupted. Within `seeded_step`
+the random numbers of the layers depend only on the training's seed and the number of the batch.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ _steps: list[_Step] = []
 
 
 @contextlib.contextmanager
-def of_step(seed: int | None, number: tf.Tensor):
+def seeded_step(seed: int | None, number: tf.Tensor):
     """Makes `draw` depend on nothing but `seed`, the number of the batch and the replica.
 
     Args:
@@ -51,7 +51,7 @@ def of_step(seed: int | None, number: tf.Tensor):
 
 
 @contextlib.contextmanager
-def of_function(seed: tf.Tensor):
+def seeded_function(seed: tf.Tensor):
     """Makes `draw` depend on nothing but `seed` and the replica.
 
     For a function that is computed again for its gradients: both times it has to draw the same.
@@ -78,7 +78,7 @@ def draw() -> tf.Tensor:
 
 
 class Dropout(keras.layers.Layer):
-    """Dropout as in Keras, with random numbers that `of_step` determines.
+    """Dropout as in Keras, with random numbers that `seeded_step` determines.
 
     Args:
         rate: share of the values that are set to 0; the others are divided by 1 - rate.

@@ -132,7 +132,7 @@ class TableClassifier(ConfiguredModel):
 
         Args:
             features: as for `call`.
-            encoded: the encoder's outputs, of which sequence_output and pooled_output are read.
+            encoded: the encoder's outputs; sequence_output and pooled_output are read.
         """
         outputs = dict(encoded)
         read = {

@@ -116,7 +116,7 @@ class DecoderBlock(EncoderBlock):
         """Applies cross-attention and feed-forward network, <float>[batch, queries, hidden]."""
         x = self._attend(self.cross_attention, self.cross_attention_LayerNorm, x, memory, training)
         batch, queries, hidden = shape_list(x)
-        # [batch * queries, hidden]: TensorFlow fuses product, bias and activation for matrices only
+        # [batch * queries, hidden]: TensorFlow fuses matmul, bias and activation for matrices only
         y = self.apply_feed_forward(tf.reshape(x, [-1, hidden]), training)
         return tf.reshape(y, [batch, queries, hidden])
 
@@ -274,8 +274,8 @@ class Decoder(keras.layers.Layer):
             <float32>[tokens, vocab].
         """
         # [tokens, hidden], [vocab, hidden] -> [tokens, vocab]
-        products = tf.matmul(tf.cast(x, tf.float32), word_embeddings, transpose_b=True)
-        return products + self.output_bias
+        scores = tf.matmul(tf.cast(x, tf.float32), word_embeddings, transpose_b=True)
+        return scores + self.output_bias
 
     def checkpoint_variables(self) -> dict:
         """Returns name in checkpoints, below decoder/ -> variable."""

@@ -57,7 +57,7 @@ class TableEncoder(ConfiguredModel):
         ]
         added = [abilities.num_added_tokens(type(each), each.config) for each in self.patterns]
         if sum(map(bool, added)) > 1:
-            raise InputError("attention lists several variants that add tokens of their own")
+            raise InputError("attention lists several variants that add their own tokens")
         for pattern, part in zip(self.patterns, distinct, strict=True):
             if config.pack and not pattern.packs:
                 raise InputError(f"pack: attention {part.name!r} does not support packed examples")

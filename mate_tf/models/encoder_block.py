@@ -119,7 +119,7 @@ class EncoderBlock(keras.layers.Layer):
         def run(x, *values):
             given = dict(zip(floats, values, strict=True))
             own = [given.get(index, part) for index, part in enumerate(parts)]
-            with step_seeds.of_function(seed):
+            with step_seeds.seeded_function(seed):
                 return self._apply(x, tf.nest.pack_sequence_as(pattern, own), True)
 
         return run(x, *(parts[index] for index in floats))
@@ -127,7 +127,7 @@ class EncoderBlock(keras.layers.Layer):
     def _apply(self, x, pattern, training):
         batch, seq, hidden = shape_list(x)
         attended = self.attention(x, pattern, training=training)
-        # [batch, seq, hidden] -> [batch * seq, hidden]: TensorFlow fuses product, bias and
+        # [batch, seq, hidden] -> [batch * seq, hidden]: TensorFlow fuses matmul, bias and
         # activation for matrices only.
         x, attended = (tf.reshape(part, [-1, hidden]) for part in (x, attended))
         x = self.attention_LayerNorm(x + self.dropout(attended, training=training))
@@ -156,9 +156,9 @@ class EncoderBlock(keras.layers.Layer):
         return {
             **attention_variables("attention", self.attention, self.attention_LayerNorm),
             **{f"attention/self/{name}": variable for name, variable in own.items()},
-            **_of_dense("intermediate/dense", self.intermediate),
-            **_of_dense("output/dense", self.feed_forward),
-            **_of_norm("output/LayerNorm", self.output_LayerNorm),
+            **_dense_variables("intermediate/dense", self.intermediate),
+            **_dense_variables("output/dense", self.feed_forward),
+            **_norm_variables("output/LayerNorm", self.output_LayerNorm),
         }
 
     def get_config(self):
@@ -182,17 +182,17 @@ def attention_variables(scope: str, layer: attention.TableAttention, norm: Layer
         norm: the layer norm of its output.
     """
     return {
-        **_of_dense(f"{scope}/self/query", layer.query),
-        **_of_dense(f"{scope}/self/key", layer.key),
-        **_of_dense(f"{scope}/self/value", layer.value),
-        **_of_dense(f"{scope}/output/dense", layer.output_projection),
-        **_of_norm(f"{scope}/output/LayerNorm", norm),
+        **_dense_variables(f"{scope}/self/query", layer.query),
+        **_dense_variables(f"{scope}/self/key", layer.key),
+        **_dense_variables(f"{scope}/self/value", layer.value),
+        **_dense_variables(f"{scope}/output/dense", layer.output_projection),
+        **_norm_variables(f"{scope}/output/LayerNorm", norm),
     }
 
 
-def _of_dense(name, layer):
+def _dense_variables(name, layer):
     return {f"{name}/kernel": layer.kernel, f"{name}/bias": layer.bias}
 
 
-def _of_norm(name, layer):
+def _norm_variables(name, layer):
     return {f"{name}/gamma": layer.gamma, f"{name}/beta": layer.beta}

@@ -303,7 +303,7 @@ def _settings(folder: str) -> dict:
 
 
 def _load(folder: str, stage: str, reading: dict[str, bool] | None = None):
-    """Loads the model of a stage: an export, a preset or the folder of a training."""
+    """Loads the model of a stage: an export, a preset or the folder of a training run."""
     found = sources.find(os.path.join(folder, stage))
     if found.kind is sources.Kind.EXPORT:
         return ExportedModel(found.folder, reading)

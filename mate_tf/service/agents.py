@@ -90,7 +90,7 @@ def table_of(given: str, folder: str, limits: Limits) -> Table:
 
     Args:
         given: CSV of several lines, or the path of a file.
-        folder: the file must be below it, also behind symbolic links.
+        folder: the file must be below it, also after symbolic links are followed.
         limits: limits of the table.
 
     Raises:
@@ -108,5 +108,5 @@ def table_of(given: str, folder: str, limits: Limits) -> Table:
         is_file = False
     if not given.strip() or not is_file or not path.is_relative_to(top):
         # The same words for both, so that nothing is said about files elsewhere.
-        raise InputError(f"{given[:200]!r}: there is no such file below {top}; or give CSV text")
+        raise InputError(f"{given[:200]!r}: no such file below {top}; or give CSV text")
     return requests.without_folder(path, limits)

@@ -169,7 +169,7 @@ class Service:
             given = dict(form)
             requests.check_keys(given, requests.FORM_KEYS[kind])
             if len(form.multi_items()) > len(given):
-                raise InputError("a field of the form is there twice")
+                raise InputError("the form has a field twice")
             for name, value in given.items():
                 if isinstance(value, UploadFile) != (name == "file"):
                     kind = "a file" if name == "file" else "a text"
@@ -190,7 +190,7 @@ class Service:
             if size > LARGEST_JSON:
                 raise Refusal(
                     413,
-                    f"more than {LARGEST_JSON // MIB} MiB of JSON; send the table as a file, by "
+                    f"more than {LARGEST_JSON // MIB} MiB of JSON; send the table as a file, as "
                     "multipart/form-data",
                 )
             pieces.append(piece)
@@ -261,8 +261,8 @@ def _content_type(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-class Counted:
-    """Counts and times all requests, and sees to it that none ends with a stack trace.
+class RequestCounter:
+    """Counts and times all requests, and makes sure that none ends with a stack trace.
 
     Args:
         app: what answers the requests.
@@ -291,7 +291,7 @@ class Counted:
         except Exception:
             logging.exception("%s %s", scope["method"], scope["path"])
             if not status:
-                await error("internal error; the server's log has it", 500)(scope, receive, sent)
+                await error("internal error; see the server's log", 500)(scope, receive, sent)
         finally:
             path = scope["path"] if scope["path"] in openapi.PATHS else "other"
             self._metrics.request(path, status, time.monotonic() - begin)
@@ -335,7 +335,7 @@ def application(settings: Settings, ready: Callable[[], None] = lambda: None) ->
             for path, method in methods.items()
         ],
         middleware=[
-            Middleware(Counted, metrics=service.metrics),
+            Middleware(RequestCounter, metrics=service.metrics),
             Middleware(JsonErrors, texts=texts),
             *guard.middleware(settings.hosts, settings.token, True, ["/healthz"]),
             Middleware(RequestBodyLimitMiddleware, settings.largest + _AROUND_A_FILE),

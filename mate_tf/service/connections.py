@@ -15,7 +15,7 @@ STALLED = 60
 """Seconds after which a client that does not read its response is cut off."""
 
 
-class Timed(H11Protocol):
+class TimedProtocol(H11Protocol):
     """HTTP of a connection that is closed if its client takes too long."""
 
     _waiting: tuple | None = None  # state of the client, and the handle of its time limit

@@ -25,8 +25,8 @@ HEADERS = (
 
 _OF_PROXIES = (b"x-forwarded-", b"forwarded")
 _TOKEN = "token"
-_OF_VISITORS = "Open the address with the token, which the program has printed."
-_OF_PROGRAMS = "Send the token, which the program has printed: Authorization: Bearer TOKEN"
+_OF_VISITORS = "Open the address with the token that the program has printed."
+_OF_PROGRAMS = "Send the token that the program has printed: Authorization: Bearer TOKEN"
 
 
 def is_local(host: str) -> bool:

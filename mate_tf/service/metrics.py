@@ -54,7 +54,7 @@ class Metrics:
         self._batches.observe(number)
 
     def text(self) -> bytes:
-        """Returns all values, those of the other processes as well if there are several."""
+        """Returns all values, including those of the other processes if there are several."""
         registry = self.registry
         if os.environ.get(FOLDER):
             registry = prometheus_client.CollectorRegistry()

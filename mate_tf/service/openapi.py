@@ -157,7 +157,7 @@ def _json(schema: dict) -> dict:
 def _operation(
     name: str, summary: str, answer: dict, bodies: dict | None = None, errors: str = ""
 ) -> dict[str, Any]:
-    """Returns an operation; `errors` are its statuses beside 200."""
+    """Returns an operation; `errors` are its statuses besides 200."""
     responses = {"200": {"description": "The answer.", "content": answer}}
     for status in errors.split():
         responses[status] = {"description": _ERRORS[status], "content": _json(_ref("Error"))}

@@ -50,7 +50,7 @@ class JsonErrors:
 
     Args:
         app: what answers the requests.
-        texts: status -> what is said instead.
+        texts: status -> text to send instead.
     """
 
     def __init__(self, app: ASGIApp, texts: Mapping[int, str]):

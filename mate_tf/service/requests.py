@@ -15,7 +15,7 @@ from mate_tf.tables import json_table
 from mate_tf.tables.given import read_table
 from mate_tf.tables.limits import Limits
 from mate_tf.tables.table import Table
-from mate_tf.tables.text_table import Asked
+from mate_tf.tables.text_table import FileOptions
 
 LONGEST_QUESTION = 10_000
 """Characters of a question."""
@@ -94,7 +94,7 @@ def previous(given: Any, table: Table, where: str = "") -> Answer | None:
     """Returns the answer that a question refers to, of the cells of its JSON.
 
     Args:
-        given: "cells" of the answer, a list of objects with "row" and "column"; None without one.
+        given: "cells" of the answer, a list of objects with "row" and "column", or None.
         table: the table of both questions.
         where: begin of an error.
 
@@ -118,7 +118,7 @@ def previous(given: Any, table: Table, where: str = "") -> Answer | None:
 def _index(cell: dict, key: str, number: int, where: str) -> int:
     text = cell.get(key)
     if not isinstance(text, _Number) or not re.fullmatch("[0-9]{1,9}", text):
-        raise InputError(f"{where}{key}: expected a whole number from 0 on")
+        raise InputError(f"{where}{key}: expected a whole number of 0 or more")
     if int(text) >= number:
         raise InputError(f"{where}the table has no {key} {text}")
     return int(text)
@@ -128,9 +128,9 @@ def table(given: Any, limits: Limits, where: str = "") -> Table:
     """Returns the table of a JSON value: rows, objects, columns and rows, or lists by column.
 
     Raises:
-        InputError: as `json_table.of_content`. Text is not read as a path.
+        InputError: as `json_table.parse_table`. Text is not read as a path.
     """
-    header, rows, about, unread = json_table.of_content(given, f"{where}table", limits)
+    header, rows, about, unread = json_table.parse_table(given, f"{where}table", limits)
     return Table.from_rows(header, rows, **{"table_id": "table", "unread": unread, **about})
 
 
@@ -139,7 +139,7 @@ def file(content: IO[bytes], name: str, limits: Limits) -> Table:
 
     Args:
         content: the file.
-        name: its name, of which the ending is used.
+        name: its name; only the ending is used.
         limits: limits of the table.
 
     Raises:
@@ -161,6 +161,6 @@ def without_folder(path: str | os.PathLike, limits: Limits) -> Table:
     """
     path = pathlib.Path(path)
     try:
-        return read_table(path, limits, Asked(databases=False))
+        return read_table(path, limits, FileOptions(databases=False))
     except InputError as error:
         raise InputError(str(error).replace(str(path), path.name)) from None

@@ -14,7 +14,7 @@ from uvicorn.supervisors import Multiprocess
 
 from mate_tf.errors import InputError, on_one_line
 from mate_tf.service import guard
-from mate_tf.service.connections import CONNECTIONS, Timed
+from mate_tf.service.connections import CONNECTIONS, TimedProtocol
 from mate_tf.service.settings import Settings
 
 GRACE = 5
@@ -33,7 +33,7 @@ def serve(settings: Settings, host: str, port: int, workers: int = 1) -> None:
         settings: settings of the service; with several processes they are pickled.
         host: the address to serve.
         port: the port.
-        workers: number of processes, each with a model of its own. They share tables and metrics.
+        workers: number of processes, each with its own model. They share tables and metrics.
 
     Raises:
         InputError: the model cannot be loaded.
@@ -58,7 +58,7 @@ def _config(settings: Settings, address: str, folder: str = "", workers: int = 1
         factory=True,
         workers=workers,
         lifespan="on",
-        http=Timed,
+        http=TimedProtocol,
         ws="none",
         log_config=None,
         log_level="critical",  # no traces of connections that end with the service

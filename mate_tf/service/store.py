@@ -52,26 +52,26 @@ class Tables:
         """
         text = _text(table)
         name = hashlib.sha256(text.encode()).hexdigest()[:32]
-        found = self._known(name)
-        if found is None:
-            found = PreparedTable(table)
-            self._keep(name, found)
+        prepared = self._known(name)
+        if prepared is None:
+            prepared = PreparedTable(table)
+            self._keep(name, prepared)
         if lasting and self._folder is not None:
             self._write(name, text)
-        return name, found
+        return name, prepared
 
     def get(self, name: str) -> PreparedTable | None:
         """Returns the table with an id; None if there is none (any more)."""
-        found = self._known(name)
-        if found is None and self._folder is not None and name.isalnum():
+        prepared = self._known(name)
+        if prepared is None and self._folder is not None and name.isalnum():
             with contextlib.suppress(FileNotFoundError):
                 path = self._folder / f"{name}.json"
                 fields = json.loads(path.read_text("utf-8"))
                 os.utime(path)
                 fields["remarks"] = tuple(fields["remarks"])
-                found = PreparedTable(Table(**fields))
-                self._keep(name, found)
-        return found
+                prepared = PreparedTable(Table(**fields))
+                self._keep(name, prepared)
+        return prepared
 
     def _known(self, name: str) -> PreparedTable | None:
         with self._lock:

@@ -77,7 +77,7 @@ class Answer:
 
         Returns:
             coordinates and cells: (row, column) and text of each cell. aggregator: the operation.
-            answer: the texts, separated by commas, behind the operation if there is one, as in
+            answer: the texts, separated by commas, after the operation if there is one, as in
             "SUM > 3, 4"; the result is not in it. Without cells the text of this answer.
         """
         cells = [cell.text for cell in self.cells]
@@ -104,7 +104,7 @@ class Answer:
         return f"<p>{'<br>'.join(lines)}</p>{shown}"
 
 
-def of_cells(
+def from_cells(
     prepared: PreparedTable,
     outputs: dict[str, np.ndarray],
     cuts: Sequence[str] = (),
@@ -148,7 +148,7 @@ def of_cells(
     )
 
 
-def of_class(
+def from_class(
     probabilities: np.ndarray, class_names: Sequence[str], cuts: Sequence[str] = ()
 ) -> Answer:
     """Returns the most probable class as an answer.

@@ -12,7 +12,7 @@ from mate_tf.errors import InputError
 from mate_tf.evaluation import associations, unanswerable
 from mate_tf.evaluation.calibration import Calibration
 from mate_tf.serving import confidence, names, notes, whole
-from mate_tf.serving.answer import Answer, of_cells, of_class
+from mate_tf.serving.answer import Answer, from_cells, from_class
 from mate_tf.serving.prepared import PreparedTable
 from mate_tf.serving.read_part import ReadPart, described
 from mate_tf.tables import linearize
@@ -173,7 +173,7 @@ class Asking:
             cut = linearize.Cut(linearize.COLUMNS, table.num_columns - len(windows.columns))
             cuts.append(described(cut, windows.columns, table.num_columns))
         cuts += map(str, read.cuts)
-        answer = of_cells(prepared, found.outputs(shape), cuts)
+        answer = from_cells(prepared, found.outputs(shape), cuts)
         problem = beyond.problem(sheet, meaning)
         return self._judged(
             prepared,
@@ -195,7 +195,7 @@ class Asking:
         """
         found = part.outputs(outputs)
         rows, columns = np.nonzero(found["selected"])
-        answer = of_cells(prepared, found)
+        answer = from_cells(prepared, found)
         is_part = len(part.rows) < prepared.table.num_rows
         is_look_up = answer.aggregation == NONE and not meaning.orders and len(rows) == 1
         if not len(rows) or (is_part and not is_look_up):
@@ -220,9 +220,9 @@ class Asking:
         """Returns the answer to a (table, question) pair, with its confidence and notes."""
         prepared, question = pair
         if "class_probabilities" in outputs:
-            answer = of_class(outputs["class_probabilities"], self._model.class_names, cuts)
+            answer = from_class(outputs["class_probabilities"], self._model.class_names, cuts)
         else:
-            answer = of_cells(prepared, outputs, cuts)
+            answer = from_cells(prepared, outputs, cuts)
         raw = confidence.score(answer.probability, outputs)
         classes = self._model.class_names if "class_probabilities" in outputs else None
         if _needs_all(prepared, question, answer, part):
@@ -250,11 +250,13 @@ class Asking:
     ) -> Answer:
         """Returns an answer with its confidence, whether it is one, and notes."""
         table, calibration = prepared.table, self._calibration
-        remarks = notes.of_question(question, table.columns, aggregates, classes)
+        remarks = notes.describe_limits(question, table.columns, aggregates, classes)
         known = calibration.associations if calibration is not None else None
         unknown = [] if classes is not None else names.unknown(question, prepared.words, known)
         if answer.aggregation == NONE and classes is None:
-            remarks += notes.of_order(question, table.columns, prepared.columns, prepared.totals)
+            remarks += notes.describe_order(
+                question, table.columns, prepared.columns, prepared.totals
+            )
         if unknown:
             remarks.append(f"not found in the table: {', '.join(map(repr, unknown))}")
         sure, answerable = None, answer.answerable and bool(answer.text)

@@ -1,4 +1,4 @@
-"""Confidence of answers: fitted to questions with known answers, kept beside the weights."""
+"""Confidence of answers: fitted to questions with known answers, kept next to the weights."""
 
 import dataclasses
 import os
@@ -50,7 +50,7 @@ class Group(NamedTuple):
         return fitted.has_answer(self.probabilities, self.shared)
 
 
-class Scored(NamedTuple):
+class ScoredAnswers(NamedTuple):
     """Answers of a model to questions of a data set, and to made unanswerable ones.
 
     Attributes:
@@ -70,7 +70,7 @@ class Scored(NamedTuple):
     associations: Associations = types.MappingProxyType({})
     exchanged: bool = False
 
-    def part(self, index: int) -> "Scored":
+    def part(self, index: int) -> "ScoredAnswers":
         """Returns every other question, from number `index`, 0 or 1."""
 
         def halved(group):
@@ -105,7 +105,7 @@ def scored(
     count: int = NUM_UNANSWERABLE,
     seed: int = 0,
     associations: Associations | None = None,
-) -> Scored:
+) -> ScoredAnswers:
     """Asks a model the questions of a data set, and makes some of them unanswerable.
 
     These are about other tables or, if all share column names, have a word exchanged.
@@ -141,7 +141,7 @@ def scored(
     answers = zip(own, of_own, other, dataset_answers.answers(uncalibrated, other), strict=True)
     both = [each for each in answers if None not in each]
     associations = associations or {}
-    return Scored(
+    return ScoredAnswers(
         _group([each[1:] for each in answered], associations),
         right,
         _group([each[:2] for each in both], associations),
@@ -151,7 +151,7 @@ def scored(
     )
 
 
-def fit(found: Scored, weights: str = "") -> Calibration:
+def fit(found: ScoredAnswers, weights: str = "") -> Calibration:
     """Fits a calibration to the answers; those to unanswerable questions are all wrong.
 
     The probability that a table has an answer is fitted to the questions that were asked about
@@ -230,7 +230,7 @@ def with_unknown_names(
     return dataclasses.replace(fitted, unknown_names=weight)
 
 
-def report(found: Scored, fitted: Calibration) -> dict[str, float | int | str]:
+def report(found: ScoredAnswers, fitted: Calibration) -> dict[str, float | int | str]:
     """Computes what a calibration changes, as rows of `metrics.comparison`.
 
     Returns:
@@ -296,7 +296,7 @@ def write(folder: str | os.PathLike, fitted: Calibration, measured: dict | None 
 
 
 def find(folder: str | os.PathLike, weights: str = "") -> Calibration | None:
-    """Reads the calibration in a folder; None without one, or if it is of other weights.
+    """Reads the calibration in a folder; None if there is none or it is of other weights.
 
     Args:
         folder: folder of the weights or of an export.
@@ -321,7 +321,7 @@ def find(folder: str | os.PathLike, weights: str = "") -> Calibration | None:
 
 
 def of_source(source: Source) -> Calibration | None:
-    """Reads the calibration of a trained model; None without one, or if it is of other weights.
+    """Reads the calibration of a trained model; None if there is none or it is of other weights.
 
     Args:
         source: the model.

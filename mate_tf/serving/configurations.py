@@ -75,7 +75,7 @@ def _huggingface(source: Source, task: str | None) -> Pretrained:
     architecture = (config.get("architectures") or ["model of unknown class"])[0]
     if architecture not in (huggingface.QUESTION_ANSWERING, huggingface.SEQUENCE_CLASSIFICATION):
         raise InputError(
-            f"{source.name}: is a {architecture}, which answers no questions; "
+            f"{source.name}: is a {architecture}, which does not answer questions; "
             f"--mode=train --init_checkpoint={source.name} fine-tunes it"
         )
     model = ClassifierConfig.from_huggingface(config)
@@ -133,15 +133,15 @@ def _trained(source: Source, task: str | None) -> Pretrained:
     vocab_file = experiment.task.conversion.bert_vocab_file
     if not os.path.isfile(vocab_file):
         raise InputError(f"{path}: its vocabulary {vocab_file!r} is not there")
-    return _of_experiment(source, experiment, vocab_file)
+    return _from_experiment(source, experiment, vocab_file)
 
 
 def _preset(source: Source, task: str | None) -> Pretrained:
     experiment = experiments.load(source.file(Kind.PRESET.value), task=task)
-    return _of_experiment(source, experiment, source.file(*sources.VOCABULARY_FILES))
+    return _from_experiment(source, experiment, source.file(*sources.VOCABULARY_FILES))
 
 
-def _of_experiment(source: Source, experiment, vocab_file: str) -> Pretrained:
+def _from_experiment(source: Source, experiment, vocab_file: str) -> Pretrained:
     config = experiment.task
     _check_task(source, config.name)
     return Pretrained(
@@ -158,7 +158,7 @@ def _of_experiment(source: Source, experiment, vocab_file: str) -> Pretrained:
 def _check_task(source: Source, task: str) -> None:
     able = tasks.get(task).capabilities
     if not (able.answers_questions and able.reads_tables):
-        raise InputError(f"{source.name}: task {task} answers no questions about tables")
+        raise InputError(f"{source.name}: task {task} does not answer questions about tables")
 
 
 def task_of_heads(model: ClassifierConfig) -> str:

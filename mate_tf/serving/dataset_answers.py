@@ -17,7 +17,7 @@ OWN, GOLD = "own", "gold"
 _AT_A_TIME = 64  # questions between two results
 
 
-class Asked(NamedTuple):
+class QuestionAnswer(NamedTuple):
     """A question and its answer; None if it cannot be asked."""
 
     interaction: Interaction
@@ -27,7 +27,9 @@ class Asked(NamedTuple):
     answer: Answer | None
 
 
-def ask(predictor, interactions: Interactions, previous: str | None = None) -> Iterator[Asked]:
+def ask(
+    predictor, interactions: Interactions, previous: str | None = None
+) -> Iterator[QuestionAnswer]:
     """Asks the questions of interactions: all first questions, then all second ones, and so on.
 
     Args:
@@ -50,7 +52,9 @@ def ask(predictor, interactions: Interactions, previous: str | None = None) -> I
             ]
             found = answers(predictor, requests)
             for index, question, answer in zip(part, questions, found, strict=True):
-                yield Asked(interactions[index], question, tables[index], before[index], answer)
+                yield QuestionAnswer(
+                    interactions[index], question, tables[index], before[index], answer
+                )
                 if previous == OWN:
                     before[index] = answer
                 elif previous == GOLD:

@@ -93,7 +93,7 @@ def new_saved_model(export_dir: str) -> Iterator[str]:
 
     Raises:
         InputError: if export_dir exists, is not empty and is not a SavedModel; another process
-            exports to it; or somebody has removed files of the new folder.
+            exports to it; or files of the new folder were removed meanwhile.
     """
     with locked_beside(export_dir, "an export"):
         folder.recover(export_dir)
@@ -106,8 +106,8 @@ def new_saved_model(export_dir: str) -> Iterator[str]:
             missing = [name for name in _FILES if not glob.glob(f"{glob.escape(new)}/{name}")]
             if missing:
                 raise InputError(
-                    f"{export_dir}: somebody has removed {', '.join(missing)} of the new export "
-                    f"({new}), so the earlier one stays; export again"
+                    f"{export_dir}: {', '.join(missing)} of the new export ({new}) was removed "
+                    "meanwhile, so the earlier one stays; export again"
                 )
 
 

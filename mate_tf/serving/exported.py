@@ -1,4 +1,4 @@
-"""Files of an export: settings and vocabulary beside a SavedModel. Imports no TensorFlow."""
+"""Files of an export: settings and vocabulary next to a SavedModel. Does not import TensorFlow."""
 
 import dataclasses
 import hashlib
@@ -16,7 +16,7 @@ VOCABULARY_FILE = "vocab.txt"
 
 
 @dataclasses.dataclass(frozen=True)
-class Exported:
+class ExportedModel:
     """A SavedModel that answers questions about tables.
 
     Attributes:
@@ -68,24 +68,24 @@ def fingerprint(vocab_file: str) -> str:
     return hashlib.sha256(paths.read_bytes(vocab_file)).hexdigest()
 
 
-def read(folder: str) -> Exported:
+def read(folder: str) -> ExportedModel:
     """Reads the settings of an export.
 
     Raises:
-        InputError: if the folder has no SavedModel of mate-tf, or its model reads no tables.
+        InputError: if the folder has no SavedModel of mate-tf, or its model does not read tables.
     """
     settings = read_settings(folder)
     if settings.get("writes_text"):
         raise InputError(
-            f"{folder}: its model writes texts; load it with mate_tf.serving.Summarizer"
+            f"{folder}: the model writes texts; load it with mate_tf.serving.Summarizer"
         )
     if not settings.get("reads_tables", True):
         raise InputError(
-            f"{folder}: its model reads no tables; it takes tf.train.Examples with the signature "
-            "serving_examples"
+            f"{folder}: the model does not read tables; it takes tf.train.Examples with the "
+            "signature serving_examples"
         )
     model = settings.get("model")
-    return Exported(
+    return ExportedModel(
         folder,
         settings["converter"],
         settings["class_names"],

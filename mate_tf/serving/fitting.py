@@ -46,7 +46,7 @@ class Fitting:
 
         Args:
             budget: <int32>[], tokens that fit.
-            ranked: the ranking of rows and columns; None without pruning.
+            ranked: the ranking of rows and columns; None if there is no pruning.
 
         Returns:
             <int32>[kept tokens], indices in ascending order.
@@ -56,7 +56,7 @@ class Fitting:
         if ranked is not None:
             rows, columns = self._pruned(rows, columns, budget, ranked)
         rows = tf.sort(rows)
-        by_row = tf.cumsum(tf.reduce_sum(_of(self._costs, rows, columns), axis=1))
+        by_row = tf.cumsum(tf.reduce_sum(_select_costs(self._costs, rows, columns), axis=1))
         rows = rows[: tf.reduce_sum(tf.cast(by_row <= budget, tf.int32))]
         in_rows, in_columns = _mark(rows, self._shape[0]), _mark(columns, self._shape[1])
         inside = tf.gather(in_rows, self._rows) & tf.gather(in_columns, self._columns)
@@ -83,7 +83,7 @@ class Fitting:
         if config.prune_rows and config.cell_trim_length < 0:
             self._need_best_rows(rows, columns, budget, ranked)
         num_columns, num_rows = ranking.select(
-            _of(self._costs, rows, columns),
+            _select_costs(self._costs, rows, columns),
             budget,
             config.prune_columns,
             config.prune_rows,
@@ -95,10 +95,10 @@ class Fitting:
     def _need_best_rows(self, rows, columns, budget, ranked):
         """Makes all words of the best rows needed, as far as they fit their share of the budget."""
         full = self._costs_of(tf.ones_like(self._first))
-        too_long = tf.reduce_sum(_of(self._costs, rows, columns)) > budget
+        too_long = tf.reduce_sum(_select_costs(self._costs, rows, columns)) > budget
         too_large = (tf.size(rows) < self._shape[0]) | (tf.size(columns) < self._shape[1])
         matching = rows[1 : ranked.num_matching_rows + 1]
-        costs = tf.cumsum(tf.reduce_sum(_of(full, matching, columns), axis=1))
+        costs = tf.cumsum(tf.reduce_sum(_select_costs(full, matching, columns), axis=1))
         fitting = (costs <= budget // linearize.SHARE_OF_BEST_ROWS) & (too_long | too_large)
         whole = _mark(matching[: tf.reduce_sum(tf.cast(fitting, tf.int32))], self._shape[0])
         self._costs = tf.where(whole[:, tf.newaxis], full, self._costs)
@@ -135,7 +135,7 @@ class Fitting:
         return tf.sort(order[: tf.reduce_max(tf.boolean_mask(ends, ends <= budget))])
 
 
-def _of(costs, rows, columns):
+def _select_costs(costs, rows, columns):
     """Returns <int32>[n, m], the costs <int32>[1 + rows, columns] of some rows and columns."""
     return tf.gather(tf.gather(costs, rows), columns, axis=1)
 

@@ -93,5 +93,5 @@ def _own_numbers(texts):
 def _join(cells, selected):
     """Returns <string>[batch]: the texts of the selected cells in table order, with ", "."""
     chosen = tf.ragged.boolean_mask(", " + cells, selected).merge_dims(1, 2)
-    # reduce_join with a separator would write no separator behind empty texts at the beginning.
+    # reduce_join with a separator would write no separator after empty texts at the beginning.
     return tf.strings.regex_replace(tf.strings.reduce_join(chosen, axis=-1), "^, ", "")

@@ -1,4 +1,4 @@
-"""Models by their names on the Hugging Face hub. Imports no TensorFlow."""
+"""Models by their names on the Hugging Face hub. Does not import TensorFlow."""
 
 import importlib.util
 import os
@@ -28,7 +28,7 @@ _OTHERS = (
 def is_name(text: str) -> bool:
     """Returns whether a text can name a model, such as "google/tapas-base-finetuned-wtq".
 
-    Behind an @ stands a revision: a branch, a tag or a commit. A path that begins with an existing
+    An @ precedes a revision: a branch, a tag or a commit. A path that begins with an existing
     folder is not a name, and neither is one of a file.
     """
     found = _NAME.fullmatch(text)
@@ -58,7 +58,7 @@ def fetch(name: str) -> str:
     (HF_HOME, HF_TOKEN, HF_HUB_OFFLINE).
 
     Args:
-        name: owner and name of a model; behind an @ the revision, by default the newest.
+        name: owner and name of a model; after an @ the revision, by default the newest.
 
     Returns:
         the folder with its files in the cache.

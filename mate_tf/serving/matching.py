@@ -37,7 +37,7 @@ class SharedWords(tf.Module):
             <int32>[batch, seq], 1 for the pieces of shared words.
         """
         length = tf.shape(input_ids)[1]
-        # A word of padding is none of the question, whose segment it has.
+        # A word of padding is not part of the question, whose segment it has.
         segments = tf.reshape(tf.where(input_mask > 0, segment_ids, _PADDING), [-1])
         ids = tf.reshape(input_ids, [-1])
         starts = ~tf.gather(tf.constant(self._continues), ids)

@@ -1,6 +1,6 @@
 """Names in a question that its table does not have, as "rent" in "total cost of rent".
 
-A name is a word behind a preposition, or with a capital letter within the question. Words that
+A name is a word after a preposition, or with a capital letter within the question. Words that
 questions often use although tables do not have them, such as "total", are not names.
 """
 

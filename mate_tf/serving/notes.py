@@ -1,6 +1,6 @@
 """Plain words about an answer, and about what the model cannot do.
 
-Imports no TensorFlow.
+Does not import TensorFlow.
 """
 
 import re
@@ -71,7 +71,7 @@ def is_unsure(answer) -> bool:
     return answer.answerable and answer.confidence is not None and answer.confidence < UNSURE
 
 
-def of_question(
+def describe_limits(
     question: str, columns: Sequence[str], aggregates: bool, class_names: Sequence[str] | None
 ) -> list[str]:
     """Says which operation a question asks for that the model has no head for.
@@ -98,7 +98,7 @@ def of_question(
     return [f"this model cannot {' or '.join(lacking)}: {does}"]
 
 
-def of_order(
+def describe_order(
     question: str, names: Sequence[str], columns: Sequence[Column], totals: Collection[int] = ()
 ) -> list[str]:
     """Says what an order of a column's cells is without, if the question asks for an order.
@@ -118,7 +118,7 @@ def of_order(
     said = {_stem(word) for word in _words(question)}
     ordered = [each for each in zip(names, columns, strict=True) if each[1].kind is not Kind.TEXT]
     named = [each for each in ordered if said & {_stem(word) for word in _words(each[0])}]
-    found = [f"row {row + 1} is taken for a total of the others" for row in sorted(totals)]
+    found = [f"row {row + 1} is taken as a total of the others" for row in sorted(totals)]
     for name, column in named or ordered:
         found += [f"{name}: {note}" for note in column.notes]
         units = sorted(set(column.other_units.values()))

@@ -71,7 +71,7 @@ _OVERLAPPING_NUMBERS = (
     ("[<>]", ""),
 )
 """Pairs of a pattern and what replaces it, in this order: of a date and a number that begins in
-front of it or ends behind it, they leave the number, as Python reads both."""
+front of it or ends after it, they leave the number, as Python reads both."""
 FIRST_NUMBER = (
     rf"(\b(?:{'|'.join(numbers.NUMBER_WORDS)})\b|\b{_DIGIT}+e{_DIGIT}+(?:st|nd|rd|th)?\b"
     rf"|(?:{_SIGN})?(?:\.{_DIGIT}+|{_NUMBER}))"

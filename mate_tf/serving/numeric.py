@@ -25,7 +25,7 @@ _LARGEST, _ABSENT = 1e300, 1e308
 _READABLE = r"-?(?:\d+\.?\d*|\.\d+)(?:e\d+)?"
 
 
-class Found(NamedTuple):
+class FirstValues(NamedTuple):
     """The first number and the first date of texts.
 
     Attributes:
@@ -49,9 +49,9 @@ def normalize(texts):
 
 
 def find(texts):
-    """Returns the first number and the first date of normalized texts <string>[...]: a `Found`."""
+    """Returns the first number and the first date of normalized texts <string>[...]."""
     for_numbers, for_dates = number_texts.prepared(texts)
-    return Found(*_number(for_numbers), *_date(_first(for_dates, number_texts.FIRST_DATE)))
+    return FirstValues(*_number(for_numbers), *_date(_first(for_dates, number_texts.FIRST_DATE)))
 
 
 def find_all(texts):
@@ -61,12 +61,12 @@ def find_all(texts):
         texts: <string>[batch], normalized questions.
 
     Returns:
-        list of `MAX_QUESTION_VALUES` `Found`: the first ones, the second ones and so on.
+        list of `MAX_QUESTION_VALUES` `FirstValues`: the first ones, the second ones and so on.
     """
     (for_numbers, for_dates), found = number_texts.prepared(texts), []
     for _ in range(MAX_QUESTION_VALUES):
         found.append(
-            Found(*_number(for_numbers), *_date(_first(for_dates, number_texts.FIRST_DATE)))
+            FirstValues(*_number(for_numbers), *_date(_first(for_dates, number_texts.FIRST_DATE)))
         )
         for_numbers, for_dates = (
             _rest(for_numbers, number_texts.FIRST_NUMBER),
@@ -83,7 +83,7 @@ def _first(texts, pattern):
 
 
 def _rest(texts, pattern):
-    """Returns the text behind the first match.
+    """Returns the text after the first match.
 
     A "~" is put in front of it. Otherwise "^" would match there, and a sign at that point would
     be read as the sign of a number.
@@ -199,7 +199,7 @@ class ColumnValues:
         """Compares cells with the numbers and dates of the question, like `numbers.relations`.
 
         Args:
-            question_values: list of `Found` with fields <dtype>[batch, ...], of `find_all`.
+            question_values: list of `FirstValues` with fields <dtype>[batch, ...], of `find_all`.
 
         Returns:
             <int32>[batch, rows, columns], sum of `numbers.EQ`, `numbers.LT` and `numbers.GT`.

@@ -11,7 +11,8 @@ from typing import Any
 import pandas
 
 from mate_tf.serving import presets
-from mate_tf.serving.predictor import Answer, Predictor
+from mate_tf.serving.answer import Answer
+from mate_tf.serving.predictor import Predictor
 
 
 @functools.cache

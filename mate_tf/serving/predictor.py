@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mate_tf.errors import InputError
 from mate_tf.evaluation.calibration import Calibration
 from mate_tf.serving import confidence, exported, forks, prepared, presets, source
-from mate_tf.serving.answer import Answer, AnswerCell
+from mate_tf.serving.answer import Answer
 from mate_tf.serving.asking import WHOLE, Asking, options_of
 from mate_tf.serving.engine import served
 from mate_tf.serving.prepared import PreparedTable
@@ -20,9 +20,6 @@ if TYPE_CHECKING:  # they import TensorFlow
     import tensorflow as tf
 
     from mate_tf.attention import AttentionConfig
-    from mate_tf.serving import saving
-
-__all__ = ["Answer", "AnswerCell", "Predictor"]
 
 
 class Predictor:
@@ -47,8 +44,7 @@ class Predictor:
         engine: what computes: "openvino", on CPUs, or "tensorflow"; see `from_pretrained`.
 
     Attributes:
-        calibration: the `Calibration` of its answers, read from the folder of the model; None if
-            nothing was fitted (--calibrate).
+        calibration: the `Calibration` in the folder of the model; None if nothing was fitted.
 
     Raises:
         InputError: if the folder has no SavedModel of mate-tf, or its model reads no tables.
@@ -69,8 +65,8 @@ class Predictor:
             from mate_tf.serving.served import ExportedModel  # imports TensorFlow
 
             model = ExportedModel(saved_model_dir, part)
-        fitted = confidence.find(exported.extras_dir(saved_model_dir))
-        self._set(model, saved_model_dir, fitted, reading)
+        extras = exported.extras_dir(saved_model_dir)
+        self._set(model, saved_model_dir, confidence.find(extras), reading)
 
     def _set(
         self,
@@ -302,10 +298,9 @@ class Predictor:
         Raises:
             InputError: as `ask`; if `pairs`, `batch_size` or `previous` is something else.
         """
-        tables, pairs = {}, prepared.pairs(pairs)
-        for table, _ in pairs:
-            if id(table) not in tables:
-                tables[id(table)] = self.prepare(table)
+        pairs = prepared.pairs(pairs)
+        tables = {id(table): table for table, _ in pairs}
+        tables = {key: self.prepare(table) for key, table in tables.items()}
         read = [(tables[id(table)], question) for table, question in pairs]
         return self._ask(read, [None] * len(read) if previous is None else previous, batch_size)
 
@@ -315,9 +310,8 @@ class Predictor:
         Raises:
             InputError: the model has something that Hugging Face's TAPAS has not, or is an export.
         """
-        from mate_tf.serving import saving
-
-        saving.huggingface(self._trained(), folder)
+        saving, trained = self._saving()
+        saving.huggingface(trained, folder)
 
     def save_preset(
         self, folder: str | os.PathLike, license: str = "unknown", dtype: str | None = None
@@ -336,9 +330,8 @@ class Predictor:
         Raises:
             InputError: the folder has something else in it, or the model is an export.
         """
-        from mate_tf.serving import saving
-
-        saving.preset(self._trained(), folder, license, dtype)
+        saving, trained = self._saving()
+        saving.preset(trained, folder, license, dtype)
 
     def push_to_hub(
         self,
@@ -362,9 +355,8 @@ class Predictor:
         Raises:
             InputError: the hub refuses it or cannot be reached, or the model is an export.
         """
-        from mate_tf.serving import saving
-
-        return saving.push(self._trained(), name, license, private, token)
+        saving, trained = self._saving()
+        return saving.push(trained, name, license, private, token)
 
     def export(self, folder: str | os.PathLike) -> str:
         """Writes the model as a SavedModel (`mate_tf.serving.export`); returns the folder.
@@ -372,14 +364,15 @@ class Predictor:
         Raises:
             InputError: the folder has something else in it, or the model is an export.
         """
-        from mate_tf.serving import saving
+        saving, trained = self._saving()
+        return saving.export(trained, folder)
 
-        return saving.export(self._trained(), folder)
+    def _saving(self):
+        """Returns the module that writes models, which answers do without, and what it writes."""
+        from mate_tf.serving import saving as module
 
-    def _trained(self) -> "saving.Trained":
-        from mate_tf.serving import saving  # which answers do without
-
-        return saving.Trained(self._name, self._model, self.calibration, self._source, self._task)
+        about = self.calibration, self._source, self._task
+        return module, module.Trained(self._name, self._model, *about)
 
     def example(
         self, table: Table, question: str, previous: Answer | None = None

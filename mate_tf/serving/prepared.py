@@ -23,7 +23,7 @@ _TOO_LONG_WORD = re.compile(rf"[^\W_\u3400-\u9fff]{{{MAX_WORD_CHARACTERS + 1}}}"
 
 
 class PreparedTable:
-    """A table with all that does not depend on the question: its numbers, dates and words.
+    """A table with everything that does not depend on the question: its numbers, dates and words.
 
     `Predictor.prepare` makes one. It fits every model.
 

@@ -80,7 +80,7 @@ class TablePreprocessor:
         known = (*_TEXTS, _ANSWER_CELLS, *of_example)
         for name in batch:
             if name not in known:
-                raise InputError(f"the batch has {name!r}, which is none of {', '.join(known)}")
+                raise InputError(f"the batch has {name!r}, which is not one of {', '.join(known)}")
         texts = table_reader.checked(*(batch[name] for name in _TEXTS))
         features, values, read = self._reader(*texts)
         if _ANSWER_CELLS in batch:
@@ -90,7 +90,7 @@ class TablePreprocessor:
         return features
 
 
-def _token_labels(answer_cells, values, read: table_reader.Read) -> dict[str, tf.Tensor]:
+def _token_labels(answer_cells, values, read: table_reader.TableRegion) -> dict[str, tf.Tensor]:
     """Returns the features of `features.TOKEN_LABELS`."""
     is_number = values.has_number & tf.math.is_finite(values.number)
     numbers = tf.cast(tf.where(is_number, values.number, float("nan")), tf.float32)
@@ -101,7 +101,7 @@ def _token_labels(answer_cells, values, read: table_reader.Read) -> dict[str, tf
     }
 
 
-def _lengths(read: table_reader.Read, batch, rows, columns):
+def _lengths(read: table_reader.TableRegion, batch, rows, columns):
     """Returns the number of tokens of each token's data cell, <float32>[batch, seq]; 1 elsewhere.
 
     Args:

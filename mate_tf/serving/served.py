@@ -98,7 +98,7 @@ class ExportedModel(ServedModel):
         class_names: names of the classes; empty for models that do not classify.
 
     Raises:
-        InputError: if the folder has no SavedModel of mate-tf, or its model reads no tables.
+        InputError: if the folder has no SavedModel of mate-tf, or its model does not read tables.
     """
 
     def __init__(self, saved_model_dir: str, reading=None):

@@ -1,4 +1,4 @@
-"""Kind and files of a folder with a trained model. Imports no TensorFlow."""
+"""Kind and files of a folder with a trained model. Does not import TensorFlow."""
 
 import dataclasses
 import enum
@@ -137,4 +137,4 @@ def _check_files(source: Source) -> None:
             f"({' or '.join(f'*{ending}' for ending in wanted)})"
         )
     if source.kind is not Kind.TRAINED and source.file(*VOCABULARY_FILES) is None:
-        raise InputError(f"{source.folder}: has no {' and no '.join(VOCABULARY_FILES)}")
+        raise InputError(f"{source.folder}: has neither {' nor '.join(VOCABULARY_FILES)}")

@@ -67,8 +67,8 @@ class Summarizer:
         batch_size: number of texts that are read at a time.
 
     Raises:
-        InputError: if the folder has no SavedModel of mate-tf, its model writes no texts, or the
-            process was forked after a model was loaded.
+        InputError: if the folder has no SavedModel of mate-tf, its model does not write texts, or
+            the process was forked after a model was loaded.
     """
 
     def __init__(self, export_dir: str, batch_size: int = 8):
@@ -76,7 +76,7 @@ class Summarizer:
         forks.check(self._name)
         settings = read_settings(export_dir)
         if not settings.get("writes_text"):
-            raise InputError(f"{export_dir}: its model writes no texts")
+            raise InputError(f"{export_dir}: the model does not write texts")
         if batch_size < 1:
             raise InputError(f"batch_size is {batch_size}, expected 1 or more")
         self._model, self._signature = load_signature(export_dir, SERVING_DEFAULT)
@@ -173,7 +173,7 @@ class TextServingModule(tf.Module):
         return {SERVING_DEFAULT: self.serving_default}
 
 
-# RE2 has no look-around. So each piece gets a space of its own on both sides, of which marks say
+# RE2 has no look-around. So each piece gets a separate space on both sides, of which marks say
 # that they go: _LEFT before a piece and the space of the piece before it, _RIGHT the other way.
 _LEFT, _RIGHT = "\x01", "\x02"
 _LETTER = r"[\pL\pN_]"

@@ -30,7 +30,7 @@ def not_in_graph(config: ConversionConfig) -> list[str]:
     return found + ["number_parser=modern"] * (config.number_parser == MODERN)
 
 
-class Read(NamedTuple):
+class TableRegion(NamedTuple):
     """The rows and columns of tables that are in their features, where they are numbered from 1.
 
     Attributes:
@@ -101,7 +101,7 @@ class TableReader(tf.Module):
             features: dict of <int32>[batch, seq], the inputs of the model. seq is the length of
                 the longest example.
             values: `ColumnValues` of the tables.
-            read: `Read`, the rows and columns that are in the features.
+            read: `TableRegion`, the rows and columns that are in the features.
         """
         in_header = header != PAD
         in_rows = tf.reduce_any(cells != PAD, axis=2)
@@ -147,7 +147,7 @@ class TableReader(tf.Module):
 
         Returns:
             list of three <int32>[batch, seq]: input ids, input mask and segment ids.
-            `Read`.
+            `TableRegion`.
         """
         batch, rows, columns = tf.unstack(tf.shape(cells))
         table = tf.reshape(tf.concat([header[:, tf.newaxis], cells], axis=1), [batch, -1])
@@ -157,7 +157,7 @@ class TableReader(tf.Module):
             words = ranking.words(texts)
             distinct, numbers = tf.unique(words.flat_values)
             words, num_words = words.with_flat_values(numbers), tf.size(distinct)
-        # <int32>[batch, rows + 1, columns]: index of each cell in `texts`, behind the questions.
+        # <int32>[batch, rows + 1, columns]: index of each cell in `texts`, after the questions.
         cell_index = tf.reshape(tf.range(tf.size(table)), [batch, rows + 1, columns]) + batch
 
         def one(index):
@@ -186,7 +186,7 @@ class TableReader(tf.Module):
         # A batch of no questions has length 1, since models read the first token.
         length = tf.maximum(tf.reduce_max(tf.reduce_sum(found[:, 1], axis=1)), 1)
         *sequences, of_columns, of_rows = tf.unstack(found[:, :, :length], axis=1)
-        return sequences, Read(
+        return sequences, TableRegion(
             _numbers(in_rows.to_tensor(shape=tf.stack([batch, rows]))),
             _numbers(in_columns.to_tensor(shape=tf.stack([batch, columns]))),
             tf.stack([of_rows, of_columns], axis=-1),
@@ -199,7 +199,7 @@ class TableReader(tf.Module):
             question: <int32>[pieces], word pieces of the question.
             cells: <int32>[(1 + rows) * columns, (pieces)], ragged, of header and cells by rows.
             shape: <int32>[2], 1 + rows and columns of the table.
-            ranked: `ranking.Ranking`; None without pruning.
+            ranked: `ranking.Ranking`; None if there is no pruning.
 
         Returns:
             <int32>[5, max_length]: input ids, input mask, segment ids, columns and rows from 1.
@@ -272,9 +272,9 @@ def checked(question, header, cells):
     Raises:
         InvalidArgumentError: if batch sizes or numbers of columns differ.
     """
-    question = _of_rank(question, 1, "question")
-    header = _of_rank(header, 2, "header")
-    cells = _of_rank(cells, 3, "cells")
+    question = _check_rank(question, 1, "question")
+    header = _check_rank(header, 2, "header")
+    cells = _check_rank(cells, 3, "cells")
     batch, _, columns = tf.unstack(tf.shape(cells))
     checks = (
         (question, 0, batch, "cells: the number of tables differs from that of questions"),
@@ -293,7 +293,7 @@ def checked(question, header, cells):
         )
 
 
-def _of_rank(values, rank, name):
+def _check_rank(values, rank, name):
     """Returns `values` with a check of their rank that runs with the graph."""
     # A loaded model does not check the shapes of its signature, and TensorFlow removes checks that
     # the signature makes needless. The placeholder hides the shape, so the check stays.

@@ -1,4 +1,4 @@
-"""Answers over all rows of a table, of which a model reads windows.
+"""Answers over all rows of a table that a model reads in windows.
 
 What the model selects in the windows tells which of the `answers.programs` the question means. The
 answer of each likely program is computed over all rows, and the most probable one is taken. The
@@ -46,7 +46,7 @@ def _fitted() -> dict:
     return json.loads((resources.files("mate_tf.serving") / "programs.json").read_text("utf-8"))
 
 
-class Read(NamedTuple):
+class WindowSelections(NamedTuple):
     """Selections of a model in some windows of a table.
 
     Attributes:
@@ -86,7 +86,7 @@ class Direct:
 
 
 @dataclasses.dataclass(frozen=True)
-class Found:
+class WholeAnswer:
     """An answer over a whole table.
 
     Attributes:
@@ -161,7 +161,7 @@ def read(
     conversions: Sequence,
     asked: Sequence[tuple[dict[str, np.ndarray], float]],
     shape: tuple[int, int],
-) -> Read:
+) -> WindowSelections:
     """Joins what a model selected in windows of a table.
 
     Args:
@@ -185,10 +185,10 @@ def read(
     cuts = [cut for cut in conversions[0].cuts if cut.kind not in _OF_WINDOW]
     shortened = [cut.count for each in conversions for cut in each.cuts if cut.kind == _CELLS]
     cuts += [linearize.Cut(_CELLS, sum(shortened))] * bool(shortened)
-    return Read(numbers, selected, cells / total, mean, np.array(certain), tuple(cuts))
+    return WindowSelections(numbers, selected, cells / total, mean, np.array(certain), tuple(cuts))
 
 
-def note(found: Found, direct: Direct | None, sheet: Sheet) -> str:
+def note(found: WholeAnswer, direct: Direct | None, sheet: Sheet) -> str:
     """Says in words from which rows an answer was computed."""
     if found.explanation is None:
         return f"selected in {direct.num_read:,} of {sheet.num_rows:,} rows"
@@ -206,7 +206,9 @@ class Joining:
         direct: the cells that the model selected in a part of the table; None: they do not count.
     """
 
-    def __init__(self, sheet: Sheet, meaning: Meaning, read: Read, direct: Direct | None):
+    def __init__(
+        self, sheet: Sheet, meaning: Meaning, read: WindowSelections, direct: Direct | None
+    ):
         self._sheet, self._meaning, self._read, self._direct = sheet, meaning, read, direct
         self._wanted = asked.operation(meaning.question, sheet.names, sheet.columns)
         self._text = " ".join(meaning.question.lower().split())
@@ -222,7 +224,7 @@ class Joining:
             [bool(meaning.named(index)) for index in range(len(sheet.names))], bool
         )
 
-    def answers(self) -> list[Found]:
+    def answers(self) -> list[WholeAnswer]:
         """Returns the answers of the likely programs, the most probable one first."""
         sheet, read, seen, found = self._sheet, self._read, set(), []
         explained = programs.explain(
@@ -243,7 +245,7 @@ class Joining:
             found.append(self._found(rows, column, self._direct.operation, None))
         return sorted(found, key=lambda each: -each.score)
 
-    def _computed(self, explanation: Explanation, rows: np.ndarray) -> Iterator[Found]:
+    def _computed(self, explanation: Explanation, rows: np.ndarray) -> Iterator[WholeAnswer]:
         """Yields the answers of one program, in the likely columns."""
         used = [each.column for each in explanation.program.conditions]
         numbers = self._is_number & self._named
@@ -253,7 +255,7 @@ class Joining:
             wanted = asked.AMOUNT  # "how many lamps are in stock"
         elif wanted == asked.AMOUNT and not numbers.any() and "how much" not in self._text:
             wanted = COUNT  # "how many second places"
-        operation = asked.of_rows(wanted, len(rows))
+        operation = asked.for_rows(wanted, len(rows))
         if operation not in AGGREGATIONS:
             operation = NONE
             if self._read.operations is not None and wanted is None:
@@ -270,14 +272,16 @@ class Joining:
                 kept = self._sheet.first_of_each(rows, column)
             yield self._found(kept, column, operation, explanation)
 
-    def _found(self, rows, column: int, operation: str, explanation: Explanation | None) -> Found:
+    def _found(
+        self, rows, column: int, operation: str, explanation: Explanation | None
+    ) -> WholeAnswer:
         features = self._features_of_cells(rows, column, operation)
         if explanation is None:
             odds = calibration.log_odds(self._direct.confidence)
             features |= {"direct": 1.0, "odds": odds, "unexplained": float(len(self._content))}
         else:
             features |= self._features_of_program(explanation, column, operation)
-        return Found(rows, column, operation, explanation, features)
+        return WholeAnswer(rows, column, operation, explanation, features)
 
     @functools.cached_property
     def _content(self) -> set[str]:

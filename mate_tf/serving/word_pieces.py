@@ -61,9 +61,9 @@ class WordPieces(tf.Module):
         """Removes accents from <string>[...]; only texts beyond ASCII are looked at."""
         indices = tf.where(tf.logical_not(tf.strings.regex_full_match(texts, _ASCII)))
         characters = tf.strings.unicode_split(tf.gather_nd(texts, indices), "UTF-8")
-        found = self._letters.lookup(characters.flat_values)
-        found = tf.where(found == _UNCHANGED, characters.flat_values, found)
-        joined = tf.strings.reduce_join(characters.with_flat_values(found), axis=-1)
+        letters = self._letters.lookup(characters.flat_values)
+        letters = tf.where(letters == _UNCHANGED, characters.flat_values, letters)
+        joined = tf.strings.reduce_join(characters.with_flat_values(letters), axis=-1)
         return tf.tensor_scatter_nd_update(texts, indices, joined)
 
     def _split(self, words):
@@ -120,7 +120,7 @@ class WordPieces(tf.Module):
             ends: <int64>[words], end of each word in `characters`, exclusive.
 
         Returns:
-            lengths: <int64>[characters], in characters; 0 without a piece.
+            lengths: <int64>[characters], in characters; 0 if there is no piece.
             ids: <int32>[characters].
         """
         positions = tf.range(tf.size(characters, tf.int64))
@@ -129,9 +129,9 @@ class WordPieces(tf.Module):
         def longer(length, text, lengths, ids):
             text += tf.gather(characters, _inside(positions + length, characters))
             length += 1
-            found = self._ids.lookup(text)
-            better = tf.logical_and(found >= 0, length <= left)
-            return length, text, tf.where(better, length, lengths), tf.where(better, found, ids)
+            own_ids = self._ids.lookup(text)
+            better = tf.logical_and(own_ids >= 0, length <= left)
+            return length, text, tf.where(better, length, lengths), tf.where(better, own_ids, ids)
 
         most = tf.minimum(tf.reduce_max(left), self._longest_piece)
         _, _, lengths, ids = tf.while_loop(

@@ -20,10 +20,10 @@ class Amount(NamedTuple):
     Attributes:
         point: its value where the point is the decimal sign; None if it cannot be read so.
         comma: its value where the comma is the decimal sign; None if it cannot be read so.
-        unit: its unit; a word that is not a known unit is a unit of its own. None without.
+        unit: its unit; a word that is not a known unit is its own unit. None without.
         prefix: text before it, such as "No."; "" for none.
         is_whole: no other digits are in the text.
-        decimals: places behind the decimal sign, after the scale was applied.
+        decimals: places after the decimal sign, once the scale was applied.
         scale: the word or letter that it was multiplied by, in lower case; "" for none.
     """
 
@@ -72,7 +72,7 @@ _SCALES = {
                      "milliards"), 9),
     **dict.fromkeys(("t", "tn", "trn", "trillion", "trillions"), 12),
 }
-# Scales beside a currency and as a capital M only: "5 m" are metres, "5 mm" millimetres.
+# Scales next to a currency and as a capital M only: "5 m" are metres, "5 mm" millimetres.
 _SCALES_OF_MONEY = frozenset({"m", "mm", "t", "mil", "mille", "md", "cr"})
 _CARDINALS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
@@ -105,7 +105,7 @@ _LAKHS = re.compile(r"\d{1,2}(?:\D\d{2})+\D\d{3}")
 _LEADING_ZERO = re.compile(r"0\d")
 _EXPONENT = re.compile(r"[eE]([+-]?\d{1,3})(?![\w.,])")
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
-# What stands for zero decimals behind an amount, "5,-" and "20.–", or ends a list number, "1.".
+# What stands for zero decimals after an amount, "5,-" and "20.–", or ends a list number, "1.".
 _DASHES = re.compile(r"[.,](?:-{1,2}|(?!\d))")
 _FOOTNOTES = re.compile(r"(?: ?\[[^\]]*\]| ?[*†‡§¶]+| ?\((?! ?[-+]?\d)[^()]*\))+$")
 _UNIT = re.compile(
@@ -213,13 +213,13 @@ def _with_groups_and_decimals(body: str, marks: list[str]) -> _Number | None:
 
 
 def _finished(number: _Number, parts: dict, prefix: str, rest: str) -> Amount | None:
-    """Applies what stands around the digits: signs, brackets, exponent, scale and unit.
+    """Applies what surrounds the digits: signs, brackets, exponent, scale and unit.
 
     Args:
         number: the digits.
-        parts: groups of `_BEGIN`; empty for a number behind a prefix.
+        parts: groups of `_BEGIN`; empty for a number after a prefix.
         prefix: text before the number.
-        rest: text behind its digits.
+        rest: text after its digits.
     """
     point, comma, decimals, _ = number
     is_negative = "-" in (parts.get("sign"), parts.get("inner_sign"))

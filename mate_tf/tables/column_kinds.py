@@ -39,7 +39,7 @@ class Column:
             None for cells without a value, and for all cells of a text column.
         unit: unit of the numbers, as it is shown; "" for none.
         is_converted: numbers were converted from other units to this one.
-        decimals: most places behind the decimal sign of a cell.
+        decimals: most places after the decimal sign of a cell.
         partial: rows of cells that say more than the value: "4,634 m (15,203 ft)", "<5", "100+".
         other_units: unit of each row whose unit cannot be converted; its value is None.
         has_day_first: 03/04 in this column is the 3rd of April.
@@ -70,7 +70,7 @@ class Writing:
     has_day_first: bool | None = None
 
     @classmethod
-    def of_table(cls, columns: Sequence["Writing"]) -> "Writing":
+    def for_table(cls, columns: Sequence["Writing"]) -> "Writing":
         """Returns what the columns of a table agree on."""
         names = [field.name for field in dataclasses.fields(cls)]
         told = {name: {getattr(each, name) for each in columns} - {None} for name in names}
@@ -128,12 +128,12 @@ class Cells:
         texts = {row: text for row, text in enumerate(self.texts) if text}
         read = [(row, text) for row, text in texts.items() if text.lower() not in amounts.MISSING]
         self.present = [row for row, _ in read]
-        self.moments = {row: found for row, text in read if (found := moments.read(text))}
-        self.amounts = {row: found for row, text in read if (found := amounts.read(text))}
+        self.moments = {row: value for row, text in read if (value := moments.read(text))}
+        self.amounts = {row: value for row, text in read if (value := amounts.read(text))}
 
     def rows(self, *kinds: type) -> list[int]:
         """Returns the rows of the moments of some kinds."""
-        return [row for row, found in self.moments.items() if isinstance(found, kinds)]
+        return [row for row, value in self.moments.items() if isinstance(value, kinds)]
 
     def numbers(self) -> dict[int, amounts.Amount]:
         """Returns the amounts of cells that are neither dates nor times."""
@@ -165,15 +165,15 @@ def dates(cells: Cells, own: Writing, table: Writing) -> Column | None:
     """
     pairs = [row for row in cells.present if _YEARS.fullmatch(cells.texts[row])]
     are_years = _are_pairs_of_years([cells.texts[row] for row in pairs])
-    found = set(cells.rows(Moment, Numeric)) - set(pairs if are_years else ())
-    pairs = [row for row in pairs if row not in found]
-    years = [row for row in cells.present if row not in found and _is_year(cells.texts[row])]
+    dated = set(cells.rows(Moment, Numeric)) - set(pairs if are_years else ())
+    pairs = [row for row in pairs if row not in dated]
+    years = [row for row in cells.present if row not in dated and _is_year(cells.texts[row])]
     is_of_years = bool(_NAMES_OF_YEARS.search(cells.name))
-    if not found and not is_of_years and not (pairs and years):
+    if not dated and not is_of_years and not (pairs and years):
         return None
-    if not cells.is_enough(len(found) + len(years) + len(pairs)):
+    if not cells.is_enough(len(dated) + len(years) + len(pairs)):
         return None
-    numeric = [cells.moments[row] for row in found if isinstance(cells.moments[row], Numeric)]
+    numeric = [cells.moments[row] for row in dated if isinstance(cells.moments[row], Numeric)]
     day_first = own.or_else(table).has_day_first
     notes = []
     if day_first is None:
@@ -183,7 +183,7 @@ def dates(cells: Cells, own: Writing, table: Writing) -> Column | None:
         elif any(each.first != each.second for each in numeric):
             notes.append("day and month cannot be told apart; the day is taken to come first")
     values: list[Value | None] = [None] * len(cells.texts)
-    for row in found:
+    for row in dated:
         each = cells.moments[row]
         values[row] = each.moment(day_first) if isinstance(each, Numeric) else each
     for row in (*years, *pairs):
@@ -229,15 +229,15 @@ def clocks(cells: Cells, own: Writing, table: Writing) -> Column | None:
     }
     if not cells.is_enough(len(times) + len(lengths) + len(others)):
         return None
-    found = [cells.moments[row] for row in times]
-    is_length = not any(each.is_time for each in found) and (
+    times_read = [cells.moments[row] for row in times]
+    is_length = not any(each.is_time for each in times_read) and (
         bool(lengths)
         or (
             not _NAMES_OF_TIMES.search(cells.name)
             and (
                 bool(others or _NAMES_OF_DURATIONS.search(cells.name))
-                or any(each.is_length for each in found)
-                or 2 * sum(len(each.parts) == 3 for each in found) > len(found)
+                or any(each.is_length for each in times_read)
+                or 2 * sum(len(each.parts) == 3 for each in times_read) > len(times_read)
             )
         )
     )
@@ -257,17 +257,17 @@ def numbers(cells: Cells, own: Writing, table: Writing) -> Column | None:
 
     Arguments as for `dates`.
     """
-    found = _with_one_prefix(cells)
+    numbers = _with_one_prefix(cells)
     has_ids = any(_LEADING_ZERO.fullmatch(cells.texts[row]) for row in cells.present)
-    if not found or has_ids or not cells.is_enough(len(found)):
+    if not numbers or has_ids or not cells.is_enough(len(numbers)):
         return None
-    comma, notes = _has_decimal_comma(cells, found, own, table)
+    comma, notes = _has_decimal_comma(cells, numbers, own, table)
     values: list[Value | None] = [None] * len(cells.texts)
-    for row, each in found.items():
+    for row, each in numbers.items():
         values[row] = value_of(each, comma)
-    found = _letters_read_by_the_column(found, values)
-    unit, others, is_converted = _in_one_unit(found, values)
-    without = [row for row, each in found.items() if each.unit is None and values[row]]
+    numbers = _letters_read_by_the_column(numbers, values)
+    unit, others, is_converted = _in_one_unit(numbers, values)
+    without = [row for row, each in numbers.items() if each.unit is None and values[row]]
     if unit and without:
         notes.append(f"cells without a unit, such as {cells.texts[without[0]]!r}, count as {unit}")
     return Column(
@@ -276,11 +276,11 @@ def numbers(cells: Cells, own: Writing, table: Writing) -> Column | None:
         unit=unit,
         is_converted=is_converted,
         decimals=max(
-            0 if _is_grouped(each, values[row]) else each.decimals for row, each in found.items()
+            0 if _is_grouped(each, values[row]) else each.decimals for row, each in numbers.items()
         ),
         partial=frozenset(
             row
-            for row, each in found.items()
+            for row, each in numbers.items()
             if not each.is_whole or _BOUND.fullmatch(cells.texts[row].strip())
         ),
         other_units=others,
@@ -306,29 +306,29 @@ def value_of(amount: amounts.Amount, has_decimal_comma: bool = False) -> float:
 
 
 def _with_one_prefix(cells: Cells) -> dict[int, amounts.Amount]:
-    """Returns the numbers that begin their cell, and those behind the prefix of most cells.
+    """Returns the numbers that begin their cell, and those after the prefix of most cells.
 
     So "Week 2" and "Week 10" are numbers, but "Route 66" among other names is not.
     """
-    found = cells.numbers()
-    prefixes = Counter(each.prefix.lower() for each in found.values() if each.prefix)
+    numbers = cells.numbers()
+    prefixes = Counter(each.prefix.lower() for each in numbers.values() if each.prefix)
     common, count = prefixes.most_common(1)[0] if prefixes else ("", 0)
     kept = {"", common} if count > 1 and cells.is_enough(count) else {""}
-    return {row: each for row, each in found.items() if each.prefix.lower() in kept}
+    return {row: each for row, each in numbers.items() if each.prefix.lower() in kept}
 
 
 def _has_decimal_comma(
-    cells: Cells, found: dict[int, amounts.Amount], own: Writing, table: Writing
+    cells: Cells, numbers: dict[int, amounts.Amount], own: Writing, table: Writing
 ) -> tuple[bool, list[str]]:
     """Returns whether the comma is the decimal sign, and what is not certain about it, in words."""
     if own.has_decimal_comma is not None:
         return own.has_decimal_comma, []
     doubtful = {
         row: each
-        for row, each in found.items()
+        for row, each in numbers.items()
         if None not in (each.point, each.comma) and each.point != each.comma
     }
-    if len(doubtful) < sum(each.point != each.comma for each in found.values()):
+    if len(doubtful) < sum(each.point != each.comma for each in numbers.values()):
         comma = bool(table.has_decimal_comma)
         return comma, ["decimal points and decimal commas are mixed"] if doubtful else []
     # 1.234 and not 1,234, which has a thousands separator in English.
@@ -349,21 +349,21 @@ def _has_decimal_comma(
 
 
 def _letters_read_by_the_column(
-    found: dict[int, amounts.Amount], values: list
+    numbers: dict[int, amounts.Amount], values: list
 ) -> dict[int, amounts.Amount]:
     """Reads "m" and "B" by the other cells: as metres or millions, as bytes or billions.
 
     Args:
-        found: row -> amount.
+        numbers: row -> amount.
         values: values of all rows, changed in place.
 
     Returns:
         row -> amount, with the unit that was read.
     """
-    scales = {each.scale for each in found.values()}
-    known = {each.unit for each in found.values() if each.unit}
-    metres, changed = {units.find("m")}, dict(found)
-    for row, each in found.items():
+    scales = {each.scale for each in numbers.values()}
+    known = {each.unit for each in numbers.values() if each.unit}
+    metres, changed = {units.find("m")}, dict(numbers)
+    for row, each in numbers.items():
         if each.scale == "b" and not each.unit and {unit.kind for unit in known} == {"data"}:
             values[row] /= 1e9
             changed[row] = each._replace(unit=units.find("B"))
@@ -374,14 +374,14 @@ def _letters_read_by_the_column(
 
 
 def _in_one_unit(
-    found: dict[int, amounts.Amount], values: list
+    numbers: dict[int, amounts.Amount], values: list
 ) -> tuple[str, dict[int, str], bool]:
     """Converts values in place to the commonest unit; of equally common ones, to the smallest.
 
     Returns:
         the unit; the units of rows that cannot be converted; whether any value was converted.
     """
-    known = {row: each.unit for row, each in found.items() if each.unit is not None}
+    known = {row: each.unit for row, each in numbers.items() if each.unit is not None}
     if not known:
         return "", {}, False
     counts = Counter(known.values())

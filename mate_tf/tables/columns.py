@@ -38,7 +38,7 @@ def read(names: Sequence[str], texts: Sequence[Sequence[str]]) -> list[Column]:
 def _read_table(names: tuple[str, ...], texts: tuple[tuple[str, ...], ...]) -> tuple[Column, ...]:
     cells = [Cells(*each) for each in zip(names, texts, strict=True)]
     written = [each.writing() for each in cells]
-    table = Writing.of_table(written)
+    table = Writing.for_table(written)
     return tuple(_column(each, own, table) for each, own in zip(cells, written, strict=True))
 
 
@@ -143,7 +143,7 @@ def _read(text: str):
     amount = amounts.read(text)
     if amount is None or amount.prefix or not amount.is_whole:
         return None
-    # "5 players from Bern" is read as 5, the word behind it is not a unit.
+    # "5 players from Bern" is read as 5, the word after it is not a unit.
     is_long = amount.unit is not None and amount.unit.is_word and " " in text
     return None if is_long else amount
 

@@ -33,7 +33,7 @@ class ConversionConfig:
         drop_rows_to_fit: drop the last rows of a table that is too long.
         drop_columns_to_fit: drop the last columns if header and first row are too long.
         trim_question_to_fit: drop the last words of a question, at most down to half of the
-            sequence, if header and first row do not fit beside it.
+            sequence, if header and first row do not fit next to it.
         prune_columns: if the table does not fit, first drop the columns that are least relevant
             for the question (`tables.pruning`).
         prune_rows: if the table does not fit, first drop the rows that are least relevant. The most
@@ -102,7 +102,7 @@ class ConversionConfig:
             )
         if self.number_parser not in NUMBER_PARSERS:
             raise InputError(
-                f"number_parser={self.number_parser!r} is none of {', '.join(NUMBER_PARSERS)}"
+                f"number_parser={self.number_parser!r} is not one of {', '.join(NUMBER_PARSERS)}"
             )
         if self.entity_descriptions_sentence_limit < 0:
             raise InputError(
@@ -140,9 +140,9 @@ class ConversionConfig:
             options: name -> value; None for no change.
 
         Raises:
-            InputError: if a name is none of them.
+            InputError: if a name is not one of them.
         """
         for name in options or ():
             if name not in READING_OPTIONS:
-                raise InputError(f"{name} is none of {', '.join(READING_OPTIONS)}")
+                raise InputError(f"{name} is not one of {', '.join(READING_OPTIONS)}")
         return dataclasses.replace(self, **(options or {}))

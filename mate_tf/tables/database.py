@@ -4,7 +4,7 @@ import importlib.util
 from typing import Any
 
 from mate_tf.errors import InputError
-from mate_tf.tables.limits import Kept, Limits
+from mate_tf.tables.limits import LimitedRows, Limits
 from mate_tf.tables.table import Table
 
 
@@ -12,10 +12,10 @@ def read(url: str, limits: Limits, query: str | None, name: str, where: Any) -> 
     """Reads the result of a query, or a table.
 
     Args:
-        url: SQLAlchemy URL of the database; "#table" may stand behind it.
+        url: SQLAlchemy URL of the database; "#table" may follow.
         limits: how much is read at most.
         query: SQL; None: all of a table.
-        name: name of a table; "": the one behind "#", or the only one.
+        name: name of a table; "": the one after "#", or the only one.
         where: name of the database in messages.
 
     Raises:
@@ -53,9 +53,9 @@ def _chosen(tables: list[str], name: str, where) -> str:
         return name
     listed = ", ".join(tables[:20]) or "none"
     if name:
-        raise InputError(f"{where}: has no table {name!r}; there are: {listed}")
+        raise InputError(f"{where}: has no table {name!r}; it has: {listed}")
     if len(tables) != 1:
-        raise InputError(f"{where}: name a table behind #, or give --query; there are: {listed}")
+        raise InputError(f"{where}: name a table behind #, or give --query; it has: {listed}")
     return tables[0]
 
 
@@ -64,12 +64,12 @@ def _table(connection, statement, limits: Limits, where) -> Table:
     if not result.returns_rows:
         raise InputError(f"{where}: the query gives no rows")
     header = list(result.keys())
-    kept = Kept(where, limits)
+    kept = LimitedRows(where, limits)
     kept.add_header(header)
     for number, row in enumerate(result, start=1):
         if not kept.add(tuple(row), f"row {number}"):
             break
     unread = kept.unread()
     if not kept.rows:
-        raise InputError(f"{where}: there are no rows")
+        raise InputError(f"{where}: no rows")
     return Table.from_rows(header, kept.rows, unread=unread)

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from mate_tf.errors import InputError
 from mate_tf.tables import opened
-from mate_tf.tables.limits import Kept, Limits
+from mate_tf.tables.limits import LimitedRows, Limits
 
 _NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 _LARGEST_FIELD = 2**31 - 1
@@ -23,7 +23,7 @@ class Form:
         delimiter: what separates cells.
         escape: character that escapes quotation marks; None: they are doubled instead.
         has_quotes: quotation marks enclose cells; otherwise they are text.
-        skips_space: spaces behind a delimiter do not belong to the cell.
+        skips_space: spaces after a delimiter do not belong to the cell.
     """
 
     delimiter: str
@@ -73,7 +73,7 @@ def read(
 
 def keep(
     path: Any, found: Iterator[tuple[int, list[str]]], delimiter: str, limits: Limits
-) -> tuple[list[str], Kept]:
+) -> tuple[list[str], LimitedRows]:
     """Keeps records up to the limits; the first one is the header.
 
     Args:
@@ -85,7 +85,7 @@ def keep(
     Raises:
         InputError: a record that is longer or shorter than the header; no row below it.
     """
-    kept, header = Kept(path, limits), []
+    kept, header = LimitedRows(path, limits), []
     for number, (line, record) in enumerate(found):
         header = header or record
         where = f"row {number} (line {line})" if number else "header"
@@ -106,10 +106,10 @@ def keep(
 def records(
     path: Any, file: IO[str], form: Form, limits: Limits, first_line: int = 1
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yields line number and cells of each record of a file from where it stands on.
+    """Yields line number and cells of each record of a file from its position on.
 
     Empty lines are skipped. The csv module does not report an unclosed quotation mark. To detect
-    it, a line is appended: it is read as a record of its own only if all quotation marks are
+    it, a line is appended: it is read as a separate record only if all quotation marks are
     closed.
 
     Args:
@@ -117,7 +117,7 @@ def records(
         file: the open file.
         form: how it is written.
         limits: limits of the table.
-        first_line: number of the line at which the file stands.
+        first_line: number of the line at the file's position.
 
     Raises:
         InputError: if a quotation mark is never closed, or a record is longer than the limit.

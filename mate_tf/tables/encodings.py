@@ -22,7 +22,7 @@ def find(path: str | os.PathLike, sample: bytes, asked: str | None) -> tuple[str
     Args:
         path: the file, for messages.
         sample: its first `SAMPLE` bytes, or all of them.
-        asked: name of the encoding as a user gives it; None: it is found out.
+        asked: name of the encoding as a user gives it; None: it is detected.
 
     Raises:
         InputError: if there is no encoding `asked`, or the file is not a text.
@@ -41,13 +41,13 @@ def find(path: str | os.PathLike, sample: bytes, asked: str | None) -> tuple[str
     if len(sample) > 3 and not any(sample[:400:2]):
         return "utf-16-be", ["read as UTF-16"]
     if b"\0" in sample:
-        raise InputError(f"{path}: is not a text file")
+        raise InputError(f"{path}: not a text file")
     try:
         is_cut = len(sample) >= SAMPLE  # perhaps within a character
         codecs.getincrementaldecoder("utf-8")().decode(sample, final=not is_cut)
     except UnicodeDecodeError:
         name = _detected(sample)
-        return name, [f"read as {name}, since it is not UTF-8 (else give --encoding)"]
+        return name, [f"read as {name}, since it is not UTF-8 (if it is not, give --encoding)"]
     return "utf-8", []
 
 

@@ -52,9 +52,9 @@ def check(parts: zipfile.ZipFile) -> None:
             continue
         content = parts.read(name)
         if b"sheetData" in content:
-            areas = [_of_cells(content)]
+            areas = [_count_cells(content)]
         elif name == "content.xml":
-            areas = map(_of_table, re.split(rb"<table:table(?=\s)", content)[1:])
+            areas = map(_count_table_cells, re.split(rb"<table:table(?=\s)", content)[1:])
         else:
             continue
         if (area := max(areas, default=0)) > MOST:
@@ -79,7 +79,7 @@ def check_binary(path: str | os.PathLike) -> None:
         raise InputError("takes too much memory to be read")
 
 
-def _of_cells(content: bytes) -> int:
+def _count_cells(content: bytes) -> int:
     """Returns the number of cells between the values of an .xlsx sheet, or a bound below `MOST`."""
     most = _area(_PLACE.findall(content))  # also of empty cells and rows, which are found sooner
     if most <= MOST:
@@ -97,7 +97,7 @@ def _area(places: list[tuple[bytes, bytes]]) -> int:
     return _between(rows) * max(_between(columns), 1)
 
 
-def _of_table(content: bytes) -> int:
+def _count_table_cells(content: bytes) -> int:
     """Returns the number of cells up to the last values of an .ods sheet."""
     height = width = number = 0
     for row in re.split(rb"<table:table-row(?=[\s>])", content)[1:]:

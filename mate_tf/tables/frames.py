@@ -1,4 +1,4 @@
-"""Columns of frames: pandas, polars, Arrow, DuckDB, and all that narwhals knows."""
+"""Columns of frames: pandas, polars, Arrow, DuckDB, and all others that narwhals supports."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ def read(frame: Any) -> tuple[list[Any], list[list[Any]]]:
         InputError: if it is not a frame.
     """
     if hasattr(frame, "iloc") and hasattr(frame, "columns"):
-        return _of_pandas(frame)
+        return _read_pandas(frame)
     import narwhals
 
     try:
@@ -37,7 +37,7 @@ def read(frame: Any) -> tuple[list[Any], list[list[Any]]]:
     ]
 
 
-def _of_pandas(frame) -> tuple[list[Any], list[list[Any]]]:
+def _read_pandas(frame) -> tuple[list[Any], list[list[Any]]]:
     """Reads a pandas frame. Its names need not be texts, nor differ."""
     names = [name for name in frame.index.names if name is not None]
     if names and not set(names) <= set(frame.columns):

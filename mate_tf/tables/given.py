@@ -13,7 +13,7 @@ from mate_tf.files import zips
 from mate_tf.tables import opened
 from mate_tf.tables.limits import MIB, Limits
 from mate_tf.tables.table import Table
-from mate_tf.tables.text_table import Asked
+from mate_tf.tables.text_table import FileOptions
 
 _WORKBOOK, _OLD_WORKBOOK, _ZIP = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"PK\x05\x06"
 _GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
@@ -36,7 +36,7 @@ _JSON_ENDINGS = (".json", ".jsonl", ".ndjson", ".geojson")
 def read_table(
     path: str | os.PathLike,
     limits: Limits | None = None,
-    asked: Asked | None = None,
+    asked: FileOptions | None = None,
     sheet: str | None = None,
     query: str | None = None,
 ) -> Table:
@@ -47,10 +47,10 @@ def read_table(
     DuckDB files, and any database by its SQLAlchemy URL with the extra `sql`.
 
     Args:
-        path: the file, with "#table" behind a database; or the URL of a database.
+        path: the file, with "#table" after a database; or the URL of a database.
         limits: how much of it is read at most; by default `Limits()`. `Table.unread` says what is
             not read.
-        asked: delimiter, line of the header and encoding of a text file; None: found out.
+        asked: delimiter, line of the header and encoding of a text file; None: detected.
         sheet: name of a workbook's sheet; by default the first visible one with a table.
         query: SQL for a database.
 
@@ -61,7 +61,7 @@ def read_table(
     limits, name = limits or Limits(), os.fspath(path)
     if "://" in name or name.startswith("sqlite:"):
         if name.partition("://")[0] in ("http", "https", "ftp", "s3", "gs", "file"):
-            raise InputError(f"{name}: a URL is not read; download the file first")
+            raise InputError(f"{name}: URLs are not read; download the file first")
         return _database(name, limits, query)
     file, _, member = (
         name.rpartition("#") if "#" in name and not os.path.exists(name) else (name, "", "")
@@ -82,10 +82,10 @@ def read_table(
     reader = _reader(file, begin, sheet, asked)
     if sheet and reader is not _workbook:
         raise InputError(f"{file}: --sheet is for workbooks")
-    return reader(file, limits, asked or Asked(), sheet)
+    return reader(file, limits, asked or FileOptions(), sheet)
 
 
-def _reader(path: str, begin: bytes, sheet: str | None, asked: Asked | None) -> Callable:
+def _reader(path: str, begin: bytes, sheet: str | None, asked: FileOptions | None) -> Callable:
     if begin.startswith(_OLD_WORKBOOK):
         return _workbook
     if begin.startswith((_WORKBOOK, _ZIP)):
@@ -109,19 +109,19 @@ def _reader(path: str, begin: bytes, sheet: str | None, asked: Asked | None) -> 
     return _text
 
 
-def _text(path: str, limits: Limits, asked: Asked, sheet: str | None) -> Table:
+def _text(path: str, limits: Limits, asked: FileOptions, sheet: str | None) -> Table:
     del sheet
     if path.lower().endswith(".tsv") and not asked.delimiter:
         asked = asked._replace(delimiter="\t")
     return Table.from_text(path, limits=limits, asked=asked)
 
 
-def _json(path: str, limits: Limits, asked: Asked, sheet: str | None) -> Table:
+def _json(path: str, limits: Limits, asked: FileOptions, sheet: str | None) -> Table:
     del asked, sheet
     return Table.from_json(path, limits=limits)
 
 
-def _html(path: str, limits: Limits, asked: Asked, sheet: str | None) -> Table:
+def _html(path: str, limits: Limits, asked: FileOptions, sheet: str | None) -> Table:
     from mate_tf.tables import html_tables
 
     del limits, asked, sheet
@@ -134,13 +134,13 @@ def _html(path: str, limits: Limits, asked: Asked, sheet: str | None) -> Table:
     return table.with_remarks(said)
 
 
-def _workbook(path: str, limits: Limits, asked: Asked, sheet: str | None) -> Table:
+def _workbook(path: str, limits: Limits, asked: FileOptions, sheet: str | None) -> Table:
     from mate_tf.tables import spreadsheet
 
     return spreadsheet.read_workbook(path, limits=limits, sheet=sheet, header_row=asked.header_row)
 
 
-def _parquet(path: str, limits: Limits, asked: Asked, sheet: str | None) -> Table:
+def _parquet(path: str, limits: Limits, asked: FileOptions, sheet: str | None) -> Table:
     import pyarrow
     from pyarrow import parquet
 
@@ -163,13 +163,13 @@ def _parquet(path: str, limits: Limits, asked: Asked, sheet: str | None) -> Tabl
     return Table.from_dataframe(frame, table_id=os.path.basename(path), unread=unread)
 
 
-def _gzip(path: str, limits: Limits, asked: Asked, sheet: str | None) -> Table:
+def _gzip(path: str, limits: Limits, asked: FileOptions, sheet: str | None) -> Table:
     inside = os.path.basename(path).removesuffix(".gz")
     with tempfile.TemporaryDirectory() as folder, gzip.open(path) as packed:
         return _unpacked(path, packed, os.path.join(folder, inside), limits, asked, sheet)
 
 
-def _archive(path: str, limits: Limits, asked: Asked, sheet: str | None) -> Table:
+def _archive(path: str, limits: Limits, asked: FileOptions, sheet: str | None) -> Table:
     try:
         with zipfile.ZipFile(path) as archive:
             zips.check(
@@ -184,7 +184,9 @@ def _archive(path: str, limits: Limits, asked: Asked, sheet: str | None) -> Tabl
             ]
             if len(names) != 1:
                 listed = ", ".join(names[:5]) or "none"
-                raise InputError(f"{path}: an archive with one file is read; here are: {listed}")
+                raise InputError(
+                    f"{path}: only archives with one file are read; this one has: {listed}"
+                )
             with tempfile.TemporaryDirectory() as folder, archive.open(names[0]) as packed:
                 inside = os.path.join(folder, os.path.basename(names[0]))
                 return _unpacked(path, packed, inside, limits, asked, sheet)
@@ -192,12 +194,12 @@ def _archive(path: str, limits: Limits, asked: Asked, sheet: str | None) -> Tabl
         raise InputError(f"{path}: not a readable archive: {error}") from None
 
 
-def _unpacked(path, packed, inside: str, limits: Limits, asked: Asked, sheet) -> Table:
+def _unpacked(path, packed, inside: str, limits: Limits, asked: FileOptions, sheet) -> Table:
     """Reads what is packed in a file, up to the limit of its size."""
     largest = limits.max_unpacked_mb * MIB
     try:
         with open(inside, "wb") as file:
-            shutil.copyfileobj(_Limited(packed, path, largest), file)
+            shutil.copyfileobj(_LimitedReader(packed, path, largest), file)
     except (OSError, EOFError, *zips.DAMAGED) as error:
         raise InputError(f"{path}: cannot be unpacked: {error}") from None
     try:
@@ -206,7 +208,7 @@ def _unpacked(path, packed, inside: str, limits: Limits, asked: Asked, sheet) ->
         raise InputError(str(error).replace(inside, path)) from None
 
 
-class _Limited:
+class _LimitedReader:
     """Raises InputError once more than a number of bytes was read from a file."""
 
     def __init__(self, file, path, largest: int):
@@ -260,7 +262,7 @@ def as_table(given: Any, limits: Limits | None = None) -> Table:
     if isinstance(given, (str, os.PathLike)):
         return read_table(given, limits)
     if isinstance(given, Mapping):
-        return _of_columns(given)
+        return _from_columns(given)
     if isinstance(given, Sequence) and given:
         if all(isinstance(row, Mapping) for row in given):
             header = list(dict.fromkeys(name for row in given for name in row))
@@ -278,9 +280,9 @@ def as_table(given: Any, limits: Limits | None = None) -> Table:
     )
 
 
-def _of_columns(columns: Mapping) -> Table:
+def _from_columns(columns: Mapping) -> Table:
     if columns and all(isinstance(values, Mapping) for values in columns.values()):
-        columns = _of_labels(columns)
+        columns = _unstack_labels(columns)
     for name, values in columns.items():
         if isinstance(values, str) or not hasattr(values, "__len__"):
             raise InputError(f"table: column {name!r} is not a list of values")
@@ -289,14 +291,14 @@ def _of_columns(columns: Mapping) -> Table:
         listed = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())
         raise InputError(f"table: columns of different lengths: {listed} values")
     if not any(lengths.values()):
-        raise InputError("table: there are no rows")
+        raise InputError("table: no rows")
     return Table.from_rows(columns, zip(*columns.values(), strict=True))
 
 
-def _of_labels(columns: Mapping) -> dict:
+def _unstack_labels(columns: Mapping) -> dict:
     """Returns the columns of `frame.to_dict()`: name -> {label of a row: value}.
 
-    Labels are a column of their own unless they number the rows.
+    Labels become a separate column unless they number the rows.
     """
     labels = list(dict.fromkeys(label for values in columns.values() for label in values))
     found = {} if labels == list(range(len(labels))) else {"": labels}

@@ -136,7 +136,7 @@ def _unread(rows: Collection[int], columns: Collection[int]) -> str:
 
 
 def _legend(shading: Shading | None) -> str:
-    """Returns the colour scale with its label and note; "" without shading."""
+    """Returns the colour scale with its label and note; "" if there is no shading."""
     if shading is None:
         return ""
     note = f"<p>{escape(shading.note)}</p>" if shading.note else ""

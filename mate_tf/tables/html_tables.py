@@ -134,7 +134,7 @@ class _Reader(HTMLParser):
             self._end_capture()
             self._grid.end_group()
         elif tag in ("div", "section", "body") and not self._grid:
-            self._end_capture()  # of a paragraph without an end of its own
+            self._end_capture()  # of a paragraph without an end tag
 
     def handle_data(self, data):
         """Collects text."""
@@ -185,7 +185,7 @@ class _Grid:
     def __init__(self):
         self._rows: list[list[str]] = []
         self._below: dict[int, tuple[str, int]] = {}  # column -> text and rows that it still spans
-        self._are_names: list[bool] = []  # rows of which all cells are names of columns
+        self._are_names: list[bool] = []  # rows whose cells are all column names
         self._span = 1, 1
         self._num_cells = self._width = 0
 

@@ -50,10 +50,10 @@ class JsonStream:
                 return value
 
     def take(self, allowed: str) -> str:
-        """Returns the next character that is not blank, one of `allowed`, and goes past it."""
+        """Returns the next character that is not blank, one of `allowed`, and moves past it."""
         found = self.next()
         if not found or found not in allowed:
-            raise ValueError(f"expected {' or '.join(allowed)}, but there is {found or 'no more'}")
+            raise ValueError(f"expected {' or '.join(allowed)}, found {found or 'the end'}")
         self._at += 1
         return found
 
@@ -76,7 +76,7 @@ class JsonStream:
             return
         while True:
             if self.next() != '"':
-                raise ValueError("expected a key between quotation marks")
+                raise ValueError("expected a key in quotation marks")
             key = self.value()
             self.take(":")
             yield key

@@ -8,7 +8,7 @@ from typing import IO, Any
 from mate_tf.errors import InputError
 from mate_tf.tables import opened
 from mate_tf.tables.json_stream import JsonStream, decoder
-from mate_tf.tables.limits import Kept, Limits
+from mate_tf.tables.limits import LimitedRows, Limits
 
 _ABOUT = ("title", "table_id", "heading", "caption", "url")
 _HEADERS, _ROWS = ("columns", "header"), ("rows", "data")
@@ -34,16 +34,16 @@ def read(
 
     Returns:
         header, rows, further fields, and the description; "" if everything was read. In a table
-        that is not read to its end, fields behind the rows are missing.
+        that is not read to its end, fields after the rows are missing.
 
     Raises:
         InputError: if the file cannot be read, is empty, has no rows, is not UTF-8, is not JSON,
             has another form, or is beyond a limit.
     """
-    kept = Kept(path, limits)
+    kept = LimitedRows(path, limits)
     with opened.opened(path, limits) as file, opened.invalid_named(path):
         if _is_lines(file, limits):
-            header = _of_objects(_lines(file, path), kept, path)
+            header = _keep_objects(_lines(file, path), kept, path)
             rows = [[row.get(name) for name in header] for row in kept.rows]
             return header, rows, {}, kept.unread(opened.share_read(file))
         text = file.read(min(limits.max_table_characters, opened.size(file)))
@@ -54,9 +54,9 @@ def read(
             if longer:
                 file.seek(0)
                 source = JsonStream(file, limits.max_table_characters)
-                found = _of_stream(source, kept, path)
+                parsed = _keep_stream(source, kept, path)
             else:
-                found = _of_content(decoder.decode(text), kept, path)
+                parsed = _keep_content(decoder.decode(text), kept, path)
         except InputError:
             raise
         except (ValueError, RecursionError) as error:
@@ -64,11 +64,11 @@ def read(
                 raise
             raise InputError(f"{path}: not valid JSON: {error}") from None
         unread = kept.unread(opened.share_read(file))
-    header, about = found
+    header, about = parsed
     return header, _rows_of(header, kept, path), about, unread
 
 
-def of_content(
+def parse_table(
     content: Any, name: str, limits: Limits
 ) -> tuple[list[Any], list[list[Any]], dict[str, str], str]:
     """Returns what `read` returns, of JSON that is parsed already, by `json_stream.decoder`.
@@ -85,13 +85,13 @@ def of_content(
     """
     if isinstance(content, list) and content and isinstance(content[0], list):
         content = {"columns": content[0], "rows": content[1:]}
-    kept = Kept(name, limits)
-    header, about = _of_content(content, kept, name)
+    kept = LimitedRows(name, limits)
+    header, about = _keep_content(content, kept, name)
     rows = _rows_of(header, kept, name)
     return header, rows, about, kept.unread()
 
 
-def _rows_of(header: list[Any], kept: Kept, path: Any) -> list[list[Any]]:
+def _rows_of(header: list[Any], kept: LimitedRows, path: Any) -> list[list[Any]]:
     """Returns the rows that are kept as lists, one value per column."""
     if not kept.rows:
         raise InputError(f"{path}: there is a header but no rows")
@@ -109,13 +109,13 @@ def _is_lines(file: IO[str], limits: Limits) -> bool:
         line = file.readline(limits.max_table_characters)
     file.seek(0)
     try:
-        found = decoder.decode(line)
+        content = decoder.decode(line)
     except (ValueError, RecursionError):
         return False
-    is_table = isinstance(found, dict) and any(name in found for name in (*_HEADERS, *_ROWS))
-    if not isinstance(found, dict) or not found or is_table:
+    is_table = isinstance(content, dict) and any(name in content for name in (*_HEADERS, *_ROWS))
+    if not isinstance(content, dict) or not content or is_table:
         return False
-    return not all(isinstance(value, (dict, list)) for value in found.values())
+    return not all(isinstance(value, (dict, list)) for value in content.values())
 
 
 def _lines(file: IO[str], path: Any) -> Iterator[Any]:
@@ -128,17 +128,17 @@ def _lines(file: IO[str], path: Any) -> Iterator[Any]:
                 raise InputError(f"{path} line {number}: not valid JSON: {error}") from None
 
 
-def _of_content(content: Any, kept: Kept, path: Any) -> tuple[list[Any], dict[str, str]]:
+def _keep_content(content: Any, kept: LimitedRows, path: Any) -> tuple[list[Any], dict[str, str]]:
     """Keeps the rows of JSON that is parsed; returns header and further fields."""
     if isinstance(content, list) and content:
-        return _of_objects(content, kept, path), {}
+        return _keep_objects(content, kept, path), {}
     content = content if isinstance(content, dict) else {}
-    if (rows := _of_columns(content)) is not None:
-        return _of_objects(rows, kept, path), {}
-    return _of_object(content.items(), kept, path)
+    if (rows := _rows_from_columns(content)) is not None:
+        return _keep_objects(rows, kept, path), {}
+    return _keep_object(content.items(), kept, path)
 
 
-def _of_columns(content: dict[str, Any]) -> list[dict[str, Any]] | None:
+def _rows_from_columns(content: dict[str, Any]) -> list[dict[str, Any]] | None:
     """Returns the rows of a frame as pandas writes it; None if it is not one.
 
     Columns are lists, or objects with the labels of the rows as keys. Labels that only number the
@@ -161,17 +161,19 @@ def _of_columns(content: dict[str, Any]) -> list[dict[str, Any]] | None:
     return [dict(zip(content, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def _of_stream(stream: JsonStream, kept: Kept, path: Any) -> tuple[list[Any], dict[str, str]]:
+def _keep_stream(
+    stream: JsonStream, kept: LimitedRows, path: Any
+) -> tuple[list[Any], dict[str, str]]:
     """Keeps the rows of a text that is being read; returns header and further fields."""
     if stream.next() == "[":
-        found = _of_objects(stream.items(), kept, path), {}
+        parsed = _keep_objects(stream.items(), kept, path), {}
     elif stream.next() == "{":
-        found = _of_object(_pairs(stream), kept, path)
+        parsed = _keep_object(_pairs(stream), kept, path)
     else:
         raise InputError(f"{path}: {_FORMS}")
     if not kept.exceeded and (extra := stream.next()):
-        raise ValueError(f"there is {extra!r} behind the last value")
-    return found
+        raise ValueError(f"unexpected {extra!r} after the last value")
+    return parsed
 
 
 def _pairs(stream: JsonStream) -> Iterator[tuple[str, Any]]:
@@ -186,7 +188,7 @@ def _pairs(stream: JsonStream) -> Iterator[tuple[str, Any]]:
             yield key, stream.value()
 
 
-def _of_objects(rows: Iterable[Any], kept: Kept, path: Any) -> list[str]:
+def _keep_objects(rows: Iterable[Any], kept: LimitedRows, path: Any) -> list[str]:
     """Keeps rows that are objects; returns their keys."""
     names: dict[str, None] = {}
     for number, row in enumerate(rows, start=1):
@@ -202,8 +204,8 @@ def _of_objects(rows: Iterable[Any], kept: Kept, path: Any) -> list[str]:
     return list(names)
 
 
-def _of_object(
-    pairs: Iterable[tuple[str, Any]], kept: Kept, path: Any
+def _keep_object(
+    pairs: Iterable[tuple[str, Any]], kept: LimitedRows, path: Any
 ) -> tuple[list[Any], dict[str, str]]:
     """Keeps the rows in an object; returns header and further fields."""
     header, about, has_rows = None, {}, False
@@ -221,7 +223,7 @@ def _of_object(
             first = next(rows, None)
             value = itertools.chain([] if first is None else [first], rows)
             if isinstance(first, dict):
-                header = _of_objects(value, kept, path)
+                header = _keep_objects(value, kept, path)
                 continue
             for number, row in enumerate(value, start=1):
                 where = f"{path}: row {number}"

@@ -59,7 +59,7 @@ def check_size(path: Any, size: int, limits: Limits) -> None:
         )
 
 
-class Kept:
+class LimitedRows:
     """The rows of a table that is being read, up to its limits.
 
     Args:

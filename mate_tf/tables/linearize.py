@@ -87,7 +87,7 @@ class TokenizedTable:
         self.num_rows = (len(row_splits) - 1) // num_columns - 1 if num_columns else 0
         self._row_splits, self._word_starts = np.asarray(row_splits), np.asarray(word_starts)
 
-    # Of a table that is read in windows only the lengths and parts are computed.
+    # For a table that is read in windows, only the lengths and parts are computed.
 
     @functools.cached_property
     def _cells(self) -> np.ndarray:

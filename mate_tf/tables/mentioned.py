@@ -14,7 +14,7 @@ LONGEST_CELL = 60
 """Largest number of characters of a cell in a generated question."""
 
 _EXACT_INTEGERS = 2.0**24  # all integers up to this one are exact as float32
-# Characters allowed in a cell beside its number. No dash, since it could be a minus sign.
+# Characters allowed in a cell next to its number. No dash, since it could be a minus sign.
 _BESIDE_VALUES = frozenset(" $£€¥%.#+*†‡'\"")
 # Words that are in nearly every text. Cells of these words only are not looked for.
 # fmt: off
@@ -118,7 +118,7 @@ def _values(cells: list[str]) -> list | None:
 
 
 def _is_one_value(cell: str) -> bool:
-    """Returns True if a cell is one number or date, with at most `_BESIDE_VALUES` beside it."""
+    """Returns True if a cell is one number or date, with at most `_BESIDE_VALUES` next to it."""
     text = normalize_for_match(cell)
     spans = numbers.numeric_spans(text)
     if len(spans) != 1:
@@ -128,7 +128,7 @@ def _is_one_value(cell: str) -> bool:
 
 
 def _decimal(value: float) -> float | None:
-    """Returns the number of at most 6 digits that rounds to this float32; None without one."""
+    """Returns the number of at most 6 digits that rounds to this float32, or None."""
     if value.is_integer():
         return value if abs(value) <= _EXACT_INTEGERS else None
     decimal = float(f"{value:.6g}")

@@ -28,7 +28,7 @@ class Numeric(NamedTuple):
     Attributes:
         first, second: day and month, or month and day.
         year: the year.
-        time: seconds from midnight; None without a time.
+        time: seconds from midnight; None if there is no time.
         has_points: written as 30.06.2019, where the day comes first.
     """
 

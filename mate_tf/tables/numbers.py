@@ -9,7 +9,7 @@ Published checkpoints were trained with the reference's parser, so its peculiari
 - "fith" is an ordinal and "fifth" is not.
 - "may" is a month even if it is a verb. A lower-case "sept" is not a month.
 - The 29th of February is a date only with a leap year.
-- A four-digit year is both a number and a date. A full stop behind it ("in 1999.") belongs to the
+- A four-digit year is both a number and a date. A full stop after it ("in 1999.") belongs to the
   number, which then is not a date. A column of plain years is therefore a column of dates.
 """
 

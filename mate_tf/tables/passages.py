@@ -141,11 +141,11 @@ class Passages:
     def relevant(self, question: str, limit: int = NUM_SENTENCES) -> dict[str, list[str]]:
         """Returns identifier -> its sentences among the `top` ones, in the passage's order."""
         best = {sentence for sentence, _ in self.top(question, limit)}
-        found = {
+        by_name = {
             name: [sentence for sentence in sentences if sentence in best]
             for name, sentences in self.sentences.items()
         }
-        return {name: sentences for name, sentences in found.items() if sentences}
+        return {name: sentences for name, sentences in by_name.items() if sentences}
 
 
 def expand(
@@ -183,7 +183,7 @@ def normalize_for_search(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
-class Found(NamedTuple):
+class AnswerMatches(NamedTuple):
     """Cells and passages that contain an answer.
 
     Attributes:
@@ -218,22 +218,22 @@ class AnswerFinder:
             for column_index, (text, links) in enumerate(row)
         ]
 
-    def find(self, answer: str) -> Found:
+    def find(self, answer: str) -> AnswerMatches:
         """Finds an answer. An answer that is empty after normalization, as "the", is not found."""
         wanted = _searchable(answer)
-        found = Found([], [], {})
+        matches = AnswerMatches([], [], {})
         if not wanted.strip():
-            return found
+            return matches
         having = {name for name, text in self._passages.items() if wanted in text}
         for coordinate, text, links in self._cells:
             if wanted in text:
-                found.cells.append(coordinate)
-                found.in_table.append(coordinate)
+                matches.cells.append(coordinate)
+                matches.in_table.append(coordinate)
             elif linked := having.intersection(links):
-                found.cells.append(coordinate)
+                matches.cells.append(coordinate)
                 for name in sorted(linked):
-                    found.passages[name] = found.passages.get(name, 0) + 1
-        return found
+                    matches.passages[name] = matches.passages.get(name, 0) + 1
+        return matches
 
 
 def _searchable(text: str) -> str:

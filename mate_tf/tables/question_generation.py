@@ -5,7 +5,8 @@ table. Only columns that can be mentioned without doubt are used (`mentioned.She
 
 ```
 rng = random.Random(0)
-questions(table, rng, 2)  # (Made("lookup", "who is the Mayor of Bern?", ((0, 1),), "NONE"), ...)
+questions(table, rng, 2)
+# (GeneratedQuestion("lookup", "who is the Mayor of Bern?", ((0, 1),), "NONE"), ...)
 ```
 """
 
@@ -26,7 +27,7 @@ _TRIES = 12
 _MOST_CELLS = 8  # cells of an answer that is not a sum, average or count
 
 
-class Made(NamedTuple):
+class GeneratedQuestion(NamedTuple):
     """A question with its answer.
 
     Attributes:
@@ -42,7 +43,7 @@ class Made(NamedTuple):
     aggregation: str = NONE
 
 
-def questions(table: Table, rng: random.Random, count: int) -> Iterator[Made]:
+def questions(table: Table, rng: random.Random, count: int) -> Iterator[GeneratedQuestion]:
     """Generates distinct questions about a table.
 
     A very small table may give few or none.
@@ -59,7 +60,7 @@ def questions(table: Table, rng: random.Random, count: int) -> Iterator[Made]:
             text, rows, column, *aggregation = made
             seen.add(text)
             cells = tuple((row, column.index) for row in sorted(rows))
-            yield Made(kind, text, cells, *aggregation)
+            yield GeneratedQuestion(kind, text, cells, *aggregation)
             break
 
 

@@ -229,7 +229,7 @@ def answers(name: str, asked: Collection[str]) -> bool:
 
     Args:
         name: name of the column.
-        asked: words behind "which" and the like, in the singular, and "who".
+        asked: words after "which" and the like, in the singular, and "who".
     """
     own = set(pruning.words(name))
     return bool(own & set(asked)) or any(

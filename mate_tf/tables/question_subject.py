@@ -133,5 +133,5 @@ def is_rank(column: Column) -> bool:
 
 
 def is_time(column: Column) -> bool:
-    """Returns True if the values are dates or years, of which none is "more" than another."""
+    """Returns True if the values are dates or years: none is "more" than another."""
     return isinstance(column.values[0], tuple) or is_year(column)

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 from mate_tf.errors import InputError
 from mate_tf.files import zips
 from mate_tf.tables import extents, opened
-from mate_tf.tables.limits import MIB, Kept, Limits
+from mate_tf.tables.limits import MIB, LimitedRows, Limits
 from mate_tf.tables.table import Table
 
 _CELL = re.compile(r'<c r="([A-Z]+)(\d+)"([^>]*?)(?:/>|>(.*?)</c>)', re.DOTALL)
@@ -78,11 +78,11 @@ def _sheet(path, book, name: str | None):
     visible = [each for each in book.sheets_metadata if str(each.visible).endswith("Visible")]
     names = [each.name for each in visible if str(each.typ).endswith("WorkSheet")]
     if name is not None and name not in book.sheet_names:
-        raise InputError(f"{path}: has no sheet {name!r}; there are: {', '.join(book.sheet_names)}")
+        raise InputError(f"{path}: has no sheet {name!r}; it has: {', '.join(book.sheet_names)}")
     if name is not None and name not in names:
         kinds = {each.name: str(each.typ) for each in book.sheets_metadata}
         if not kinds[name].endswith("WorkSheet"):
-            raise InputError(f"{path}: sheet {name!r} has no cells, it is a chart or a macro")
+            raise InputError(f"{path}: sheet {name!r} has no cells: it is a chart or a macro")
     if not names and name is None:
         raise InputError(f"{path}: has no visible sheet with cells")
     for each in [name] if name is not None else names:
@@ -106,9 +106,7 @@ def _table(path, rows: Sequence[list], limits: Limits, remarks, header_row: int 
         begin = next((n for n, row in enumerate(rows) if _filled(row) >= min(2, width) > 0), 0)
     title = " ".join(str(value) for row in rows[:begin] for value in row if value != "")
     if title:
-        remarks.append(
-            f"the header is in row {begin + 1}; what stands above it is taken as a title"
-        )
+        remarks.append(f"the header is in row {begin + 1}; the text above it is taken as a title")
     filled = [row for row in rows[begin:] if _filled(row)]
     # Empty columns at the edges of the sheet.
     used = [
@@ -117,7 +115,7 @@ def _table(path, rows: Sequence[list], limits: Limits, remarks, header_row: int 
     ]
     first = used.index(True) if True in used else 0
     width = len(used) - used[::-1].index(True) if True in used else 0
-    kept = Kept(path, limits)
+    kept = LimitedRows(path, limits)
     header: list = []
     for number, row in enumerate(filled):
         cells = [*row[first:width], *[""] * (width - max(len(row), first))]

@@ -103,7 +103,7 @@ class _Part(NamedTuple):
     column: Column | None = None
 
 
-class _Chosen(NamedTuple):
+class _DescribedCell(NamedTuple):
     """A cell and the words that describe it."""
 
     words: str
@@ -147,7 +147,7 @@ def _part(sheet: Sheet, rng: random.Random) -> _Part:
     return _Part(f"{words}{order} {column.cells[row]}", rows, column) if rows else everything
 
 
-def _choose(sheet: Sheet, rng: random.Random, column: Column) -> _Chosen | None:
+def _choose(sheet: Sheet, rng: random.Random, column: Column) -> _DescribedCell | None:
     """Draws a cell of a column with a description; None if the draw has no good one."""
     part = _part(sheet, rng)
     if part.column is column:  # the condition would already give the cell
@@ -166,7 +166,7 @@ def _choose(sheet: Sheet, rng: random.Random, column: Column) -> _Chosen | None:
     kind, row = rng.choice(kinds)
     if not is_name(column.keys[row]):
         return None
-    return _Chosen(f"the {kind}{column.name}{part.words}", column, row)
+    return _DescribedCell(f"the {kind}{column.name}{part.words}", column, row)
 
 
 def _result(sheet: Sheet, rng: random.Random) -> _Result | None:
@@ -224,7 +224,9 @@ def _cells_compare(sheet: Sheet, rng: random.Random, truth: bool) -> str | None:
 def _result_is(sheet: Sheet, rng: random.Random, truth: bool) -> str | None:
     """States a sum, an average or a number of rows; a false one is computed from other rows."""
     result = _result(sheet, rng)
-    said = result and _format_number(result.value if truth else _of_other_rows(sheet, rng, result))
+    said = result and _format_number(
+        result.value if truth else _value_of_other_rows(sheet, rng, result)
+    )
     # Numbers that differ by less than the rounding are neither clearly equal nor different.
     if said is None or (abs(float(said) - result.value) < _ROUNDED_TO) != truth:
         return None
@@ -234,7 +236,7 @@ def _result_is(sheet: Sheet, rng: random.Random, truth: bool) -> str | None:
 def _result_compares(sheet: Sheet, rng: random.Random, truth: bool) -> str | None:
     """Compares a sum, an average or a number of rows with that of other rows."""
     result = _result(sheet, rng)
-    said = result and _format_number(_of_other_rows(sheet, rng, result))
+    said = result and _format_number(_value_of_other_rows(sheet, rng, result))
     if said is None or said == _format_number(result.value):
         return None
     is_more = result.value > float(said)
@@ -244,7 +246,7 @@ def _result_compares(sheet: Sheet, rng: random.Random, truth: bool) -> str | Non
 _FORMS = (_cell_is, _cell_is, _cells_compare, _cells_compare, _result_is, _result_compares)
 
 
-def _of_other_rows(sheet: Sheet, rng: random.Random, result: _Result) -> float:
+def _value_of_other_rows(sheet: Sheet, rng: random.Random, result: _Result) -> float:
     """Computes the number from randomly drawn rows."""
     return result.of_rows(rng.sample(range(sheet.num_rows), rng.randint(1, sheet.num_rows)))
 

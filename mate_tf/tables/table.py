@@ -77,7 +77,7 @@ class Table:
                 raise InputError(f"{name} of a table: not valid Unicode: {text!a}")
         columns = _texts(self.columns, f"{where}: header")
         if not columns:
-            raise InputError(f"{where}: there are no columns")
+            raise InputError(f"{where}: no columns")
         rows = []
         for number, values in enumerate(self.rows, start=1):
             row = _texts(values, f"{where}: row {number}")
@@ -143,7 +143,7 @@ class Table:
         Args:
           path: the file.
           title: title of the document that contains the table.
-          delimiter: delimiter of cells; None: found out.
+          delimiter: delimiter of cells; None: detected.
           limits: how much is read at most, by default everything; `unread` says what is not.
           **about: further fields of the table.
 
@@ -165,7 +165,7 @@ class Table:
         title: str | None = None,
         *,
         limits: Limits = UNLIMITED,
-        asked: "tables.text_table.Asked | None" = None,
+        asked: "tables.text_table.FileOptions | None" = None,
         **about: str,
     ) -> "Table":
         """Reads a text file of unknown form: CSV, TSV, Markdown and the like, in any encoding.

@@ -1,7 +1,7 @@
 """Reads tables from text files of unknown form: CSV, TSV and the like, Markdown, any encoding.
 
 clevercsv finds the delimiter and whether quotation marks enclose cells, by the beginning of the
-file. What a reader would not expect is said in remarks.
+file. Remarks say what a reader would not expect.
 """
 
 import collections
@@ -46,14 +46,14 @@ class TextTable(NamedTuple):
     remarks: tuple[str, ...]
 
 
-class Asked(NamedTuple):
-    """Form of a file as a user gives it; None is found out.
+class FileOptions(NamedTuple):
+    """Form of a file as a user gives it; None is detected.
 
     Attributes:
         delimiter: what separates cells.
         header_row: number of the line with the names of columns, from 1; 0: there is none.
         encoding: name of the encoding.
-        databases: whether a file may be a database. A view in one can run queries of its own, some
+        databases: whether a file may be a database. A view in one can run its own queries, some
             of which read other files.
     """
 
@@ -63,7 +63,7 @@ class Asked(NamedTuple):
     databases: bool = True
 
 
-def read(path: str | os.PathLike, limits: Limits, asked: Asked | None = None) -> TextTable:
+def read(path: str | os.PathLike, limits: Limits, asked: FileOptions | None = None) -> TextTable:
     """Reads a table from a text file.
 
     Args:
@@ -76,7 +76,7 @@ def read(path: str | os.PathLike, limits: Limits, asked: Asked | None = None) ->
             has an unclosed quotation mark, has a row that is longer or shorter than the header, or
             is beyond a limit that refuses it.
     """
-    asked = asked or Asked()
+    asked = asked or FileOptions()
     with opened.opened_bytes(path, limits) as raw:
         sample, begin = raw.read(SAMPLE), 0
         while sample and not sample.strip():
@@ -101,7 +101,7 @@ def read(path: str | os.PathLike, limits: Limits, asked: Asked | None = None) ->
             return found._replace(remarks=(*remarks, *found.remarks))
 
 
-def _read(path, file: IO[str], sample: str, limits: Limits, asked: Asked) -> TextTable:
+def _read(path, file: IO[str], sample: str, limits: Limits, asked: FileOptions) -> TextTable:
     lines = sample.splitlines()
     if asked.delimiter is None and (above := _above_markdown(lines)) is not None:
         header, kept = delimited.keep(path, _markdown_records(file, above), "|", limits)
@@ -127,7 +127,7 @@ def _read(path, file: IO[str], sample: str, limits: Limits, asked: Asked) -> Tex
     if not begin:
         raise InputError(f"{path}: the file is empty")
     above, begin, remarks = _from_header(path, begin, asked.header_row)
-    # A header that is given goes with rows whose numbers count, so that blank ones stay.
+    # With a given header line, row numbers count, so blank rows are kept.
     rest = found if asked.header_row else _without_blank(found)
     everything = itertools.chain(begin, rest)
     header, kept = delimited.keep(path, everything, form.delimiter, limits)
@@ -181,7 +181,7 @@ def _from_header(path, records, header_row: int | None):
             return [], [(0, names), *_without_blank(records)], ()
         rest = [record for record in records if record[0] >= header_row]
         if not rest:
-            raise InputError(f"{path}: --header_row={header_row}: there is no such line")
+            raise InputError(f"{path}: --header_row={header_row}: no such line")
         return [], rest, ()
     lengths = collections.Counter(len(cells) for _, cells in records if any(map(str.strip, cells)))
     width = max(lengths, key=lambda each: (lengths[each], each), default=0)
@@ -195,16 +195,16 @@ def _from_header(path, records, header_row: int | None):
     remarks = []
     if above:
         lines = f"line {records[start][0]}"
-        remarks.append(f"the header is in {lines}; what stands above it is taken as a title")
+        remarks.append(f"the header is in {lines}; the text above it is taken as a title")
     if _has_no_header([cells for _, cells in rest]):
         names = [f"column {number}" for number in range(1, width + 1)]
         rest.insert(0, (0, names))
-        remarks.append("there is no header: the columns are numbered (else give --header_row)")
+        remarks.append("there is no header: the columns are numbered (if not, give --header_row)")
     return above, rest, tuple(remarks)
 
 
 def _is_above(cells: Sequence[str], width: int) -> bool:
-    """Returns whether a record stands above the header: a title, or blank."""
+    """Returns whether a record is above the header: a title, or blank."""
     filled = sum(bool(cell.strip()) for cell in cells)
     return width > 1 and (filled == 0 or (filled == 1 and (len(cells) == 1 or width > 2)))
 
@@ -212,7 +212,7 @@ def _is_above(cells: Sequence[str], width: int) -> bool:
 def _has_no_header(records: Sequence[Sequence[str]]) -> bool:
     """Returns whether the first record is one of data, as its numbers and dates show.
 
-    Years are names of columns as well.
+    Years count as names of columns too.
     """
     first, *others = records
     if not others:
@@ -241,7 +241,7 @@ def _without_blank(records) -> Iterator[tuple[int, list[str]]]:
 
 
 def _above_markdown(lines: Sequence[str]) -> int | None:
-    """Returns the number of lines above the header of a table in Markdown; None without one."""
+    """Returns the number of lines above the header of a table in Markdown, or None."""
     for number, (line, below) in enumerate(itertools.pairwise(lines[:_LOOKED_AT])):
         if "|" in line and _text(line) and _RULE.fullmatch(below.strip()):
             return number

@@ -28,7 +28,7 @@ class Unit(NamedTuple):
 
     @property
     def is_word(self) -> bool:
-        """Returns whether it is just a word behind a number, as in 5 players."""
+        """Returns whether it is just a word after a number, as in 5 players."""
         return self.kind.startswith("word")
 
 
@@ -136,7 +136,7 @@ _MEASURES = {
         100000 bar
     """,
 }
-# Each is a kind of its own: "symbol other spellings…"
+# Each is a separate kind: "symbol other spellings…"
 _SINGLE = """
     % percent percentage pct prozent pc
     ‰ permille

@@ -175,9 +175,7 @@ class Task(base_task.Task):
             pattern = _pattern("task.freeze", [self.task_config.freeze])
             found = checkpoints.matching_variables(model, pattern)
             if not found:
-                raise InputError(
-                    f"task.freeze: {pattern!r} is in no name of a variable of the model"
-                )
+                raise InputError(f"task.freeze: {pattern!r} matches no variable of the model")
             model.freeze(found)
         return model
 
@@ -210,7 +208,7 @@ class Task(base_task.Task):
         """Loads `init_checkpoint`. Variables that it lacks keep their initial values.
 
         Returns:
-            a `checkpoints.LoadReport`, which is also printed; None without a checkpoint.
+            a `checkpoints.LoadReport`, which is also printed; None if there is no checkpoint.
 
         Raises:
             InputError: if it cannot be read or no variable of the model is in it.
@@ -316,7 +314,7 @@ class Task(base_task.Task):
         return padding.table_example_mask(features)
 
 
-class Read:
+class DerivedInteractions:
     """Interactions that are made of those that a reader read.
 
     Args:

@@ -97,21 +97,23 @@ class CustomTask(table.TableTask):
         outputs = self.inference_step(inputs, model)
         self.process_metrics(metrics or [], inputs, outputs)
         loss = self.build_losses(inputs, outputs, aux_losses=model.losses)
-        found = {name: inputs[name] for name in _INPUTS}
-        found |= {name: outputs[name] for name in _OUTPUTS if name in outputs}
-        return {self.loss: loss, **found}
+        kept = {name: inputs[name] for name in _INPUTS}
+        kept |= {name: outputs[name] for name in _OUTPUTS if name in outputs}
+        return {self.loss: loss, **kept}
 
     def aggregate_logs(self, state, step_logs):
         """Returns id of a question -> prediction, of all steps until now."""
-        found = state or {}
+        predicted = state or {}
         names = [name for name in (*_INPUTS, *_OUTPUTS) if name in step_logs]
         for replica in zip(*(step_logs[name] for name in names), strict=True):
             for row in zip(*(values.numpy() for values in replica), strict=True):
                 output = dict(zip(names, row, strict=True))
                 question = "".join(chr(code - 1) for code in output[_QUESTION] if code)
                 if question != PADDING_QUESTION_ID:
-                    found[question] = predictions.prediction({**output, "question_id": question})
-        return found
+                    predicted[question] = predictions.prediction(
+                        {**output, "question_id": question}
+                    )
+        return predicted
 
     def reduce_aggregated_logs(self, aggregated_logs, global_step=None):
         """Returns the accuracy of `measure`, so that evaluations print the number of the scores.
@@ -142,12 +144,12 @@ class CustomTask(table.TableTask):
 
     def measure(self, interactions, predicted):
         """Computes the accuracy of each kind of answer, and of conversations if there are any."""
-        found = {"answers": given_answers.scores(interactions, predicted, self.class_names)}
+        scores = {"answers": given_answers.scores(interactions, predicted, self.class_names)}
         if self.sequential:
-            found["conversations"] = metrics.sqa_metrics(
+            scores["conversations"] = metrics.sqa_metrics(
                 interactions, predicted, given_answers.is_right
             )
-        return found
+        return scores
 
     def warnings(self, interactions, predicted):
         return given_answers.warnings(interactions, predicted)

@@ -19,7 +19,7 @@ class GlueTaskConfig(sequence.SequenceTaskConfig):
 
     Attributes:
         diagnostics: for MNLI: also predict GLUE's diagnostics (AX). The data decide it: true if
-            their file is in MNLI's folder or beside it.
+            their file is in MNLI's folder or next to it.
     """
 
     diagnostics: bool = False

@@ -67,7 +67,9 @@ class HybridQaTask(table.TableTask):
         questions = hybridqa.read(input_dir, split)
         if split == "train":
             discards = self.task_config.discard_ambiguous
-            return base.Read(functools.partial(_learnable, questions, discards), questions.defects)
+            return base.DerivedInteractions(
+                functools.partial(_learnable, questions, discards), questions.defects
+            )
         return questions
 
     def is_right(self, interaction, question, prediction):
@@ -174,7 +176,7 @@ class HybridQaRcTask(table.TableTask):
                     interaction, reading, training=split == "train", original=original
                 )
 
-        return base.Read(cells, questions.defects)
+        return base.DerivedInteractions(cells, questions.defects)
 
     def measure(self, interactions, predicted):
         """Computes exact match and F1 over gold cells, by the rules of the official evaluator.

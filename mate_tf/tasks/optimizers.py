@@ -27,10 +27,10 @@ class BertAdamW(legacy_adamw.AdamWeightDecay):
 
     1. They are averaged over the replicas.
     2. Their global norm over all variables is clipped to `gradient_clip_norm`. The variables of
-       attention patterns (`PATTERNS`) are clipped as a group of their own. Otherwise the gradient
+       attention patterns (`PATTERNS`) are clipped as a separate group. Otherwise the gradient
        of a mask's price would scale down all other gradients.
     3. Each element is clipped to `clipvalue`, if that is given. A value of `gradient_clip_norm` or
-       more has no effect, such as the 10 of TAPAS's and MATE's settings beside the norm of 1: no
+       more has no effect, such as the 10 of TAPAS's and MATE's settings next to the norm of 1: no
        element is larger than the norm. For elements of up to 10, the norm must be 0.
     4. With `gradient_accumulation_steps` n, every n-th call of `apply_gradients` updates the
        variables, with the mean gradient of n calls. `iterations`, and so the learning rate, counts

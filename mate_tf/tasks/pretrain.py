@@ -127,7 +127,7 @@ class TablePretrainTask(PretrainTask):
             random_table_prob=config.random_table_prob,
             seed=config.random_table_seed,
         )
-        return base.Read(lambda: texts, getattr(found, "defects", {}))
+        return base.DerivedInteractions(lambda: texts, getattr(found, "defects", {}))
 
     @classmethod
     def experiment(cls):

@@ -114,7 +114,7 @@ class SequenceTask(base.Task):
         """
         if params.buckets and self.task_config.model.towers().num_parts > 1:
             raise InputError(
-                f"buckets={list(params.buckets)}: there are none with two towers or choices"
+                f"buckets={list(params.buckets)}: not supported with two towers or choices"
             )
         return super().build_inputs(params, input_context)
 

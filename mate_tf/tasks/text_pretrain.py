@@ -131,7 +131,7 @@ class PackedText(abc.ABC):
     def packer(self, found: documents.Documents, tokenizer: Tokenizer):
         """Returns a function that yields the examples of one pass with a seed <int>.
 
-        An example is a pair of its texts, in order, and its class; None without classes.
+        An example is a pair of its texts, in order, and its class; None if there are no classes.
         """
 
 

@@ -48,7 +48,7 @@ class DecodingConfig(base_config.Config):
     """Search for the text to write, when a trained model predicts (`EncoderDecoder.generate`).
 
     Attributes:
-        beam_size: texts that are followed at a time; 1: greedy search.
+        beam_size: texts that are extended at a time; 1: greedy search.
         length_penalty: exponent of the length by which log-probabilities are divided.
         max_length: most tokens of a text, with [SEP]; 0: as many as the examples can have.
         min_length: least tokens before [SEP].
@@ -166,7 +166,7 @@ class SummarizeTask(TextToTextTask):
     """Writes summaries. --input_dir has the files of PubMed or arXiv, or other JSON lines.
 
     See `data.datasets.summaries` for the formats. Predictions are in <split>.jsonl; the metrics are
-    ROUGE's, beside those of sentences of the document.
+    ROUGE's, next to those of sentences of the document.
     """
 
     name = "SUMMARIZE"

@@ -175,11 +175,11 @@ def _patterns(config, target):
             )
         for height in range(start + 1, max(heights.values()) + 1):
             for layer in group:
-                layers[layer] = _of_height(target[layer], min(height, heights[layer]))
+                layers[layer] = _with_height(target[layer], min(height, heights[layer]))
             yield list(layers)
 
 
-def _of_height(config, height):
+def _with_height(config, height):
     return attention.get(config.name).attention.with_tree_height(config, height)
 
 

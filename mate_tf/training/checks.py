@@ -1,4 +1,4 @@
-"""Checks of a training: best checkpoint's settings, GPUs, its folder, finite loss and weights."""
+"""Checks of a training run: best checkpoint's settings, GPUs, folder, finite loss and weights."""
 
 import math
 import os
@@ -54,14 +54,14 @@ def check_best_checkpoint(settings, task) -> None:
 
 
 class FolderCheck:
-    """Orbit action that raises if somebody removes files of a training from its folder.
+    """Orbit action that raises if somebody removes files of a training run from its folder.
 
     It comes before the checkpoint of each loop of steps, which would otherwise be saved without
     settings and vocabulary into a folder that nobody has locked.
 
     Args:
         model_dir: the folder.
-        files: names of files that stay where they are during a training, if they are there.
+        files: names of files that stay where they are during a training run, if they are there.
     """
 
     def __init__(self, model_dir: str, files: Iterable[str]):
@@ -81,9 +81,9 @@ class FolderCheck:
             missing.insert(0, self._lock.path)
         if missing:
             raise InputError(
-                f"{self._model_dir}: somebody has removed {os.path.basename(missing[0])}, or the "
-                "whole folder, during the training, which ends without another checkpoint; run "
-                "the same command to begin again from what is left"
+                f"{self._model_dir}: {os.path.basename(missing[0])}, or the whole folder, was "
+                "removed during the training, which stops without saving another checkpoint; run "
+                "the same command to start again from what is left"
             )
 
 

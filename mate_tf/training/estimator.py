@@ -3,7 +3,7 @@
 `requirements-estimator.txt` lists an environment with it. Model, losses, metrics, optimizer and
 data are those of `training.trainer`. The checkpoints are compatible too: both save variables by
 their object paths, not by their names. So each of the two trainers can continue, evaluate and
-export a training of the other.
+export what the other has trained.
 
 Training runs on the cores of a TPU if `Options.use_tpu` is set. Evaluation and prediction always
 run on its host.
@@ -66,8 +66,8 @@ def check_available() -> None:
     version = tuple(int(part) for part in tf.__version__.split(".")[:2])
     if version >= _WITHOUT_ESTIMATOR:
         raise InputError(
-            f"--trainer=tpu_estimator needs TensorFlow 2.15, the last with Estimator, and this is "
-            f"{tf.__version__}: install {REQUIREMENTS} into an environment of its own "
+            f"--trainer=tpu_estimator needs TensorFlow 2.15, the last version with Estimator, and "
+            f"this is {tf.__version__}: install {REQUIREMENTS} into a separate environment "
             "(docs/scale-out.md)"
         )
 
@@ -215,7 +215,9 @@ def _supported(experiment):
         ),
     }.items():
         if is_set:
-            raise InputError(f"{key}: not with --trainer=tpu_estimator; use --trainer=strategy")
+            raise InputError(
+                f"{key}: not supported by --trainer=tpu_estimator; use --trainer=strategy"
+            )
     experiment.runtime.distribution_strategy = "off"
     return experiment
 
@@ -314,7 +316,7 @@ def _model_fn(experiment, path, options):
         # Estimator counts no batches of an update, so with several all would drop the same values.
         single = steps.batches_per_step(experiment) == 1
         seed = experiment.tf_random_seed if mode == modes.TRAIN and single else None
-        with _comparing_values(), step_seeds.of_step(seed, step):
+        with _comparing_values(), step_seeds.seeded_step(seed, step):
             ran = run(features)
         if mode == modes.PREDICT:
             return specification(mode, predictions=ran, scaffold_fn=_scaffold_fn(saved))

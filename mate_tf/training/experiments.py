@@ -161,7 +161,7 @@ def resolve(experiment: TableExperiment) -> TableExperiment:
 def save(experiment: TableExperiment, model_dir: str) -> str:
     """Writes params.yaml into the model folder and returns its path. `load` reads it back.
 
-    Copies the vocabulary beside it, so that the folder can be moved and used from anywhere.
+    Copies the vocabulary next to it, so that the folder can be moved and used from anywhere.
     """
     path = os.path.join(model_dir, PARAMS_FILE)
     with atomic_path(path) as temporary:
@@ -177,7 +177,7 @@ def save(experiment: TableExperiment, model_dir: str) -> str:
 
 
 def load_saved(model_dir: str, task: str | None = None) -> TableExperiment:
-    """Loads the experiment of a training, with the vocabulary that its folder holds.
+    """Loads the experiment of a training run, with the vocabulary that its folder holds.
 
     Args:
         task: as for `load`.

@@ -107,7 +107,9 @@ class Probe:
         strategy = trainer.strategy
         self._batch = next(iter(trainer.distribute_dataset(self._task.build_inputs, data)))
         self._replicas = strategy.experimental_local_results
-        self._measure = tf.function(lambda batch: strategy.run(self._of_replica, args=(batch,)))
+        self._measure = tf.function(
+            lambda batch: strategy.run(self._measure_replica, args=(batch,))
+        )
 
     def __call__(self) -> dict:
         """Returns `probe_loss` and `layers` of the first replica."""
@@ -124,7 +126,7 @@ class Probe:
             ],
         }
 
-    def _of_replica(self, batch):
+    def _measure_replica(self, batch):
         blocks = self._model.encoder.blocks
         with tf.GradientTape() as tape:
             outputs = self._model(batch, training=True)
@@ -154,7 +156,7 @@ class Probe:
 
 
 def _norm(gradients):
-    """Returns the global norm of the gradients, <float32>[]; 0 without gradients."""
+    """Returns the global norm of the gradients, <float32>[]; 0 if there are no gradients."""
     present = [tf.cast(gradient, tf.float32) for gradient in gradients if gradient is not None]
     return tf.linalg.global_norm([tf.zeros([]), *present])
 

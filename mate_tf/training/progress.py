@@ -1,4 +1,4 @@
-"""Lines that a training prints: for each loop of steps, each evaluation, and in the end.
+"""Lines that a training run prints: for each loop of steps, each evaluation, and in the end.
 
 step 100/1600  loss 3.24  acc 0.2 %  input wait 0.3 %  lr 9.4e-4  7.1/s  ETA 3:30
 """
@@ -26,7 +26,7 @@ _STEP = "global_step"
 
 
 class Progress:
-    """Orbit action that prints the progress, the speed and the remaining time of a training.
+    """Orbit action that prints the progress, the speed and the remaining time of a training run.
 
     Args:
         train_steps: step at which the training ends.

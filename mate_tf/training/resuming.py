@@ -1,4 +1,4 @@
-"""Comparison of a training with the run that it resumes.
+"""Comparison of a training run with the run that it resumes.
 
 A changed model is refused by `experiments.check_same_model`. Of other changes that have an effect
 on the weights a warning names each key. Those after which the batches that have been read could
@@ -20,7 +20,7 @@ from mate_tf.files.json_files import read_json_object
 from mate_tf.training import experiments
 
 FILE = "records.json"
-"""Hash of the records that a training reads, in its folder."""
+"""Hash of the records that a training run reads, in its folder."""
 
 _WATCHED = (
     *("tf_random_seed", "task", "bootstrap", "trainer.optimizer_config"),
@@ -79,11 +79,11 @@ def check(experiment, model_dir: str) -> None:
             raise InputError(f"{message}, so those that it has read are not known; {_ADVICE}")
         logging.warning("%s", message)
     for key, old, new in changed:
-        logging.warning("%s: continuing with %s=%s, before it was %s", model_dir, key, new, old)
+        logging.warning("%s: continuing with %s=%s, previously %s", model_dir, key, new, old)
 
 
 def save(experiment, model_dir: str) -> None:
-    """Writes the hash of the records beside the checkpoints."""
+    """Writes the hash of the records next to the checkpoints."""
     found = fingerprint(experiment.task.train_data.input_path)
     if found and found != _saved(model_dir):
         write_json(os.path.join(model_dir, FILE), {"train": found})
@@ -98,7 +98,7 @@ def fingerprint(pattern: str) -> str | None:
         pattern: path or pattern.
 
     Returns:
-        the hash; None if there are no such files, of which the reader says what is wrong.
+        the hash; None if there are no such files: the reader then says what is wrong.
     """
     try:
         files, whole = tfrecord.files_of(pattern), hashlib.sha256()

@@ -72,7 +72,7 @@ class StepTrainer(base_trainer.Trainer):
         batches = batches_per_step(self.config)
         before = self.global_step * (batches - 1)
         for _ in tf.range(batches):
-            with step_seeds.of_step(self.config.tf_random_seed, before + self.global_step):
+            with step_seeds.seeded_step(self.config.tf_random_seed, before + self.global_step):
                 base_trainer.Trainer.train_step(self, iterator)
         self.global_step.assign_sub(batches - 1)  # the parent class counted every batch
 
@@ -124,7 +124,7 @@ def split_batches(experiment):
 
 
 def continued(experiment, step: int):
-    """Returns a copy of the experiment for a training that resumes at `step`.
+    """Returns a copy of the experiment for a training run that resumes at `step`.
 
     With a seed the data begin after the batches that have been read, so a training ends with the
     same weights whether it was interrupted or not. Without a seed the data come in another order,

@@ -1,4 +1,4 @@
-"""A signal, or Ctrl-C, ends a training with a checkpoint of the step that it has reached."""
+"""A signal, or Ctrl-C, ends a training run with a checkpoint of the step that it has reached."""
 
 import contextlib
 from collections.abc import Callable, Iterator

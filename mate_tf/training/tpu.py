@@ -88,7 +88,7 @@ def _look_up(name: str, config) -> list[str]:
     except (*_LOOKUP_FAILS, client.Error) as error:
         reason = str(error).strip().partition("\n")[0]
         raise InputError(
-            f"--tpu_name={name}: Google Cloud does not say where it is: {reason}; --tpu_zone and "
+            f"--tpu_name={name}: cannot be found in Google Cloud: {reason}; --tpu_zone and "
             "--gcp_project say where to look"
         ) from error
 

@@ -39,7 +39,7 @@ _OF_PROCESSES = (workers.STRATEGY, tpu.STRATEGY)
 """Strategies of several processes, or of a TPU's host."""
 
 KEPT = (experiments.PARAMS_FILE, experiments.VOCABULARY_FILE, resuming.FILE)
-"""Files that stay in the folder of a training."""
+"""Files that stay in the folder of a training run."""
 
 
 def train(experiment, model_dir: str) -> dict:
@@ -180,7 +180,7 @@ def load_model(experiment, model_dir: str):
 
 
 def save_start(experiment, model_dir: str) -> None:
-    """Saves the initial checkpoint of a training, for another trainer to start from.
+    """Saves the initial checkpoint of a training run, for another trainer to start from.
 
     It has the same contents as later checkpoints: the weights of `task.init_checkpoint`, the
     optimizer's moments, and the first step (0, or that of `trainer.continue_steps`). The experiment

@@ -13,14 +13,14 @@ from mate_tf.errors import InputError
 from mate_tf.models.encoder_config import EncoderConfig
 
 MASKS = "masks"
-"""Folder of learned masks in the folder of a training."""
+"""Folder of learned masks in the folder of a training run."""
 
 _CELL_SCORERS = ("output_weights", "output_bias")
 _GLOBAL_STEP = "global_step/.ATTRIBUTES/VARIABLE_VALUE"
 
 
 def global_step(model_dir: str) -> int:
-    """Returns the step of the last checkpoint in `model_dir`; 0 without a checkpoint."""
+    """Returns the step of the last checkpoint in `model_dir`; 0 if there is no checkpoint."""
     path = latest(model_dir)
     if path is None:
         return 0
@@ -72,7 +72,7 @@ def check_size(model, path):
         return
     strange = [f"{name} {shape}" for name, shape in sorted(saved.items()) if shape not in expected]
     raise InputError(
-        f"{path}: is a checkpoint of a model of another size: {len(saved)} variables, this one has "
+        f"{path}: checkpoint of a model of another size: {len(saved)} variables, this one has "
         f"{len(model.variables)}; shapes not in this model: {', '.join(strange[:3]) or 'none'}"
     )
 

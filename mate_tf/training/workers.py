@@ -76,7 +76,7 @@ def joined(experiment):
         if not (workers.several and (isinstance(error, _LOST) or errors.is_of_collectives(error))):
             raise
         raise LostWorkerError(
-            f"another worker is lost ({_reason(error)}); run the same command on all workers "
+            f"lost another worker ({_reason(error)}); run the same command on all workers "
             "again to resume from the last checkpoint"
         ) from error
 
@@ -123,7 +123,7 @@ def strategy(all_reduce_alg: str | None, timeout: int) -> tf.distribute.Strategy
 
 
 class Workers:
-    """The processes of a training, from the view of one of them.
+    """The processes of a training run, from the view of one of them.
 
     Args:
         strategy: their common strategy; None: this process is the only one.

@@ -31,10 +31,10 @@ def test_operation(question, expected):
 
 
 def test_amounts_of_several_rows_are_added_up():
-    assert asked.of_rows(AMOUNT, 1) == "NONE"
-    assert asked.of_rows(AMOUNT, 2) == "SUM"
-    assert asked.of_rows("COUNT", 1) == "COUNT"
-    assert asked.of_rows(None, 5) is None
+    assert asked.for_rows(AMOUNT, 1) == "NONE"
+    assert asked.for_rows(AMOUNT, 2) == "SUM"
+    assert asked.for_rows("COUNT", 1) == "COUNT"
+    assert asked.for_rows(None, 5) is None
 
 
 @pytest.mark.parametrize(

@@ -50,10 +50,10 @@ def test_cells_that_are_left_out_are_named():
     assert found.notes == ('1 of 5 cells are not numbers and are not in the sum: "n/a" (row 2)',)
     found = answer("SUM", "4,634 m (15,203 ft)", "4,545 m")
     assert found.value == 9179
-    assert found.notes == ('only the first number is read of "4,634 m (15,203 ft)" (row 1)',)
+    assert found.notes == ('only the first number of "4,634 m (15,203 ft)" (row 1) is read',)
     for text in ("<5", "≥ 5", "about 5", "5+"):
         assert answer("SUM", "3", text).notes == (
-            f'only the first number is read of "{text}" (row 2)',
+            f'only the first number of "{text}" (row 2) is read',
         )
 
 
@@ -102,5 +102,5 @@ def test_of_two_columns():
 
 def test_nothing_and_other_operations():
     assert compute("NONE", [], [], []).text == ""
-    with pytest.raises(ValueError, match="aggregation 'MAX' is none of NONE, SUM"):
+    with pytest.raises(ValueError, match="aggregation 'MAX' is not one of NONE, SUM"):
         compute("MAX", [], [], [])

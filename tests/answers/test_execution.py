@@ -45,5 +45,5 @@ def test_answers_for_people(aggregation, texts, numbers, value, text):
 
 
 def test_unknown_operation():
-    with pytest.raises(ValueError, match="'MAX' is none of NONE, SUM, AVERAGE, COUNT"):
+    with pytest.raises(ValueError, match="'MAX' is not one of NONE, SUM, AVERAGE, COUNT"):
         execute("MAX", ["1"])

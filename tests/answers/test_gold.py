@@ -106,7 +106,7 @@ def test_answer_at_cells():
     table = Table.from_rows(["a", "b"], [["x", ""], ["y", "z"]], table_id="t.csv")
     assert answer_at(table, [[1, 1], [0, 0]]) == GoldAnswer(("z", "x"), ((1, 1), (0, 0)))
     for outside in [(2, 0), (0, 2), (-1, -1)]:
-        with pytest.raises(InputError, match=r"t\.csv: there is no cell at row"):
+        with pytest.raises(InputError, match=r"t\.csv: no cell at row"):
             answer_at(table, [outside])
 
 

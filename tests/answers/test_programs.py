@@ -38,9 +38,9 @@ def test_order_of_rows_with_a_condition(sheet):
 
 
 def test_step(sheet):
-    found = program(sheet, "which order comes after A7?", "the row behind Order is A7")
+    found = program(sheet, "which order comes after A7?", "the row after Order is A7")
     assert found.rows(sheet.rows).nonzero()[0].tolist() == [8]
-    last = program(sheet, "which order comes after A59?", "the row behind Order is A59")
+    last = program(sheet, "which order comes after A59?", "the row after Order is A59")
     assert not last.rows(sheet.rows).any()
 
 

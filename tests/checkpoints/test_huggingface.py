@@ -157,14 +157,14 @@ def test_shards(tmp_path):
 
     for content, message in (
         ({"weight_map": where | {"w": "model-1.safetensors"}}, "w is not in model-1.safetensors"),
-        ({"weight_map": {"w": "model-3.safetensors"}}, "there is no model-3.safetensors"),
+        ({"weight_map": {"w": "model-3.safetensors"}}, "has no model-3.safetensors"),
         ({"weight_map": {"w": "../model-1.safetensors"}}, "'.*' is not a file of weights in the"),
         ({"weight_map": {"w": "/etc/passwd"}}, "'.*' is not a file of weights in the same folder"),
         ({"weight_map": {"w": index.name}}, "'.*' is not a file of weights in the same folder"),
         ({"weight_map": {"w": 3}}, "'3' is not a file of weights in the same folder"),
-        ({"weight_map": 3}, "no index of weights"),
-        ({}, "no index of weights"),
-        ([], "no index of weights"),
+        ({"weight_map": 3}, "not an index of weights"),
+        ({}, "not an index of weights"),
+        ([], "not an index of weights"),
     ):
         index.write_text(json.dumps(content))
         with pytest.raises(InputError, match=f"model.safetensors.index.json: {message}"):
@@ -180,7 +180,7 @@ def test_the_safer_format_is_preferred_and_other_files_are_none_of_ours(tmp_path
         (tmp_path / name).write_bytes(b"")
         assert huggingface.weights_file(str(tmp_path)) == str(tmp_path / name)
     assert huggingface.weights_file(str(tmp_path / "config.json")) is None
-    with pytest.raises(InputError, match=r"x.safetensors: there is no such checkpoint"):
+    with pytest.raises(InputError, match=r"x.safetensors: no such checkpoint"):
         checkpoints.load(encoder(), tmp_path / "x.safetensors")
 
 

@@ -51,7 +51,7 @@ def test_all_is_well(folder, caplog):
 
 def test_nothing_is_called_damaged_that_a_pattern_did_not_find(folder):
     odd = folder.rename(folder.with_name("lr=[1e-4]"))
-    with pytest.raises(InputError, match=r"lr=\[1e-4\]: TensorFlow takes .* for a pattern"):
+    with pytest.raises(InputError, match=r"lr=\[1e-4\]: TensorFlow reads .* as a pattern"):
         repair(str(odd))
 
 
@@ -70,7 +70,7 @@ def test_without_its_name(folder, caplog, state):
     else:
         (folder / "checkpoint").write_bytes(STATES[state])
     assert step_of(folder) == 20
-    assert "checkpoint names no checkpoint that is there; using ckpt-20" in caplog.text
+    assert "checkpoint names a checkpoint that does not exist; using ckpt-20" in caplog.text
     repair(str(folder))
     assert named(folder) == "20"
     assert listed(folder) == ["5", "10", "20"]

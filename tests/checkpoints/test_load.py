@@ -186,7 +186,7 @@ def test_segments_of_bert(tmp_path):
 
 def test_missing_empty_foreign_and_broken_checkpoints(tmp_path):
     encoder = tiny_encoder()
-    with pytest.raises(InputError, match=r"nowhere: there is no such checkpoint"):
+    with pytest.raises(InputError, match=r"nowhere: no such checkpoint"):
         checkpoints.load(encoder, tmp_path / "nowhere")
     with pytest.raises(InputError, match="no checkpoint in this directory"):
         checkpoints.load(encoder, tmp_path)

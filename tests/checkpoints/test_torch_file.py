@@ -100,7 +100,7 @@ def test_other_things_of_torch_are_refused(torch, tmp_path):
         (6, 0, (-2,), (1,), "do not lie within"),
         (9, 0, (2,), (1,), "do not lie within"),
         (6, 0, (2, 3), (1,), "has a tensor without a valid storage or shape"),
-        (6, 0, ("a",), (1,), "cannot be read as weights"),
+        (6, 0, ("a",), (1,), "cannot be read as PyTorch weights"),
     ],
 )
 def test_tensors_outside_their_storage(torch, tmp_path, size, offset, shape, strides, message):
@@ -113,7 +113,7 @@ def test_tensors_outside_their_storage(torch, tmp_path, size, offset, shape, str
 @pytest.mark.parametrize(
     ("pickled", "message"),
     [
-        (b"\x80\x02}r\xff\xff\xff\x7f.", "its pickle numbers an object 2147483647"),
+        (b"\x80\x02}r\xff\xff\xff\x7f.", "its pickle has the memo index 2147483647"),
         (b"\x80\x05\x96\xff\xff\xff\xff\x0f\0\0\0.", "expected 68719476735 bytes"),
     ],
     ids=["memo", "bytearray"],
@@ -139,16 +139,16 @@ def test_files_of_other_kinds(torch, tmp_path):
     path.write_bytes(content[0].read_bytes()[:-30])
     with pytest.raises(InputError, match="cut off"):
         torch_file.read(str(path))
-    with pytest.raises(InputError, match="little endian"):
+    with pytest.raises(InputError, match="little-endian"):
         torch_file.read(save(*content, byteorder=b"big"))
     for nothing in ([1], {}, {"state_dict": good}):
-        with pytest.raises(InputError, match="holds no dict of tensors"):
+        with pytest.raises(InputError, match="does not hold a dict of tensors"):
             torch_file.read(save(path, nothing, zeros))
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("model/other.pkl", b"")
-    with pytest.raises(InputError, match="no weights of torch"):
+    with pytest.raises(InputError, match="no PyTorch weights"):
         torch_file.read(str(path))
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("archive/data.pkl", b"\x80\x02")
-    with pytest.raises(InputError, match="cannot be read as weights"):
+    with pytest.raises(InputError, match="cannot be read as PyTorch weights"):
         torch_file.read(str(path))

@@ -109,4 +109,4 @@ def test_tasks_without_tables(refused, tmp_path):
     model_dir = tmp_path / "model"
     model_dir.mkdir()
     flags = ("--mode=export", "--task=SST-2", "--calibrate", f"--output_dir={tmp_path}")
-    assert refused(*flags) == "task SST-2 reads no tables: it has no --calibrate"
+    assert refused(*flags) == "task SST-2 does not read tables, so it has no --calibrate"

@@ -35,7 +35,7 @@ def test_flags_of_the_reference_may_be_in_a_file(tmp_path):
         (None, "cannot be read: not a regular file, but a pipe"),
         (b"--flagfile=NAME.absent", "cannot be read: No such file"),
         (b"--flagfile=a\0b", "cannot be read: embedded null byte"),
-        (b"--flagfile", "needs the name of a file"),
+        (b"--flagfile", "needs a file name"),
     ],
 )
 def test_what_is_refused(tmp_path, content, message):

@@ -162,7 +162,7 @@ def test_one_task(trained, command, refused, tmp_path):
     output = command("glue", f"--output_dir={tmp_path}")
     line = next(line for line in output.splitlines() if line.startswith("mean, GLUE"))
     assert line.split() == ["mean,", "GLUE", "-"]
-    assert "no submission | there is no CoLA.tsv, SST-2.tsv, MRPC.tsv" in output
+    assert "no submission | missing: CoLA.tsv, SST-2.tsv, MRPC.tsv" in output
     assert "QNLI.tsv, WNLI.tsv\n" in output  # and not AX.tsv, which may be left out
     assert not (tmp_path / "submission.zip").exists()
     (tmp_path / "empty").mkdir()
@@ -179,13 +179,13 @@ def test_a_mixture_is_refused(trained, command, refused, tmp_path):
     submission = (model / "RTE.tsv").read_text()
     (model / "RTE.tsv").write_text(submission + "9\tentailment\n")
     line = refused("glue", f"--output_dir={tmp_path}")
-    assert line.startswith(f"{model / 'RTE.tsv'}: is not of ckpt-2, whose scores are here; run")
+    assert line.startswith(f"{model / 'RTE.tsv'}: is not from ckpt-2, whose scores are here; run")
     (model / "RTE.tsv").write_text(submission)
     command("glue", f"--output_dir={tmp_path}")
     scores["checkpoint"] = {"name": "ckpt-1", "step": 1}
     (model / "metrics.json").write_text(json.dumps(scores))
     (tmp_path / "glue.json").unlink()
-    assert "has scores of ckpt-1, but the predictions beside it are of ckpt-2" in refused(
+    assert "has the scores of ckpt-1, but the predictions next to it are from ckpt-2" in refused(
         "glue", f"--output_dir={tmp_path}"
     )
     assert not (tmp_path / "glue.json").exists()

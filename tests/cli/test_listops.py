@@ -102,13 +102,13 @@ def test_modes_it_does_not_have(refused, arguments, tmp_path):
     table.write_text("a,b\n1,2\n")
     (tmp_path / "saved_model.pb").touch()
     ask = ("--mode=ask", f"--table={table}", "--question=?", f"--export_dir={tmp_path}")
-    assert refused(*ask, *arguments) == "task LISTOPS reads no tables: it has no --mode=ask"
+    assert refused(*ask, *arguments) == "task LISTOPS does not read tables, so it has no --mode=ask"
 
 
 def test_options_that_make_no_sense(refused, arguments):
     create = ("--mode=create_data", *arguments)
     message = refused(*create, "--params_override=task.conversion.tokens=letters")
-    assert message == "conversion.tokens: 'letters' is none of word_pieces, bytes, symbols"
+    assert message == "conversion.tokens: 'letters' is not one of word_pieces, bytes, symbols"
     message = refused(*create, "--params_override=task.generation.max_length=4")
-    assert message.startswith("there are no ListOps expressions by these rules")
+    assert message.startswith("no ListOps expression follows these rules")
     assert "drop_rows_to_fit" in refused(*create, "--drop_rows_to_fit")

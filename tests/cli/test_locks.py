@@ -43,7 +43,7 @@ def test_a_model_folder(held, trained_copy, refused, tmp_path, mode):
     held("locked", str(folder))
     line = refused(f"--mode={mode}", *trained_copy)
     assert line.startswith(f"{folder}: another job, process ")
-    assert line.endswith(" writes to this folder; wait for its end or give another one")
+    assert line.endswith(" writes to this folder; wait until it ends, or give another one")
     assert sorted(os.listdir(folder)) == sorted([*before, ".lock"])
 
 

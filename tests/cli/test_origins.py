@@ -38,7 +38,7 @@ def test_of_an_initial_checkpoint(tmp_path):
 
 def test_a_changed_file(folder):
     (folder / "dev.tsv").write_text("of another run")
-    with pytest.raises(InputError, match=r"dev.tsv: is not of ckpt-10, whose scores are here"):
+    with pytest.raises(InputError, match=r"dev.tsv: is not from ckpt-10, whose scores are here"):
         check(folder)
 
 
@@ -46,17 +46,18 @@ def test_predicted_again_without_scores(folder):
     (folder / "ckpt-15.index").touch()
     of = origins.checkpoint(str(folder))
     origins.record(str(folder), of, [str(folder / "dev.tsv")])
-    message = "metrics.json: has scores of ckpt-10, but the predictions beside it are of ckpt-15"
+    message = "metrics.json: has the scores of ckpt-10, but the predictions next to it are from "
+    message += "ckpt-15"
     with pytest.raises(InputError, match=message):
         check(folder)
     (folder / "metrics.json").write_text(json.dumps({"dev": {}, "checkpoint": of}))
-    with pytest.raises(InputError, match=r"RTE.tsv: is not of ckpt-15"):  # a killed run's
+    with pytest.raises(InputError, match=r"RTE.tsv: is not from ckpt-15"):  # a killed run's
         check(folder)
 
 
 def test_no_record(folder):
     (folder / origins.FILE).unlink()
-    with pytest.raises(InputError, match="are of an unknown checkpoint"):
+    with pytest.raises(InputError, match="are from an unknown checkpoint"):
         check(folder)
     (folder / "metrics.json").write_text(json.dumps({"dev": {}}))
     check(folder)

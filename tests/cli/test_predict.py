@@ -190,13 +190,13 @@ def test_shuffled_tables(command, trained_copy, created, monkeypatch, kind):
 @pytest.mark.parametrize("given", ["cells", "rows,rows", "rows,"])
 def test_what_cannot_be_shuffled(refused, trained, given):
     message = refused("--mode=predict_and_evaluate", *trained, f"--perturb={given}")
-    assert message == f"--perturb={given}: expected rows or columns, or both with a comma"
+    assert message == f"--perturb={given}: expected rows or columns, or both, separated by a comma"
 
 
 def test_tasks_without_tables_shuffle_none(refused, tmp_path):
     flags = ("--task=RTE", "--perturb=rows", f"--model_dir={tmp_path}")
     message = refused("--mode=predict_and_evaluate", *flags)
-    assert message == "task RTE reads no tables: it has no --perturb"
+    assert message == "task RTE does not read tables, so it has no --perturb"
 
 
 def test_truncated_examples(refused, trained, created, tmp_path):

@@ -100,7 +100,8 @@ def test_modes_it_does_not_have(refused, arguments, tmp_path, mode):
     asked = (f"--table={tmp_path / 't.csv'}", "--question=a?") if mode == "ask" else ()
     asked += (f"--export_dir={tmp_path}",) if mode in ("ask", "export") else ()
     message = refused(f"--mode={mode}", *arguments, f"--model_dir={tmp_path}", *asked)
-    assert message.startswith(f"task PRETRAIN answers no questions: it has no --mode={mode}")
+    start = f"task PRETRAIN does not answer questions, so it has no --mode={mode}"
+    assert message.startswith(start)
 
 
 def test_no_interactions_there(refused, arguments, tmp_path):

@@ -213,7 +213,7 @@ TABLE = pathlib.Path(synthetic.__file__).with_name("example.csv")
         ("export --task=SQA --output_dir=absent", "absent/model: no checkpoint here; train first"),
         (
             "train --task=SQA --init_checkpoint=no/model.ckpt",
-            "no/model.ckpt: there is no such",
+            "no/model.ckpt: no such",
         ),
         ("create_data --task=SQA --input_dir=absent", "--input_dir=absent: no such folder"),
         ("train --task=SQA --bert_config_file=absent", "--bert_config_file=absent: no such file"),

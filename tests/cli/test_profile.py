@@ -44,7 +44,7 @@ class WorkerInThisProcess(measuring_process.Worker):
     [
         (("--task=WTQ",), "computed by OpenVINO; the times below are TensorFlow's"),
         (("--task=WTQ", "--attention=bigbird"), "by TensorFlow: OpenVINO has no attention 'bigb"),
-        (("--task=PRETRAIN",), "this model answers no questions"),
+        (("--task=PRETRAIN",), "this model does not answer questions"),
     ],
 )
 @pytest.mark.usefixtures("asked")

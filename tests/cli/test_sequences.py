@@ -119,7 +119,7 @@ def test_squad(command, refused, flags, tmp_path):
     assert outputs["pred_span"].shape == (2, 2)
     assert np.all(outputs["empty_span_log_prob"] < 0)
     other = refused("--mode=create_data", *arguments, "--params_override=task.version=v1.1")
-    assert other.endswith("train-v1.1.json: no such file; there is task.version=v2.0")
+    assert other.endswith("train-v1.1.json: no such file; the folder has that of task.version=v2.0")
 
 
 def test_swag(command, refused, flags, tmp_path):
@@ -150,7 +150,7 @@ def test_swag(command, refused, flags, tmp_path):
     table.write_text("a,b\n1,2\n")
     export = f"--export_dir={model_dir / 'export'}"
     message = refused("--mode=ask", export, f"--table={table}", "--question=?")
-    assert "its model reads no tables; it takes tf.train.Examples" in message
+    assert "the model does not read tables; it takes tf.train.Examples" in message
 
 
 @pytest.mark.usefixtures("without_graphs")

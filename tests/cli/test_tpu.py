@@ -22,7 +22,7 @@ def test_there_is_none(refused, config_file, tmp_path, files, mode):
     message = refused(*flags, "--use_tpu", "--tpu_name=grpc://127.0.0.1:1")
     assert message.startswith("--tpu_name=grpc://127.0.0.1:1: grpc://127.0.0.1:1 does not answer")
     message = refused(*flags, "--tpu_name=my-tpu", "--tpu_zone=a-zone")
-    assert message == "--tpu_name=my-tpu: without --use_tpu there is no TPU"
+    assert message == "--tpu_name=my-tpu: needs --use_tpu"
     assert files(tmp_path) == []
 
 

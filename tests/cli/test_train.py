@@ -47,7 +47,7 @@ def test_other_examples(refused, arguments, created, tmp_path):
 
 def test_init_checkpoint(refused, arguments, trained, tmp_path):
     message = refused(*arguments, "--init_checkpoint=absent/model.ckpt")
-    assert message.startswith("absent/model.ckpt: there is no such checkpoint")
+    assert message.startswith("absent/model.ckpt: no such checkpoint")
     path = trainer.latest_checkpoint(trained[-1].partition("=")[2])
     wider = "--params_override=task.model.encoder.hidden_size=32"
     message = refused(*arguments, f"--init_checkpoint={path}", wider)

@@ -96,7 +96,7 @@ def test_weights_without_their_vocabulary(folder):
     """One from the data would have other ids than the weights."""
     (folder / "weights" / "vocab.txt").unlink()
     job = job_of(folder, task_of("CUSTOM", folder / "weights"))
-    with pytest.raises(InputError, match=r"weights: has no vocab\.txt beside it"):
+    with pytest.raises(InputError, match=r"weights: has no vocab\.txt next to it"):
         vocabulary.make(job)
 
 

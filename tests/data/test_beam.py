@@ -116,7 +116,7 @@ def test_questions_with_several_examples(vocabulary, tmp_path):
 
 def test_nothing_to_write(converter, tmp_path):
     splits = {"dev": [interaction(0, is_valid=False)]}
-    with pytest.raises(InputError, match=r"dev\.tfrecord: no question gives an example: 0 examp"):
+    with pytest.raises(InputError, match=r"dev\.tfrecord: no question yields an example: 0 examp"):
         beam.create_data(splits, tmp_path, converter)
     with pytest.raises(InputError, match="0 examples of 0 questions"):
         beam.create_data({"dev": []}, tmp_path, converter)
@@ -134,7 +134,7 @@ def test_what_a_killed_pipeline_left(converter, tmp_path):
 
 def test_options(converter, tmp_path):
     splits = {"dev": [interaction(0)]}
-    with pytest.raises(InputError, match="'SPORK' is none of DIRECT, DATAFLOW"):
+    with pytest.raises(InputError, match="'SPORK' is not one of DIRECT, DATAFLOW"):
         beam.create_data(splits, tmp_path, converter, runner="SPORK")
     options = ["--direct_num_workers=many"]
     with pytest.raises(InputError, match=r"DIRECT runner with --direct_num_.*: invalid int value"):

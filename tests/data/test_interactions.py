@@ -107,7 +107,7 @@ def test_answer_outside_the_table(coordinate):
 
 
 def test_unknown_aggregation():
-    with pytest.raises(InputError, match="'MAX' is none of NONE, SUM, AVERAGE, COUNT"):
+    with pytest.raises(InputError, match="'MAX' is not one of NONE, SUM, AVERAGE, COUNT"):
         interaction_from_table(TABLE, "towns-0", [Question("q", "x", aggregation="MAX")])
 
 

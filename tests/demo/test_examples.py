@@ -5,7 +5,7 @@ import pytest
 from mate_tf.demo import examples, reading
 from mate_tf.serving.predictor import Predictor
 
-NATURAL, GENERATED = examples.of_task("WTQ"), examples.of_task("SYNTHETIC")
+NATURAL, GENERATED = examples.for_task("WTQ"), examples.for_task("SYNTHETIC")
 
 
 @pytest.mark.parametrize("example", NATURAL, ids=lambda example: example.question)
@@ -34,5 +34,5 @@ def test_a_model_of_generated_tables_has_its_own():
     names = [example.name for example in GENERATED]
     assert names.count("employees") == 3
     assert {"matches", "places", "players", "products"} < set(names)
-    assert examples.of_task("SYNTHETIC") == GENERATED
-    assert examples.of_task("") == NATURAL
+    assert examples.for_task("SYNTHETIC") == GENERATED
+    assert examples.for_task("") == NATURAL

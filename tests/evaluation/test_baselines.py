@@ -118,7 +118,7 @@ def test_nothing_to_learn(name, classes):
 
 
 def test_unknown_baseline():
-    with pytest.raises(InputError, match="'oracle' is none of random cell, lexical match"):
+    with pytest.raises(InputError, match="'oracle' is not one of random cell, lexical match"):
         baselines.fit("oracle")
 
 

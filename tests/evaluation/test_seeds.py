@@ -44,7 +44,7 @@ def test_metrics_of_the_model():
         },
         "test": {"RTE": {"model": {"questions without gold answer": 3}}},
     }
-    assert seeds.of_model(results) == {
+    assert seeds.read_metrics(results) == {
         "dev | RTE | accuracy": 0.6,
         "dev | RTE | entailment": 0.4,
         "dev | RTE | error": {"value": 1.5, "unit": "points"},

@@ -95,5 +95,5 @@ def test_what_json_cannot_hold_leaves_no_file(tmp_path):
 
 def test_a_file_in_place_of_the_folder(tmp_path):
     (tmp_path / "a").touch()
-    with pytest.raises(InputError, match="cannot be made a folder"):
+    with pytest.raises(InputError, match="cannot create the folder"):
         write_text(tmp_path / "a" / "b.txt", "")

@@ -52,7 +52,7 @@ def test_a_file_beside_it_comes_before_one_of_the_package(chain):
         ),
         (
             {f"{n}.yaml": f"base: {n + 1}.yaml" for n in range(30)},
-            r"20.yaml: base: 21.yaml: there are more than 20 bases",
+            r"20.yaml: base: 21.yaml: more than 20 bases",
         ),
     ],
 )

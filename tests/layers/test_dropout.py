@@ -9,7 +9,7 @@ from mate_tf.layers.step_seeds import Dropout
 
 
 def drawn(seed, number, draws=3):
-    with step_seeds.of_step(seed, tf.constant(number, tf.int64)):
+    with step_seeds.seeded_step(seed, tf.constant(number, tf.int64)):
         return [tuple(step_seeds.draw().numpy()) for _ in range(draws)]
 
 
@@ -38,7 +38,7 @@ def test_dropout():
     np.testing.assert_array_equal(Dropout(0.0)(ones, training=True), ones)
 
     def dropped(number):
-        with step_seeds.of_step(1, number):
+        with step_seeds.seeded_step(1, number):
             return layer(ones, training=True).numpy()
 
     first = dropped(0)

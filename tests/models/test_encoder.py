@@ -181,7 +181,7 @@ def test_packing_within_xla(monkeypatch):
 
 def test_tokens_of_two_variants_are_refused():
     two = [{"name": "table_etc", "num_global": 4}, {"name": "table_etc", "num_global": 6}]
-    with pytest.raises(InputError, match="tokens of their own"):
+    with pytest.raises(InputError, match="that add their own tokens"):
         TableEncoder(tiny(attention=two))
 
 

@@ -74,7 +74,7 @@ def gradients(encoder):
     @tf.function(autograph=False)
     def step():
         features = {name: tf.constant(ids, tf.int32) for name, ids in FEATURES.items()}
-        with tf.GradientTape() as tape, step_seeds.of_function(tf.constant([3, 4])):
+        with tf.GradientTape() as tape, step_seeds.seeded_function(tf.constant([3, 4])):
             output = encoder(features, training=True)["sequence_output"]
             loss = tf.reduce_sum(output * tf.range(8.0))
         return tape.gradient(loss, encoder.trainable_variables)

@@ -36,5 +36,5 @@ def test_what_is_read_of_a_cell(races):
     for sources, expected in (("cells", ["Bob", "Ann", "2001"]), ("passages", passages)):
         found = texts(races.interaction, sources=sources, **options)
         assert [text for _, (text,) in found] == expected
-    with pytest.raises(InputError, match="sources: 'rows' is none of all, cells, passages"):
+    with pytest.raises(InputError, match="sources: 'rows' is not one of all, cells, passages"):
         texts(races.interaction, sources="rows")

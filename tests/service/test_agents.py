@@ -101,7 +101,7 @@ def test_answers(call, table):
 def test_other_files_are_not_read(call, table):
     result = call(table=table, question="q")
     assert result.is_error
-    assert "there is no such file below" in result.content[0].text
+    assert "no such file below" in result.content[0].text
     assert "secret,1" not in result.content[0].text
 
 

@@ -184,7 +184,7 @@ WRONG = {
     ),
     "previous, negative": (
         {"table": TABLE, "question": "q", "previous": [CELL | {"column": -1}]},
-        "previous: cell 1: column: expected a whole number from 0 on",
+        "previous: cell 1: column: expected a whole number of 0 or more",
     ),
     "previous, a misspelled key": (
         {"table": TABLE, "question": "q", "previous": [{"row": 0, "colum": 0}]},
@@ -211,7 +211,7 @@ def test_wrong_requests(client, model, name):
             "unknown key 'fil'; did you mean 'file'?",
         ),
         ({"question": "q", "file": "a\n1\n"}, {"table_id": ("x", b"")}, ": expected a"),
-        ({"question": ["q", "r"]}, {"file": ("a.csv", b"a\n1\n")}, "a field of the form is there"),
+        ({"question": ["q", "r"]}, {"file": ("a.csv", b"a\n1\n")}, "the form has a field twice"),
         ({"question": "q"}, {"file": ("a.csv", b"")}, "table.csv: "),
         (
             {"question": "q"},
@@ -353,7 +353,7 @@ def test_a_wrong_question_spoils_no_other_of_its_batch(busy, model):
 
 def test_an_error_of_the_program_is_not_shown(client, model):
     model.error = ZeroDivisionError("secret")
-    assert refusal(ask(client, "fail"), 500) == "internal error; the server's log has it"
+    assert refusal(ask(client, "fail"), 500) == "internal error; see the server's log"
     assert ask(client).status_code == 200
 
 

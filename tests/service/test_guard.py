@@ -96,7 +96,7 @@ def test_addresses():
 def test_slow_clients_have_time_limits():
     """The page's attacks measure them."""
     assert set(connections.PATIENCE.values()) == {10, 120}
-    assert issubclass(connections.Timed, connections.H11Protocol)
+    assert issubclass(connections.TimedProtocol, connections.H11Protocol)
 
 
 def test_connections_do_not_wait_for_acknowledgements():

@@ -15,7 +15,7 @@ from mate_tf.evaluation.calibration import Calibration
 from mate_tf.evaluation.metrics import has_right_cells
 from mate_tf.serving import confidence, export, source
 from mate_tf.serving.answer import Answer, AnswerCell
-from mate_tf.serving.confidence import Group, Scored
+from mate_tf.serving.confidence import Group, ScoredAnswers
 from mate_tf.serving.predictor import Predictor
 from mate_tf.tables.table import Table
 
@@ -194,7 +194,7 @@ def too_sure(count=1000):
     probabilities = np.where(random.random(count) < 0.5, 0.97, 0.93)
     asked = Group(probabilities, np.where(random.random(count) < 0.9, 1.0, 0.0))
     own = Group(*(values[:200] for values in asked))
-    return Scored(asked, right, own, Group(own.probabilities, np.repeat([0.0, 1.0], 100)))
+    return ScoredAnswers(asked, right, own, Group(own.probabilities, np.repeat([0.0, 1.0], 100)))
 
 
 def test_fit_and_report():

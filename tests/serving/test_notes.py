@@ -12,7 +12,7 @@ COLUMNS = ("Employee", "Salary", "Goals", "Points")
 
 
 def said(question, aggregates=False, class_names=None):
-    return notes.of_question(question, COLUMNS, aggregates, class_names)
+    return notes.describe_limits(question, COLUMNS, aggregates, class_names)
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ def test_cells_to_be_looked_up(question):
 
 
 def test_a_word_of_the_header_asks_for_its_cells():
-    assert notes.of_question("what is the total of Ann?", ("Name", "Total"), False, None) == []
-    assert notes.of_question("what is the total of Ann?", ("Name", "Age"), False, None)
+    assert notes.describe_limits("what is the total of Ann?", ("Name", "Total"), False, None) == []
+    assert notes.describe_limits("what is the total of Ann?", ("Name", "Age"), False, None)
 
 
 def test_a_model_that_aggregates():
@@ -88,13 +88,13 @@ def test_in_words():
 def test_what_an_order_is_without():
     texts = [["a", "b", "c"], ["$5", "€3", "$7"], ["2", "n/a", "4"]]
     found = columns.read(["Name", "Price", "Count"], texts)
-    say = functools.partial(notes.of_order, names=["Name", "Price", "Count"], columns=found)
+    say = functools.partial(notes.describe_order, names=["Name", "Price", "Count"], columns=found)
     assert say("which has the highest price?") == ["Price: cells in € are not compared with $"]
     count = "Count: 1 of 3 cells have no number and no place in an order"
     assert say("which has the largest count?") == [count]
     assert len(say("which is the largest?")) == 2
-    assert say("which is the largest?", totals=[2])[0] == "row 3 is taken for a total of the others"
+    assert say("which is the largest?", totals=[2])[0] == "row 3 is taken as a total of the others"
     assert say("what is the price of a?", totals=[2]) == []
     (dates,) = columns.read(["Date"], [["03/04/2021", "05/06/2021"]])
-    (note,) = notes.of_order("what was first?", ["Date"], [dates])
+    (note,) = notes.describe_order("what was first?", ["Date"], [dates])
     assert note.startswith("Date: day and month cannot be told apart")

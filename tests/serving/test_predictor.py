@@ -13,7 +13,8 @@ from mate_tf import checkpoints
 from mate_tf.data import interactions
 from mate_tf.errors import InputError
 from mate_tf.serving import export
-from mate_tf.serving.predictor import Answer, AnswerCell, Predictor
+from mate_tf.serving.answer import Answer, AnswerCell
+from mate_tf.serving.predictor import Predictor
 from mate_tf.tables.table import Table
 
 from ..tiny_model import LENGTH, MAX_COLUMNS, MAX_ROWS

@@ -83,7 +83,8 @@ def test_what_is_not_in_a_batch(vocab_file):
     preprocessor = TablePreprocessor(vocab_file)
     with pytest.raises(InputError, match="the batch has no 'header'"):
         preprocessor({"question": ["who?"]})
-    with pytest.raises(InputError, match=r"has 'labels', which is none of question, .*, answer$"):
+    message = "has 'labels', which is not one of question, .*, answer$"
+    with pytest.raises(InputError, match=message):
         preprocessor({**texts(), "labels": [0, 1]})
 
 

@@ -304,7 +304,7 @@ def test_graph_after_some_questions(folder, model, table, monkeypatch):
 
 
 def test_models_that_answer_nothing(folder, copy):
-    with pytest.raises(InputError, match="is a TapasForMaskedLM, which answers no questions"):
+    with pytest.raises(InputError, match="is a TapasForMaskedLM, which does not answer questions"):
         Predictor.from_pretrained(copy(architectures=["TapasForMaskedLM"]))
     del folder
 

@@ -51,8 +51,8 @@ def test_kinds(tmp_path, names, kind):
         (("bert_config.json", "vocab.txt"), r"is here, but no weights \(\*.index\)"),
         (("params.yaml",), r"is here, but no weights \(\*.index\)"),
         (("config.yaml", "vocab.txt"), r"is here, but no weights \(\*.safetensors\)"),
-        (("config.json", "model.safetensors"), "has no vocab.txt and no tokenizer.json"),
-        (("bert_config.json", "model.ckpt.index"), "has no vocab.txt"),
+        (("config.json", "model.safetensors"), "has neither vocab.txt nor tokenizer.json"),
+        (("bert_config.json", "model.ckpt.index"), "has neither vocab.txt nor"),
     ],
 )
 def test_what_is_missing(tmp_path, names, message):

@@ -103,9 +103,9 @@ def test_writes_what_the_model_writes(exported, summarize, model, converted, voc
 
 
 def test_wrong_folders_and_texts(exported, summarize, saved_model, tmp_path):
-    with pytest.raises(InputError, match="its model writes no texts"):
+    with pytest.raises(InputError, match="the model does not write texts"):
         Summarizer(saved_model)
-    with pytest.raises(InputError, match=r"its model writes texts; load it with .*Summarizer"):
+    with pytest.raises(InputError, match=r"the model writes texts; load it with .*Summarizer"):
         Predictor(exported)
     with pytest.raises(InputError, match="no SavedModel here"):
         Summarizer(str(tmp_path))

@@ -103,7 +103,7 @@ def joined(question, selected, operations=(1, 0, 0, 0), cells=(1, 0, 0, 0, 0)):
     texts = list(zip(*ROWS, strict=True))
     sheet = Sheet(NAMES, texts, columns.read(NAMES, texts))
     windows = np.arange(300) // 10
-    read = whole.Read(
+    read = whole.WindowSelections(
         windows, selected, np.array(cells, float), np.array(operations, float), np.ones(30)
     )
     return whole.Joining(sheet, sheet.meaning(question), read, None).answers()[0]

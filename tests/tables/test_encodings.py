@@ -58,11 +58,11 @@ def test_texts(tmp_path, encoding):
         lines = [list(table.columns), *map(list, table.rows)]
         mark = ";" if ";" in text else ","
         assert lines == [line.split(mark) for line in text.splitlines()]
-        assert table.remarks[0].endswith("since it is not UTF-8 (else give --encoding)")
+        assert table.remarks[0].endswith("since it is not UTF-8 (if it is not, give --encoding)")
 
 
 def test_bytes_that_are_not_a_text(tmp_path):
     path = tmp_path / "bytes.csv"
     path.write_bytes(b"a,b\n\1\2\0\3\4\5,2\n")
-    with pytest.raises(InputError, match=r"bytes\.csv: is not a text file"):
+    with pytest.raises(InputError, match=r"bytes\.csv: not a text file"):
         read_table(path)

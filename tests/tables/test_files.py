@@ -62,7 +62,7 @@ def test_delimiters_that_are_named(write):
         ('a,b\n"1\n1",2\n3,4,5\n', r"row 2 \(line 4\) has 3 cells, but the header has 2 cells"),
         ("a;b\n1;2\n3\n", r"row 2 \(line 3\) has 1 cell, .* \(separated by semicolon\)"),
         (BOM.encode() + b"a,b\n1,x\xff\n", "not valid utf-8-sig"),
-        (b"a,b\n\0,2\n", "is not a text file"),
+        (b"a,b\n\0,2\n", "not a text file"),
         ("a,b".encode("utf-16"), "there is a header but no rows"),
     ],
 )

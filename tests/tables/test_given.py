@@ -11,7 +11,7 @@ import pytest
 from mate_tf.errors import InputError
 from mate_tf.tables.given import as_table, read_table
 from mate_tf.tables.table import Table
-from mate_tf.tables.text_table import Asked
+from mate_tf.tables.text_table import FileOptions
 
 EXPECTED = Table.from_rows(["a", "b"], [["1", "x"], ["", "y"]])
 
@@ -68,8 +68,8 @@ def test_a_file_of_blank_cells(tmp_path, content):
         ({"a": ["1"], "b": ["x", "y"]}, "'a' has 1, 'b' has 2 values"),
         ({"a": "one"}, "column 'a' is not a list of values"),
         ({"a": 1}, "column 'a' is not a list of values"),
-        ({"a": []}, "there are no rows"),
-        ({}, "there are no rows"),
+        ({"a": []}, "table: no rows"),
+        ({}, "table: no rows"),
     ],
 )
 def test_what_is_no_table(given, message):
@@ -128,5 +128,5 @@ def test_databases_can_be_refused(tmp_path):
         (tmp_path / name).write_bytes(content)
     for name in ("table.db", "table.zip", *packed):
         with pytest.raises(InputError, match="is a database, which is not read here"):
-            read_table(tmp_path / name, asked=Asked(databases=False))
+            read_table(tmp_path / name, asked=FileOptions(databases=False))
     assert read_table(path).rows == (("1",),)

@@ -45,8 +45,8 @@ def test_numbers_are_not_cut(number):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[1, 2", "expected , or ], but there is no more"),
-        ("[1 2]", "expected , or ], but there is 2"),
+        ("[1, 2", "expected , or ], found the end"),
+        ("[1 2]", "expected , or ], found 2"),
         ("[1,]", "Expecting value"),
         ("{1: 2}", "Expecting|expected a key"),
         ("[nul", "Expecting value"),

@@ -11,8 +11,8 @@ from mate_tf.tables.limits import Limits
 from mate_tf.tables.table import Table
 
 
-def of_content(text, limits=None):
-    return json_table.of_content(decoder.decode(text), "sent", limits or Limits())
+def parse_table(text, limits=None):
+    return json_table.parse_table(decoder.decode(text), "sent", limits or Limits())
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def of_content(text, limits=None):
     ],
 )
 def test_the_same_table_as_of_a_file(text, tmp_path):
-    header, rows, about, unread = of_content(text)
+    header, rows, about, unread = parse_table(text)
     assert (header, rows, about, unread) == (["a", "b"], [["1.0", "x"], [None, "y"]], {}, "")
     if not text.startswith("[["):
         (tmp_path / "t.json").write_text(text)
@@ -34,7 +34,7 @@ def test_the_same_table_as_of_a_file(text, tmp_path):
 
 def test_limits():
     rows = json.dumps([["a", "b"], *([[number, "x"] for number in range(9)])])
-    _, kept, _, unread = of_content(rows, Limits(max_table_cells=8))
+    _, kept, _, unread = parse_table(rows, Limits(max_table_cells=8))
     assert len(kept) == 3
     assert unread == "all rows after row 3 not read: max_table_cells=8"
 
@@ -52,7 +52,7 @@ def test_limits():
 )
 def test_what_is_not_a_table(text, message):
     with pytest.raises(InputError) as raised:
-        of_content(text)
+        parse_table(text)
     assert str(raised.value).startswith(message)
 
 

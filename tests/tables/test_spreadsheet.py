@@ -155,10 +155,10 @@ def test_formats_merged_cells_and_sheets(tmp_path):
     assert table.remarks == (
         "sheet 'Data' is read; others: More (--sheet)",
         "1 formulas have no stored value and are read as empty cells",
-        "the header is in row 3; what stands above it is taken as a title",
+        "the header is in row 3; the text above it is taken as a title",
     )
     assert given.read_table(tmp_path / "t.xlsx", sheet="Hidden").rows == (("1", "2"),)
-    with pytest.raises(InputError, match="has no sheet 'Mora'; there are: Hidden, Data, More"):
+    with pytest.raises(InputError, match="has no sheet 'Mora'; it has: Hidden, Data, More"):
         given.read_table(tmp_path / "t.xlsx", sheet="Mora")
 
 
@@ -171,7 +171,7 @@ def test_charts(tmp_path):
     book.create_chartsheet("C").add_chart(chart)
     path = tmp_path / "charts.xlsx"
     book.save(path)
-    with pytest.raises(InputError, match=r"charts.xlsx: sheet 'C' has no cells, it is a chart"):
+    with pytest.raises(InputError, match=r"charts.xlsx: sheet 'C' has no cells: it is a chart"):
         spreadsheet.read_workbook(path, sheet="C")
     book.remove(book.active)
     book.save(path)

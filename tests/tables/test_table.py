@@ -41,7 +41,7 @@ def test_rows_become_text():
 
 def test_a_table_may_have_no_rows_but_not_no_columns():
     assert Table.from_rows(["a"], []).rows == ()
-    with pytest.raises(InputError, match="there are no columns"):
+    with pytest.raises(InputError, match=": no columns"):
         Table.from_rows([], [])
 
 

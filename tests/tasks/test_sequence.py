@@ -152,7 +152,7 @@ def test_what_does_not_fit_the_model():
         task.build_model()
     data = configs.TableDataConfig(input_path="x", buckets=[64])
     with pytest.raises(
-        InputError, match=r"buckets=\[64\]: there are none with two towers or choices"
+        InputError, match=r"buckets=\[64\]: not supported with two towers or choices"
     ):
         small_task("LRA_RETRIEVAL").build_inputs(data)
 

@@ -162,7 +162,7 @@ for steps in (1, 2):
 
 @tf.function
 def draw():
-    with step_seeds.of_step(1, 5):
+    with step_seeds.seeded_step(1, 5):
         return strategy.run(step_seeds.draw)
 
 

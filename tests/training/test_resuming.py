@@ -84,9 +84,9 @@ def test_each_changed_key_is_named(begun, resumed):
         "trainer.optimizer_config.optimizer.bert_adamw.weight_decay_rate=0.5",
     )
     assert [each.partition(" with ")[2] for each in warnings] == [
-        "task.train_data.global_batch_size=8, before it was 16",
-        "task.freeze=pooler, before it was ",
-        "trainer.optimizer_config.optimizer.bert_adamw.weight_decay_rate=0.5, before it was 0.0",
+        "task.train_data.global_batch_size=8, previously 16",
+        "task.freeze=pooler, previously ",
+        "trainer.optimizer_config.optimizer.bert_adamw.weight_decay_rate=0.5, previously 0.0",
     ]
 
 

@@ -71,7 +71,7 @@ def test_name_that_nobody_knows(silent_host, monkeypatch):
     """The real look-up, of a machine's zone and project where nothing answers."""
     monkeypatch.setenv("GCE_METADATA_HOST", silent_host)
     before = socket.getdefaulttimeout()
-    with pytest.raises(InputError, match=r"^--tpu_name=my-tpu: Google Cloud does not say where"):
+    with pytest.raises(InputError, match=r"^--tpu_name=my-tpu: cannot be found in Google Cloud"):
         tpu.address(RuntimeConfig(tpu="my-tpu"))
     assert socket.getdefaulttimeout() == before
 

@@ -194,7 +194,7 @@ def test_checkpoint_of_another_size(toy_experiment, with_evaluation, model_dir, 
     before = sorted(os.listdir(model_dir))
     other = toy_experiment(with_evaluation, override)
     for use in (trainer.train, trainer.evaluate, trainer.load_model):
-        with pytest.raises(InputError, match="ckpt-1: is a checkpoint of a model of another size"):
+        with pytest.raises(InputError, match="ckpt-1: checkpoint of a model of another size"):
             use(other, model_dir)
     assert sorted(os.listdir(model_dir)) == before
 
@@ -323,7 +323,7 @@ def test_a_folder_that_is_removed(toy_experiment, tmp_path, monkeypatch, removed
     monkeypatch.setattr(progress.Progress, "show", remove)
     with (
         graphs.avoided(),
-        pytest.raises(InputError, match=f"{folder}: somebody has removed {removed}"),
+        pytest.raises(InputError, match=rf"{folder}: [\w.]*{removed}, or the whole folder, was "),
     ):
         trainer.train(toy_experiment(), str(folder))
     assert not list(folder.glob("ckpt-*"))

@@ -8,7 +8,7 @@ import tensorflow as tf
 from mate_tf import attention
 from mate_tf.analysis.attention import cell_maps, flow_by_type, mate_settings
 from mate_tf.analysis.attention.flow import table_tokens
-from mate_tf.analysis.attention.trained import Trained, model_inputs
+from mate_tf.analysis.attention.trained import TrainedModel, model_inputs
 from mate_tf.analysis.plots import flow as flow_plots
 from mate_tf.analysis.plots import masks as mask_plots
 from mate_tf.analysis.plots import table_page
@@ -30,7 +30,7 @@ COVERAGES = (0.9, 0.95, 0.99, 1.0)
 """Coverages of `mate_exact` for which the cheapest settings are computed."""
 
 
-def example_masks(trained: Trained) -> dict:
+def example_masks(trained: TrainedModel) -> dict:
     """Plots the masks of each head in the first example of the evaluation data.
 
     It skips variants that learn importance (see `learned`) and masks that allow all pairs.
@@ -78,7 +78,7 @@ def example_masks(trained: Trained) -> dict:
     return results
 
 
-def attention_flow(trained: Trained) -> dict:
+def attention_flow(trained: TrainedModel) -> dict:
     """Measures the attention flow of table tokens (table 7) and finds row and column heads."""
     examples = trained.examples_with_tables() if trained.has_examples else iter(())
     first = next(examples, None)
@@ -108,7 +108,7 @@ def attention_flow(trained: Trained) -> dict:
     }
 
 
-def table_maps(trained: Trained) -> dict:
+def table_maps(trained: TrainedModel) -> dict:
     """Draws attention and masks over the table of the first example, as a plot and a page."""
     examples = trained.examples_with_tables() if trained.has_examples else ()
     example = next((each for each in examples if table_tokens(each).any()), None)
@@ -131,7 +131,7 @@ def table_maps(trained: Trained) -> dict:
     return {"rows": maps.table.num_rows, "columns": maps.table.num_columns, "views": [*maps.views]}
 
 
-def _question(trained: Trained, example) -> str:
+def _question(trained: TrainedModel, example) -> str:
     """Returns the question of an example with a table in quotation marks; "" if it is not known."""
     features = {name: np.asarray(ids) for name, ids in example.items()}
     tokens = padding.real_tokens(features["input_mask"][0]).sum()
@@ -144,7 +144,7 @@ def _question(trained: Trained, example) -> str:
         return ""
 
 
-def coverage(trained: Trained) -> dict:
+def coverage(trained: TrainedModel) -> dict:
     """Measures the coverage of MATE and finds the cheapest settings for some coverages."""
     options = {c.name: c for c in trained.configs if "global_length" in option_names(c.name)}
     context = trained.context(MAX_COVERAGE_EXAMPLES) if options and trained.has_examples else None

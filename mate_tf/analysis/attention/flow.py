@@ -59,7 +59,7 @@ def probabilities(encoder, features: dict) -> Iterator[tf.Tensor]:
 
     Raises:
         InputError: if a layer's attention is not a softmax over pairs of tokens, or the variant
-            adds tokens of its own.
+            adds its own tokens.
     """
     for number, layer in enumerate(encoder.inspect(features), start=1):
         weights = _weights(layer)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mate_tf.analysis.attention import examples
-from mate_tf.analysis.attention.trained import Trained
+from mate_tf.analysis.attention.trained import TrainedModel
 from mate_tf.analysis.plots import masks as mask_plots
 from mate_tf.attention import mask_pruning
 from mate_tf.attention.learned_mask import LearnedMaskPattern
@@ -12,7 +12,7 @@ from mate_tf.evaluation.metrics import comparison
 from mate_tf.files.atomic import write_json
 
 
-def learned_masks(trained: Trained) -> dict:
+def learned_masks(trained: TrainedModel) -> dict:
     """Reports `learned_mask`: importance of positions and, with "dam", the mask of each head.
 
     The plots are those of SparseBERT's figures 2, 5 and 6.
@@ -57,8 +57,8 @@ ANALYSES = {
     "table": examples.table_maps,
     "coverage": examples.coverage,
 }
-"""Name -> function of a `Trained`. It writes plots and returns results for analysis.json, which are
-empty if the analysis does not apply to the model."""
+"""Name -> function of a `TrainedModel`. It writes plots and returns results for analysis.json, or
+nothing if the analysis does not apply to the model."""
 
 
 def analyze(*jobs) -> list[dict[str, dict]]:
@@ -67,7 +67,7 @@ def analyze(*jobs) -> list[dict[str, dict]]:
     The files are written to <model_dir>/analysis of each job.
 
     Args:
-        *jobs: the jobs, see `Trained`.
+        *jobs: the jobs, see `TrainedModel`.
 
     Returns:
         for each job: name of the analysis -> results, as in the JSON file. Empty if no analysis
@@ -78,7 +78,7 @@ def analyze(*jobs) -> list[dict[str, dict]]:
             missing, or no analysis applies to any job.
     """
     all_found = []
-    for trained in map(Trained, jobs):
+    for trained in map(TrainedModel, jobs):
         found = {name: results for name, run in ANALYSES.items() if (results := run(trained))}
         all_found.append(found)
         if found:

@@ -24,7 +24,7 @@ FOLDER = "analysis"
 
 
 @dataclasses.dataclass(frozen=True)
-class Trained:
+class TrainedModel:
     """The model of a job with the weights of its last checkpoint.
 
     Attributes:
@@ -71,8 +71,8 @@ class Trained:
         for index, config in wanted.items():
             if "alpha" not in stored.get(index, ()):
                 raise InputError(
-                    f"{self.checkpoint}: is of a model without attention {config.name!r}: it has "
-                    f"no patterns/{index}/alpha"
+                    f"{self.checkpoint}: was saved from a model without attention "
+                    f"{config.name!r}: it has no patterns/{index}/alpha"
                 )
         return {
             EncoderConfig.pattern_name(index): pattern_type.restored(config, stored[index])

@@ -39,7 +39,7 @@ class Case:
     training: bool = False
 
 
-def of_variant(config: EncoderConfig, name: str, length: int = 0) -> EncoderConfig:
+def variant_config(config: EncoderConfig, name: str, length: int = 0) -> EncoderConfig:
     """Returns the config with another attention in all layers. Common options are kept.
 
     A variant with an option `length` gets at least this length.

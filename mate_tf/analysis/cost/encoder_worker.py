@@ -31,8 +31,8 @@ class Measurements:
         """Counts the FLOPs of a forward pass. Returns a `flops.Count` as a dict."""
         from mate_tf.analysis.cost import encoder_layers, flops
 
-        config = encoder_layers.of_variant(self._config, variant, length)
-        return dataclasses.asdict(flops.of_layers(config, length))
+        config = encoder_layers.variant_config(self._config, variant, length)
+        return dataclasses.asdict(flops.count_layers(config, length))
 
     def prepare(self, **case) -> dict:
         """Builds the layers of an `encoder_layers.Case` and calls them twice.
@@ -43,7 +43,7 @@ class Measurements:
         from mate_tf.analysis.cost import encoder_layers
 
         of_case = encoder_layers.Case(**case)
-        config = encoder_layers.of_variant(self._config, of_case.variant, of_case.length)
+        config = encoder_layers.variant_config(self._config, of_case.variant, of_case.length)
         inputs = self._inputs(of_case.length, of_case.precision)
         call = functools.partial(encoder_layers.function(config, of_case), *inputs)
         measured = gpu if gpu.devices() else measuring_process

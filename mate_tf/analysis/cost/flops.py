@@ -55,7 +55,7 @@ class Uncountable(Exception):
     """Raised if sizes or branches of a graph depend on values, so that FLOPs are unknown."""
 
 
-def of_layers(config: EncoderConfig, length: int) -> Count:
+def count_layers(config: EncoderConfig, length: int) -> Count:
     """Counts a forward pass for one example of `encoder_layers.table_context`, without running it.
 
     Raises:
@@ -80,10 +80,10 @@ def of_layers(config: EncoderConfig, length: int) -> Count:
         except op_selector.UnliftableError as error:
             raise Uncountable(f"{predicate.name} depends on the content") from error
 
-    return of_graph(wrapped.graph, branch)
+    return count_graph(wrapped.graph, branch)
 
 
-def of_graph(graph: tf.Graph, branch=None) -> Count:
+def count_graph(graph: tf.Graph, branch=None) -> Count:
     """Counts a graph with static shapes.
 
     Args:
@@ -99,15 +99,15 @@ def of_graph(graph: tf.Graph, branch=None) -> Count:
         if kind in _LOOPS or (kind in _BRANCHES and branch is None):
             raise Uncountable(f"{operation.name}: the number of executions is unknown")
         if kind in _BRANCHES:
-            count.add(of_graph(_taken(operation, branch(operation.inputs[0]))))
+            count.add(count_graph(_taken(operation, branch(operation.inputs[0]))))
         elif kind in _CALLS:
-            count.add(of_graph(*_called(operation, branch)))
+            count.add(count_graph(*_called(operation, branch)))
         elif kind in _PRODUCTS or kind == "Einsum":
-            products = _of_einsum(operation) if kind == "Einsum" else _of_product(operation)
-            count.products += products
-            count.everything += products
+            matmul = _count_einsum(operation) if kind == "Einsum" else _count_matmul(operation)
+            count.products += matmul
+            count.everything += matmul
         else:
-            count.everything += _of_others(graph, operation)
+            count.everything += _count_others(graph, operation)
         if kind not in _NO_TRAFFIC:
             count.bytes += sum(_size(x) for x in (*operation.inputs, *operation.outputs))
     return count
@@ -138,7 +138,7 @@ def _called(operation, branch):
     return graph, branch and branch_within
 
 
-def _of_product(operation) -> int:
+def _count_matmul(operation) -> int:
     a, output = operation.inputs[0].shape, operation.outputs[0].shape
     if not (a.is_fully_defined() and output.is_fully_defined()):
         raise Uncountable(f"{operation.name}: the shape is unknown")
@@ -146,7 +146,7 @@ def _of_product(operation) -> int:
     return 2 * output.num_elements() * a[-2 if transposed else -1]
 
 
-def _of_einsum(operation) -> int:
+def _count_einsum(operation) -> int:
     """Returns the product of all axes' sizes, times two if an axis is summed over."""
     inputs, output = operation.get_attr("equation").decode().split("->")
     sizes = {}
@@ -157,10 +157,10 @@ def _of_einsum(operation) -> int:
     return math.prod(sizes.values()) * (2 if set(sizes) - set(output) else 1)
 
 
-def _of_others(graph, operation) -> int:
+def _count_others(graph, operation) -> int:
     try:
         return int(ops.get_stats_for_node_def(graph, operation.node_def, "flops").value or 0)
-    except ValueError:  # unknown shape: small, or a product of the same graph raises Uncountable
+    except ValueError:  # unknown shape: small, or a matmul of the same graph raises Uncountable
         return 0
 
 

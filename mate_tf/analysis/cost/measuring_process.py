@@ -69,7 +69,7 @@ class Worker:
     def _why(self) -> str:
         code = self._process.wait()
         if code == -signal.SIGKILL:
-            return "killed, as when the memory is not enough"
+            return "killed, perhaps for lack of memory"
         self._errors.seek(0)
         said = [line.strip() for line in self._errors if line.strip()]
         return said[-1] if said else f"ended with code {code}"

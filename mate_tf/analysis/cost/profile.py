@@ -32,8 +32,8 @@ VARIANTS = ("full", "mate_efficient", "linformer", "table_etc")
 PASSES = ("forward", "training")
 COMPILED = {"plain": (False,), "xla": (True,), "both": (False, True)}
 
-TRAINING_PRODUCTS = 3
-"""FLOPs of a training step relative to a forward pass: the backward pass has twice its products."""
+TRAINING_MATMULS = 3
+"""FLOPs of a training step relative to a forward pass: the backward pass has twice its matmuls."""
 
 _PAUSE = 0.05  # seconds between runs, in which threads of the previous process go to sleep
 
@@ -77,7 +77,7 @@ class Settings:
         """Raises InputError for settings that cannot be measured."""
         self.config.check()
         for name in self.variants:
-            options = encoder_layers.of_variant(self.config, name).attention
+            options = encoder_layers.variant_config(self.config, name).attention
             attention.get(name).pattern(options, self.config.num_attention_heads)
         for what, values, known in (
             ("precisions", self.precisions, PRECISIONS),
@@ -141,10 +141,10 @@ def measure(
             def say_here(text, here=f"{length} tokens, {name}"):
                 say(f"{here}: {text}")
 
-            yield _of_length(settings, length, name == "training", counts, say_here)
+            yield _measure_length(settings, length, name == "training", counts, say_here)
 
 
-def _of_length(settings, length, training, counts, say) -> list[dict]:
+def _measure_length(settings, length, training, counts, say) -> list[dict]:
     commands = dict.fromkeys(settings.cases(length, training), settings.command())
     for name, command in settings.peers.items():
         for precision in settings.precisions:
@@ -166,7 +166,7 @@ def _counts(settings, length) -> dict[str, dict]:
     counts, worker = {}, None
     with contextlib.ExitStack() as stack:
         for name in settings.variants:
-            config = encoder_layers.of_variant(settings.config, name, length)
+            config = encoder_layers.variant_config(settings.config, name, length)
             counts[name] = {"formula_flops": flops.formula(config, length)}
             if worker is None or not worker.alive:
                 worker = stack.enter_context(start(settings.command()))
@@ -238,9 +238,9 @@ def _request(worker, request, case, row):
 
 
 def _add_shares(case, row) -> None:
-    products = row.get("formula_flops") or row.get("products")
-    if products:
-        work = products * (TRAINING_PRODUCTS if case.training else 1)
+    matmuls = row.get("formula_flops") or row.get("products")
+    if matmuls:
+        work = matmuls * (TRAINING_MATMULS if case.training else 1)
         row["share_of_matmul_rate"] = work / row["seconds"] / row["matmul_rate"]
     if "bytes" in row and not case.training:
         row["share_of_bandwidth"] = row["bytes"] / row["seconds"] / row["bandwidth"]

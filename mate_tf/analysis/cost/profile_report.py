@@ -66,8 +66,8 @@ def table(rows: list[dict]) -> str:
     first = rows[0]
     lines = [f"{first['length']} tokens, {'training step' if first['training'] else 'forward'}"]
     rates = {row["precision"]: row["matmul_rate"] for row in rows if "matmul_rate" in row}
-    products = (f"; {name} product {v / 1e9:.0f} GFLOP/s" for name, v in sorted(rates.items()))
-    lines[0] += "".join(products)
+    rates_shown = (f"; {name} matmul {v / 1e9:.0f} GFLOP/s" for name, v in sorted(rates.items()))
+    lines[0] += "".join(rates_shown)
     bandwidth = next((row["bandwidth"] for row in rows if "bandwidth" in row), None)
     lines[0] += f"; memory {bandwidth / 1e9:.1f} GB/s" if bandwidth else ""
     width = max(len(name_of(row)) for row in rows)

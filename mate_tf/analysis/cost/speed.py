@@ -9,7 +9,7 @@ MATMUL = (2048, 768, 3072)
 """Rows, inner size and columns of the measured matmul: BERT-base's feed-forward layer."""
 
 MATMUL_ON_GPU = (8192, 8192, 8192)
-"""Sizes of the product on a GPU, which needs 1.1 TFLOP to be busy for some milliseconds."""
+"""Sizes of the matmul on a GPU, which needs 1.1 TFLOP to be busy for some milliseconds."""
 
 STREAM_BYTES = 2**27
 """Size of each of the two arrays of the measured addition, much larger than any cache."""
@@ -54,7 +54,7 @@ class Machine:
         rows, inner, columns = matmul
         self._flops, self._bytes = 2 * rows * inner * columns, 3 * stream_bytes
         factors = tf.random.normal([rows, inner]), tf.random.normal([inner, columns])
-        self._factors, self._products = factors, {}
+        self._factors, self._matmuls = factors, {}
         total = tf.Variable(tf.zeros([stream_bytes // 4]), trainable=False)
         addend = tf.ones([stream_bytes // 4])
         # In place, because the allocation of new memory would take longer than the addition.
@@ -62,15 +62,15 @@ class Machine:
         self._total = total  # keeps the variable alive; tf.function does not
         seconds(self._add)  # traces the function
 
-    def _product(self, precision):
+    def _matmul(self, precision):
         """Returns a function that computes the matmul, after a first call."""
         import tensorflow as tf
 
-        if precision not in self._products:
+        if precision not in self._matmuls:
             a, b = (tf.cast(factor, precision) for factor in self._factors)
-            self._products[precision] = tf.function(lambda: tf.matmul(a, b))
-            seconds(self._products[precision])
-        return self._products[precision]
+            self._matmuls[precision] = tf.function(lambda: tf.matmul(a, b))
+            seconds(self._matmuls[precision])
+        return self._matmuls[precision]
 
     def rates(self, precisions: Sequence[str] = ("float32", "bfloat16")) -> dict[str, float]:
         """Returns precision -> FLOP/s of a matmul, and "bandwidth".
@@ -79,7 +79,7 @@ class Machine:
         that reads two arrays and writes one.
         """
         rates = {
-            precision: self._flops / min(seconds(self._product(precision))[0] for _ in range(5))
+            precision: self._flops / min(seconds(self._matmul(precision))[0] for _ in range(5))
             for precision in precisions
         }
         return rates | {"bandwidth": self._bytes / min(seconds(self._add)[0] for _ in range(3))}

@@ -42,7 +42,7 @@ def score_against_sparsity(panels: Mapping[str, Series], score: str = "score") -
         for name, points in series.items():
             _check(points, f"{title}, {name}")
     if not any(panels.values()):
-        raise InputError("score_against_sparsity: there are no points to plot")
+        raise InputError("score_against_sparsity: no points to plot")
     columns = min(len(panels), _PANELS_PER_ROW)
     rows = math.ceil(len(panels) / columns)
     figure = style.new_figure(4 * columns + 0.6, 3.4 * rows + 0.3)
@@ -80,7 +80,7 @@ def _columns(points):
 
 def _check(points, where: str) -> None:
     if not points:
-        raise InputError(f"{where}: there are no points to plot")
+        raise InputError(f"{where}: no points to plot")
     for point in points:
         if len(point) != 3 or not all(_is_number(each) for each in point[:2]):
             raise InputError(f"{where}: a point is (sparsity, mean, deviation), not {point!r}")

@@ -38,7 +38,7 @@ def table_maps(
     Columns of panels are the sources, for each type of heads: the question, and the data cell that
     the question attends to most, which has a frame. Rows of panels are the mask, the attention over
     all layers and, small and without text, the attention of each layer. The panels of a row have
-    the same colours, which the bar beside them explains. The question stands above the figure.
+    the same colours, which the bar next to them explains. The question is above the figure.
 
     Args:
         title: text above the figure, before the question.

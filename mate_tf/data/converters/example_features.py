@@ -145,7 +145,7 @@ def to_example(values: Mapping[str, np.ndarray]) -> "tf.train.Example":
     """Makes the example of features.
 
     Args:
-        values: name -> <dtype>[values], all that the example is to have; see `complete`.
+        values: name -> <dtype>[values], all features of the example; see `complete`.
     """
     import tensorflow as tf
 
@@ -266,7 +266,7 @@ class TableFeatures:
         return result
 
     def part(self, rows: np.ndarray, columns: np.ndarray, relations: np.ndarray) -> "TablePart":
-        """Returns some rows and columns, <int64>[n], as a table of their own; see `TablePart`."""
+        """Returns some rows and columns, <int64>[n], as a separate table; see `TablePart`."""
         return TablePart(self, rows, columns, relations)
 
     def ranks_of(self, rows: np.ndarray, column: int) -> tuple[list[int], list[int]]:

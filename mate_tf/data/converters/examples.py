@@ -19,7 +19,7 @@ from mate_tf.data.converters.example_features import (
     selected_tokens,
     shared_words,
 )
-from mate_tf.data.converters.expansion import Shown
+from mate_tf.data.converters.expansion import CellTexts
 from mate_tf.data.converters.table_windows import Windows
 from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.protos import interaction_pb2
@@ -70,7 +70,7 @@ class ExampleConverter:
     def _start(self, vocab_file, config: ConversionConfig) -> None:
         self.config = config
         self.tokenizer = Tokenizer(vocab_file)
-        self._shown = Shown(config)
+        self._shown = CellTexts(config)
         self._tables: collections.OrderedDict[bytes, TableFeatures] = collections.OrderedDict()
 
     @property
@@ -200,7 +200,7 @@ class ExampleConverter:
             selected=selected_tokens(question, table.tokens),
             ranking=self._ranking(question, table),
         )
-        # The histogram, a row behind those of the table, belongs to the header.
+        # The histogram, a row after those of the table, belongs to the header.
         in_table = sequence.row_ids <= len(table_proto.rows)
         sequence = sequence._replace(row_ids=np.where(in_table, sequence.row_ids, 0))
         values = self._table_features(question, table, sequence)
@@ -269,7 +269,7 @@ class ExampleConverter:
             self._tables.popitem(last=False)
 
     def _ranking(self, question, table: TableFeatures) -> pruning.Ranking | None:
-        """Returns the ranking of columns and rows; None without pruning."""
+        """Returns the ranking of columns and rows; None if there is no pruning."""
         if not (self.config.prune_columns or self.config.prune_rows):
             return None
         return pruning.Ranking(table.words, interactions.question_text(question))

@@ -15,7 +15,7 @@ _DESCRIPTIONS = annotated_text_pb2.AnnotationDescription.annotation_descriptions
 _CACHED_INDEXES = 16
 
 
-class Shown:
+class CellTexts:
     """Texts of cells that a model reads, which may depend on the question.
 
     Args:

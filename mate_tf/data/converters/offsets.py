@@ -22,7 +22,7 @@ class Offsets:
     The tokenizer normalizes each character to spaces, to nothing (accents, control characters), or
     to one or more characters. The normalized text between spaces is a word, and the lengths of its
     pieces give their ranges in it. The range of a token is from the first to the last character of
-    the text that is a part of it, with the accents behind it. Two neighbouring pieces have a
+    the text that is a part of it, with the accents after it. Two neighbouring pieces have a
     character in common if it is normalized to several, such as a Hangul syllable. An unknown word
     is one token.
 

@@ -91,7 +91,7 @@ class WordPieces:
     Attributes:
         vocab_file: path of the vocabulary.
         pieces: the vocabulary.
-        ends_with_sep: True if there is a [SEP] behind each text, as in BERT.
+        ends_with_sep: True if there is a [SEP] after each text, as in BERT.
 
     Raises:
         InputError: if the vocabulary cannot be used.
@@ -121,7 +121,7 @@ class Bytes:
         ids = {piece: index for index, piece in enumerate(self.pieces)}
         missing = [piece for piece in BYTE_PIECES if piece not in ids]
         if missing:
-            raise InputError(f"{vocab_file}: is not a vocabulary of bytes, it lacks {missing[0]}")
+            raise InputError(f"{vocab_file}: is not a byte vocabulary: it lacks {missing[0]}")
         self._ids = np.array([ids[piece] for piece in BYTE_PIECES], np.int32)
 
     def encode(self, texts: Iterable[str]) -> list[np.ndarray]:
@@ -165,7 +165,7 @@ class SequenceConverter(Rebuilt):
     """Converts sequences and pairs of sequences to examples.
 
     A single sequence is [CLS] and its tokens. A pair is [CLS], the tokens of the first text with
-    segment id 0 and those of the second with segment id 1. With word pieces there is a [SEP] behind
+    segment id 0 and those of the second with segment id 1. With word pieces there is a [SEP] after
     each text, as in BERT. Texts that are too long lose their last tokens; in a pair the longer text
     is cut first.
 
@@ -198,7 +198,7 @@ class SequenceConverter(Rebuilt):
         num_choices: int = 1,
     ):
         if tokens not in TOKENS:
-            raise InputError(f"conversion.tokens: {tokens!r} is none of {', '.join(TOKENS)}")
+            raise InputError(f"conversion.tokens: {tokens!r} is not one of {', '.join(TOKENS)}")
         for number, of_what in ((num_towers, "towers"), (num_choices, "choices")):
             if number < 1 or max_seq_length % number:
                 raise InputError(

@@ -18,7 +18,7 @@ LONGEST_CELL = 24
 class Windows(NamedTuple):
     """A question about a table in windows of consecutive rows, each with the header.
 
-    Each window is an example of its own. Numbers and dates are those of the whole table, ranks
+    Each window is a separate example. Numbers and dates are those of the whole table, ranks
     those among the rows of the window.
 
     Attributes:

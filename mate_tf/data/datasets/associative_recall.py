@@ -2,7 +2,7 @@
 
 The pair is far from the end of the sequence, at random positions, so local attention does not help.
 A pair is one symbol, `k3=v1`, or with `joined` off two symbols, `k3 v1`; then a model has to find
-the symbol behind the key.
+the symbol after the key.
 """
 
 import dataclasses
@@ -39,7 +39,7 @@ class Rules:
     def __post_init__(self):
         room = self.length - 1 - self.num_pairs * self.width
         if room < 0 or not 1 <= self.num_pairs <= self.num_keys or self.num_values < 2:
-            raise InputError(f"there are no sequences of associative recall by these rules: {self}")
+            raise InputError(f"no sequence of associative recall follows these rules: {self}")
         if not 0 <= self.min_distance <= self.length - self.width:
             largest = self.length - self.width
             raise InputError(f"min_distance={self.min_distance}: must be from 0 to {largest}")

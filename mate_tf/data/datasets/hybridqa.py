@@ -2,7 +2,7 @@
 
 The official files are the questions in `released_data/` and, for each table, one file in
 `tables_tok/` and one with its passages in `request_tok/`. These two folders are in an archive
-`WikiTables-WithLinks.zip`, in a folder of that name, or beside `released_data/`.
+`WikiTables-WithLinks.zip`, in a folder of that name, or next to `released_data/`.
 """
 
 import collections
@@ -155,7 +155,7 @@ def read_linked_table(
     content = _parse(read_text(pathlib.Path(table_path)), str(table_path), dict)
     passages = _parse(read_text(pathlib.Path(passages_path)), str(passages_path), dict)
     header = [text for text, _ in _cells(content.get("header"), f"{table_path}: header")]
-    linked = _linked_table(str(table_path), content, passages, _Given(table_path, passages_path))
+    linked = _linked_table(str(table_path), content, passages, _FilePair(table_path, passages_path))
     rows = [[cell.text for cell in row.cells] for row in linked.proto.rows]
     links = {
         (row, column): found
@@ -166,7 +166,7 @@ def read_linked_table(
     return Table.from_rows(header, rows, title=content.get("title")), links, linked.passages
 
 
-class _Given(NamedTuple):
+class _FilePair(NamedTuple):
     """Two files given by the user, named in errors like those of `_Folder`."""
 
     table: str | os.PathLike

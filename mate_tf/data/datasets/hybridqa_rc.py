@@ -57,7 +57,7 @@ class HybridQaRcConfig(base_config.Config):
         num_predictions_to_keep: number of cells of the first stage that are read, the best ones.
         sources: what is read of a cell. "all": its text and its passages; "cells": its text, as in
             the baseline Table-Only of MATE's table 5; "passages": its passages, as in Passage-Only.
-            The first stage has options of its own for these baselines (`configs/hybridqa.yaml`).
+            The first stage has its own options for these baselines (`configs/hybridqa.yaml`).
     """
 
     single_cell_examples: bool = False
@@ -71,11 +71,11 @@ class HybridQaRcConfig(base_config.Config):
         """Raises InputError for an unknown strategy or source, or no cell to keep."""
         if self.noisy_cell_strategy not in NOISY_CELL_STRATEGIES:
             raise InputError(
-                f"noisy_cell_strategy: {self.noisy_cell_strategy!r} is none of "
+                f"noisy_cell_strategy: {self.noisy_cell_strategy!r} is not one of "
                 f"{', '.join(NOISY_CELL_STRATEGIES)}"
             )
         if self.sources not in SOURCES:
-            raise InputError(f"sources: {self.sources!r} is none of {', '.join(SOURCES)}")
+            raise InputError(f"sources: {self.sources!r} is not one of {', '.join(SOURCES)}")
         if self.num_predictions_to_keep < 1:
             raise InputError(
                 f"num_predictions_to_keep: {self.num_predictions_to_keep} must be at least 1"

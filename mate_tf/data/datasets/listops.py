@@ -62,7 +62,7 @@ class Rules:
 
     def __post_init__(self):
         if self.max_args < 2 or self.max_depth < 1 or self.max_length <= self.min_length + 1:
-            raise InputError(f"there are no ListOps expressions by these rules: {self}")
+            raise InputError(f"no ListOps expression follows these rules: {self}")
 
 
 OFFICIAL = Rules()
@@ -91,7 +91,7 @@ def generate(seed: int, rules: Rules = OFFICIAL) -> Iterator[tuple[str, ...]]:
             seen.add(key)
             failures = 0
             yield tuple(symbols)
-    raise InputError(f"found no more than {len(seen)} ListOps expressions by {rules}")
+    raise InputError(f"found only {len(seen)} ListOps expressions by {rules}")
 
 
 def _draw(generator: random.Random, rules: Rules, depth: int, symbols: list[str]) -> bool:

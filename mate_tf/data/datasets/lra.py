@@ -56,7 +56,7 @@ def read_reviews(input_dir: str | os.PathLike, split: str) -> Iterator[interacti
         InputError: if the split is unknown, a folder is missing or has no reviews, or a review is
             not UTF-8 text; the message names it.
     """
-    folder = pathlib.Path(input_dir) / _of_split("IMDb", _REVIEW_FOLDERS, split)
+    folder = pathlib.Path(input_dir) / _name_of_split("IMDb", _REVIEW_FOLDERS, split)
     for label, name in enumerate(_REVIEW_LABELS):
         paths = sorted((folder / name).glob("*.txt"))
         if not paths:
@@ -82,7 +82,7 @@ def read_citations(
         InputError: if the split is unknown, or a file is missing or malformed; the message names
             file and line.
     """
-    name = f"new_aan_pairs.{_of_split('AAN', _PAIR_FILES, split)}.tsv"
+    name = f"new_aan_pairs.{_name_of_split('AAN', _PAIR_FILES, split)}.tsv"
     rows = tsv.read(pathlib.Path(input_dir) / name, _PAIR_COLUMNS, header=False)
     for number, (where, row) in enumerate(rows):
         if row["label"] not in _PAIR_LABELS:
@@ -109,7 +109,7 @@ def read_images(input_dir: str | os.PathLike, split: str) -> Iterator[interactio
         InputError: if the split is unknown, or a file is missing or malformed; the message names
             it.
     """
-    _of_split("CIFAR-10", {"train": "", "dev": "", "test": ""}, split)
+    _name_of_split("CIFAR-10", {"train": "", "dev": "", "test": ""}, split)
     names = _IMAGE_FILES["test" if split == "test" else "train"]
     batches = [_image_batch(pathlib.Path(input_dir) / name) for name in names]
     colors, labels = (np.concatenate(parts) for parts in zip(*batches, strict=True))
@@ -168,7 +168,7 @@ def _image_batch(path: pathlib.Path) -> tuple[np.ndarray, np.ndarray]:
     return colors, labels
 
 
-def _of_split(name: str, splits: dict[str, str], split: str) -> str:
+def _name_of_split(name: str, splits: dict[str, str], split: str) -> str:
     """Returns the entry of a split; raises InputError if it is unknown."""
     if split not in splits:
         raise InputError(f"{name} has no split {split!r}, only {', '.join(splits)}")

@@ -35,7 +35,7 @@ REFUTED, ENTAILED = 0, 1
 """Values of `class_index` of statements, as in TabFact."""
 
 SYNTHETIC, COUNTERFACTUAL = "synthetic statement", "counterfactual statement"
-"""Kinds of statements, beside `question_generation.KINDS`."""
+"""Kinds of statements, besides `question_generation.KINDS`."""
 
 _LONGEST_NAME = QUESTION_ID_LENGTH - len("/s99-0_0")
 _FEWEST_ROWS, _MOST_ROWS = 3, 14
@@ -85,7 +85,7 @@ def read(
     statements_per_table: int = 0,
     cut_share: float = 0.6,
 ) -> Iterator[interaction_pb2.Interaction]:
-    """Makes questions about the distinct tables of interactions. Each is an interaction of its own.
+    """Makes questions about the distinct tables of interactions. Each is a separate interaction.
 
     The questions about a table depend only on the seed and the table. How an answer was given is
     the kind of its question (`question_generation.KINDS`, `interactions.given`). A statement has a
@@ -127,7 +127,7 @@ def read_statements(
     num_synthetic: int = 2,
     num_counterfactual: int = 2,
 ) -> Iterator[interaction_pb2.Interaction]:
-    """Makes statements about the tables of interactions. Each is an interaction of its own.
+    """Makes statements about the tables of interactions. Each is a separate interaction.
 
     From Eisenschlos et al. (2020, "Understanding tables with intermediate pre-training"). Before it
     is fine-tuned, a model learns to classify statements as entailed or refuted, as in TabFact.

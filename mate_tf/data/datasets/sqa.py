@@ -180,7 +180,7 @@ def _parse_aggregation(where, text):
     """Returns the name of an operation; None for an empty text."""
     names = interaction_pb2.Answer.AggregationFunction.keys()
     if text and text.upper() not in names:
-        raise InputError(f"{where}: aggregation {text!r} is none of {', '.join(names)}")
+        raise InputError(f"{where}: aggregation {text!r} is not one of {', '.join(names)}")
     return text.upper() or None
 
 

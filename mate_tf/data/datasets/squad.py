@@ -23,7 +23,7 @@ SPLITS = ("train", "dev")
 
 NOT_THERE = "answers that are not where answer_start says"
 NO_PLACE = "training questions left out because no answer is where answer_start says"
-NO_ANSWER = "questions left out because they have no answer, which version 1.1 has not"
+NO_ANSWER = "questions left out because they have no answer, which version 1.1 does not allow"
 
 _SPANS = answer_spans_pb2.AnswerSpans.answer_spans_ext
 
@@ -128,13 +128,13 @@ def read(input_dir: str | os.PathLike, split: str, version: str) -> Paragraphs:
             are not at their `answer_start` are counted instead, see `Paragraphs.defects`.
     """
     if version not in VERSIONS:
-        raise InputError(f"task.version: {version!r} is none of {', '.join(VERSIONS)}")
+        raise InputError(f"task.version: {version!r} is not one of {', '.join(VERSIONS)}")
     if split not in SPLITS:
         raise InputError(f"SQuAD has no split {split!r}, only {', '.join(SPLITS)}")
     source = pathlib.Path(input_dir) / f"{split}-{version}.json"
     if not source.exists():
         others = [name for name in VERSIONS if source.with_name(f"{split}-{name}.json").exists()]
-        hint = f"; there is task.version={others[0]}" if others else ""
+        hint = f"; the folder has that of task.version={others[0]}" if others else ""
         raise InputError(f"{source}: no such file{hint}")
     content = parse_json(read_text(source), str(source))
     articles = _get(content, "data", list, str(source))

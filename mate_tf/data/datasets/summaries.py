@@ -6,7 +6,7 @@
 | `train.jsonl`, `dev.jsonl`, `test.jsonl` | `document`, `summary`, and `id` or none |
 
 The official files of PubMed and arXiv are the former. Their texts are lists of sentences; those of
-the abstract stand in <S> and </S>. A line of a test split may have no `summary`.
+the abstract are in <S> and </S>. A line of a test split may have no `summary`.
 """
 
 import collections
@@ -22,7 +22,7 @@ from mate_tf.protos import interaction_pb2
 SPLITS = ("train", "dev", "test")
 
 NO_TEXT = "articles left out because their text or abstract is empty"
-TWICE = "articles with the id of an earlier one, which got another id"
+TWICE = "articles that repeat the id of an earlier one and got a new id"
 
 _OFFICIAL = {"train": "train.txt", "dev": "val.txt", "test": "test.txt"}
 _SENTENCE_TAGS = ("<S>", "</S>")
@@ -124,8 +124,8 @@ def read(input_dir: str | os.PathLike, split: str, section_names: bool = False) 
     found = next((path for path in paths if path.exists()), None)
     if found is None:
         raise InputError(
-            f"{input_dir}: has neither {paths[0].name}, as PubMed and arXiv, nor {paths[1].name}, "
-            "with a document and a summary on each line"
+            f"{input_dir}: has neither {paths[0].name}, as in PubMed and arXiv, nor "
+            f"{paths[1].name}, with a document and a summary on each line"
         )
     if section_names and found.suffix != ".txt":
         raise InputError(f"{found}: has no sections; leave out task.section_names")

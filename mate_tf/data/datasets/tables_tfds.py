@@ -61,7 +61,7 @@ class TableBuilder(tfds.core.GeneratorBasedBuilder):
 
     @abc.abstractmethod
     def _answer_features(self) -> dict[str, Any]:
-        """Returns further features, beside those of the question and the table."""
+        """Returns further features, besides those of the question and the table."""
 
     @abc.abstractmethod
     def _read(self, folder: str) -> Mapping[str, Iterable[interaction_pb2.Interaction]]:

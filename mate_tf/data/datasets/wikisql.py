@@ -136,7 +136,7 @@ def read(
         text = _field(where, fields, "question", str)
         table_id = _field(where, fields, "table_id", str)
         if table_id not in tables:
-            raise InputError(f"{where}: table_id: there is no table {table_id!r} in {folder}")
+            raise InputError(f"{where}: table_id: no table {table_id!r} in {folder}")
         query = parse_query(where, _field(where, fields, "sql", dict), tables[table_id])
         question_id = create_question_id(create_interaction_id(f"{split}-{number - 1}"), 0)
         question = _question(question_id, text, query, tables[table_id], mode)

@@ -140,7 +140,7 @@ def read_rows(path: str | os.PathLike) -> Iterator[Row]:
         question_id, text, table_file, target = (fields[name] for name in COLUMNS)
         for name, value in (("id", question_id), ("question", text)):
             if not value.strip():
-                raise InputError(f"{where}: there is no {name}")
+                raise InputError(f"{where}: no {name}")
         answers = tuple(map(unescape, target.split("|"))) if target else ()
         yield Row(where, question_id, unescape(text), table_file, answers)
 

@@ -42,7 +42,7 @@ def spans(words: int, config: NoiseConfig, draw: np.random.Generator) -> list[tu
         config: share and mean length.
 
     Returns:
-        list of (first word, word behind the last one), in the order of the text. Both are equal for
+        list of (first word, word after the last one), in the order of the text. Both are equal for
         a span without words. Spans do not overlap, but may touch.
     """
     budget, lengths = round(words * config.masked_share), []

@@ -119,15 +119,15 @@ class Documents:
     def _read(self, path: pathlib.Path) -> Iterator[list[str]]:
         """Yields the sentences of each document of a file."""
         if path.suffix == ".txt":
-            return _of_text(path)
+            return _read_text(path)
         if path.suffix == ".json":
-            return self._of_json(path)
+            return self._read_json(path)
         if path.suffix == ".tfrecord" and path.parent.name == "interactions":
             # Only training data: models must not be trained on texts that tasks are evaluated on.
-            return self._of_interactions(path) if path.name.startswith(TRAIN) else iter(())
+            return self._read_interactions(path) if path.name.startswith(TRAIN) else iter(())
         return iter(())
 
-    def _of_json(self, path):
+    def _read_json(self, path):
         articles = _articles(parse_json(read_text(path), str(path)))
         if articles is None:
             self.defects.setdefault(OTHER_JSON, []).append(str(path))
@@ -135,10 +135,10 @@ class Documents:
         for texts in articles:
             yield [sentence for text in texts for sentence in _sentences(text)]
 
-    def _of_interactions(self, path):
+    def _read_interactions(self, path):
         for interaction in records.read_interactions(path):
             if self._tables:
-                yield list(_of_table(interaction.table))
+                yield list(_table_texts(interaction.table))
             passages = interaction.Extensions[_DESCRIPTIONS].descriptions
             for name in sorted(passages):
                 yield _sentences(passages[name])
@@ -158,7 +158,7 @@ def _files(folder: pathlib.Path) -> Iterator[pathlib.Path]:
                 yield pathlib.Path(root, name)
 
 
-def _of_text(path):
+def _read_text(path):
     for document in _BLANK_LINES.split(read_text(path).replace("\r\n", "\n")):
         yield [sentence for line in document.split("\n") for sentence in _sentences(line)]
 
@@ -179,7 +179,7 @@ def _articles(content) -> list[list[str]] | None:
     return found if all(isinstance(text, str) for texts in found for text in texts) else None
 
 
-def _of_table(table: interaction_pb2.Table) -> Iterator[str]:
+def _table_texts(table: interaction_pb2.Table) -> Iterator[str]:
     """Yields titles, header and rows of a table as sentences."""
     for title in (table.document_title, table.context_heading, table.caption):
         if title.strip():

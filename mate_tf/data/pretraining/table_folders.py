@@ -97,16 +97,16 @@ class TableFolder:
         """Returns the interactions of a file that are of the split."""
         name = os.path.relpath(path, self._dir) if path != self._dir else os.path.basename(path)
         if _TEXT_PROTOS.fullmatch(name):
-            return self._of_text_protos(path, name)
+            return self._read_text_protos(path, name)
         if _RECORDS.fullmatch(name):
-            return self._of_records(path, name)
+            return self._read_records(path, name)
         if _PAGE.fullmatch(name) and self._is_of_split(name.encode()):
-            return self._of_page(path, name)
+            return self._read_page(path, name)
         if _DELIMITED.fullmatch(name) and self._is_of_split(name.encode()):
-            return self._of_delimited(path, name)
+            return self._read_delimited(path, name)
         return iter(())
 
-    def _of_text_protos(self, path: str, name: str):
+    def _read_text_protos(self, path: str, name: str):
         def is_of_split(line: bytes) -> bool:
             # Found without parsing the line, which takes most of the time.
             found = _TABLE_ID.search(line)
@@ -115,20 +115,20 @@ class TableFolder:
         for number, interaction in text_protos.read(path, is_of_split):
             yield _named(interaction, f"{name}-{number}")
 
-    def _of_records(self, path: str, name: str):
+    def _read_records(self, path: str, name: str):
         for number, interaction in enumerate(records.read_interactions(path), start=1):
             key = interaction.table.table_id or interaction.id or f"{name}-{number}"
             if self._is_of_split(_NUMBER.sub(b"", key.encode())):
                 yield _named(interaction, f"{name}-{number}")
 
-    def _of_page(self, path: str, name: str):
+    def _read_page(self, path: str, name: str):
         page = html_tables.read_page(path, name)
         if page.num_left_out:
             self.defects[LEFT_OUT].append(f"{path}: {page.num_left_out}")
         for found in page.tables:
             yield _interaction(found.table, found.texts)
 
-    def _of_delimited(self, path: str, name: str):
+    def _read_delimited(self, path: str, name: str):
         texts = f"{os.path.splitext(path)[0]}.txt"
         if not os.path.exists(texts):
             self.defects[NO_TEXT].append(path)

@@ -1,6 +1,6 @@
 """Texts with tables for pre-training, from the interactions of other data sets or of a corpus.
 
-Each text about a table (a question, a title) becomes an interaction of its own, with that table or
+Each text about a table (a question, a title) becomes a separate interaction, with that table or
 with a random one. The model learns to classify the two cases.
 """
 
@@ -76,7 +76,7 @@ def texts_with_tables(
     """
     unknown = sorted(set(text_sources) - set(TEXT_SOURCES))
     if unknown:
-        raise InputError(f"text_sources: {unknown[0]!r} is none of {', '.join(TEXT_SOURCES)}")
+        raise InputError(f"text_sources: {unknown[0]!r} is not one of {', '.join(TEXT_SOURCES)}")
     return _texts_with_tables(interactions, text_sources, random_table_prob, seed)
 
 

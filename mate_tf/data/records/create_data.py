@@ -31,7 +31,7 @@ from tqdm import tqdm
 from mate_tf.data import records
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.records.locks import writing
-from mate_tf.data.records.parts import PART, Converted, Parts, chunks
+from mate_tf.data.records.parts import PART, ConversionResult, Parts, chunks
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import write_text
 from mate_tf.protos import interaction_pb2
@@ -89,7 +89,7 @@ class Report:
         content["defects"] = content.pop("defect_messages")
         return cls(**content)
 
-    def add(self, converted: Converted) -> None:
+    def add(self, converted: ConversionResult) -> None:
         """Counts one question."""
         self.questions += 1
         if converted.error is not None:
@@ -214,7 +214,7 @@ def convert_split(
     shuffle_seed: int | None = None,
     multiple_of: int = 1,
 ) -> Report:
-    """Writes the examples of one split and, beside them, the report.
+    """Writes the examples of one split and, next to them, the report.
 
     Args:
         interactions: interactions with the questions to convert.
@@ -236,11 +236,11 @@ def check_not_empty(report: Report, path: str | os.PathLike) -> None:
     """Raises InputError if no question gives an example."""
     if not report.examples:
         first = next((f"; {found[0]}" for found in report.defects.values() if found), "")
-        raise InputError(f"{path}: no question gives an example: {report}{first}")
+        raise InputError(f"{path}: no question yields an example: {report}{first}")
 
 
 def _parts_beside(path: str | os.PathLike, converter: ExampleConverter) -> Parts:
-    return Parts.of(converter, os.path.join(os.path.dirname(os.fspath(path)), _PARTS))
+    return Parts.create(converter, os.path.join(os.path.dirname(os.fspath(path)), _PARTS))
 
 
 def _convert(
@@ -264,7 +264,7 @@ def _serialized(interactions, report: Report) -> Iterator[bytes]:
         yield interaction.SerializeToString(deterministic=True)
 
 
-def _counted(parts: Iterable[list[Converted]], report: Report, progress) -> Iterator[bytes]:
+def _counted(parts: Iterable[list[ConversionResult]], report: Report, progress) -> Iterator[bytes]:
     """Yields the examples of all parts and adds their questions to the report."""
     for converted in itertools.chain.from_iterable(parts):
         report.add(converted)
@@ -292,7 +292,7 @@ def _padded(examples, converter, report: Report, path: str, multiple_of: int) ->
 
 @contextlib.contextmanager
 def _workers(converter: ExampleConverter, processes: int, parts: Parts):
-    """Yields a function from serialized interactions to lists of `Converted`, in order."""
+    """Yields a function from serialized interactions to lists of `ConversionResult`, in order."""
     if processes == 1:
         yield lambda found: (parts.convert(converter, part) for part in chunks(found, PART))
         return
@@ -315,7 +315,9 @@ def _workers(converter: ExampleConverter, processes: int, parts: Parts):
             raise
 
 
-def _in_order(executor, found: Iterator[list[bytes]], ahead: int) -> Iterator[list[Converted]]:
+def _in_order(
+    executor, found: Iterator[list[bytes]], ahead: int
+) -> Iterator[list[ConversionResult]]:
     """Converts parts in the workers, at most `ahead` at a time; yields the results in order."""
     waiting = collections.deque()
     for part in found:
@@ -327,14 +329,14 @@ def _in_order(executor, found: Iterator[list[bytes]], ahead: int) -> Iterator[li
         yield _result(*waiting.popleft())
 
 
-def _result(part: list[bytes], future) -> list[Converted]:
+def _result(part: list[bytes], future) -> list[ConversionResult]:
     try:
         return future.result()
     except concurrent.futures.process.BrokenProcessPool as error:
         first, last = (interaction_pb2.Interaction.FromString(part[at]).id for at in (0, -1))
         raise InputError(
-            f"a process was killed, as when the memory is not enough, near the interactions "
-            f"{first} to {last}; give fewer --num_processes; finished parts are kept"
+            f"a process was killed, perhaps for lack of memory, near interactions {first} "
+            f"to {last}; use fewer --num_processes; finished parts are kept"
         ) from error
 
 
@@ -367,6 +369,6 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _convert_in_worker(part: list[bytes]) -> list[Converted]:
+def _convert_in_worker(part: list[bytes]) -> list[ConversionResult]:
     converter, parts = _of_worker
     return parts.convert(converter, part)

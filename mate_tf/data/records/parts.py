@@ -32,7 +32,7 @@ CHUNK = 32
 _CODE = ("data", "protos", "tables")  # sub-packages that examples depend on
 
 
-class Converted(NamedTuple):
+class ConversionResult(NamedTuple):
     """Result of the conversion of one question.
 
     Attributes:
@@ -56,7 +56,7 @@ def chunks(items: Iterable, size: int) -> Iterator[list]:
         yield chunk
 
 
-def convert(converter: ExampleConverter, serialized: Sequence[bytes]) -> list[Converted]:
+def convert(converter: ExampleConverter, serialized: Sequence[bytes]) -> list[ConversionResult]:
     """Converts all questions of serialized interactions, in order."""
     found = [interaction_pb2.Interaction.FromString(each) for each in serialized]
     questions = (question for interaction in found for question in interaction.questions)
@@ -64,10 +64,10 @@ def convert(converter: ExampleConverter, serialized: Sequence[bytes]) -> list[Co
     for question, outcome in zip(questions, converter.convert_all(*found), strict=True):
         if isinstance(outcome, ConversionError):
             error = (outcome.reason, str(outcome))
-            results.append(Converted(question.id, (), error=error))
+            results.append(ConversionResult(question.id, (), error=error))
         else:
             examples = tuple(map(_compressed, outcome.examples))
-            results.append(Converted(question.id, examples, outcome.cuts))
+            results.append(ConversionResult(question.id, examples, outcome.cuts))
     return results
 
 
@@ -83,7 +83,7 @@ class Parts(NamedTuple):
     fingerprint: bytes
 
     @classmethod
-    def of(cls, converter: ExampleConverter, folder: str | os.PathLike) -> "Parts":
+    def create(cls, converter: ExampleConverter, folder: str | os.PathLike) -> "Parts":
         """Returns the parts of a converter in a folder that has no other files."""
         state = repr((type(converter).__qualname__, converter.__getstate__()))
         with tf.io.gfile.GFile(converter.vocab_file, "rb") as file:
@@ -91,7 +91,7 @@ class Parts(NamedTuple):
         made_by.update(state.encode())
         return cls(os.fspath(folder), made_by.digest())
 
-    def convert(self, converter: ExampleConverter, part: Sequence[bytes]) -> list[Converted]:
+    def convert(self, converter: ExampleConverter, part: Sequence[bytes]) -> list[ConversionResult]:
         """Converts all questions of a part; a finished part is read, a new one is stored."""
         path = self._path(part)
         if not tf.io.gfile.exists(path):
@@ -111,7 +111,7 @@ class Parts(NamedTuple):
         return os.path.join(self.folder, f"{made_of.hexdigest()}.json")
 
 
-def _write(converted: Sequence[Converted], path: str) -> None:
+def _write(converted: Sequence[ConversionResult], path: str) -> None:
     content = [
         each._replace(examples=[base64.b64encode(example).decode() for example in each.examples])
         for each in converted
@@ -119,11 +119,11 @@ def _write(converted: Sequence[Converted], path: str) -> None:
     write_json(path, content, indent=None)
 
 
-def _read(path: str) -> list[Converted]:
+def _read(path: str) -> list[ConversionResult]:
     with tf.io.gfile.GFile(path) as file:
         content = json.loads(file.read())
     return [
-        Converted(
+        ConversionResult(
             question_id,
             tuple(map(base64.b64decode, examples)),
             tuple(Cut(*cut) for cut in cuts),

@@ -237,7 +237,7 @@ def _files(pattern) -> list[str]:
     """Returns the files that match, sorted; raises InputError for incomplete sets of shards."""
     files = pattern if isinstance(pattern, list) else paths.matching(pattern)
     if not files:
-        raise InputError(f"{pattern}: there is no such file")
+        raise InputError(f"{pattern}: no such file")
     for path in files:
         paths.check_regular(path)
     shards = [match for match in map(_SHARD.fullmatch, files) if match]
@@ -284,7 +284,7 @@ def _stored(files: Sequence[str]) -> tuple[int, tuple[feature_names.Feature, ...
         if record is not None:
             kinds[path] = _kind(path, record)
     if not kinds:
-        raise InputError(f"{files[0]}: there are no records")
+        raise InputError(f"{files[0]}: no records")
     (first, kind), *others = kinds.items()
     for path, (length, features) in others:
         if length != kind[0]:

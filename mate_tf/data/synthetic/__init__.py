@@ -85,7 +85,7 @@ def question_type(question_id: str) -> str:
     letters = interaction_id.rpartition("-")[2]
     by_letter = {name[0]: name for name in TYPES}
     if not position.isdigit() or int(position) >= len(letters) or set(letters) - set(by_letter):
-        raise InputError(f"question id {question_id!r} is not one of a generated question")
+        raise InputError(f"question id {question_id!r} is not the id of a generated question")
     return by_letter[letters[int(position)]]
 
 

@@ -157,7 +157,7 @@ def _threshold(rng, low, high, edge):
 
 
 def _make_filter(rng, sheet, column):
-    """Makes text and answer of a question for rows with a given text; None without one."""
+    """Makes text and answer of a question for rows with a given text, or None if there is none."""
     values = sheet.values(column)
     counts = {value: values.count(value) for value in dict.fromkeys(values)}
     fitting = [value for value, count in counts.items() if count <= _MAX_ANSWERS]

@@ -103,7 +103,7 @@ class AnswerSupervisedAggregationHead(AggregationHead):
     def loss(self, outputs, *, cells, features):
         """Computes the loss of the operation and of the result.
 
-        Beside labels and ids it reads answer <float32>[batch, 1], NaN if it is not a number;
+        Besides labels and ids it reads answer <float32>[batch, 1], NaN if it is not a number;
         numeric_values <float32>[batch, seq], NaN for cells without a number; numeric_values_scale
         <float32>[batch, seq], number of tokens of the cell.
 

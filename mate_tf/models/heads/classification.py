@@ -128,8 +128,6 @@ def label_weights(text: str, num_labels: int) -> list[float]:
                 f"classification_label_weight: {part!r} is not a class and a weight like 0:1.0"
             ) from error
         if not 0 <= label < num_labels:
-            raise InputError(
-                f"classification_label_weight: there is no class {label} among {num_labels}"
-            )
+            raise InputError(f"classification_label_weight: no class {label} among {num_labels}")
         weights[label] = weight
     return weights

@@ -1,8 +1,8 @@
 """Spans of tokens: their enumeration and scores, and the heads that select a span.
 
 Spans of up to `max_length` tokens are sorted by length, then by start, as in the reference. The
-values of first and last tokens, `of_starts` and `of_ends`, are slices of the sequence, so a score
-that is a sum of both needs no gather.
+values of first and last tokens, `values_at_starts` and `values_at_ends`, are slices of the
+sequence, so a score that is a sum of both needs no gather.
 """
 
 import tensorflow as tf
@@ -14,7 +14,7 @@ NO_SPANS, SPAN, BOUNDARY, MLP = "none", "span", "boundary", "mlp"
 """Values of `span_prediction`; the head of MLP is in `reader`."""
 
 
-def of_starts(values, max_length):
+def values_at_starts(values, max_length):
     """Gathers the values of the first token of each span.
 
     Args:
@@ -28,19 +28,19 @@ def of_starts(values, max_length):
     return tf.concat(starts_by_length(values, max_length), axis=1)
 
 
-def of_ends(values, max_length):
-    """Gathers the values [batch, seq, ...] of the last token of each span; see `of_starts`."""
+def values_at_ends(values, max_length):
+    """Returns the values of the last token of each span; see `values_at_starts`."""
     return tf.concat(ends_by_length(values, max_length), axis=1)
 
 
 def starts_by_length(values, max_length):
-    """Returns the parts of `of_starts`: [batch, spans of a length, ...] for each length from 1."""
+    """Returns `values_at_starts` by length from 1: parts [batch, spans of a length, ...]."""
     # No span of `size` tokens starts in the last `size - 1` tokens.
     return [values[:, : (1 - size) or None] for size in range(1, max_length + 1)]
 
 
 def ends_by_length(values, max_length):
-    """Returns the parts of `of_ends`, [batch, spans of a length, ...]; see `starts_by_length`."""
+    """Returns the parts of `values_at_ends`, as `starts_by_length` does."""
     return [values[:, size - 1 :] for size in range(1, max_length + 1)]
 
 
@@ -52,7 +52,7 @@ def indexes(length, max_length):
         max_length: tokens of the longest span.
     """
     positions = tf.range(length)[tf.newaxis]
-    ends = [of_starts(positions, max_length)[0], of_ends(positions, max_length)[0]]
+    ends = [values_at_starts(positions, max_length)[0], values_at_ends(positions, max_length)[0]]
     return tf.stack(ends, axis=1)
 
 
@@ -66,7 +66,7 @@ def within_cells(row_ids, column_ids, max_length):
     """
     within = True
     for ids in (row_ids, column_ids):
-        first, last = of_starts(ids, max_length), of_ends(ids, max_length)
+        first, last = values_at_starts(ids, max_length), values_at_ends(ids, max_length)
         within &= (first == last) & (first > 0)
     return within
 
@@ -121,9 +121,9 @@ class SpansHead(Head):
             return in_cells
         return in_cells | (tf.range(shape_list(in_cells)[1]) == 0)[tf.newaxis]
 
-    def _of_boundaries(self, starts, ends):
+    def _add_boundaries(self, starts, ends):
         """Adds scores of starts and ends, <float32>[batch, seq] both: [batch, spans]."""
-        return of_starts(starts, self._max_length) + of_ends(ends, self._max_length)
+        return values_at_starts(starts, self._max_length) + values_at_ends(ends, self._max_length)
 
     def _named(self, per_example):
         return per_example, {
@@ -171,13 +171,13 @@ class SpanHead(SpansHead):
         of_start, of_end = tf.split(self.span_output_weights, 2)
         # [batch, seq, hidden], [hidden] -> [batch, seq]
         starts = tf.linalg.matvec(x, of_start) + self.span_output_bias
-        logits = self._of_boundaries(starts, tf.linalg.matvec(x, of_end))
+        logits = self._add_boundaries(starts, tf.linalg.matvec(x, of_end))
         return self._outputs(logits, features)
 
     def loss(self, outputs, *, cells, features):
         """Computes the summed cross entropy of the gold spans, <float32>[batch]."""
         starts, ends = gold_boundaries(features["label_ids"])
-        gold = of_starts(starts, self._max_length) * of_ends(ends, self._max_length)
+        gold = values_at_starts(starts, self._max_length) * values_at_ends(ends, self._max_length)
         return self._named(summed_cross_entropy(gold, outputs["span_logits"]))
 
 
@@ -209,7 +209,7 @@ class BoundaryHead(SpansHead):
         starts = tf.linalg.matvec(x, self.start_output_weights) + self.start_output_bias
         ends = tf.linalg.matvec(x, self.end_output_weights) + self.end_output_bias
         return {
-            **self._outputs(self._of_boundaries(starts, ends), features),
+            **self._outputs(self._add_boundaries(starts, ends), features),
             "start_logits": starts,
             "end_logits": ends,
         }

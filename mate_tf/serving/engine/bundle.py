@@ -112,7 +112,7 @@ def _first(message: dict[int, list], number: int, default=0):
 
 
 def _varint(data: bytes, place: int) -> tuple[int, int]:
-    """Returns an integer and the place behind it."""
+    """Returns an integer and the place after it."""
     value = shift = 0
     while True:
         byte = data[place]

@@ -73,8 +73,8 @@ class _Graph:
 
     def dense(self, x, name: str):
         """Applies a linear layer."""
-        product = ops.matmul(x, self.kernel(f"{name}/kernel"), False, False)
-        return ops.add(product, self.weight(f"{name}/bias"))
+        y = ops.matmul(x, self.kernel(f"{name}/kernel"), False, False)
+        return ops.add(y, self.weight(f"{name}/bias"))
 
     def layer_norm(self, x, name: str):
         """Normalizes the last axis."""
@@ -90,7 +90,7 @@ class _Graph:
         axis, parts = ops.constant(np.int64(0)), []
         for name in tables:
             ids = self.input(name, [batch, -1])
-            # One row of zeros behind the last one, for ids that the table lacks.
+            # One row of zeros after the last one, for ids that the table lacks.
             table = np.asarray(self._weights[f"embeddings/{name}"], np.float32)
             if name.startswith("token_type"):
                 table = np.concatenate([table, np.zeros_like(table[:1])])

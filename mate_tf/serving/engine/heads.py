@@ -31,11 +31,11 @@ class Cells:
     def sum(self, values: np.ndarray) -> np.ndarray:
         """Sums values <float32>[seq] over the tokens of each cell, <float32>[rows, columns]."""
         number = self.shape[0] * self.shape[1]
-        found = np.bincount(self._ids, np.where(self._mask, values, 0), number)
-        return found.astype(np.float32).reshape(self.shape)
+        sums = np.bincount(self._ids, np.where(self._mask, values, 0), number)
+        return sums.astype(np.float32).reshape(self.shape)
 
     def mean(self, values: np.ndarray) -> np.ndarray:
-        """Averages values <float32>[seq] over the tokens of each cell; 0 without tokens."""
+        """Averages values <float32>[seq] over the tokens of each cell; 0 if there are no tokens."""
         return self.sum(values) / np.maximum(self._counts, 1)
 
     def to_tokens(self, values: np.ndarray) -> np.ndarray:
@@ -128,11 +128,11 @@ class Heads:
         config = self.config
         scores = (cells.mean(logits) + LOG_ZERO * ~cells.in_table).ravel()
         empty = config["allow_empty_column_selection"]
-        found = _softmax(np.append(scores, logits[0]) if empty else scores)
-        of_cells = found[: scores.size].reshape(cells.shape) * cells.in_table
+        probabilities = _softmax(np.append(scores, logits[0]) if empty else scores)
+        of_cells = probabilities[: scores.size].reshape(cells.shape) * cells.in_table
         chosen = of_cells >= np.float32(config["cell_selection_ratio"]) * of_cells.max()
         if empty and not config["always_select_cell"]:
-            chosen &= found[-1] <= 0.5
+            chosen &= probabilities[-1] <= 0.5
         return cells.to_tokens(of_cells) * (mask > 0), chosen
 
     def _score(self, x: np.ndarray, name: str) -> np.ndarray:
@@ -152,14 +152,14 @@ class Heads:
         """Returns <float32>[hidden], see `EncoderConfig.pooling`."""
         pooling, real = self.config["encoder"]["pooling"], features["input_mask"] > 0
         if pooling == "first":
-            found = sequence[0]
+            pooled = sequence[0]
         elif pooling == "max":
-            found = sequence[real].max(axis=0, initial=-np.inf) if real.any() else sequence[0] * 0
+            pooled = sequence[real].max(axis=0, initial=-np.inf) if real.any() else sequence[0] * 0
         else:
             tokens = real & (features["segment_ids"] == 0) if pooling == "question" else real
-            found = sequence[tokens].sum(axis=0) / max(tokens.sum(), 1)
+            pooled = sequence[tokens].sum(axis=0) / max(tokens.sum(), 1)
         kernel, bias = (self.weights[f"bert/pooler/dense/{part}"] for part in ("kernel", "bias"))
-        return np.tanh(found @ kernel + bias)
+        return np.tanh(pooled @ kernel + bias)
 
 
 def _sigmoid(x: np.ndarray) -> np.ndarray:
@@ -168,5 +168,5 @@ def _sigmoid(x: np.ndarray) -> np.ndarray:
 
 
 def _softmax(x: np.ndarray) -> np.ndarray:
-    found = np.exp(x - x.max())
-    return found / found.sum()
+    powers = np.exp(x - x.max())
+    return powers / powers.sum()

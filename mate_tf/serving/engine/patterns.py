@@ -105,19 +105,19 @@ class Dense:
 
         def attend(query, key, value):
             if len(self.kinds) == 1:
-                found = graph.softmax_attention(query, key, value, inputs[0])
+                attended = graph.softmax_attention(query, key, value, inputs[0])
             else:
                 counts = ops.constant(np.array([kind.count for kind in self.kinds], np.int64))
                 axis = ops.constant(np.int64(1))
                 parts = [ops.variadic_split(x, axis, counts) for x in (query, key, value)]
-                found = ops.concat(
+                attended = ops.concat(
                     [
                         graph.softmax_attention(*(part.output(index) for part in parts), mask)
                         for index, mask in enumerate(inputs)
                     ],
                     1,
                 )
-            return ops.multiply(found, real)
+            return ops.multiply(attended, real)
 
         return attend
 
@@ -128,7 +128,7 @@ class Dense:
             features: name -> <int32>[batch, seq].
         """
         batch, seq = features["input_mask"].shape
-        found = {}
+        mask_inputs = {}
         for index, kind in enumerate(self.kinds):
             if not kind.ids:
                 mask = (features["input_mask"] > 0)[:, None, :]
@@ -136,13 +136,13 @@ class Dense:
                 mask = np.stack([self._mask(features, row, kind) for row in range(batch)])
             if not self.diagonal:
                 mask = mask & ~np.eye(seq, dtype=bool)
-            found[f"bias_{index}"] = bias(mask)[:, None]
+            mask_inputs[f"bias_{index}"] = bias(mask)[:, None]
         if self.kinds[0].ids:
             real = (features["input_mask"] > 0)[:, None, :, None]
         else:
             real = np.broadcast_to(mask.any(axis=-1)[:, None, :, None], [batch, 1, seq, 1])
-        found["real"] = real.astype(np.float32)
-        return found
+        mask_inputs["real"] = real.astype(np.float32)
+        return mask_inputs
 
     def _mask(self, features, row: int, kind: Kind) -> np.ndarray:
         own, _ = tokens(
@@ -210,10 +210,10 @@ class Windows:
             if len(self.kinds) == 1:
                 return ops.multiply(of_kind(0, query, key, value), real)
             parts = [ops.variadic_split(x, one, counts) for x in (query, key, value)]
-            found = [
+            heads = [
                 of_kind(i, *(part.output(i) for part in parts)) for i in range(len(self.kinds))
             ]
-            return ops.multiply(ops.concat(found, 1), real)
+            return ops.multiply(ops.concat(heads, 1), real)
 
         return attend
 
@@ -224,13 +224,15 @@ class Windows:
             features: name -> <int32>[1, seq].
         """
         own = {name: ids[0] for name, ids in features.items()}
-        found = {}
+        inputs = {}
         for index, kind in enumerate(self.kinds):
-            found |= {f"{name}_{index}": each for name, each in self._of_kind(own, kind).items()}
-        found["real"] = (own["input_mask"] > 0).astype(np.float32)[None, None, :, None]
-        return found
+            inputs |= {
+                f"{name}_{index}": each for name, each in self._build_kind(own, kind).items()
+            }
+        inputs["real"] = (own["input_mask"] > 0).astype(np.float32)[None, None, :, None]
+        return inputs
 
-    def _of_kind(self, features, kind: Kind) -> dict[str, np.ndarray]:
+    def _build_kind(self, features, kind: Kind) -> dict[str, np.ndarray]:
         held, order = tokens(features, kind, self.global_length)
         seq, first, radius = len(order), self.global_length, kind.radius
         block = BUCKETS_PER_BLOCK * radius

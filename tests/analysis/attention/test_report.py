@@ -13,7 +13,7 @@ from mate_tf.errors import InputError
 def analyses(monkeypatch, tmp_path):
     """analyses(found): all analyses are those of this dict; a job is its folder."""
 
-    class Trained:
+    class TrainedModel:
         checkpoint = "ckpt-7"
         configs = (types.SimpleNamespace(name="full"),) * 2
 
@@ -24,7 +24,7 @@ def analyses(monkeypatch, tmp_path):
             return str(tmp_path / self.job / name)
 
     def make(**found):
-        monkeypatch.setattr(report, "Trained", Trained)
+        monkeypatch.setattr(report, "TrainedModel", TrainedModel)
         monkeypatch.setattr(
             report,
             "ANALYSES",

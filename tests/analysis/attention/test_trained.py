@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf import checkpoints
-from mate_tf.analysis.attention.trained import Trained
+from mate_tf.analysis.attention.trained import TrainedModel
 from mate_tf.attention import AttentionConfig
 from mate_tf.attention.learned_mask import LearnedMaskPattern
 from mate_tf.errors import InputError
@@ -50,7 +50,7 @@ def trained(tmp_path):
             model_dir=str(tmp_path / "model"),
             task=types.SimpleNamespace(build_inputs=lambda data: inputs),
         )
-        return Trained(job)
+        return TrainedModel(job)
 
     return make
 
@@ -88,7 +88,7 @@ def test_data_that_is_not_there(trained):
 def test_learned_patterns_have_the_numbers_of_the_encoders(trained, monkeypatch):
     other = LEARNED.replace(structured=True)
     found = trained(attention=[AttentionConfig(name="full"), LEARNED, other])
-    monkeypatch.setattr(Trained, "checkpoint", "ckpt-1")
+    monkeypatch.setattr(TrainedModel, "checkpoint", "ckpt-1")
     stored = {}
     for number, config in ((1, LEARNED), (2, other)):
         pattern = LearnedMaskPattern(config, num_heads=2)
@@ -102,7 +102,8 @@ def test_learned_patterns_have_the_numbers_of_the_encoders(trained, monkeypatch)
         np.testing.assert_array_equal(pattern.alpha, stored[number]["alpha"])
         assert pattern.config == found.configs[number]
     del stored[2]
-    with pytest.raises(InputError, match="ckpt-1: is of a model without attention 'learned_mask'"):
+    message = "ckpt-1: was saved from a model without attention 'learned_mask'"
+    with pytest.raises(InputError, match=message):
         found.learned(LearnedMaskPattern)
 
 

@@ -18,7 +18,7 @@ LENGTH = 60
 def config_of(name, **options):
     config = EncoderConfig(num_hidden_layers=1, **SIZES)
     config.attention.override({"global_length": 24, "radius": 4})
-    config = encoder_layers.of_variant(config, name, LENGTH)
+    config = encoder_layers.variant_config(config, name, LENGTH)
     config.attention.override(options)
     return config
 
@@ -36,10 +36,10 @@ def test_the_table():
 def test_options_stay_and_lengths_follow():
     config = config_of("mate_exact")
     assert (config.attention.global_length, config.attention.radius) == (24, 4)
-    assert encoder_layers.of_variant(config, "linformer", 700).attention.length == 700
-    assert encoder_layers.of_variant(config, "linformer", 70).attention.length == 512
+    assert encoder_layers.variant_config(config, "linformer", 700).attention.length == 700
+    assert encoder_layers.variant_config(config, "linformer", 70).attention.length == 512
     with pytest.raises(InputError, match="unknown attention 'fast'"):
-        encoder_layers.of_variant(config, "fast")
+        encoder_layers.variant_config(config, "fast")
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_outputs_and_gradients(name, options):
 
 def test_bfloat16_is_near():
     """`mate_efficient` in blocks: 2e-2 of the norm of what float32 gives."""
-    config = encoder_layers.of_variant(
+    config = encoder_layers.variant_config(
         EncoderConfig(num_hidden_layers=2, hidden_size=192, num_attention_heads=6),
         "mate_efficient",
         1024,

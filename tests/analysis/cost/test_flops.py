@@ -16,7 +16,7 @@ BLOCKS = ("mate_efficient", "table_etc", "bigbird", "tree_coarse")
 
 def config_of(variant, length, **sizes):
     config = EncoderConfig(num_hidden_layers=1, **sizes)
-    return encoder_layers.of_variant(config, variant, length)
+    return encoder_layers.variant_config(config, variant, length)
 
 
 @pytest.mark.parametrize("length", [600, 2048])
@@ -27,7 +27,7 @@ def test_graph_and_formula_agree(variant, length):
     # Half the width of BERT-base: TensorFlow's allocator keeps what models of that width take.
     half = {"hidden_size": 384, "num_attention_heads": 6, "intermediate_size": 1536}
     config = config_of(variant, length, **half)
-    count, by_hand = flops.of_layers(config, length), flops.formula(config, length)
+    count, by_hand = flops.count_layers(config, length), flops.formula(config, length)
     tolerance = 1e-9 if variant in EXACT else 0.05
     assert count.products == pytest.approx(by_hand, rel=tolerance)
     # what is not a matmul is little
@@ -38,7 +38,7 @@ def test_graph_and_formula_agree(variant, length):
 def test_two_bert_base_layers_by_hand():
     """MATE's products at 2048 tokens are 62.3 GFLOP; the limits of its speed-up follow."""
     config = EncoderConfig(num_hidden_layers=2)
-    mate, full = (encoder_layers.of_variant(config, x) for x in ("mate_efficient", "full"))
+    mate, full = (encoder_layers.variant_config(config, x) for x in ("mate_efficient", "full"))
     assert flops.formula(mate, 2048) / 1e9 == pytest.approx(62.3, abs=0.05)
     ratios = {n: flops.formula(full, n) / flops.formula(mate, n) for n in (2048, 4096, 8192)}
     assert ratios == pytest.approx({2048: 1.34, 4096: 1.76, 8192: 2.58}, abs=0.01)
@@ -51,7 +51,7 @@ def test_order_of_the_models_in_figure_5():
     config = EncoderConfig(num_hidden_layers=2)
     for length in (2048, 4096):
         found = {
-            name: flops.formula(encoder_layers.of_variant(config, name, length), length)
+            name: flops.formula(encoder_layers.variant_config(config, name, length), length)
             for name in ("full", "mate_efficient", "linformer", "table_etc")
         }
         assert found["linformer"] < 1.1 * found["mate_efficient"]
@@ -68,7 +68,7 @@ def test_counts_what_the_profiler_does():
     profiler = tf.compat.v1.profiler
     options = profiler.ProfileOptionBuilder(profiler.ProfileOptionBuilder.float_operation())
     profile = profiler.profile(graph, options=options.with_empty_output().build())
-    assert flops.of_graph(graph).everything == profile.total_float_ops
+    assert flops.count_graph(graph).everything == profile.total_float_ops
 
 
 def test_what_the_graph_does_not_say():
@@ -76,7 +76,7 @@ def test_what_the_graph_does_not_say():
     small = {"hidden_size": 16, "num_attention_heads": 4, "intermediate_size": 16}
     config = config_of("tree_fine", 40, **small)
     with pytest.raises(flops.Uncountable):
-        flops.of_layers(config, 40)
+        flops.count_layers(config, 40)
     assert flops.formula(config, 40) > 0
 
 
@@ -95,10 +95,10 @@ def test_trees_by_hand():
 def test_only_the_branch_taken_counts():
     """A question beyond G makes MATE dense, in another branch."""
     config = config_of("mate_efficient", 600)
-    few = flops.of_layers(config, 600)
+    few = flops.count_layers(config, 600)
     config.attention.override({"global_length": encoder_layers.QUESTION - 1})
     with pytest.raises(flops.Uncountable):  # stretches, in a loop
-        flops.of_layers(config, 600)
+        flops.count_layers(config, 600)
     assert few.products < flops.formula(config_of("full", 600), 600)
 
 
@@ -109,4 +109,4 @@ def test_einsum():
         return tf.einsum("ab,b->ab", b, b[0])
 
     graph = call.get_concrete_function(tf.zeros([2, 3, 5, 7]), tf.zeros([11, 7])).graph
-    assert flops.of_graph(graph).products == 2 * 2 * 3 * 5 * 7 * 11 + 11 * 7
+    assert flops.count_graph(graph).products == 2 * 2 * 3 * 5 * 7 * 11 + 11 * 7

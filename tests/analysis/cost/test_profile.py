@@ -46,7 +46,7 @@ def made_once():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(encoder_layers, "function", once(encoder_layers.function))
-        patch.setattr(flops, "of_layers", once(flops.of_layers))
+        patch.setattr(flops, "count_layers", once(flops.count_layers))
         yield
 
 
@@ -127,7 +127,7 @@ def test_rows_table_json_and_plots(in_process, tmp_path, capsys):
     assert names == {"x.json", "x_seconds.png", "x_everything.png", "x_memory_increment.png"}
     assert all(path.read_bytes().startswith(PNG) for path in tmp_path.glob("*.png"))
     printed = capsys.readouterr().out
-    assert "64 tokens, forward; bfloat16 product 2 GFLOP/s; float32 product 1 GFLOP/s" in printed
+    assert "64 tokens, forward; bfloat16 matmul 2 GFLOP/s; float32 matmul 1 GFLOP/s" in printed
     assert printed.startswith("1 layer of width 16, 2 heads, batch 1\n")
     assert "\n  GFLOP     floating point operations of a forward pass" in printed
     assert found["machine"]["tensorflow"] == tf.__version__

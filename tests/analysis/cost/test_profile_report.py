@@ -20,7 +20,7 @@ def test_ratios_in_the_table():
         row("kernel", error="out of memory"),
     ]
     heading, names, full, mate, half, peer, failed = profile_report.table(rows).splitlines()
-    assert heading == "2048 tokens, forward; float32 product 400 GFLOP/s; memory 20.0 GB/s"
+    assert heading == "2048 tokens, forward; float32 matmul 400 GFLOP/s; memory 20.0 GB/s"
     assert names.split() == " ".join(profile_report.HEADINGS).split()
     assert full.split()[1:5] == ["300.0", "600.0", "1.00", "3.00"]
     assert mate.split()[1:5] == ["100.0", "200.0", "3.00", "1.00"]

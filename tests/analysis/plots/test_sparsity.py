@@ -37,7 +37,7 @@ def test_each_task_has_a_panel_and_each_series_its_points_by_sparsity():
     [
         ({}, "no points"),
         ({"RTE": {}}, "no points"),
-        ({"RTE": {"star": []}}, "RTE, star: there are no points"),
+        ({"RTE": {"star": []}}, "RTE, star: no points"),
         ({"RTE": {"star": [(0.9, 0.5)]}}, r"RTE, star: a point is \(sparsity, mean, deviation\)"),
         ({"RTE": {"star": [(0.9, float("nan"), None)]}}, "a point is"),
         ({"RTE": {"star": [(96.1, 0.5, None)]}}, "a share between 0 and 1, not 96.1"),

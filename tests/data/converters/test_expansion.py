@@ -10,7 +10,7 @@ import pytest
 from mate_tf.data import features, records
 from mate_tf.data.converters import expansion
 from mate_tf.data.converters.examples import ConversionError, ExampleConverter
-from mate_tf.data.converters.expansion import Shown
+from mate_tf.data.converters.expansion import CellTexts
 from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables.conversion import ConversionConfig
@@ -84,7 +84,7 @@ def test_conversions_are_the_references(config, recorded, vocab):
 @pytest.mark.parametrize("config", CONFIGS)
 def test_expanded_texts_are_the_references(config, recorded):
     options = {name: value for name, value in CONFIGS[config].items() if name in DISPLAY}
-    shown = Shown(ConversionConfig(**options))
+    shown = CellTexts(ConversionConfig(**options))
     for interaction, golden in recorded:
         texts = golden["conversions"][config]["expanded_cell_texts"]
         header = [column.text for column in interaction.table.columns]
@@ -100,7 +100,7 @@ def test_one_by_one_as_all_together(recorded, vocab):
 
 
 def test_each_question_has_its_own_sentences(mountains):
-    shown = Shown(ConversionConfig(**EXPAND))
+    shown = CellTexts(ConversionConfig(**EXPAND))
     both = interaction_pb2.Interaction()
     both.CopyFrom(mountains)
     both.questions.add(id="h0-0_1", original_text="Where was the cable car built ?")
@@ -109,7 +109,7 @@ def test_each_question_has_its_own_sentences(mountains):
     assert first != second
     assert any("cable car" in text for text in second)
     assert shown.key(both, 0) != shown.key(both, 1)
-    plain = Shown(ConversionConfig())
+    plain = CellTexts(ConversionConfig())
     assert plain.key(both, 0) == plain.key(both, 1)
 
 
@@ -126,7 +126,7 @@ def test_tables_of_the_same_cells_but_other_passages_are_told_apart(mountains, v
 
 def test_passages_only(mountains):
     """The baseline of the paper's table 5: cells show the sentences, not what they say."""
-    shown = Shown(ConversionConfig(hide_cell_texts=True, **EXPAND))
+    shown = CellTexts(ConversionConfig(hide_cell_texts=True, **EXPAND))
     columns = len(mountains.table.columns)
     texts = shown.texts(mountains, 0)
     assert texts[:columns] == [column.text for column in mountains.table.columns]
@@ -137,8 +137,8 @@ def test_passages_only(mountains):
 
 
 def test_limits_of_sentences(mountains, vocab):
-    shown = Shown(ConversionConfig(entity_descriptions_sentence_limit=0, **EXPAND))
-    assert shown.texts(mountains, 0) == Shown(ConversionConfig()).texts(mountains, 0)
+    shown = CellTexts(ConversionConfig(entity_descriptions_sentence_limit=0, **EXPAND))
+    assert shown.texts(mountains, 0) == CellTexts(ConversionConfig()).texts(mountains, 0)
     with pytest.raises(InputError, match="entity_descriptions_sentence_limit=-1 is negative"):
         ExampleConverter(vocab, entity_descriptions_sentence_limit=-1)
 

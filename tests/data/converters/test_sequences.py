@@ -144,7 +144,7 @@ def test_no_example(converted, vocabulary):
 
 def test_arguments_that_make_no_sense(vocabulary):
     path = vocabulary("symbols")
-    with pytest.raises(InputError, match="'chars' is none of word_pieces, bytes, symbols"):
+    with pytest.raises(InputError, match="'chars' is not one of word_pieces, bytes, symbols"):
         sequences.SequenceConverter(path, tokens="chars")
     with pytest.raises(InputError, match="max_seq_length=9 cannot be divided among 2 towers"):
         sequences.SequenceConverter(path, 9, tokens="symbols", num_towers=2)
@@ -152,7 +152,7 @@ def test_arguments_that_make_no_sense(vocabulary):
         sequences.SequenceConverter(path, 8, tokens="symbols", num_choices=3)
     with pytest.raises(InputError, match="cannot be divided among 0 choices"):
         sequences.SequenceConverter(path, 8, tokens="symbols", num_choices=0)
-    with pytest.raises(InputError, match="symbols: is not a vocabulary of bytes, it lacks <0x00>"):
+    with pytest.raises(InputError, match="symbols: is not a byte vocabulary: it lacks <0x00>"):
         sequences.SequenceConverter(path, tokens="bytes")
 
 

@@ -81,7 +81,7 @@ def test_splits_and_seeds_differ_and_answers_are_uniform():
     ],
 )
 def test_rules_without_sequences(options):
-    with pytest.raises(InputError, match="no sequences of associative recall by"):
+    with pytest.raises(InputError, match="no sequence of associative recall follows these rules"):
         associative_recall.Rules(**options)
 
 

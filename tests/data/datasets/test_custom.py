@@ -179,7 +179,7 @@ def test_conversations(folder):
     assert [i.id for i in found] == ["train-1-0", "c-0", "d-0"]
     assert custom.describe(path).sequential
     path = folder([CELLS | {"conversation": "c"}, OTHER | {"conversation": "c"}], dev=[CELLS])
-    with pytest.raises(InputError, match=r"line 2: table: not 'tables/cities.csv', as before in"):
+    with pytest.raises(InputError, match=r"line 2: table: differs from 'tables/cities.csv', the"):
         custom.describe(path)
 
 
@@ -213,7 +213,8 @@ def test_declared_labels(folder):
     assert answers(path, "test")[0]["class"] == 2
     path = folder([CLASS, CLASS | {"class": "other"}], dev=[CLASS])
     (path / "labels.json").write_text('["refuted", "entailed"]')
-    with pytest.raises(InputError, match='line 2: class: "other" is none of the 2 labels refuted'):
+    message = 'line 2: class: "other" is not one of the 2 labels refuted'
+    with pytest.raises(InputError, match=message):
         custom.describe(path)
     (path / "test.jsonl").unlink()
     folder(dev=[OTHER])  # without classes
@@ -296,10 +297,10 @@ def test_files_of_windows(folder):
         (CELLS | {"question": "  "}, 'question: expected text, not "  "'),
         (CELLS | {"question": 3}, "question: expected text, not 3"),
         (CELLS | {"question": "\ud800"}, "question: not valid Unicode"),
-        (CELLS | {"cell": [[0, 0]]}, "unknown key 'cell', none of id, .*cells, text"),
+        (CELLS | {"cell": [[0, 0]]}, "unknown key 'cell', not one of id, .*cells, text"),
         (CELLS | {"class": 1}, "cells and class: a question has only one of them"),
         (TEXT | {"number": 1}, "text and number: a question has only one"),
-        (CELLS | {"cells": None}, "there is no answer: cells, text, number, class"),
+        (CELLS | {"cells": None}, "no answer; give one of cells, text, number, class"),
         (CELLS | {"cells": []}, r"cells: expected a list of \[row, column\], not \[\]"),
         (CELLS | {"cells": "0,0"}, "cells: expected a list"),
         (CELLS | {"cells": [0, 0]}, r"cells: 0 is not \[row, column\]"),
@@ -319,14 +320,14 @@ def test_files_of_windows(folder):
         (NUMBER | {"number": True}, "number: expected a number, not true"),
         (NUMBER | {"number": 1e39}, "number: 1e[+]39 is too large"),
         (NUMBER | {"number": 10**400}, "number: 10+… is too large"),
-        (CELLS | {"aggregation": "AVG"}, 'aggregation: "AVG" is none of NONE, SUM, AVERAGE, COUNT'),
-        (CELLS | {"aggregation": ["SUM"]}, r"aggregation: \[\"SUM\"\] is none of"),
+        (CELLS | {"aggregation": "X"}, 'aggregation: "X" is not one of NONE, SUM, AVERAGE, COUNT'),
+        (CELLS | {"aggregation": ["SUM"]}, r"aggregation: \[\"SUM\"\] is not one of"),
         (CELLS | {"table": "../cities.csv"}, 'table: "../cities.csv" is not in the folder'),
         (CELLS | {"table": "tables/../../x.csv"}, "table: .* is not in the folder"),
         (CELLS | {"table": "/etc/x.csv"}, "table: .* is not in the folder"),
-        (CELLS | {"table": "tables/x.csv"}, "table: there is no file 'tables/x.csv'"),
-        (CELLS | {"table": "tables/x\0.csv"}, "table: there is no file"),
-        (CELLS | {"table": "tables"}, "table: there is no file 'tables'"),
+        (CELLS | {"table": "tables/x.csv"}, "table: no file 'tables/x.csv'"),
+        (CELLS | {"table": "tables/x\0.csv"}, "table: no file"),
+        (CELLS | {"table": "tables"}, "table: no file 'tables'"),
         (CELLS | {"id": ""}, 'id: expected text, not ""'),
         (CELLS | {"id": "first"}, "id: 'first' is a duplicate"),
         (CELLS | {"conversation": "first"}, "conversation: 'first' is a duplicate"),
@@ -347,9 +348,9 @@ def test_malformed_lines_are_named(folder, line, message):
     ("classes", "message"),
     [
         (["a", "a"], 'train.jsonl: class: all are "a"'),
-        (["a", "b", 1], 'train.jsonl line 3: class: 1 is of another type than "a" in .* line 1'),
-        ([0, 1, 3], "train.jsonl line 3: class: 3 is there but 2 is not"),
-        ([1, 2], "train.jsonl line 1: class: 1 is there but 0 is not"),
+        (["a", "b", 1], 'train.jsonl line 3: class: 1 has another type than "a" in .* line 1'),
+        ([0, 1, 3], "train.jsonl line 3: class: 3 occurs but 2 does not"),
+        ([1, 2], "train.jsonl line 1: class: 1 occurs but 0 does not"),
         ([0, -1], "train.jsonl line 2: class: -1 is negative"),
         (["a", 0.5], "train.jsonl line 2: class: expected text, not 0.5"),
         (["a", "b", ["a"]], "train.jsonl line 3: class: expected text"),
@@ -364,7 +365,7 @@ def test_labels_nothing_can_be_learnt_from(folder, classes, message):
 def test_labels_that_are_in_no_training_file(folder):
     train = [CLASS, CLASS | {"class": "entailed"}]
     path = folder(train, dev=[CLASS], test=[CLASS, CLASS | {"class": "Refuted"}])
-    message = 'test.jsonl line 2: class: "Refuted" is none of the 2 labels entailed, refuted'
+    message = 'test.jsonl line 2: class: "Refuted" is not one of the 2 labels entailed, refuted'
     with pytest.raises(InputError, match=message):
         custom.describe(path)
     path = folder(train, dev=[OTHER])
@@ -403,7 +404,7 @@ def test_files_that_are_missing_or_empty(folder):
     with pytest.raises(InputError, match=r"no split 'val', only train, dev, test"):
         list(custom.read(path, "val"))
     (path / "dev.jsonl").write_text("\n")
-    with pytest.raises(InputError, match=r"dev.jsonl: there are no questions"):
+    with pytest.raises(InputError, match=r"dev.jsonl: no questions"):
         custom.describe(path)
     (path / "train.jsonl").unlink()
     with pytest.raises(InputError, match=r"train.jsonl: cannot be read: No such file"):

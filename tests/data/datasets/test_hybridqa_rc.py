@@ -220,7 +220,7 @@ def test_examples_are_the_references(goldens, stage_1, end_to_end, ranked, conve
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"noisy_cell_strategy": "half"}, "'half' is none of none, full"),
+        ({"noisy_cell_strategy": "half"}, "'half' is not one of none, full"),
         ({"num_predictions_to_keep": 0}, "num_predictions_to_keep: 0"),
     ],
 )

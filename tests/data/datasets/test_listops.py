@@ -169,10 +169,10 @@ def test_official_rules():
 
 def test_rules_without_expressions():
     for rules in ({"max_args": 1}, {"max_depth": 0}, {"min_length": 5, "max_length": 6}):
-        with pytest.raises(InputError, match="no ListOps expressions by these rules"):
+        with pytest.raises(InputError, match="no ListOps expression follows these rules"):
             listops.Rules(**rules)
     few = listops.generate(0, listops.Rules(1, 2, 0, 2))
-    with pytest.raises(InputError, match="no more than 10 ListOps"):
+    with pytest.raises(InputError, match="found only 10 ListOps"):
         list(few)
 
 

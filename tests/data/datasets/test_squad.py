@@ -140,12 +140,12 @@ def test_malformed_files(tmp_path, content, message):
 
 def test_what_is_not_there_or_there_twice(write, tmp_path):
     folder = write(entry("a"))
-    message = r"dev-v1\.1\.json: no such file; there is task\.version=v2\.0"
+    message = r"dev-v1\.1\.json: no such file; the folder has that of task\.version=v2\.0"
     with pytest.raises(InputError, match=message):
         squad.read(folder, "dev", squad.V1)
     with pytest.raises(InputError, match=r"train-v2\.0\.json: no such file$"):
         squad.read(folder, "train", squad.V2)
-    with pytest.raises(InputError, match=r"'v3' is none of v1\.1, v2\.0"):
+    with pytest.raises(InputError, match=r"'v3' is not one of v1\.1, v2\.0"):
         squad.read(folder, "dev", "v3")
     with pytest.raises(InputError, match="SQuAD has no split 'test', only train, dev"):
         squad.read(folder, "test", squad.V2)

@@ -106,7 +106,7 @@ def test_broken_lines(write, name, line, message):
 
 
 def test_files(write, tmp_path):
-    with pytest.raises(InputError, match=r"has neither val\.txt, as PubMed.*, nor dev\.jsonl"):
+    with pytest.raises(InputError, match=r"has neither val\.txt, as in PubMed.*, nor dev\.jsonl"):
         summaries.read(tmp_path, "dev")
     with pytest.raises(InputError, match="no split 'val', only train, dev, test"):
         summaries.read(tmp_path, "val")

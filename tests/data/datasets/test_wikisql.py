@@ -197,7 +197,7 @@ def test_files_as_they_were_unpacked(release, tmp_path):
         (line(SELECT, 0, (0, 3, "x")), "sql: conds: operator: expected a number from 0 to 2"),
         (line(SELECT, 0, (0, 0)), r"sql: conds: expected \[column, operator, value\]"),
         (line(SELECT, 0, (0, 0, None)), "sql: conds: value: expected text or a number"),
-        (line(SELECT, 0, table_id="x"), "table_id: there is no table 'x'"),
+        (line(SELECT, 0, table_id="x"), "table_id: no table 'x'"),
         (line(SELECT, 0, table_id=None), "table_id: expected text"),
         (line(SELECT, 0, question=[]), "question: expected text"),
         (line(SELECT, 0, sql=[]), "sql: expected an object"),
@@ -220,7 +220,7 @@ def test_malformed_questions_are_named(release, content, message):
         ({"types": ["text", "text", "int", "text"]}, "types: not one of text and real"),
         ({"rows": [["a"]]}, "x: row 1 has 1 cells, but the header has 4"),
         ({"rows": ["abcd"]}, "rows: expected a list of rows"),
-        ({"header": [], "types": [], "rows": []}, "x: there are no columns"),
+        ({"header": [], "types": [], "rows": []}, "x: no columns"),
     ],
 )
 def test_malformed_tables_are_named(release, changes, message):

@@ -254,8 +254,8 @@ def test_split_names(dataset):
         (LINE + "\tmore", "tables.tsv line 3: has 5 cells"),
         ("", "tables.tsv line 3: has 1 cells"),
         (LINE.replace("1.csv", "2.csv"), "line 3: table file .*204-csv/2.csv does not exist"),
-        ("nt-1\t\tcsv/204-csv/1.csv\tAnna", "line 3: there is no question"),
-        ("\twho?\tcsv/204-csv/1.csv\tAnna", "line 3: there is no id"),
+        ("nt-1\t\tcsv/204-csv/1.csv\tAnna", "line 3: no question"),
+        ("\twho?\tcsv/204-csv/1.csv\tAnna", "line 3: no id"),
     ],
 )
 def test_malformed_lines_name_file_and_line(dataset, line, message):

@@ -98,7 +98,7 @@ def test_sources():
     ):
         found = pretraining.texts_with_tables([one], text_sources=sources)
         assert [each.questions[0].original_text for each in found] == expected
-    with pytest.raises(InputError, match="'titles' is none of questions, document_title"):
+    with pytest.raises(InputError, match="'titles' is not one of questions, document_title"):
         pretraining.texts_with_tables([one], text_sources=["titles"])
 
 

@@ -76,13 +76,13 @@ def test_goes_on(splits, converter, tmp_path):
 
 def test_parts_of_something_else(splits, converter, vocabulary, vocabulary_file, tmp_path):
     part = [each.SerializeToString(deterministic=True) for each in splits["train"][:3]]
-    found = Parts.of(converter, tmp_path).convert(converter, part)
+    found = Parts.create(converter, tmp_path).convert(converter, part)
     assert found == convert(converter, part)
     assert [bool(each.error) for each in found] == [True, False, False]
     assert converter.converted == 6
 
     def converts(other, interactions):
-        converted = Parts.of(other, tmp_path).convert(other, interactions)
+        converted = Parts.create(other, tmp_path).convert(other, interactions)
         assert converted == convert(other, interactions)
         return other.converted // len(interactions) == 2
 
@@ -99,7 +99,7 @@ def test_parts_of_something_else(splits, converter, vocabulary, vocabulary_file,
 
 def test_a_part_is_whole_or_not_there(splits, converter, tmp_path, monkeypatch):
     part = [each.SerializeToString(deterministic=True) for each in splits["dev"]]
-    parts = Parts.of(converter, tmp_path / "parts")
+    parts = Parts.create(converter, tmp_path / "parts")
 
     def killed(*_):
         raise Killed

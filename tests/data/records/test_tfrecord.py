@@ -61,7 +61,7 @@ def test_round_trip(examples, path, tmp_path):
 def test_no_records(tmp_path):
     assert records.write_examples([], tmp_path / "none") == 0
     assert list(records.read_examples(tmp_path / "none")) == []
-    with pytest.raises(InputError, match="there are no records"):
+    with pytest.raises(InputError, match="no records"):
         records.dataset(tmp_path / "none", 2)
     with pytest.raises(InputError, match="no such file"):
         records.dataset(tmp_path / "absent*", 2)
@@ -156,7 +156,7 @@ def test_other_files(tmp_path, examples):
     with pytest.raises(InputError, match="record 1 is not an Example"):
         list(records.read_examples(tmp_path / "bytes"))
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="file/below: cannot be made a folder"):
+    with pytest.raises(InputError, match="file/below: cannot create the folder"):
         records.write_examples([b"x"], tmp_path / "file" / "below" / "train.tfrecord")
 
 

@@ -26,14 +26,14 @@ def test_all_spans_by_length(length, max_length):
     np.testing.assert_array_equal(spans.indexes(length, max_length), want)
     values = np.random.default_rng(0).random((2, length, 3)).astype(np.float32)
     first, last = np.transpose(want)
-    np.testing.assert_array_equal(spans.of_starts(values, max_length), values[:, first])
-    np.testing.assert_array_equal(spans.of_ends(values, max_length), values[:, last])
+    np.testing.assert_array_equal(spans.values_at_starts(values, max_length), values[:, first])
+    np.testing.assert_array_equal(spans.values_at_ends(values, max_length), values[:, last])
 
 
 def test_of_any_length_in_a_graph():
     @tf.function(input_signature=[tf.TensorSpec([None, None], tf.float32)])
     def sums(values):
-        return spans.of_starts(values, 4) + spans.of_ends(values, 4)
+        return spans.values_at_starts(values, 4) + spans.values_at_ends(values, 4)
 
     for length in (6, 2):
         values = np.arange(length, dtype=np.float32)[np.newaxis]

@@ -178,7 +178,7 @@ def test_heads(heads):
 def test_small_precisions(precision):
     """They are near float32, and not the same."""
     if precision == "bfloat16" and not has_bfloat16():
-        pytest.skip("this processor has no products in bfloat16")
+        pytest.skip("this processor has no bfloat16 matmuls")
     made, given = make("mate_exact", {"initializer_range": 0.1}), examples(7)
     rows = [{name: ids[row] for name, ids in given.items()} for row in range(3)]
     exact, rough = engine(made)(rows), engine(made, precision)(rows)

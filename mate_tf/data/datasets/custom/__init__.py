@@ -34,7 +34,7 @@ from mate_tf.protos import interaction_pb2
 from mate_tf.tables.given import read_table
 from mate_tf.tables.numbers import column_values, to_float32
 from mate_tf.tables.table import Table
-from mate_tf.tables.text_table import Asked
+from mate_tf.tables.text_table import FileOptions
 
 __all__ = ["SPLITS", "Size", "Summary", "describe", "read"]
 
@@ -92,7 +92,7 @@ def _group_key(line: Line):
     return line.table, line.title, line.number // _LINES_TOGETHER
 
 
-_FORM = Asked(header_row=1)
+_FORM = FileOptions(header_row=1)
 """A header that is not there would move all cells that answers name."""
 
 
@@ -117,7 +117,7 @@ class _Answers:
             index = class_index(line, self._labels)
             return dataclasses.replace(question, class_index=index)
         question = dataclasses.replace(question, aggregation=line.aggregation)
-        find = self._of_cells if line.kind == "cells" else self._found
+        find = self._find_cells if line.kind == "cells" else self._found
         try:
             answer = find(line, table)
         except AnswerError as error:
@@ -132,7 +132,7 @@ class _Answers:
             float_value=answer.float_value,
         )
 
-    def _of_cells(self, line: Line, table: Table) -> GoldAnswer:
+    def _find_cells(self, line: Line, table: Table) -> GoldAnswer:
         """Returns an answer given by cells: the cells, or the number computed from them."""
         answer = answer_at(table, _coordinates(line, table))
         if not line.is_computed:

@@ -31,7 +31,7 @@ class Line:
         table: path of the table in the data set's folder.
         question: text of the question.
         title: title of the table's document.
-        kind: key of the answer, "cells", "text", "number" or "class"; None without an answer.
+        kind: key of the answer, "cells", "text", "number" or "class"; None if there is no answer.
         answer: cells as (row, column number or name), texts, a number, or a label.
         aggregation: operation over the cells, if given.
     """
@@ -89,15 +89,17 @@ def read_lines(path: pathlib.Path, split: str) -> Iterator[Line]:
                 name = fields.get(key, line.interaction_id)
                 raise InputError(f"{where}: {key}: {name!r} is a duplicate{hint}")
             if line.table != last.table:
-                raise InputError(f"{where}: table: not {last.table!r}, as before in conversation")
+                raise InputError(
+                    f"{where}: table: differs from {last.table!r}, the table of conversation"
+                )
             line = dataclasses.replace(line, position=last.position + 1)
         if line.kind is None and split != "test":
-            raise InputError(f"{where}: there is no answer: {', '.join(_ANSWERS)}")
+            raise InputError(f"{where}: no answer; give one of {', '.join(_ANSWERS)}")
         seen.add(line.interaction_id)
         last = line
         yield line
     if last is None:
-        raise InputError(f"{path}: there are no questions in it")
+        raise InputError(f"{path}: no questions in it")
 
 
 def _line(where: str, number: int, fields: dict[str, Any], default_id: str) -> Line:
@@ -106,7 +108,7 @@ def _line(where: str, number: int, fields: dict[str, Any], default_id: str) -> L
     known = (*_KEYS, *_ANSWERS)
     for key in fields:
         if key not in known and not key.startswith("_"):
-            raise InputError(f"{where}: unknown key {key!r}, none of {', '.join(known)}")
+            raise InputError(f"{where}: unknown key {key!r}, not one of {', '.join(known)}")
     for key in ("table", "question"):
         if key not in fields:
             raise InputError(f"{where}: {key}: missing")
@@ -165,7 +167,7 @@ def _table_path(value) -> str:
 
 def _aggregation(value) -> str:
     if value not in (NONE, *COMPUTED):
-        raise ValueError(f"{shown(value)} is none of {', '.join((NONE, *COMPUTED))}")
+        raise ValueError(f"{shown(value)} is not one of {', '.join((NONE, *COMPUTED))}")
     return value
 
 

@@ -118,7 +118,7 @@ class _Survey:
         tables, found = collections.Counter(), {}
         for line in read_lines(path, split):
             if line.table not in tables and not os.path.isfile(self.input_dir / line.table):
-                raise InputError(f"{line.where}: table: there is no file {line.table!r}")
+                raise InputError(f"{line.where}: table: no file {line.table!r}")
             tables[line.table] += 1
             self._check_kind(line)
             self._sequential |= line.in_conversation
@@ -164,7 +164,7 @@ class _Survey:
             )
         if line.kind == "class" and type(line.answer) is not type(first.answer):
             raise InputError(
-                f"{line.where}: class: {shown(line.answer)} is of another type than"
+                f"{line.where}: class: {shown(line.answer)} has another type than"
                 f" {shown(first.answer)} in {first.where}"
             )
 
@@ -208,7 +208,7 @@ def _found_labels(first_seen: Mapping[int | str, str], path: pathlib.Path) -> tu
         for index, label in enumerate(labels):
             if label != index:
                 raise InputError(
-                    f"{first_seen[label]}: class: {label} is there but {index} is not; classes"
+                    f"{first_seen[label]}: class: {label} occurs but {index} does not; classes"
                     f" count from 0 without gaps, unless {LABELS_FILE} names them"
                 )
     return tuple(map(str, labels))
@@ -225,6 +225,6 @@ def class_index(line: Line, labels: tuple[str, ...]) -> int:
     if isinstance(line.answer, int) and line.answer < len(labels):
         return line.answer
     raise InputError(
-        f"{line.where}: class: {shown(line.answer)} is none of the {len(labels)} labels"
+        f"{line.where}: class: {shown(line.answer)} is not one of the {len(labels)} labels"
         f" {', '.join(labels[:10])}{', …' if len(labels) > 10 else ''}"
     )
