@@ -28,7 +28,7 @@ class Range(typing.NamedTuple):
         low: the least one.
         high: the greatest one.
         without: "low", "high" or "low high", the ends that do not belong to the range.
-        also: single numbers outside of the range with a meaning of their own, such as -1.
+        also: single numbers outside of the range that mean something else, such as -1.
     """
 
     low: float = -_FLOAT
@@ -237,11 +237,11 @@ def check_all(config, prefix: str = "") -> None:
         value = getattr(config, name)
         if dataclasses.is_dataclass(value):
             check_all(value, f"{prefix}{name}.")
-        elif not _of_configs(value):
+        elif not _holds_configs(value):
             check(f"{prefix}{name}", value, annotation)
 
 
-def _of_configs(value) -> bool:
+def _holds_configs(value) -> bool:
     """Returns True for lists of configs, as `attention` may be one."""
     return isinstance(value, list | tuple) and any(map(dataclasses.is_dataclass, value))
 

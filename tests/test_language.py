@@ -46,29 +46,6 @@ NAMES = {
     ),
     "name a function by a verb": re.compile(r"_?of(?:_\w+)?"),
 }
-# Modules that still have some of these words.
-UNMENDED = {
-    "attention/base.py",
-    "attention/bigbird.py",
-    "attention/leaf_blocks.py",
-    "attention/mate_forms.py",
-    "attention/mate_heads.py",
-    "attention/masks/files.py",
-    "attention/masks/table.py",
-    "attention/pattern.py",
-    "attention/table_etc.py",
-    "checkpoints/channels.py",
-    "checkpoints/safetensors.py",
-    "cli/ask.py",
-    "cli/pretrained.py",
-    "models/encoder_decoder_config.py",
-    "serving/confidence.py",
-    "serving/engine/loading.py",
-    "serving/predictor.py",
-    "serving/pretrained.py",
-    "serving/saving.py",
-    "values.py",
-}
 
 
 def found(text: str, words: dict[str, re.Pattern] = WORDS) -> list[str]:
@@ -119,7 +96,7 @@ def wrong_in(source: str) -> list[str]:
 def test_words(folder):
     paths = (PACKAGE / folder).rglob("*.py") if folder else PACKAGE.glob("*.py")
     modules = {path.relative_to(PACKAGE).as_posix(): path.read_text() for path in paths}
-    wrong = {name: wrong_in(text) for name, text in modules.items() if name not in UNMENDED}
+    wrong = {name: wrong_in(text) for name, text in modules.items()}
     assert not {name: words for name, words in wrong.items() if words}
 
 

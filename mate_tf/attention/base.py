@@ -61,7 +61,7 @@ class TableAttention(keras.layers.Layer):
     Args:
         hidden_size: width of input and output, a multiple of `num_heads`.
         dropout_rate: dropout of the attention probabilities.
-        softmax_temperature: divides the scores, beside the square root of the head size.
+        softmax_temperature: divides the scores, as the square root of the head size does.
         initializer_range: standard deviation of the kernels' truncated normal initialization.
         query_key_initializer_range: the same for query and key kernels; None = the same value.
         key_initialization: "independent", or "query": the key kernel starts as a copy of the

@@ -1,7 +1,7 @@
 """BigBird's block-sparse attention, computed by tf-models (Zaheer et al., 2020).
 
 Only the function of tf-models that computes it is used, not the layer. The layer has projections
-with names of their own, needs lengths that are multiples of the block and at least the 1024 tokens
+under other names, needs lengths that are multiples of the block and at least the 1024 tokens
 that its random blocks come from, and seeds NumPy's global generator. Its last block is global too;
 here that is always a block of padding, or the mask would depend on how far a batch is padded.
 """
@@ -29,7 +29,7 @@ class BigBirdOptions:
     """Options of `bigbird`, the first two with the defaults of tf-models.
 
     Attributes:
-        block_size: tokens of a block. A block attends to itself, to the two blocks beside it and
+        block_size: tokens of a block. A block attends to itself, to its two neighbours and
             to the first one.
         num_random: random blocks that a block also attends to; they differ between heads.
         random_within: number of tokens at the start of the input that random blocks come from.

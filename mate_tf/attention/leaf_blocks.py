@@ -15,7 +15,7 @@ import tensorflow as tf
 from mate_tf.layers.shapes import shape_list
 
 BLOCK_SIZES = (8, 16, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256, 320, 384, 512)
-"""Sizes of blocks to choose from, beside the size that makes every leaf one block."""
+"""Sizes of blocks to choose from, besides the size that makes every leaf one block."""
 
 GATHER_COST = 96
 """Cost of gathering the vectors of a token, in pairs of tokens compared."""
@@ -128,9 +128,9 @@ def pairs(queries: Sorted, keys: Sorted, num_trees: int, num_vectors, size=None)
     num_groups = tf.size(of_group)
     group = tf.repeat(tf.range(num_groups), of_group)
     number = tf.range(tf.size(group)) - tf.gather(_before(of_group), group)
-    beside = tf.gather(key_blocks, group)
-    query_indices, query_exists = _block(queries, group, number // beside, size)
-    key_indices, key_exists = _block(keys, group, number % beside, size)
+    num_keys = tf.gather(key_blocks, group)
+    query_indices, query_exists = _block(queries, group, number // num_keys, size)
+    key_indices, key_exists = _block(keys, group, number % num_keys, size)
     groups_of_tree = num_groups // num_trees
     num_query_blocks = tf.reduce_sum(query_blocks)
     # The position of each query in the outputs: its rank in the blocks of its group.
@@ -151,7 +151,7 @@ def pairs(queries: Sorted, keys: Sorted, num_trees: int, num_vectors, size=None)
         query_exists,
         key_exists,
         tree=group // groups_of_tree,
-        query_block=tf.gather(_before(query_blocks), group) + number // beside,
+        query_block=tf.gather(_before(query_blocks), group) + number // num_keys,
         num_query_blocks=num_query_blocks,
         outputs=outputs + behind,
     )

@@ -2,7 +2,7 @@
 
 `mate.MateWindows` is the paper's form. It is for questions of at most G tokens; a batch with a
 longer one is computed under the mask, a chunk of queries at a time. Where a window would be as long
-as the sequence, masks are cheaper. Packed examples have a layout of their own (`mate_packed`).
+as the sequence, masks are cheaper. Packed examples have their own layout (`mate_packed`).
 """
 
 import contextlib

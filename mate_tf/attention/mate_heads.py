@@ -12,7 +12,7 @@ class MateOptions:
 
     Attributes:
         global_length: G, the first tokens of each order; they attend to all and all to them.
-        radius: R, size of a bucket; tokens attend to their own bucket and the two beside it.
+        radius: R, size of a bucket; tokens attend to their own bucket and its two neighbours.
         row_radius: R of the row heads; None = `radius`.
         column_radius: R of the column heads; None = `radius`.
         row_heads_ratio: share of row heads, rounded down; they come first.

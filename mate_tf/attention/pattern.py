@@ -22,7 +22,7 @@ class AttentionPattern(keras.layers.Layer):
         packs: whether it accepts a packed context, and no example attends to another one in it.
         learns_importance: whether it learns how much pairs of tokens matter (`alpha`), so that an
             analysis shows that instead of the mask of one example.
-        has_form_for_short_inputs: whether short inputs are faster in a graph of their own
+        has_form_for_short_inputs: whether short inputs are faster in their own graph
             (`mate_forms.graph_for`).
     """
 

@@ -128,7 +128,7 @@ class StaticMaskPattern(ChangesForExport, AttentionPattern):
     """Pattern with a mask that is made or read once, and its blocks if it is computed by blocks.
 
     No token attends to padding, and padding attends to nothing. The last row and column of a saved
-    mask can be those of each example's last token (`masks.files.of_last_token`, the masks of
+    mask can be those of each example's last token (`masks.files.has_last_token`, the masks of
     structured DAM); of other masks they are those of position n - 1.
 
     Raises:
@@ -159,7 +159,7 @@ class StaticMaskPattern(ChangesForExport, AttentionPattern):
                 saved = saved & ~np.eye(own, dtype=bool)
             self._made = lambda n: saved[:, :n, :n]
             # [1 or heads, n, n] -> the row and the column of the last token: [1 or heads, n]
-            last = files.of_last_token(self.config.mask)
+            last = files.has_last_token(self.config.mask)
             self._of_last_token = (saved[:, -1], saved[:, :, -1]) if last else None
         self._what = f"{self.config.mask}: a mask"
         if self.config.form == "rows":

@@ -1,10 +1,10 @@
-"""TableETC: global tokens for rows and columns beside local attention (MATE paper, section 5.1).
+"""TableETC: global tokens for rows and columns, and local attention (MATE paper, section 5.1).
 
 ETC (Ainslie et al., 2020) has four parts of attention, from global and from long tokens to either.
 Half of the global tokens stand for a row each, the other half for a column each. Relative positions
 mark a long token's own row and column among them. The paper does not give the radius and the
 distances; they are as in ETC. A global token starts as the mean embedding of the tokens of its row
-or column, so it needs no embedding of its own.
+or column, so it needs no separate embedding.
 """
 
 import dataclasses
@@ -54,7 +54,7 @@ class TableETCOptions:
         num_global: global tokens; the first half for rows, the second half for columns. In a table
             with more rows than that, rows r and r + num_global / 2 share a token.
         local_radius: largest distance of a long token from a long token that it attends to.
-        max_distance: largest distance with an embedding of its own; larger ones share it.
+        max_distance: largest distance with its own embedding; larger ones share it.
     """
 
     num_global: int = 256

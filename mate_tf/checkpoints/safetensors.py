@@ -85,7 +85,7 @@ def _stored(path: str) -> tuple[dict[str, tuple[str, StoredTensor]], dict[str, s
     paths.check_regular(path)
     try:
         # The library maps files of this machine into memory. Remote ones are read at once.
-        return _of_bytes(path) if paths.is_remote(path) else _of_file(path)
+        return _read_bytes(path) if paths.is_remote(path) else _read_file(path)
     except (OSError, SafetensorError) as error:
         raise InputError(f"{path}: not a safetensors file, or damaged: {error}") from error
 
@@ -100,7 +100,7 @@ def _restored_values(values: StoredTensor, scales: StoredTensor) -> np.ndarray:
     return channels.matrix(values.read(), scales.read())
 
 
-def _of_file(path: str):
+def _read_file(path: str):
     file = safe_open(path, "numpy")
     found = {}
     for name in file.keys():  # noqa: SIM118  it is not a dict
@@ -112,7 +112,7 @@ def _of_file(path: str):
     return found, file.metadata() or {}
 
 
-def _of_bytes(path: str):
+def _read_bytes(path: str):
     content, found = paths.read_bytes(path), {}
     for name, part in deserialize(content):
         dtype, shape = _check_type(path, name, part["dtype"]), tuple(part["shape"])

@@ -99,7 +99,7 @@ def answer_all(
 
 
 def _report(line: str) -> None:
-    """Prints a line about the progress, beside the output that programs read."""
+    """Prints a line about the progress, apart from the output that programs read."""
     print(line, file=sys.stderr, flush=True)
 
 

@@ -28,7 +28,7 @@ def load_predictor(flags):
         flags.init_checkpoint,
         attention={"name": flags.attention, **options} if flags.attention else None,
         max_seq_length=flags.max_seq_length,
-        precision=_of_processor(flags.mixed_precision),
+        precision=_precision_here(flags.mixed_precision),
         task=flags.task,
         reading=reading(flags) or "whole",
     )
@@ -71,19 +71,19 @@ def precision_of(flags) -> str | None:
     from mate_tf.layers import precision  # imports TensorFlow
 
     if flags.use_tpu:
-        return _chosen("bfloat16", "all TPUs have products in it")
+        return _chosen("bfloat16", "all TPUs have matmuls in it")
     return _chosen(*precision.choose())
 
 
-def _of_processor(precision: str | None) -> str | None:
+def _precision_here(precision: str | None) -> str | None:
     """Returns the precision of a model that answers on this processor."""
     if precision != _AUTO:
         return precision
     from mate_tf.serving.engine.model import has_bfloat16  # imports OpenVINO
 
     if has_bfloat16():
-        return _chosen("bfloat16", "the processor has products in it")
-    return _chosen("float32", "the processor has no products in bfloat16")
+        return _chosen("bfloat16", "the processor has matmuls in it")
+    return _chosen("float32", "the processor has no matmuls in bfloat16")
 
 
 @functools.cache

@@ -35,7 +35,7 @@ class EncoderDecoderConfig(base_config.Config):
         max_target_positions: number of the decoder's position embeddings, the largest length of a
             target without [CLS].
         share_embeddings: embed the target with the word embeddings of the encoder. False: the
-            decoder has a table of its own. In both cases the same table gives the output logits.
+            decoder has its own table. In both cases the same table gives the output logits.
         start_decoder_from_encoder: copy the weights of encoder layers, as the checkpoint has them,
             into the decoder (Rothe et al., 2020; `EncoderDecoder.start_decoder`). Cross-attention
             starts with random weights in any case.

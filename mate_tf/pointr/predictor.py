@@ -142,7 +142,7 @@ class PointrPredictor:
         folder = os.fspath(folder)
         for stage, model in ((POINT, self._point), (READ, self._read)):
             source = sources.find(os.path.join(self._name, stage))
-            trained = saving.Trained(source.name, model, None, source)
+            trained = saving.TrainedModel(source.name, model, None, source)
             saving.preset(trained, os.path.join(folder, stage), license, dtype)
         write_json(os.path.join(folder, SETTINGS_FILE), self._settings)
 

@@ -320,7 +320,7 @@ def find(folder: str | os.PathLike, weights: str = "") -> Calibration | None:
     return found
 
 
-def of_source(source: Source) -> Calibration | None:
+def read(source: Source) -> Calibration | None:
     """Reads the calibration of a trained model; None if there is none or it is of other weights.
 
     Args:

@@ -47,7 +47,7 @@ class Predictor:
         calibration: the `Calibration` in the folder of the model; None if nothing was fitted.
 
     Raises:
-        InputError: if the folder has no SavedModel of mate-tf, or its model reads no tables.
+        InputError: if the folder has no SavedModel of mate-tf, or its model does not read tables.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class Predictor:
                 model was trained, which for TAPAS is "full". A calibration is not of the other
                 variant and is not used.
             precision: "float32", "bfloat16" or "float16"; "auto" takes bfloat16 where the device
-                has products in it. "int8" rounds the encoder's weights to 8 bits, with OpenVINO
+                has matmuls in it. "int8" rounds the encoder's weights to 8 bits, with OpenVINO
                 only. By default as it was trained.
             max_seq_length: tokens of question and table that are read; by default 512, or as it was
                 trained. If it is longer, as many rows may be read as the model has embeddings for,
@@ -146,7 +146,7 @@ class Predictor:
                 found, attention, precision, max_seq_length, task, part, float32_margin, engine
             )
         predictor = cls.__new__(cls)
-        fitted = None if attention else confidence.of_source(found)
+        fitted = None if attention else confidence.read(found)
         predictor._set(model, found.name, fitted, reading)
         predictor._source, predictor._task = found, task
         return predictor
@@ -372,7 +372,7 @@ class Predictor:
         from mate_tf.serving import saving as module
 
         about = self.calibration, self._source, self._task
-        return module, module.Trained(self._name, self._model, *about)
+        return module, module.TrainedModel(self._name, self._model, *about)
 
     def example(
         self, table: Table, question: str, previous: Answer | None = None

@@ -127,7 +127,7 @@ def configured(
         model = model.replace(encoder=encoder)
     if precision not in (None, AUTO, INT8, *PRECISIONS):
         known = ", ".join((*PRECISIONS, INT8, AUTO))
-        raise InputError(f"precision {precision!r} is none of {known}")
+        raise InputError(f"precision {precision!r} is not one of {known}")
     if max_seq_length is not None:
         if max_seq_length > conversion.max_seq_length:
             rows = model.encoder.type_vocab_sizes[feature_names.TOKEN_TYPES.index("row_ids")]

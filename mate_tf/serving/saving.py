@@ -63,7 +63,7 @@ print(answer.text, answer.coordinates)
 
 
 @dataclasses.dataclass(frozen=True)
-class Trained:
+class TrainedModel:
     """A model that can be written.
 
     Attributes:
@@ -91,7 +91,7 @@ class Trained:
             )
 
 
-def huggingface(trained: Trained, folder: str | os.PathLike) -> None:
+def huggingface(trained: TrainedModel, folder: str | os.PathLike) -> None:
     """Writes the folder of `Predictor.save_pretrained`.
 
     Raises:
@@ -106,7 +106,7 @@ def huggingface(trained: Trained, folder: str | os.PathLike) -> None:
     _write_calibration(folder, trained.calibration)
 
 
-def export(trained: Trained, folder: str | os.PathLike) -> str:
+def export(trained: TrainedModel, folder: str | os.PathLike) -> str:
     """Writes the SavedModel of `Predictor.export`, and returns its folder.
 
     Raises:
@@ -128,7 +128,7 @@ def export(trained: Trained, folder: str | os.PathLike) -> str:
 
 
 def preset(
-    trained: Trained,
+    trained: TrainedModel,
     folder: str | os.PathLike,
     license: str = "unknown",
     dtype: str | None = None,
@@ -143,10 +143,10 @@ def preset(
         name: what the model card loads the model by; by default the folder.
 
     Raises:
-        InputError: `dtype` is none of these, or the folder has something else in it.
+        InputError: `dtype` is not one of these, or the folder has something else in it.
     """
     if dtype is not None and dtype not in _DTYPES:
-        raise InputError(f"dtype={dtype!r} is none of {', '.join(map(repr, _DTYPES))}")
+        raise InputError(f"dtype={dtype!r} is not one of {', '.join(map(repr, _DTYPES))}")
     folder = os.fspath(folder)
     if paths.is_remote(folder):
         raise InputError(f"{folder}: presets are written to local folders")
@@ -164,7 +164,7 @@ def preset(
 
 
 def push(
-    trained: Trained,
+    trained: TrainedModel,
     name: str,
     license: str = "unknown",
     private: bool | None = None,
@@ -205,7 +205,7 @@ def push(
     return made.repo_id
 
 
-def _write_files(trained: Trained, folder: str, dtype: str | None) -> None:
+def _write_files(trained: TrainedModel, folder: str, dtype: str | None) -> None:
     """Writes all files of a preset but the card."""
     import yaml
 
@@ -248,7 +248,7 @@ def _smallest(weights: dict) -> str:
     return "float32"
 
 
-def _task(trained: Trained) -> dict:
+def _task(trained: TrainedModel) -> dict:
     """Returns the name of the task in config.yaml, and the names of classes that are not its."""
     from mate_tf import tasks
     from mate_tf.serving import configurations
@@ -273,7 +273,7 @@ def _write_text(folder: str, name: str, text: str) -> None:
         file.write(text)
 
 
-def _card(trained: Trained, name: str, license: str) -> str:
+def _card(trained: TrainedModel, name: str, license: str) -> str:
     """Returns the model card."""
     model = trained.served
     encoder = model.config["encoder"]

@@ -239,7 +239,7 @@ def test_a_saved_mask_is_the_same_mask_elsewhere(tables, tmp_path, kind, diagona
     remembered = mask_files.made_by(path)
     assert remembered["attention"] == run.pattern.config.as_dict()
     assert remembered["step"] == 0
-    assert mask_files.of_last_token(path) == (kind == "structured")
+    assert mask_files.has_last_token(path) == (kind == "structured")
     for form in ("masked", "blocks"):
         config = AttentionConfig(name="static_mask", mask=str(path), form=form)
         static = tables.layer_pair(config)

@@ -99,7 +99,7 @@ def test_automatic_precision(capsys):
     flags = ("--task=SQA", "--precision=auto", "--use_tpu", "--tpu_name=grpc://10.0.0.2:8470")
     of_tpu = job_of(*flags).experiment.runtime
     assert of_tpu.mixed_precision_dtype == "bfloat16"
-    assert capsys.readouterr().err == "precision | bfloat16: all TPUs have products in it\n"
+    assert capsys.readouterr().err == "precision | bfloat16: all TPUs have matmuls in it\n"
 
 
 def test_params_override_has_the_last_word(config_file):

@@ -277,7 +277,7 @@ def test_of_other_weights(folder, caplog):
         shutil.copy(folder / f"ckpt-0.{suffix}", folder / f"ckpt-9.{suffix}")
     for path, expected in ((folder, None), (folder / "ckpt-0", FITTED), (folder / "ckpt-9", None)):
         caplog.clear()
-        assert confidence.of_source(source.find(path)) == expected
+        assert confidence.read(source.find(path)) == expected
         assert ("is of ckpt-0, not of ckpt-9" in caplog.text) == (expected is None)
     assert confidence.find(folder, confidence.latest_weights(folder)) is None
     assert confidence.find(folder / "absent", "ckpt-0") is None

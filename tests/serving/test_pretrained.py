@@ -268,7 +268,7 @@ def test_precision(folder, table):
     (outputs,) = predictor._model(predictor.example(table, QUESTION))
     difference = np.abs(outputs["cell_probabilities"] - whole["cell_probabilities"]).max()
     assert 1e-7 < difference < 0.05
-    with pytest.raises(InputError, match="'half' is none of float32, bfloat16, float16, int8"):
+    with pytest.raises(InputError, match="'half' is not one of float32, bfloat16, float16, int8"):
         Predictor.from_pretrained(folder, precision="half")
 
 

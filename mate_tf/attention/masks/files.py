@@ -76,7 +76,7 @@ def made_by(path: str | os.PathLike) -> dict:
     return _read(path)["made_by"]
 
 
-def of_last_token(path: str | os.PathLike) -> bool:
+def has_last_token(path: str | os.PathLike) -> bool:
     """Reads the argument `of_last_token` of `save`; False for files that are older than it.
 
     Raises:

@@ -103,7 +103,7 @@ def structure(
     """
     asked = question_tokens(context)
     of_question, of_header = _either(asked), _either((context.row_ids == 0) & ~asked)
-    # Question tokens have row 0, as the header has, and a column of their own.
+    # Question tokens have row 0, as the header has, and their own column.
     rows = _equal(context.row_ids) & ~of_question
     columns = _equal(context.column_ids) & ~of_question
     parts = (
@@ -143,7 +143,7 @@ def windowed(context, ids, global_length: int, radius: int) -> tf.Tensor:
 
     Tokens are ordered by `ids`. The first `global_length` are global: they are compared with
     all tokens. The others form buckets of `radius`, compared with the global tokens, their own
-    bucket and the two beside it. Question tokens stay global at any rank.
+    bucket and its two neighbours. Question tokens stay global at any rank.
 
     Args:
         ids: <int32>[batch, seq], the context's row_ids or column_ids.

@@ -20,7 +20,7 @@ _TYPES = {"F32": "<f4", "F16": "<f2", "F64": "<f8"}
 
 
 @dataclasses.dataclass(frozen=True)
-class Found:
+class Preset:
     """A preset.
 
     Attributes:
@@ -85,7 +85,7 @@ class Found:
         return found
 
 
-def find(found: Source) -> Found | None:
+def find(found: Source) -> Preset | None:
     """Returns a preset that can be read without TensorFlow.
 
     None for what this module does not read: other folders, classes that only the task names, and
@@ -111,7 +111,7 @@ def find(found: Source) -> Found | None:
     vocab_file = found.file(*source.VOCABULARY_FILES)
     if precision not in _PRECISIONS or vocab_file is None:
         return None
-    return Found(found, config, conversion, vocab_file, precision, class_names)
+    return Preset(found, config, conversion, vocab_file, precision, class_names)
 
 
 def _needed(config: Mapping[str, Any]) -> list[str]:
