@@ -177,7 +177,7 @@ def test_nothing_or_everything_is_frozen():
     pretrainer = small_task("PRETRAIN", freeze="^bert/", model=TREES).build_model()
     trained = {variable.name.split("/")[0] for variable in pretrainer.trainable_variables}
     assert trained == {"masked_words", "random_table"}
-    with pytest.raises(InputError, match=r"task\.freeze: 'forest' is in no name of a variable"):
+    with pytest.raises(InputError, match=r"task\.freeze: 'forest' matches no variable"):
         small_task(freeze="forest").build_model()
     with pytest.raises(InputError, match=r"task\.freeze: '\(' is not a regular expression"):
         small_task(freeze="(").build_model()
