@@ -1,4 +1,4 @@
-"""Words that the package does not use: those that a native engineer would not write."""
+"""Words that the package and its pages do not use: those that a native engineer would not write."""
 
 import ast
 import io
@@ -7,6 +7,8 @@ import re
 import tokenize
 
 import pytest
+
+from .docs import pages
 
 PACKAGE = pathlib.Path(__file__).parents[1] / "mate_tf"
 
@@ -98,6 +100,11 @@ def test_words(folder):
     modules = {path.relative_to(PACKAGE).as_posix(): path.read_text() for path in paths}
     wrong = {name: wrong_in(text) for name, text in modules.items()}
     assert not {name: words for name, words in wrong.items() if words}
+
+
+@pytest.mark.parametrize("path", pages.PAGES, ids=pages.name)
+def test_pages(path):
+    assert not found(path.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize(
