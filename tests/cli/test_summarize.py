@@ -85,7 +85,7 @@ def test_from_noise_to_summaries(command, refused, flags, tmp_path, monkeypatch)
     output = command("--mode=run", *flags("DENOISE"))
     assert "target accuracy  " in output
     assert "step 2/2  loss " in output
-    assert refused("--mode=predict", *flags("DENOISE")).startswith("task DENOISE answers no")
+    assert refused("--mode=predict", *flags("DENOISE")).startswith("task DENOISE does not answer")
 
     with graphs.avoided():
         summarized(command, flags, tmp_path, monkeypatch)
