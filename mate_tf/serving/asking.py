@@ -88,12 +88,16 @@ class Asking:
     def _steps(self, prepared: PreparedTable, question: str, previous: Answer | None) -> _Steps:
         """Yields the parts of a table to compute; is sent their outputs, and returns the answer."""
         answer = None
-        if self._reads_whole and not self._model.class_names:
+        # Programs do not know the answer before, and their confidence is not fitted to such models.
+        by_programs = not (self._model.class_names or self._marks_previous)
+        if self._reads_whole and by_programs:
             answer = yield from self._whole(prepared, question, previous)
         if answer is None:
             part, cuts = self.convert(prepared, question, previous)
             (outputs,) = yield [part]
-            answer = self._answer((prepared, question), part.outputs(outputs), cuts, part)
+            before = _rows(previous) if self._refers(previous) else set()
+            outputs = part.outputs(outputs)
+            answer = self._answer((prepared, question), outputs, cuts, part, before)
         return answer
 
     def _finished(self, waiting: list[tuple[_Steps, list[ReadPart]]]) -> list[Answer]:
@@ -112,12 +116,29 @@ class Asking:
     ) -> tuple[ReadPart, list[str]]:
         """Returns what is read of a table for a question, and descriptions of what is not."""
         check_previous(previous)
-        conversion = self._model.converter.conversion(prepared.interaction(question), 0)
+        conversion = self._converted(prepared, question, previous)
         part = ReadPart(conversion, (prepared.table.num_rows, prepared.table.num_columns))
         cuts = [*filter(None, [prepared.table.unread]), *part.notes(), *prepared.unknown_words]
         if self._refers(previous):
             cuts += _refer_to(previous, part, self._marks_previous)
         return part, cuts
+
+    def _converted(self, prepared: PreparedTable, question: str, previous: Answer | None):
+        """Converts a table, or the part that fits: first the rows of the previous answer.
+
+        Only models with `mark_previous` know these by their own marks; for others the part does not
+        depend on the previous answer.
+        """
+        interaction, converter = prepared.interaction(question), self._model.converter
+        if previous is not None and self._marks_previous:
+            windows = converter.windows(interaction, 0)
+            if len(windows.rows) > 1:
+                before = [row for row in _rows(previous) if row < prepared.table.num_rows]
+                order = dict.fromkeys([*sorted(before), *windows.ranking.rows.tolist()])
+                found = windows.convert(np.sort(windows.divide(np.array([*order]))[0]))
+                shape = prepared.table.num_rows, prepared.table.num_columns
+                return dataclasses.replace(found, cuts=(*_dropped(found, shape), *found.cuts))
+        return converter.conversion(interaction, 0)
 
     def _refers(self, previous: Answer | None) -> bool:
         # With `mark_matches` alone the same feature has the marks of shared words: such a model was
@@ -216,8 +237,11 @@ class Asking:
         raw = confidence.score(float(outputs["probability"]), outputs)
         return float(self._calibration.has_answer(raw, shared))
 
-    def _answer(self, pair, outputs, cuts, part: ReadPart) -> Answer:
-        """Returns the answer to a (table, question) pair, with its confidence and notes."""
+    def _answer(self, pair, outputs, cuts, part: ReadPart, before: set[int]) -> Answer:
+        """Returns the answer to a (table, question) pair, with its confidence and notes.
+
+        `before` has the rows of the answer that the question may refer to.
+        """
         prepared, question = pair
         if "class_probabilities" in outputs:
             answer = from_class(outputs["class_probabilities"], self._model.class_names, cuts)
@@ -225,7 +249,12 @@ class Asking:
             answer = from_cells(prepared, outputs, cuts)
         raw = confidence.score(answer.probability, outputs)
         classes = self._model.class_names if "class_probabilities" in outputs else None
-        if _needs_all(prepared, question, answer, part):
+        if not before <= set(part.rows.tolist()):
+            note = "rows of the answer before are not read"
+            answer = dataclasses.replace(answer, answerable=False, notes=(note, *answer.notes))
+        about = {cell.row for cell in answer.cells}
+        is_within = bool(about) and about <= before
+        if not is_within and _needs_all(prepared, question, answer, part):
             read = f"{len(part.rows):,} of {prepared.table.num_rows:,} rows"
             if len(part.columns) < prepared.table.num_columns:
                 read += f" and {len(part.columns)} of {prepared.table.num_columns} columns"
@@ -292,6 +321,20 @@ def _needs_all(prepared: PreparedTable, question: str, answer: Answer, part: Rea
         return True
     # One cell may be looked up in a part; a list of them may lack some.
     return len(answer.cells) > 1 or (not answer.cells and wanted is not None)
+
+
+def _dropped(conversion, shape: tuple[int, int]) -> list[linearize.Cut]:
+    """Returns what a window lacks of a table's rows and columns."""
+    lacking = {
+        linearize.ROWS: shape[0] - len(conversion.rows),
+        linearize.COLUMNS: shape[1] - len(conversion.columns),
+    }
+    return [linearize.Cut(kind, count) for kind, count in lacking.items() if count]
+
+
+def _rows(answer: Answer) -> set[int]:
+    """Returns the rows of an answer's cells."""
+    return {row for row, _ in answer.coordinates}
 
 
 def check_previous(previous: Any) -> None:

@@ -210,11 +210,13 @@ def _write_files(trained: TrainedModel, folder: str, dtype: str | None) -> None:
     import yaml
 
     from mate_tf import checkpoints
-    from mate_tf.checkpoints import channels, safetensors
+    from mate_tf.checkpoints import channels, finite, safetensors
 
     model = trained.served
     weights = checkpoints.checkpoint_variables(model.keras_model)
     weights = {name: variable.numpy() for name, variable in weights.items()}
+    for name, values in weights.items():
+        finite.check(trained.name, name, values)
     dtype = dtype or _smallest(weights)
     if dtype == "int8":
         weights = channels.rounded(weights)

@@ -72,3 +72,40 @@ def test_cells_in_another_column_than_the_question_asks_for_are_no_answer(projec
     salaries = predictor.ask(table, "how old are they?", nurses)
     assert not salaries.answerable
     assert salaries.notes == ("'how old' asks for 'Age', but the cells are in 'Salary'",)
+
+
+@pytest.fixture(scope="module")
+def orders():
+    """400 rows, of which mini-conversation reads 70 at a time."""
+    cities = ["Bern", "Basel", "Genf", "Chur"]
+    rows = [
+        [f"A{n:03}", cities[n % 4], ("lamp", "desk")[n % 3 % 2], str(n % 9)] for n in range(400)
+    ]
+    return Predictor.prepare([["order", "city", "product", "units"], *rows])
+
+
+def test_a_conversation_about_a_long_table(orders):
+    """The rows of the answer before are read, and the answer is of them."""
+    predictor = Predictor.from_preset("mini-conversation")
+    first = predictor.ask(orders, "which product is order A123?")
+    assert first.coordinates == [(123, 2)]
+    city = predictor.ask(orders, "which city is it from?", first)
+    assert city.coordinates == [(123, 1)]
+    assert city.answerable
+    assert city.cuts == ("325 rows dropped: 75 to 123, 125 to 400",)
+    assert 123 in predictor.read(orders, "which city is it from?", first).rows
+    # Here it misses the row. A list of what a part has is not shown as an answer.
+    units = predictor.ask(orders, "how many units does it have?", first)
+    assert {row for row, _ in units.coordinates} != {123}
+    assert not units.answerable
+    assert units.notes == ("computed over 75 of 400 rows only",)
+    assert units.aggregation == "NONE"
+
+
+def test_rows_of_the_answer_before_that_do_not_fit(orders):
+    predictor = Predictor.from_preset("mini-conversation")
+    cells = tuple(AnswerCell(row, 0, f"A{row:03}", 1.0) for row in range(0, 400, 2))
+    before = Answer(cells, "NONE", None, 1.0, "")
+    answer = predictor.ask(orders, "which of them has the most units?", before)
+    assert not answer.answerable
+    assert "rows of the answer before are not read" in answer.notes

@@ -145,6 +145,16 @@ def test_a_model_of_this_process_with_classes(make_model, vocab_file, options, t
     assert card(tmp_path)[0]["pipeline_tag"] == "text-classification"
 
 
+def test_weights_that_are_not_finite(make_model, vocab_file, options, tmp_path):
+    """8 bits have no NaN: it would become 0 without a word."""
+    model = make_model("full")
+    model.trainable_variables[0].assign(model.trainable_variables[0] * float("nan"))
+    own = pretrained.serve(model, ExampleConverter(vocab_file, **options))
+    with pytest.raises(InputError, match=r"mine: the weights .* have NaN"):
+        Predictor.of_model(own, "mine").save_preset(tmp_path / "new", dtype="int8")
+    assert not list(tmp_path.iterdir())
+
+
 def test_what_is_refused(trained, predictor, tmp_path):
     (tmp_path / "notes.txt").touch()
     with pytest.raises(InputError, match="exists and is not a preset; give another folder"):
