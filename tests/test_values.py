@@ -28,10 +28,10 @@ def test_range(allowed, inside, outside, text):
 
 
 def test_the_longest_part_of_a_key_decides():
-    assert values.range_of("a.bert.decay_steps").low == 0
-    assert values.range_of("a.cosine.decay_steps").low == 1
-    assert values.range_of("hidden_size") == values.range_of("task.model.encoder.hidden_size")
-    assert values.range_of("my_hidden_size") is None
+    assert values.range_of("a.adafactor.decay_rate").high == 1
+    assert values.range_of("a.exponential.decay_rate").high > 1
+    assert values.range_of("train_steps") == values.range_of("trainer.train_steps")
+    assert values.range_of("my_train_steps") is None
     assert values.range_of("own.number") is None
 
 
@@ -60,6 +60,9 @@ def test_values_that_python_does_not_print():
         (str, ("", "x"), (1, None, ["x"]), "text"),
         (list[int], ([], [1], (1, 2)), (1, None, [1.5], [None], [True]), "a list of integers"),
         (list[str], ([], ["x"]), ("x", [1]), "a list"),
+        (values.Size, (1, 65_536), (0, 65_537, 1.0, None), "an integer from 1 to 65536"),
+        (values.Share | None, (None, 0, 0.5), (2, math.nan), "a number from 0 to 1 or null"),
+        (list[values.Size], ([], [3]), ([0], 3), "a list of integers from 1 to 65536"),
         (dict[str, str], ({}, {"a": "b"}), ("x", None, []), "keys and values"),
     ],
 )
@@ -78,4 +81,14 @@ def test_without_a_source():
     with pytest.raises(
         InputError, match=r"^hidden_size is 0, expected an integer from 1 to 65536$"
     ):
-        values.check("hidden_size", 0, int)
+        values.check("hidden_size", 0, values.Size)
+
+
+@pytest.mark.parametrize("kind", [int, float | None, list[int], tuple[int, ...]])
+def test_a_number_without_a_range_is_not_bounded(kind):
+    assert not values.is_bounded(kind)
+
+
+@pytest.mark.parametrize("kind", [bool, str | None, values.Size, list[values.Share] | None])
+def test_bounded(kind):
+    assert values.is_bounded(kind)

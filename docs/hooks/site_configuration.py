@@ -8,13 +8,14 @@ import dataclasses
 import functools
 import inspect
 import re
+import typing
 from collections.abc import Iterator
 
 import site_tf_models
 import yaml
 from official.modeling.hyperparams import base_config
 
-from mate_tf import attention, tasks
+from mate_tf import attention, tasks, values
 from mate_tf.attention import config as attention_config
 from mate_tf.pointr.config import PointrExperiment
 from mate_tf.tasks.configs import TableTaskConfig
@@ -157,11 +158,12 @@ def _attention_section(section: Section) -> str:
 
 def _table(config: type, rows: list[dataclasses.Field]) -> str:
     meaning, defaults = descriptions(config), config()
+    types, ranged = typing.get_type_hints(config), values.annotations(config)
     lines = ["| key | type | default | meaning |", "|---|---|---|---|"]
     for field in rows:
         value = getattr(defaults, field.name)
         nested = isinstance(value, base_config.Config) and type(value) is not base_config.Config
-        kind = f"`{_type(field.type)}`"
+        kind = f"`{_type(types[field.name])}` {_range(ranged[field.name])}".strip()
         if type(value).__name__ in site_tf_models.UNIMPLEMENTED:
             kind = "none"
         elif nested:
@@ -278,6 +280,13 @@ def _first_line(cls: type) -> str:
 
 def _is_config(cls: type) -> bool:
     return issubclass(cls, base_config.Config)
+
+
+def _range(annotation) -> str:
+    """The range of the numbers of an annotation in words, or nothing."""
+    if found := values.declared_range(annotation):
+        return str(found)
+    return next(filter(None, map(_range, typing.get_args(annotation))), "")
 
 
 def _type(annotation) -> str:

@@ -7,7 +7,7 @@ here that is always a block of padding, or the mask would depend on how far a ba
 """
 
 import dataclasses
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -16,6 +16,7 @@ from mate_tf.attention import masks
 from mate_tf.attention.base import AttentionPattern, TableAttention
 from mate_tf.errors import InputError
 from mate_tf.layers.shapes import shape_list
+from mate_tf.values import CountOrZero, Range, Tokens
 
 LEAST_BLOCKS = 4
 """Least number of blocks: tf-models computes the first and the last two separately."""
@@ -37,10 +38,10 @@ class BigBirdOptions:
         seed: seed of the random blocks, which all layers share.
     """
 
-    block_size: int = 64
-    num_random: int = 3
-    random_within: int = 1024
-    seed: int = 0
+    block_size: Tokens = 64
+    num_random: Annotated[int, Range(0, 1_000_000)] = 3
+    random_within: Tokens = 1024
+    seed: CountOrZero = 0
 
 
 class BigBirdTensors(NamedTuple):

@@ -1,7 +1,6 @@
 """AttentionConfig: the name of an attention variant and its options."""
 
 import dataclasses
-import typing
 from collections.abc import Callable
 
 from official.modeling.hyperparams import base_config
@@ -19,7 +18,17 @@ class NoOptions:
 
 
 def register_options(name: str, options: type) -> None:
-    """Registers the options of variant `name`, a frozen dataclass with typed defaults."""
+    """Registers the options of variant `name`, a frozen dataclass with typed defaults.
+
+    Raises:
+        TypeError: for a number without a range, because any value would be accepted.
+    """
+    for option, annotation in values.annotations(options).items():
+        if not values.is_bounded(annotation):
+            raise TypeError(
+                f"option {option!r} of attention {name!r} has no range; annotate it, such as "
+                "Annotated[int, values.Range(1, 100)]"
+            )
     _OPTIONS[name] = options
 
 
@@ -92,10 +101,9 @@ class AttentionConfig(base_config.Config):
             known = ", ".join(option_names(self.name)) or "none"
             raise InputError(f"attention {self.name!r} has no option {k!r}; it has: {known}")
         else:
-            annotation = typing.get_type_hints(options(self.name))[k]
-            values.check(f"attention.{k}", v, annotation)
-            is_int = isinstance(v, int) and not isinstance(v, bool)
-            self.__dict__[k] = float(v) if annotation is float and is_int else v
+            values.check(f"attention.{k}", v, values.annotations(options(self.name))[k])
+            is_number = isinstance(self.__dict__[k], float) and v is not None
+            self.__dict__[k] = float(v) if is_number else v
 
     def _override(self, override_dict, is_strict=True):
         if "name" in override_dict:

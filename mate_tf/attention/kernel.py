@@ -15,6 +15,7 @@ import tensorflow as tf
 
 from mate_tf.attention import masks
 from mate_tf.attention.base import MASKED_SCORE, AttentionPattern, TableAttention
+from mate_tf.values import CountOrZero, Size
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,8 +27,8 @@ class KernelOptions:
         seed: seed of the random features, which all layers and heads share.
     """
 
-    num_random_features: int = 256
-    seed: int = 0
+    num_random_features: Size = 256
+    seed: CountOrZero = 0
 
 
 class KernelTensors(NamedTuple):

@@ -21,6 +21,7 @@ from mate_tf.errors import InputError
 from mate_tf.layers import step_seeds
 from mate_tf.layers.framework import keras
 from mate_tf.layers.shapes import check_length, shape_list
+from mate_tf.values import CountOrZero, NotNegative, Number, Positive, Tokens
 
 IMPORTANCE, DAM = "importance", "dam"
 OBJECTIVES = (IMPORTANCE, DAM)
@@ -54,14 +55,14 @@ class LearnedMaskOptions:
 
     objective: str = IMPORTANCE
     diagonal: bool = True
-    penalty: float = 100.0
-    initial_alpha: float = 1.0
-    sparsity_weight: float = 1e-4
-    temperature: float = 1.0
-    final_temperature: float = 0.1
-    temperature_steps: int = 10_000
+    penalty: Positive = 100.0
+    initial_alpha: Number = 1.0
+    sparsity_weight: NotNegative = 1e-4
+    temperature: Positive = 1.0
+    final_temperature: Positive = 0.1
+    temperature_steps: CountOrZero = 10_000
     straight_through: bool = True
-    length: int = 128
+    length: Tokens = 128
     structured: bool = False
     symmetric: bool | None = None
 

@@ -14,6 +14,7 @@ from mate_tf.attention import masks
 from mate_tf.attention.base import AttentionPattern, TableAttention
 from mate_tf.layers.framework import keras
 from mate_tf.layers.shapes import build_child, check_length, shape_list
+from mate_tf.values import Tokens
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,8 +26,8 @@ class LinformerOptions:
         length: n, the largest length; shorter inputs use the first rows of the projection.
     """
 
-    projected_length: int = 256
-    length: int = 512
+    projected_length: Tokens = 256
+    length: Tokens = 512
 
 
 class LinformerTensors(NamedTuple):

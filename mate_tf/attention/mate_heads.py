@@ -2,6 +2,8 @@
 
 import dataclasses
 
+from mate_tf.values import Share, Tokens, TokensOrZero
+
 BUCKETS_PER_BLOCK = 2
 """Buckets of queries in one matmul: more multiplications, but larger matmuls."""
 
@@ -20,11 +22,11 @@ class MateOptions:
             tokens, such as [CLS] and [SEP]: then every token attends to another one.
     """
 
-    global_length: int = 116
-    radius: int = 42
-    row_radius: int | None = None
-    column_radius: int | None = None
-    row_heads_ratio: float = 0.5
+    global_length: TokensOrZero = 116
+    radius: Tokens = 42
+    row_radius: Tokens | None = None
+    column_radius: Tokens | None = None
+    row_heads_ratio: Share = 0.5
     diagonal: bool = True
 
 

@@ -29,6 +29,7 @@ from mate_tf.attention.masks.static import (
 from mate_tf.errors import InputError
 from mate_tf.layers.framework import within_xla
 from mate_tf.layers.shapes import check_length, shape_list
+from mate_tf.values import CountOrZero, Tokens, TokensOrZero
 
 __all__ = [
     "FORMS",
@@ -76,12 +77,12 @@ class StaticMaskOptions:
     """
 
     mask: str = "star"
-    length: int | None = None
-    stride: int = 4
-    window: int | None = None
-    num_global: int = 2
-    num_random: int = 2
-    seed: int = 0
+    length: Tokens | None = None
+    stride: Tokens = 4
+    window: TokensOrZero | None = None
+    num_global: TokensOrZero = 2
+    num_random: TokensOrZero = 2
+    seed: CountOrZero = 0
     diagonal: bool = True
     form: str = "auto"
 

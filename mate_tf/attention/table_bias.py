@@ -15,6 +15,7 @@ from mate_tf.attention import masks
 from mate_tf.attention.full import FullOptions, FullPattern, MaskedAttention, MaskTensors
 from mate_tf.errors import InputError
 from mate_tf.layers.shapes import shape_list
+from mate_tf.values import CountOrZero
 
 
 class Relation(enum.IntEnum):
@@ -62,7 +63,7 @@ class TableBiasOptions(FullOptions):
             (attention_bias_disabled of google-research/tapas).
     """
 
-    disabled_relation: int = 0
+    disabled_relation: CountOrZero = 0
 
 
 class TableBiasTensors(NamedTuple):

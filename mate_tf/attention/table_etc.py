@@ -20,6 +20,7 @@ from mate_tf.attention.base import AttentionPattern, TableAttention, TableContex
 from mate_tf.errors import InputError
 from mate_tf.layers.framework import keras
 from mate_tf.layers.shapes import shape_list
+from mate_tf.values import Size, Tokens, TokensOrZero
 
 
 class RelativePosition(enum.IntEnum):
@@ -57,9 +58,9 @@ class TableETCOptions:
         max_distance: largest distance with its own embedding; larger ones share it.
     """
 
-    num_global: int = 256
-    local_radius: int = 84
-    max_distance: int = 12
+    num_global: TokensOrZero = 256
+    local_radius: Tokens = 84
+    max_distance: Size = 12
 
 
 class TableETCTensors(NamedTuple):

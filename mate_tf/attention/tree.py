@@ -1,7 +1,7 @@
 """Tree attention: options, pattern and trees of a layer, for `tree_fine` and `tree_coarse`."""
 
 import dataclasses
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import tensorflow as tf
 
@@ -10,6 +10,7 @@ from mate_tf.attention.abilities import HasTrees, LogsValues
 from mate_tf.attention.base import TableAttention
 from mate_tf.attention.full import FullPattern
 from mate_tf.layers.shapes import build_child
+from mate_tf.values import Range
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,8 +24,8 @@ class TreeOptions:
             them, and training computes the same as inference.
     """
 
-    tree_height: int = 6
-    branching: list[int] | None = None
+    tree_height: Annotated[int, Range(0, 20)] = 6
+    branching: list[Annotated[int, Range(2, 1_000_000)]] | None = None
     train_trees: bool = True
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from typing import Annotated
 
 import tensorflow as tf
 
@@ -13,6 +14,7 @@ from mate_tf.errors import InputError
 from mate_tf.layers import replicas
 from mate_tf.layers.framework import within_xla
 from mate_tf.layers.shapes import shape_list
+from mate_tf.values import NotNegative, Range
 
 FORMS = ("auto", "masked", "sorted")
 """Values of the option `form`."""
@@ -43,9 +45,9 @@ class TreeFineOptions(TreeOptions):
             needs static shapes; else sorted.
     """
 
-    num_trees: int = 1
-    balancing_loss: float = 0.0
-    leaf_capacity: float | None = None
+    num_trees: Annotated[int, Range(1, 1_024)] = 1
+    balancing_loss: NotNegative = 0.0
+    leaf_capacity: Annotated[float, Range(0.01, 1_000_000)] | None = None
     form: str = "auto"
 
 

@@ -1,6 +1,7 @@
 """ClassifierConfig: heads of a TableClassifier and their options, named as in the reference."""
 
 import dataclasses
+from typing import Annotated
 
 from official.modeling.hyperparams import base_config
 
@@ -8,6 +9,7 @@ from mate_tf.errors import InputError
 from mate_tf.models import huggingface, towers
 from mate_tf.models.encoder_config import EncoderConfig
 from mate_tf.models.heads import aggregation, cell_selection, spans
+from mate_tf.values import BelowOne, NotNegative, Positive, Range, Share, Size, Tokens
 
 _ENCODER_FLAGS = frozenset(
     {
@@ -111,8 +113,8 @@ class ClassifierConfig(base_config.Config):
     """
 
     encoder: EncoderConfig = dataclasses.field(default_factory=EncoderConfig)
-    temperature: float = 1.0
-    positive_weight: float = 10.0
+    temperature: Positive = 1.0
+    positive_weight: NotNegative = 10.0
     positive_weight_for_labelled_only: bool = False
     average_logits_per_cell: bool = False
     select_one_column: bool = False
@@ -120,38 +122,38 @@ class ClassifierConfig(base_config.Config):
     cell_cross_entropy: bool = False
     cell_cross_entropy_target: str = cell_selection.SOFT_EM
     cell_cross_entropy_hard_em: bool = False
-    cell_classification_threshold: float = 0.5
+    cell_classification_threshold: Share = 0.5
     always_select_cell: bool = False
-    cell_selection_ratio: float = 0.5
+    cell_selection_ratio: Share = 0.5
     disable_per_token_loss: bool = False
     mask_examples_without_labels: bool = False
     cells_or_class: bool = False
     init_cell_selection_weights_to_zero: bool = False
-    num_aggregation_labels: int = 0
-    aggregation_loss_importance: float = 1.0
+    num_aggregation_labels: Annotated[int, Range(0, 1_000)] = 0
+    aggregation_loss_importance: NotNegative = 1.0
     use_answer_as_supervision: bool = False
-    answer_loss_importance: float = 1.0
+    answer_loss_importance: NotNegative = 1.0
     use_normalized_answer_loss: bool = False
-    huber_loss_delta: float = 25.0
-    answer_loss_cutoff: float | None = None
-    cell_select_pref: float = 0.5
-    agg_temperature: float = 1.0
+    huber_loss_delta: Positive = 25.0
+    answer_loss_cutoff: NotNegative | None = None
+    cell_select_pref: Share = 0.5
+    agg_temperature: Positive = 1.0
     use_gumbel_for_cells: bool = False
     use_gumbel_for_agg: bool = False
     average_approximation_function: str = aggregation.RATIO
-    num_classification_labels: int = 0
-    classification_hidden_sizes: list[int] = dataclasses.field(default_factory=list)
+    num_classification_labels: Annotated[int, Range(0, 1_000_000)] = 0
+    classification_hidden_sizes: list[Size] = dataclasses.field(default_factory=list)
     classification_label_weight: str = ""
     multiple_choice: bool = False
     span_prediction: str = spans.NO_SPANS
-    max_span_length: int = 10
+    max_span_length: Tokens = 10
     allow_empty_span: bool = False
-    span_hidden_size: int = 256
+    span_hidden_size: Size = 256
     span_activation: str = "gelu"
-    max_num_rows: int = 64
-    max_num_columns: int = 32
-    sequence_dropout_prob: float = 0.1
-    num_towers: int = 1
+    max_num_rows: Size = 64
+    max_num_columns: Size = 32
+    sequence_dropout_prob: BelowOne = 0.1
+    num_towers: Annotated[int, Range(1, 2)] = 1
 
     def towers(self) -> towers.Towers:
         """Returns the `Towers` that apply the encoder to sequences.

@@ -1,6 +1,7 @@
 """EncoderConfig: sizes and options of a TableEncoder, named as in BERT."""
 
 import dataclasses
+from typing import Annotated
 
 from official.modeling.hyperparams import base_config
 
@@ -10,6 +11,7 @@ from mate_tf.data import features
 from mate_tf.errors import InputError
 from mate_tf.models import huggingface
 from mate_tf.models.pooling import FIRST, POOLINGS
+from mate_tf.values import BelowOne, Positive, Range, Size, Tokens
 
 BERT_FIELDS = (
     "vocab_size",
@@ -76,32 +78,32 @@ class EncoderConfig(base_config.Config):
             memory and more time in training.
     """
 
-    vocab_size: int = 30522
-    hidden_size: int = 768
-    num_hidden_layers: int = 12
-    num_attention_heads: int = 12
-    intermediate_size: int = 3072
+    vocab_size: Annotated[int, Range(1, 10_000_000)] = 30522
+    hidden_size: Size = 768
+    num_hidden_layers: Annotated[int, Range(0, 1_000)] = 12
+    num_attention_heads: Annotated[int, Range(1, 1_024)] = 12
+    intermediate_size: Size = 3072
     hidden_act: str = "gelu"
-    hidden_dropout_prob: float = 0.1
-    attention_probs_dropout_prob: float = 0.1
-    max_position_embeddings: int = 512
+    hidden_dropout_prob: BelowOne = 0.1
+    attention_probs_dropout_prob: BelowOne = 0.1
+    max_position_embeddings: Tokens = 512
     repeat_positions: bool = False
-    type_vocab_sizes: list[int] = dataclasses.field(
+    type_vocab_sizes: list[Tokens] = dataclasses.field(
         default_factory=lambda: [3, 256, 256, 2, 256, 256, 10]
     )
-    layer_norm_epsilon: float = 1e-12
-    initializer_range: float = 0.02
-    softmax_temperature: float = 1.0
+    layer_norm_epsilon: Annotated[float, Range(0, 1, without="low")] = 1e-12
+    initializer_range: Annotated[float, Range(0, 1_000)] = 0.02
+    softmax_temperature: Positive = 1.0
     reset_position_index_per_cell: bool = False
     disable_position_embeddings: bool = False
     disabled_features: list[str] = dataclasses.field(default_factory=list)
     attention: AttentionConfig = dataclasses.field(default_factory=AttentionConfig)
     key_initialization: str = "independent"
-    query_key_initializer_range: float | None = None
-    word_embedding_scale: float = 1.0
+    query_key_initializer_range: Annotated[float, Range(0, 1_000)] | None = None
+    word_embedding_scale: Annotated[float, Range(0, 1_000)] = 1.0
     pooling: str = FIRST
     pack: bool = False
-    pack_share: float = 1.0
+    pack_share: Annotated[float, Range(0, 1, without="low")] = 1.0
     recompute: bool = False
 
     def _set(self, k, v):

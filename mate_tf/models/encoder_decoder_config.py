@@ -1,6 +1,7 @@
 """EncoderDecoderConfig: an encoder with any attention variant, and a Transformer decoder."""
 
 import dataclasses
+from typing import Annotated
 
 from official.modeling.hyperparams import base_config
 
@@ -8,6 +9,7 @@ from mate_tf.attention import AttentionConfig
 from mate_tf.data.features import TOKEN_TYPES
 from mate_tf.errors import InputError
 from mate_tf.models.encoder_config import EncoderConfig
+from mate_tf.values import BelowOne, Range, Tokens
 
 
 def text_encoder() -> EncoderConfig:
@@ -45,13 +47,13 @@ class EncoderDecoderConfig(base_config.Config):
     """
 
     encoder: EncoderConfig = dataclasses.field(default_factory=text_encoder)
-    num_decoder_layers: int = 12
-    max_target_positions: int = 512
+    num_decoder_layers: Annotated[int, Range(1, 1_000)] = 12
+    max_target_positions: Tokens = 512
     share_embeddings: bool = True
     start_decoder_from_encoder: bool = False
-    label_smoothing: float = 0.0
-    start_id: int = 101
-    end_id: int = 102
+    label_smoothing: BelowOne = 0.0
+    start_id: Annotated[int, Range(0, 10_000_000)] = 101
+    end_id: Annotated[int, Range(0, 10_000_000)] = 102
 
     def check(self) -> None:
         """Raises InputError if an id is not in the vocabulary, or both are the same or padding."""

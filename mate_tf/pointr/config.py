@@ -10,6 +10,7 @@ from mate_tf.errors import InputError
 from mate_tf.pointr.readings import POLICIES
 from mate_tf.tasks import registry
 from mate_tf.tasks.configs import TableExperiment
+from mate_tf.values import Count
 
 NAME = "POINTR"
 POINT, READ = "point", "read"
@@ -29,7 +30,7 @@ class PointrTaskConfig(config_definitions.TaskConfig):
     """
 
     name: str = NAME
-    num_cells: int = 1
+    num_cells: Count = 1
     policy: str = "first"
 
 
@@ -60,7 +61,7 @@ class PointrExperiment(base_config.Config):
         name = self.task.name
         if name.upper() != NAME:
             raise InputError(f"{source}: is an experiment for task {name}, not for {NAME}")
-        values.check("task.num_cells", self.task.num_cells, int, source)
+        values.check("task.num_cells", self.task.num_cells, Count, source)
         if self.task.policy not in POLICIES:
             names = f"one of {', '.join(POLICIES)}"
             raise values.refused("task.policy", self.task.policy, names, source)

@@ -2,9 +2,11 @@
 
 import dataclasses
 from collections.abc import Mapping
+from typing import Annotated
 
 from mate_tf.errors import InputError
 from mate_tf.tables.passages import NUM_SENTENCES
+from mate_tf.values import MOST, Count, CountOrZero, Range
 
 TAPAS, MODERN = "tapas", "modern"
 NUMBER_PARSERS = (TAPAS, MODERN)
@@ -68,10 +70,10 @@ class ConversionConfig:
             belongs to the header, so it is never an answer. It is the first row to be dropped.
     """
 
-    max_seq_length: int = 512
-    max_column_id: int = 512
-    max_row_id: int = 512
-    cell_trim_length: int = -1
+    max_seq_length: Annotated[int, Range(8, 1_000_000)] = 512
+    max_column_id: Count = 512
+    max_row_id: Count = 512
+    cell_trim_length: Annotated[int, Range(-1, MOST)] = -1
     fill_cells: bool = False
     drop_rows_to_fit: bool = False
     drop_columns_to_fit: bool = False
@@ -88,7 +90,7 @@ class ConversionConfig:
     mark_matches: bool = False
     mark_previous: bool = False
     expand_entity_descriptions: bool = False
-    entity_descriptions_sentence_limit: int = NUM_SENTENCES
+    entity_descriptions_sentence_limit: CountOrZero = NUM_SENTENCES
     use_entity_title: bool = False
     hide_cell_texts: bool = False
     number_parser: str = TAPAS

@@ -7,6 +7,7 @@ from official.modeling.hyperparams import base_config
 from mate_tf.data.converters.sequences import SYMBOLS
 from mate_tf.data.datasets import associative_recall
 from mate_tf.tasks import base, lra, registry, sequence
+from mate_tf.values import Count, CountOrZero, Tokens
 
 
 @dataclasses.dataclass
@@ -24,15 +25,15 @@ class RecallGenerationConfig(base_config.Config):
         joined: whether key and value are one symbol.
     """
 
-    seed: int = 0
-    num_train: int = 20_000
-    num_dev: int = 1_000
-    num_test: int = 1_000
-    length: int = 511
-    num_pairs: int = 16
-    num_keys: int = 32
-    num_values: int = 8
-    min_distance: int = 256
+    seed: CountOrZero = 0
+    num_train: Count = 20_000
+    num_dev: CountOrZero = 1_000
+    num_test: CountOrZero = 1_000
+    length: Tokens = 511
+    num_pairs: CountOrZero = 16
+    num_keys: CountOrZero = 32
+    num_values: CountOrZero = 8
+    min_distance: CountOrZero = 256
     joined: bool = True
 
     def rules(self):

@@ -9,6 +9,7 @@ A YAML file names the optimizer and the learning rate like the types of tf-model
 """
 
 import dataclasses
+from typing import Annotated
 
 from official.core import config_definitions
 from official.modeling import optimization
@@ -20,6 +21,7 @@ from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.tables.conversion import ConversionConfig as conversion_options
 from mate_tf.tasks import registry
 from mate_tf.tasks.optimizers import PATTERNS  # the import registers `bert_adamw` and `bert`
+from mate_tf.values import MOST, Count, CountOrZero, NotNegative, Positive, Range, Share, Tokens
 
 _Conversion = dataclasses.make_dataclass(
     "_Conversion",
@@ -76,16 +78,16 @@ class TableDataConfig(base_config.Config):
     """
 
     input_path: str = ""
-    global_batch_size: int = 32
+    global_batch_size: Annotated[int, Range(1, 1_000_000)] = 32
     is_training: bool = False
-    buckets: list[int] = dataclasses.field(default_factory=list)
-    max_batch_tokens: int = 0
-    curriculum_length: int = 0
-    curriculum_steps: int = 0
-    shuffle_buffer_size: int = 10_000
+    buckets: list[Tokens] = dataclasses.field(default_factory=list)
+    max_batch_tokens: CountOrZero = 0
+    curriculum_length: CountOrZero = 0
+    curriculum_steps: CountOrZero = 0
+    shuffle_buffer_size: CountOrZero = 10_000
     static_shapes: bool = False
-    seed: int | None = None
-    skip_batches: int = 0
+    seed: CountOrZero | None = None
+    skip_batches: CountOrZero = 0
 
 
 @dataclasses.dataclass
@@ -144,11 +146,11 @@ class BertAdamWConfig(optimizer_config.AdamWeightDecayConfig):
     """
 
     name: str = "BertAdamW"
-    gradient_accumulation_steps: int = 1
+    gradient_accumulation_steps: Annotated[int, Range(1, 1_000_000)] = 1
     bias_correction: bool = False
-    pattern_learning_rate_factor: float = 1.0
-    epsilon: float = 1e-6
-    weight_decay_rate: float = 0.01
+    pattern_learning_rate_factor: NotNegative = 1.0
+    epsilon: Positive = 1e-6
+    weight_decay_rate: NotNegative = 0.01
     exclude_from_weight_decay: list[str] = dataclasses.field(
         default_factory=lambda: ["LayerNorm", "layer_norm", "bias", PATTERNS]
     )
@@ -166,10 +168,10 @@ class BertLearningRateConfig(base_config.Config):
         warmup_steps: steps in which the rate rises; negative: `warmup_ratio` applies.
     """
 
-    initial_learning_rate: float = 5e-5
-    decay_steps: int = 0
-    warmup_ratio: float = 0.01
-    warmup_steps: int = -1
+    initial_learning_rate: NotNegative = 5e-5
+    decay_steps: CountOrZero = 0
+    warmup_ratio: Share = 0.01
+    warmup_steps: Annotated[int, Range(-1, MOST)] = -1
 
 
 @dataclasses.dataclass
@@ -219,8 +221,8 @@ class TrainerConfig(config_definitions.TrainerConfig):
 
     optimizer_config: OptimizationConfig = dataclasses.field(default_factory=OptimizationConfig)
     continue_steps: bool = False
-    layer_log_interval: int = 0
-    worker_timeout: int = 300
+    layer_log_interval: CountOrZero = 0
+    worker_timeout: Count = 300
 
 
 @dataclasses.dataclass
@@ -244,10 +246,10 @@ class BootstrapConfig(base_config.Config):
             each group of layers, so "keep" is the default.
     """
 
-    layer_width: int = 0
-    start_height: int = 0
-    steps_before: int = 0
-    steps_per_stage: int = 0
+    layer_width: CountOrZero = 0
+    start_height: CountOrZero = 0
+    steps_before: CountOrZero = 0
+    steps_per_stage: CountOrZero = 0
     attention: AttentionConfig = dataclasses.field(
         default_factory=lambda: AttentionConfig(name="full")
     )
@@ -284,7 +286,7 @@ class TableExperiment(config_definitions.ExperimentConfig):
     trainer: TrainerConfig = dataclasses.field(default_factory=TrainerConfig)
     runtime: RuntimeConfig = dataclasses.field(default_factory=RuntimeConfig)
     bootstrap: BootstrapConfig = dataclasses.field(default_factory=BootstrapConfig)
-    tf_random_seed: int | None = None
+    tf_random_seed: CountOrZero | None = None
 
 
 def fine_tuning(

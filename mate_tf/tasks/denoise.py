@@ -1,11 +1,13 @@
 """DENOISE: write the text that noise was put into (BART; Treeformer paper, section B.3)."""
 
 import dataclasses
+from typing import Annotated
 
 from mate_tf.data.pretraining import denoising, documents
 from mate_tf.data.pretraining.sentence_pairs import Packer
 from mate_tf.errors import InputError
 from mate_tf.tasks import base, configs, registry, text_pretrain, text_to_text
+from mate_tf.values import Count, CountOrZero, Range, Share
 
 
 @dataclasses.dataclass
@@ -22,10 +24,10 @@ class DenoiseTaskConfig(text_to_text.TextToTextTaskConfig):
     """
 
     noise: denoising.NoiseConfig = dataclasses.field(default_factory=denoising.NoiseConfig)
-    short_seq_prob: float = 0.0
-    dupe_factor: int = 1
-    packing_seed: int = 0
-    dev_share: float = 0.05
+    short_seq_prob: Share = 0.0
+    dupe_factor: Count = 1
+    packing_seed: CountOrZero = 0
+    dev_share: Annotated[float, Range(0, 1, without="low high")] = 0.05
     tables: bool = False
 
 

@@ -14,6 +14,7 @@ from mate_tf.data.converters.sequences import BYTES, SYMBOLS
 from mate_tf.data.datasets import listops
 from mate_tf.data.datasets import lra as files
 from mate_tf.tasks import base, configs, registry, sequence
+from mate_tf.values import Count, CountOrZero
 
 _BYTE_VOCABULARY = 260  # four special pieces and the bytes
 
@@ -123,14 +124,14 @@ class ListOpsGenerationConfig(base_config.Config):
         max_length: an expression has fewer symbols than this.
     """
 
-    seed: int = 0
-    num_train: int = 96_000
-    num_dev: int = 2_000
-    num_test: int = 2_000
-    max_depth: int = listops.OFFICIAL.max_depth
-    max_args: int = listops.OFFICIAL.max_args
-    min_length: int = listops.OFFICIAL.min_length
-    max_length: int = listops.OFFICIAL.max_length
+    seed: CountOrZero = 0
+    num_train: Count = 96_000
+    num_dev: CountOrZero = 2_000
+    num_test: CountOrZero = 2_000
+    max_depth: Count = listops.OFFICIAL.max_depth
+    max_args: Count = listops.OFFICIAL.max_args
+    min_length: Count = listops.OFFICIAL.min_length
+    max_length: Count = listops.OFFICIAL.max_length
 
 
 @dataclasses.dataclass

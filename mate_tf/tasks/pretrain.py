@@ -1,6 +1,7 @@
 """PRETRAIN: masked words and swapped tables, with the texts and tables of other tasks."""
 
 import dataclasses
+from typing import Annotated
 
 import tensorflow as tf
 
@@ -12,6 +13,7 @@ from mate_tf.layers.framework import keras
 from mate_tf.models.pretrainer import PretrainerConfig, TablePretrainer
 from mate_tf.tasks import base, configs, registry
 from mate_tf.tasks.head_metrics import CLASS
+from mate_tf.values import CountOrZero, Range, Share
 
 METRICS = ("masked_lm_accuracy", "masked_lm_loss", "next_sentence_accuracy", "next_sentence_loss")
 
@@ -98,9 +100,9 @@ class PretrainTaskConfig(configs.TableTaskConfig):
     text_sources: list[str] = dataclasses.field(
         default_factory=lambda: list(pretraining.TEXT_SOURCES)
     )
-    random_table_prob: float = 0.5
-    random_table_seed: int = 0
-    dev_share: float = 0.05
+    random_table_prob: Share = 0.5
+    random_table_seed: CountOrZero = 0
+    dev_share: Annotated[float, Range(0, 1, without="low high")] = 0.05
 
 
 @registry.register

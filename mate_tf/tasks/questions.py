@@ -10,6 +10,7 @@ from mate_tf.tables.conversion import MODERN
 from mate_tf.tasks import configs, registry, table
 from mate_tf.tasks.tabfact import TabFactTask
 from mate_tf.tasks.wtq import COUNTING_BASELINES, weakly_supervised
+from mate_tf.values import Count, CountOrZero, Share
 
 
 @dataclasses.dataclass
@@ -24,10 +25,10 @@ class QuestionsTaskConfig(configs.TableTaskConfig):
         cut_share: share of the tables that are cut to some rows and columns.
     """
 
-    generation_seed: int = 0
-    questions_per_table: int = 6
-    statements_per_table: int = 0
-    cut_share: float = 0.6
+    generation_seed: CountOrZero = 0
+    questions_per_table: Count = 6
+    statements_per_table: CountOrZero = 0
+    cut_share: Share = 0.6
 
 
 @registry.register

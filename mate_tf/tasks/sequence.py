@@ -1,7 +1,7 @@
 """Base class of tasks over sequences: a sequence is a question without a table."""
 
 import dataclasses
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from official.modeling.hyperparams import base_config
 
@@ -14,6 +14,7 @@ from mate_tf.evaluation import sequence_metrics
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.tasks import base, configs
+from mate_tf.values import Range
 
 
 @dataclasses.dataclass
@@ -28,7 +29,7 @@ class SequenceConversionConfig(base_config.Config):
     """
 
     bert_vocab_file: str = ""
-    max_seq_length: int = 512
+    max_seq_length: Annotated[int, Range(8, 1_000_000)] = 512
     tokens: str = sequences.WORD_PIECES
 
     def converter_options(self):

@@ -4,6 +4,7 @@ The settings are those of SparseBERT's appendix C (Shi et al., 2021).
 """
 
 import dataclasses
+from typing import Annotated
 
 from official.modeling.hyperparams import base_config
 
@@ -15,6 +16,7 @@ from mate_tf.errors import InputError
 from mate_tf.evaluation import squad as evaluation
 from mate_tf.models.heads.spans import BOUNDARY, NO_SPANS
 from mate_tf.tasks import base, configs, registry, sequence
+from mate_tf.values import Number, Range, Tokens
 
 _NUM_TRAIN = 87_599  # of version 1.1
 _EPOCHS, _BATCH_SIZE = 3, 32
@@ -32,9 +34,9 @@ class WindowConversionConfig(base_config.Config):
     """
 
     bert_vocab_file: str = ""
-    max_seq_length: int = 384
-    doc_stride: int = 128
-    max_question_length: int = 64
+    max_seq_length: Annotated[int, Range(8, 1_000_000)] = 384
+    doc_stride: Tokens = 128
+    max_question_length: Tokens = 64
 
     def converter_options(self):
         """Returns the keyword arguments of `WindowConverter` besides the vocabulary."""
@@ -55,7 +57,7 @@ class SquadTaskConfig(configs.TableTaskConfig):
 
     conversion: WindowConversionConfig = dataclasses.field(default_factory=WindowConversionConfig)
     version: str = squad.V1
-    null_score_diff_threshold: float = 0.0
+    null_score_diff_threshold: Number = 0.0
 
 
 @registry.register

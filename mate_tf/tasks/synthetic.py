@@ -10,6 +10,7 @@ from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.heads import cell_selection
 from mate_tf.tasks import base, configs, registry, table
+from mate_tf.values import Count, CountOrZero, Share
 
 
 @dataclasses.dataclass
@@ -26,14 +27,14 @@ class GenerationConfig(base_config.Config):
             with `allow_empty_column_selection` learns to select no cell for them.
     """
 
-    seed: int = 0
-    num_train_tables: int = 2500
-    num_dev_tables: int = 100
-    num_test_tables: int = 100
-    min_rows: int = 5
-    max_rows: int = 200
-    questions_per_table: int = 6
-    train_unanswerable: float = 0.0
+    seed: CountOrZero = 0
+    num_train_tables: Count = 2500
+    num_dev_tables: CountOrZero = 100
+    num_test_tables: CountOrZero = 100
+    min_rows: Count = 5
+    max_rows: Count = 200
+    questions_per_table: Count = 6
+    train_unanswerable: Share = 0.0
 
 
 @dataclasses.dataclass

@@ -1,6 +1,7 @@
 """Base class of tasks over tables."""
 
 import dataclasses
+from typing import Annotated
 
 from mate_tf import evaluation
 from mate_tf.data import features
@@ -8,6 +9,7 @@ from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
 from mate_tf.files.atomic import write_text
 from mate_tf.tasks import base, configs
+from mate_tf.values import Range
 
 
 @dataclasses.dataclass
@@ -18,7 +20,7 @@ class SplitTaskConfig(configs.TableTaskConfig):
         random_split: number of the official division of train into train and dev, from 1 to 5.
     """
 
-    random_split: int = 1
+    random_split: Annotated[int, Range(1, 5)] = 1
 
 
 class TableTask(base.Task):

@@ -4,7 +4,7 @@ import abc
 import dataclasses
 import itertools
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
 from mate_tf.attention import AttentionConfig
 from mate_tf.data import padding
@@ -18,6 +18,7 @@ from mate_tf.errors import InputError
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.pretrainer import PretrainerConfig
 from mate_tf.tasks import configs, pretrain, registry, sequence
+from mate_tf.values import Count, CountOrZero, Range, Share
 
 
 @dataclasses.dataclass
@@ -37,11 +38,11 @@ class TextPretrainTaskConfig(sequence.SequenceTaskConfig):
 
     model: PretrainerConfig = dataclasses.field(default_factory=PretrainerConfig)
     masking: MaskingConfig = dataclasses.field(default_factory=MaskingConfig)
-    random_next_prob: float = 0.5
-    short_seq_prob: float = 0.1
-    dupe_factor: int = 1
-    packing_seed: int = 0
-    dev_share: float = 0.05
+    random_next_prob: Share = 0.5
+    short_seq_prob: Share = 0.1
+    dupe_factor: Count = 1
+    packing_seed: CountOrZero = 0
+    dev_share: Annotated[float, Range(0, 1, without="low high")] = 0.05
     tables: bool = True
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from typing import Annotated
 
 import tensorflow as tf
 from official.modeling.hyperparams import base_config
@@ -17,6 +18,7 @@ from mate_tf.layers.framework import keras
 from mate_tf.models.encoder_decoder import EncoderDecoder
 from mate_tf.models.encoder_decoder_config import EncoderDecoderConfig
 from mate_tf.tasks import base, configs, registry, sequence
+from mate_tf.values import CountOrZero, NotNegative, Range
 
 METRICS = ("target_accuracy", "target_loss")
 """Share of the tokens of the target that are the most probable ones, and their cross-entropy."""
@@ -35,8 +37,8 @@ class TargetConversionConfig(sequence.SequenceConversionConfig):
         max_target_length: tokens of the text to write, with [CLS] and [SEP].
     """
 
-    max_seq_length: int = 3072
-    max_target_length: int = 256
+    max_seq_length: Annotated[int, Range(8, 1_000_000)] = 3072
+    max_target_length: Annotated[int, Range(3, 1_000_000)] = 256
 
     def converter_options(self):
         """Returns the keyword arguments of `TargetConverter` besides the vocabulary."""
@@ -55,11 +57,11 @@ class DecodingConfig(base_config.Config):
         no_repeat_ngram_size: no sequence of this many tokens is written twice; 0: any may be.
     """
 
-    beam_size: int = 4
-    length_penalty: float = 0.6
-    max_length: int = 0
-    min_length: int = 0
-    no_repeat_ngram_size: int = 0
+    beam_size: Annotated[int, Range(1, 1_000)] = 4
+    length_penalty: NotNegative = 0.6
+    max_length: CountOrZero = 0
+    min_length: CountOrZero = 0
+    no_repeat_ngram_size: CountOrZero = 0
 
 
 @dataclasses.dataclass

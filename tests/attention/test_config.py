@@ -1,6 +1,7 @@
 """AttentionConfig: options per variant, typed, overridable, through dicts and YAML."""
 
 import copy
+import dataclasses
 
 import pytest
 import yaml
@@ -130,3 +131,13 @@ def test_configs_differ_by_options():
 def test_unregistered_variant():
     with pytest.raises(InputError, match="did you mean 'full'"):
         attention.get("fulll")
+
+
+def test_an_option_without_a_range_is_not_registered():
+    @dataclasses.dataclass(frozen=True)
+    class Options:
+        distances: list[int] | None = None
+
+    with pytest.raises(TypeError, match="option 'distances' of attention 'near' has no range"):
+        attention.register("near", None, None, Options)
+    assert "near" not in attention.names()

@@ -8,6 +8,7 @@ import site_configuration
 import site_tf_models
 
 from mate_tf import attention, tasks
+from mate_tf.models.classifier_config import ClassifierConfig
 from mate_tf.models.encoder_config import EncoderConfig
 from mate_tf.tasks.configs import TrainerConfig
 
@@ -75,8 +76,13 @@ def test_links_within_the_page(page):
 @pytest.mark.parametrize(
     ("config", "key", "row"),
     [
-        (EncoderConfig, "hidden_size", ("`int`", "`768`")),
-        (EncoderConfig, "query_key_initializer_range", ("`float | None`", "`null`")),
+        (EncoderConfig, "hidden_size", ("`int` from 1 to 65536", "`768`")),
+        (
+            EncoderConfig,
+            "query_key_initializer_range",
+            ("`float | None` from 0 to 1000", "`null`"),
+        ),
+        (ClassifierConfig, "classification_hidden_sizes", ("`list[int]` from 1 to 65536", "`[]`")),
         (EncoderConfig, "disabled_features", ("`list[str]`", "`[]`")),
         (TrainerConfig, "max_to_keep", ("`int`", "`5`")),
     ],

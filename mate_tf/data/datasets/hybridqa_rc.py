@@ -21,6 +21,7 @@ from mate_tf.errors import InputError
 from mate_tf.files.json_files import parse_json
 from mate_tf.protos import annotated_text_pb2, interaction_pb2, invalid_answer_pb2
 from mate_tf.tables.files import read_text
+from mate_tf.values import Count
 
 NONE, FULL, SELECTIVE, COLUMN = "none", "full", "selective", "col_confined"
 ROW = "row_confined"  # not in the reference
@@ -64,7 +65,7 @@ class HybridQaRcConfig(base_config.Config):
     use_original_coordinates: bool = False
     skip_ambiguous_examples: bool = False
     noisy_cell_strategy: str = NONE
-    num_predictions_to_keep: int = 1
+    num_predictions_to_keep: Count = 1
     sources: str = ALL
 
     def check(self) -> None:

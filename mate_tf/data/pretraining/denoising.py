@@ -4,6 +4,7 @@ import dataclasses
 import os
 import zlib
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 from official.modeling.hyperparams import base_config
@@ -12,6 +13,7 @@ from mate_tf.data.converters.example_features import Conversion
 from mate_tf.data.converters.sequences import TargetConverter, texts
 from mate_tf.data.converters.tokenizer import CONTINUATION, MASK
 from mate_tf.errors import InputError
+from mate_tf.values import CountOrZero, Range, Share
 
 
 @dataclasses.dataclass
@@ -26,10 +28,10 @@ class NoiseConfig(base_config.Config):
         seed: seed of the noise.
     """
 
-    masked_share: float = 0.3
-    span_length: float = 3.0
+    masked_share: Share = 0.3
+    span_length: Annotated[float, Range(1, 1_000)] = 3.0
     permute_sentences: bool = True
-    seed: int = 0
+    seed: CountOrZero = 0
 
 
 def spans(words: int, config: NoiseConfig, draw: np.random.Generator) -> list[tuple[int, int]]:

@@ -11,6 +11,7 @@ from mate_tf.data import padding
 from mate_tf.data.converters.tokenizer import CLS, CONTINUATION, MASK, PAD, SEP, read_vocabulary
 from mate_tf.errors import InputError
 from mate_tf.layers.shapes import shape_list
+from mate_tf.values import Share, Tokens
 
 MASK_SHARE, RANDOM_SHARE = 0.8, 0.1
 """Shares of the chosen tokens that become [MASK] and a random piece; others are kept (BERT)."""
@@ -26,8 +27,8 @@ class MaskingConfig(base_config.Config):
         mask_whole_cells: mask cells of the table as a whole (TAPAS paper), not word by word.
     """
 
-    masked_lm_prob: float = 0.15
-    max_predictions_per_seq: int = 20
+    masked_lm_prob: Share = 0.15
+    max_predictions_per_seq: Tokens = 20
     mask_whole_cells: bool = False
 
 
