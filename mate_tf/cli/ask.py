@@ -36,7 +36,11 @@ def ask(flags) -> None:
 
 
 def load(flags):
-    """Loads --init_checkpoint, or the export, as a `Predictor`."""
+    """Loads --init_checkpoint, or the export, as a `Predictor` or POINTR's models like one."""
+    if reads_texts(flags):
+        from mate_tf.pointr.adapter import TextsPredictor
+
+        return TextsPredictor(_folder(flags), reading(flags) or "whole")
     if flags.init_checkpoint:
         from mate_tf.cli.pretrained import load_predictor
 
@@ -48,6 +52,15 @@ def load(flags):
 
         Job.from_flags(flags)  # raises for tasks that cannot answer questions
     return Predictor(export_dir_of(flags), reading(flags) or "whole")
+
+
+def reads_texts(flags) -> bool:
+    """Returns whether the model is of POINTR, which reads texts about cells."""
+    return source.holds_pointr(_folder(flags))
+
+
+def _folder(flags) -> str:
+    return flags.init_checkpoint or flags.export_dir or ""
 
 
 def check_request(flags) -> None:
@@ -140,7 +153,8 @@ def demo(flags) -> None:
 
     check_port(flags.host, flags.port)
     below.check(flags.root_path)
-    made = _pretrained(flags) if flags.init_checkpoint else _exported(flags)
+    is_pretrained = flags.init_checkpoint or reads_texts(flags)
+    made = _pretrained(flags) if is_pretrained else _exported(flags)
     from mate_tf.demo import page
 
     page.serve(
@@ -156,11 +170,12 @@ def demo(flags) -> None:
 
 def _pretrained(flags):
     """Loads --init_checkpoint, before `demo.page` is imported: that turns the hub off."""
-    from mate_tf.cli.pretrained import load_predictor
-
-    predictor = load_predictor(flags)
+    predictor = load(flags)
     from mate_tf.demo import session
     from mate_tf.serving import configurations
+
+    if reads_texts(flags):
+        return session.Demo(predictor, None, "HYBRIDQA", _folder(flags), reads_texts=True)
 
     found = source.find(flags.init_checkpoint)
     is_export = found.kind is source.Kind.EXPORT

@@ -145,7 +145,7 @@ def is_pointr(flags) -> bool:
     if task_name(flags) == POINTR:
         return True
     folders = (flags.export_dir, flags.init_checkpoint) if flags.mode == "ask" else ()
-    return any(os.path.exists(os.path.join(each, source.POINTR)) for each in folders if each)
+    return any(map(source.holds_pointr, filter(None, folders)))
 
 
 def check(flags) -> None:
@@ -328,7 +328,7 @@ def _check_checkpoint(flags) -> None:
     path = flags.init_checkpoint
     if not _exists(path) and path in presets.names():
         flags.init_checkpoint = presets.find(path)
-    elif flags.mode == "ask" and is_pointr(flags):
+    elif flags.mode in OF_PRESET and source.holds_pointr(path):
         pass  # it has two models, which are looked for when they are loaded
     elif flags.mode in OF_PRETRAINED and (flags.mode in OF_PRESET or not flags.config_file):
         name = source.find(path).name

@@ -4,6 +4,7 @@
 <output_dir>/point, read            interactions and examples of each stage
 <model_dir>/point, read             checkpoints and predictions of each stage
 <model_dir>/pointr.json             settings that combine them, for `PointrPredictor`
+<model_dir>/calibration.json        confidence of the answers, fitted on dev
 <model_dir>/<split>.predictions.json    answers for HybridQA's official evaluator
 <export_dir>/point, read            the two SavedModels, which `PointrPredictor` loads
 ```
@@ -12,6 +13,7 @@
 import dataclasses
 import json
 import os
+import pathlib
 import time
 import types
 
@@ -24,11 +26,13 @@ from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.data.datasets.hybridqa import read_linked_table
 from mate_tf.data.records import create_data as conversion
 from mate_tf.errors import InputError
-from mate_tf.evaluation import hybridqa, hybridqa_answers, metrics
+from mate_tf.evaluation import calibration, hybridqa, hybridqa_answers, metrics
 from mate_tf.files.atomic import write_json
 from mate_tf.files.config_files import find_config
+from mate_tf.files.json_files import read_json
 from mate_tf.pointr import config as pointr
 from mate_tf.pointr import evaluation, prediction, predictor
+from mate_tf.serving import notes
 from mate_tf.tables import cell_texts
 from mate_tf.tables.table import Table
 from mate_tf.training import experiments
@@ -44,6 +48,9 @@ POINT_ONLY = (
     *("expand_entity_descriptions", "entity_descriptions_sentence_limit", "use_entity_title"),
 )
 """Flags about long tables. They apply to the first stage only; the reader's inputs are short."""
+
+
+_CALIBRATION_SPLIT = "dev"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -166,6 +173,8 @@ def create_both(pipeline) -> None:
 
 def train_both(pipeline) -> None:
     """Trains both stages; writes the settings by which `PointrPredictor` combines them."""
+    fitted = pathlib.Path(pipeline.model_dir, calibration.FILE)
+    fitted.unlink(missing_ok=True)  # it is of the weights before
     _each(work.train)(pipeline)
     _write_settings(pipeline, pipeline.model_dir)
 
@@ -174,6 +183,9 @@ def export_both(pipeline) -> None:
     """Exports both SavedModels, and the settings by which `PointrPredictor` combines them."""
     _each(work.export)(pipeline)
     _write_settings(pipeline, pipeline.export_dir)
+    fitted = os.path.join(pipeline.model_dir, calibration.FILE)
+    if os.path.isfile(fitted):
+        write_json(os.path.join(pipeline.export_dir, calibration.FILE), read_json(fitted))
     print(f"exported | {pipeline.export_dir}")
 
 
@@ -190,7 +202,7 @@ def predict_both(pipeline) -> tuple[dict, dict]:
 
     Returns:
         two dicts: split -> predictions of the first stage; split -> question id of the data set ->
-        answer.
+        `Reading` of the answer.
     """
     config, answers = pipeline.config.task, {}
     cells = work.predict(pipeline.point)
@@ -200,7 +212,8 @@ def predict_both(pipeline) -> tuple[dict, dict]:
         readings = _read(pipeline, split, ranked, run)
         answers[split] = prediction.answers(ranked, readings, config.policy)
         path = os.path.join(pipeline.model_dir, f"{split}.predictions.json")
-        hybridqa_answers.write_predictions(answers[split], path)
+        texts = {name: reading.text for name, reading in answers[split].items()}
+        hybridqa_answers.write_predictions(texts, path)
         print(f"answered | {len(answers[split])} questions | {path}")
     return cells, answers
 
@@ -228,7 +241,7 @@ def _read(pipeline, split: str, ranked: prediction.RankedCells, run) -> dict:
 
 
 def predict_and_evaluate_both(pipeline) -> dict[str, dict]:
-    """Predicts with both stages, prints the scores, writes metrics.json.
+    """Predicts with both stages, prints the scores, writes metrics.json and calibration.json.
 
     Exact match and F1 are the official evaluator's, over the questions with an available table.
 
@@ -243,9 +256,13 @@ def predict_and_evaluate_both(pipeline) -> dict[str, dict]:
         gold = evaluation.reference(interactions, split, pipeline.point.output_dir)
         if not gold.answers:
             continue  # a test set without public answers
-        results[split] = evaluation.scores(found, gold)
+        texts = {name: reading.text for name, reading in found.items()}
+        results[split] = evaluation.scores(texts, gold)
         print(f"\n{split}: POINTR, {len(gold.answers)} questions")
         print(metrics.comparison(evaluation.columns(results[split])))
+        if split == _CALIBRATION_SPLIT:
+            fitted = dataclasses.asdict(evaluation.calibrate(found, gold))
+            write_json(os.path.join(pipeline.model_dir, calibration.FILE), fitted)
     path = os.path.join(pipeline.model_dir, "metrics.json")
     stages = {stage: getattr(pipeline, stage).model_dir for stage in ("point", "read")}
     of = {stage: origins.checkpoint(folder) for stage, folder in stages.items()}
@@ -267,6 +284,7 @@ def ask(flags) -> None:
         answer = models.ask(table, question, links, passages)
         print(f"\n{question}")
         print(json.dumps(answer.to_json(), ensure_ascii=False))
+        print(notes.in_words(answer))
         print(table.render(answer.coordinates))
         where = f"passage {answer.passage}" if answer.passage else "cell"
         print(f"read: {answer.text!r} in the {where}: {answer.sentence}")
@@ -280,8 +298,8 @@ def _read_given(flags) -> tuple[Table, dict, dict]:
         return given_table(flags), {}, {}
     if flags.passages.endswith(".json"):
         return read_linked_table(flags.table, flags.passages)
-    table = given_table(flags)
-    return table, *cell_texts.read(table, flags.passages)
+    texts = cell_texts.read(flags.passages)
+    return cell_texts.add(given_table(flags), texts, flags.passages), {}, {}
 
 
 def _analyze(pipeline) -> None:

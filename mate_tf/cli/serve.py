@@ -30,6 +30,7 @@ def serve(flags) -> None:
     settings = Settings(
         load=load,
         name=name,
+        reads_texts=ask.reads_texts(flags),
         hosts=tuple(guard.hosts(flags.host, flags.allowed_hosts)),
         token=token,
         limits=checks.limits(flags),

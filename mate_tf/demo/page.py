@@ -1,5 +1,6 @@
 """The web page, made with gradio. It sends no requests to other machines."""
 
+import dataclasses
 import os
 import secrets
 from collections.abc import Sequence
@@ -31,7 +32,7 @@ from mate_tf.demo import (
 from mate_tf.demo.sizes import Sizes
 from mate_tf.errors import InputError
 from mate_tf.service import guard
-from mate_tf.tables import html
+from mate_tf.tables import cell_texts, html
 from mate_tf.tables.limits import MIB, Limits
 
 TITLE = "mate-tf: ask a table"
@@ -178,11 +179,23 @@ def _inputs(demo) -> dict:
                 height=160,
                 elem_id="file",
             )
+    if demo.reads_texts:
+        inputs["texts"] = gr.File(
+            label="Texts about cells: CELL.txt or JSON lines",
+            file_count="multiple",
+            file_types=[cell_texts.TEXT, cell_texts.LINES],
+            type="filepath",
+            height=120,
+            elem_id="texts",
+        )
     inputs["question"] = gr.Textbox(
         label="Question", placeholder="about the table", max_lines=4, elem_id="question"
     )
     inputs["follow_up"] = gr.Checkbox(
-        demo.conversational, label="refers to the previous answer", elem_id="follow-up"
+        demo.conversational,
+        label="refers to the previous answer",
+        visible=not demo.reads_texts,
+        elem_id="follow-up",
     )
     with gr.Row():
         inputs["ask"] = gr.Button("Ask", variant="primary", elem_id="ask")
@@ -201,7 +214,8 @@ def _inputs(demo) -> dict:
 def _view_controls(demo) -> list:
     """Adds the controls of the attention heat map: on or off, source, heads, layer."""
     if not demo.has_model:
-        gr.HTML(rendering.note_html(_NO_MODEL))
+        if not demo.reads_texts:
+            gr.HTML(rendering.note_html(_NO_MODEL))
         return []
     with gr.Row(elem_id="view"):
         return [
@@ -274,12 +288,18 @@ def _connect(demo, limits, talk, inputs, view, outputs) -> None:
         return run
 
     def read(talk, text):
-        return session.Conversation(reading.pasted(text, limits), text)
+        return talk.about(reading.pasted(text, limits), text)
 
     def upload(talk, path):
         # Without a path the user has removed the file.
         table = reading.uploaded(path, limits) if path else None
-        return session.Conversation(table)
+        return talk.about(table)
+
+    def add_texts(talk, paths):
+        found = reading.texts(paths or ())
+        if found and talk.table is not None:
+            cell_texts.add(talk.table, found, "texts")  # raises if none is about a cell
+        return dataclasses.replace(talk, texts=found, turns=())
 
     def ask(talk, text, question, follow_up):
         # Text pasted since the last event replaces the table, also without a click on "Show".
@@ -293,10 +313,12 @@ def _connect(demo, limits, talk, inputs, view, outputs) -> None:
         return ask(talk, text, *of_question)
 
     def reset(talk):
-        return session.Conversation(talk.table, talk.pasted)
+        return talk.about(talk.table, talk.pasted)
 
     text, question = inputs["text"], [inputs["text"], inputs["question"], inputs["follow_up"]]
+    texts = [(inputs["texts"].change, add_texts, [inputs["texts"]])] if demo.reads_texts else []
     for listen, change, values in (
+        *texts,
         (inputs["read"].click, read, [text]),
         (inputs["file"].change, upload, [inputs["file"]]),
         (inputs["ask"].click, ask, question),

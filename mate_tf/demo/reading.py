@@ -3,9 +3,11 @@
 import os
 import pathlib
 import tempfile
+from collections.abc import Iterable
 
 from mate_tf.demo import uploads
 from mate_tf.errors import InputError
+from mate_tf.tables import cell_texts
 from mate_tf.tables.given import read_table
 from mate_tf.tables.limits import Limits
 from mate_tf.tables.table import Table
@@ -30,6 +32,20 @@ def uploaded(path: str | os.PathLike, limits: Limits | None = None) -> Table:
         return _read(path, path.name, limits, FileOptions(databases=False))
     finally:
         path.unlink(missing_ok=True)
+
+
+def texts(paths: Iterable[str | os.PathLike]) -> tuple[tuple[str, str], ...]:
+    """Reads texts about cells from files, as `cell_texts.read_file`, and removes the files.
+
+    Raises:
+        InputError: one cannot be read. The message has the name without its folder.
+    """
+    paths = [pathlib.Path(path) for path in paths]
+    try:
+        return tuple(each for path in paths for each in cell_texts.read_file(path, path.name))
+    finally:
+        for path in paths:
+            path.unlink(missing_ok=True)
 
 
 def pasted(text: str, limits: Limits | None = None) -> Table:

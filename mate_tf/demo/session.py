@@ -13,7 +13,7 @@ from mate_tf.errors import InputError
 from mate_tf.serving.answer import Answer
 from mate_tf.serving.predictor import Predictor
 from mate_tf.serving.read_part import ReadPart
-from mate_tf.tables import html
+from mate_tf.tables import cell_texts, html
 from mate_tf.tables.table import Table
 from mate_tf.training import experiments, trainer
 
@@ -35,21 +35,22 @@ class Turn:
     Attributes:
         question: the question.
         answer: the answer.
-        part: the part of the table that was read.
-        features: inputs of the model: name -> <int32>[1, seq].
+        part: the part of the table that was read; None of a model of several steps.
+        features: inputs of the model: name -> <int32>[1, seq]; {} of such a model.
         flow: source (`CHOSEN`, `QUESTION`) -> its attention; None until it is computed.
     """
 
     question: str
     answer: Answer
-    part: ReadPart
-    features: dict[str, np.ndarray]
+    part: ReadPart | None = None
+    features: dict[str, np.ndarray] = dataclasses.field(default_factory=dict)
     flow: dict[str, attention_flow.CellAttention] | None = None
 
     @property
     def read(self) -> tuple[list[int], list[int]] | None:
         """Rows and columns that the answer is from; None: from all of them."""
-        if any("rows dropped" in cut or "columns dropped" in cut for cut in self.answer.cuts):
+        kinds = ("rows dropped", "columns dropped")
+        if self.part and any(kind in cut for cut in self.answer.cuts for kind in kinds):
             return self.part.rows.tolist(), self.part.columns.tolist()
         return None
 
@@ -62,11 +63,17 @@ class Conversation:
         table: the table, or None.
         pasted: the text that it was read from; "" if it was uploaded.
         turns: the questions about the table, with their answers.
+        texts: texts about its cells, see `tables.cell_texts`.
     """
 
     table: Table | None = None
     pasted: str = ""
     turns: tuple[Turn, ...] = ()
+    texts: tuple[tuple[str, str], ...] = ()
+
+    def about(self, table: Table | None, pasted: str = "") -> "Conversation":
+        """Returns a conversation about another table, with the same texts."""
+        return Conversation(table, pasted, texts=self.texts)
 
 
 class Demo:
@@ -77,13 +84,23 @@ class Demo:
         model: the model from the folder of its training, or None.
         task: name of the task that it was trained on; "" if it is not known.
         name: name of the model on the page: the folder or name that it was loaded from.
+        reads_texts: whether it reads texts about cells, as POINTR does. It answers in several
+            steps, so that attention and timings are not shown.
     """
 
-    def __init__(self, predictor: Predictor, model=None, task: str = "", name: str = ""):
+    def __init__(
+        self,
+        predictor: Predictor,
+        model=None,
+        task: str = "",
+        name: str = "",
+        reads_texts: bool = False,
+    ):
         self._predictor = predictor
         self._model = model
         self.task = task
         self.name = name
+        self.reads_texts = reads_texts
 
     @classmethod
     def load(cls, export_dir: str, model_dir: str | None = None, reading="whole") -> "Demo":
@@ -159,9 +176,12 @@ class Demo:
         if not (question or "").strip():
             raise InputError("type a question first")
         previous = talk.turns[-1].answer if talk.turns and follow_up else None
-        answer = self._predictor.ask(talk.table, question, previous)
-        part = self._predictor.read(talk.table, question, previous)
-        turn = Turn(question, answer, part, attention_flow.example_features(part.example))
+        table = cell_texts.add(talk.table, talk.texts, "texts") if talk.texts else talk.table
+        turn = Turn(question, self._predictor.ask(table, question, previous))
+        if not self.reads_texts:
+            part = self._predictor.read(table, question, previous)
+            features = attention_flow.example_features(part.example)
+            turn = dataclasses.replace(turn, part=part, features=features)
         return dataclasses.replace(talk, turns=(*talk.turns, turn)[-LONGEST_TALK:])
 
     def attend(self, talk: Conversation) -> Conversation:

@@ -6,8 +6,9 @@ official scores, and has the `PointrPredictor`.
 """
 
 from mate_tf.lazy import on_first_use
+from mate_tf.pointr.answer import PointrAnswer
 from mate_tf.pointr.config import PointrExperiment
-from mate_tf.pointr.predictor import PointrAnswer, PointrPredictor
+from mate_tf.pointr.predictor import PointrPredictor
 
 __all__ = ["PointrAnswer", "PointrExperiment", "PointrPredictor"]
 

@@ -1,5 +1,6 @@
 """Exact match and F1 of both stages together, by HybridQA's official rules, with intervals."""
 
+import math
 import os
 import shutil
 from collections.abc import Iterable, Mapping
@@ -7,10 +8,12 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from mate_tf.data.interactions import get_example_id
-from mate_tf.evaluation import hybridqa_answers
+from mate_tf.evaluation import calibration, hybridqa_answers
+from mate_tf.evaluation.calibration import Calibration
 from mate_tf.evaluation.confidence_intervals import mean_interval
 from mate_tf.evaluation.hybridqa_answers import PASSAGE, TABLE, TOTAL, Reference
 from mate_tf.files.atomic import atomic_path
+from mate_tf.pointr.readings import Reading
 from mate_tf.protos import interaction_pb2
 
 REFERENCE_FILE = "dev_reference.json"
@@ -86,6 +89,22 @@ def scores(answers: Mapping[str, str], gold: Reference) -> dict[str, dict[str, f
                     f"{title} high": interval.high,
                 }
     return result
+
+
+def calibrate(found: Mapping[str, Reading], gold: Reference) -> Calibration:
+    """Fits the confidence of answers: the share of exact matches among those of a probability.
+
+    Args:
+        found: question id of the data set -> its answer.
+        gold: the gold answers.
+
+    Raises:
+        InputError: no question has both.
+    """
+    names = [name for name in gold.answers if name in found]
+    right = hybridqa_answers.question_scores({name: found[name].text for name in names}, gold)
+    probabilities = [math.exp(found[name].log_probability) for name in names]
+    return calibration.fit(probabilities, [right[name][0] == 1 for name in names])
 
 
 def columns(found: Mapping[str, Mapping[str, float]]) -> dict[str, dict]:

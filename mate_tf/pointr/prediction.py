@@ -98,19 +98,17 @@ def readings(
 
 def answers(
     question_ids: Iterable[str], found: Mapping[str, list[Reading]], policy: str
-) -> dict[str, str]:
-    """Returns question id of the data set -> answer; "" for questions without a reading.
+) -> dict[str, Reading]:
+    """Returns question id of the data set -> the reading that answers it.
 
     Args:
         question_ids: question ids of the first stage.
-        found: result of `readings`.
+        found: result of `readings`. A question without readings gets one without text, of
+            probability 0.
         policy: see `choose`.
     """
-    texts = {}
-    for name in map(official_id, question_ids):
-        chosen = choose(found.get(name, ()), policy)
-        texts[name] = chosen.text if chosen else ""
-    return texts
+    names = map(official_id, question_ids)
+    return {name: choose(found.get(name, ()), policy) or Reading("", 0.0) for name in names}
 
 
 def predicted_interactions(

@@ -11,9 +11,11 @@ from mate_tf.data.converters import expansion
 from mate_tf.data.converters.offsets import Offsets
 from mate_tf.data.datasets import hybridqa_rc
 from mate_tf.errors import InputError
+from mate_tf.evaluation import calibration
 from mate_tf.files.atomic import write_json
 from mate_tf.files.json_files import read_json_object
 from mate_tf.pointr import prediction
+from mate_tf.pointr.answer import PointrAnswer, ranked
 from mate_tf.pointr.readings import Reading, choose, span_in_text
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
 from mate_tf.serving import forks, prepared, presets, pretrained, saving
@@ -21,6 +23,7 @@ from mate_tf.serving import source as sources
 from mate_tf.serving.asking import WHOLE, options_of
 from mate_tf.serving.read_part import ReadPart
 from mate_tf.serving.served import ExportedModel
+from mate_tf.tables import cell_texts
 from mate_tf.tables.given import as_table
 from mate_tf.tables.passages import split_sentences
 from mate_tf.tables.table import Table
@@ -32,51 +35,6 @@ _BATCH = 8  # windows that are computed at a time
 
 _LINKS = annotated_text_pb2.AnnotatedText.annotated_cell_ext
 _DESCRIPTIONS = annotated_text_pb2.AnnotationDescription.annotation_descriptions_ext
-
-
-@dataclasses.dataclass(frozen=True)
-class PointrAnswer:
-    """An answer and its cell.
-
-    Attributes:
-        text: the answer as it is written in the cell or passage; "" if the reader found none.
-        row, column: coordinates of the cell, from 0, without the header.
-        cell: the cell's text.
-        passage: identifier of the linked passage with the answer; None if the cell has it.
-        sentence: the sentence of the passage with the answer, or the cell's text.
-        cell_probability: P(cell), from the first stage.
-        span_probability: P(span | cell), from the second stage.
-        probabilities: <float32>[rows, columns], P(cell) of every cell; 0 for cells that did not
-            fit into the model.
-        cuts: descriptions of the parts of the input that did not fit.
-    """
-
-    text: str
-    row: int
-    column: int
-    cell: str
-    passage: str | None
-    sentence: str
-    cell_probability: float
-    span_probability: float
-    # Arrays have no single truth value, so comparisons of answers leave them out.
-    probabilities: np.ndarray = dataclasses.field(compare=False, repr=False)
-    cuts: tuple[str, ...] = ()
-
-    @property
-    def coordinates(self) -> list[tuple[int, int]]:
-        """List with the coordinates of the cell, for `Table.render`."""
-        return [(self.row, self.column)]
-
-    def best_cells(self, count: int = 5) -> list[tuple[int, int, float]]:
-        """Returns (row, column, probability) of the `count` most probable cells, best first."""
-        return [(*cell, probability) for cell, probability in _ranked(self.probabilities)[:count]]
-
-    def to_json(self) -> dict:
-        """Returns the answer as JSON values, with `best_cells` instead of all probabilities."""
-        values = dataclasses.asdict(self)
-        del values["probabilities"]
-        return values | {"cells": self.best_cells()}
 
 
 class PointrPredictor:
@@ -93,6 +51,9 @@ class PointrPredictor:
         reading: as for `Predictor`; of the first stage. By default tables that do not fit are read
             in windows.
 
+    Attributes:
+        calibration: the `Calibration` of its answers; None if nothing was fitted.
+
     Raises:
         InputError: if one of the two models does not exist, or the process was forked after a model
             was loaded.
@@ -100,7 +61,7 @@ class PointrPredictor:
 
     _sources = hybridqa_rc.ALL  # also of exports that are older than this setting
 
-    _reads_whole, _name = True, ""
+    _reads_whole, _name, calibration = True, "", None
 
     def __init__(self, folder: str | os.PathLike, reading: str | dict[str, bool] = WHOLE):
         self._name = os.fspath(folder)
@@ -112,6 +73,7 @@ class PointrPredictor:
         self._reads_whole = not isinstance(reading, dict)
         self._read = _load(self._name, READ)
         forks.note(self._name)
+        self.calibration = _calibration(self._name)
         self._offsets = Offsets(self._read.converter.tokenizer)
 
     @classmethod
@@ -145,6 +107,9 @@ class PointrPredictor:
             trained = saving.TrainedModel(source.name, model, None, source)
             saving.preset(trained, os.path.join(folder, stage), license, dtype)
         write_json(os.path.join(folder, SETTINGS_FILE), self._settings)
+        if self.calibration is not None:
+            content = dataclasses.asdict(self.calibration)
+            write_json(os.path.join(folder, calibration.FILE), content)
 
     def ask(
         self,
@@ -156,7 +121,7 @@ class PointrPredictor:
         """Answers one question.
 
         Args:
-            table: the table, of any of the types that `Predictor` takes.
+            table: the table, of any of the types that `Predictor` takes. Its own texts are read.
             question: the question.
             links: (row, column), from 0 and without the header -> identifiers of passages.
             passages: identifier -> text.
@@ -169,7 +134,8 @@ class PointrPredictor:
         questions = [interactions.Question(id="ask-0_0", text=prepared.question(question))]
         table = as_table(table)
         interaction = interactions.interaction_from_table(table, "ask-0", questions)
-        link(interaction, links or {}, passages or {})
+        for own in ((links or {}, passages or {}), cell_texts.links(table)):
+            link(interaction, *own)
         answer = self.ask_interaction(interaction)
         cuts = (*filter(None, [table.unread]), *answer.cuts)
         return dataclasses.replace(answer, cuts=cuts)
@@ -191,11 +157,15 @@ class PointrPredictor:
         probabilities, notes = self._point_at(interaction, question_index)
         found = [
             self._reading(interaction, question, cell, probability)
-            for cell, probability in _ranked(probabilities)[: self._num_cells]
+            for cell, probability in ranked(probabilities)[: self._num_cells]
         ]
         best = choose([reading for reading, _ in found], self._policy)
         characters = next(span for reading, span in found if reading is best)
-        return _answer(interaction, best, characters, probabilities, notes)
+        answer = _answer(interaction, best, characters, probabilities, notes)
+        if self.calibration is None:
+            return answer
+        confidence = float(self.calibration.confidence(answer.probability))
+        return dataclasses.replace(answer, confidence=confidence)
 
     def _point_at(self, interaction, index: int) -> tuple[np.ndarray, tuple[str, ...]]:
         """Returns P(cell), <float32>[rows, columns], and descriptions of what was not read.
@@ -302,23 +272,17 @@ def _settings(folder: str) -> dict:
     return read_json_object(path)
 
 
+def _calibration(folder: str) -> calibration.Calibration | None:
+    path = os.path.join(folder, calibration.FILE)
+    return calibration.read(path) if os.path.isfile(path) else None
+
+
 def _load(folder: str, stage: str, reading: dict[str, bool] | None = None):
     """Loads the model of a stage: an export, a preset or the folder of a training run."""
     found = sources.find(os.path.join(folder, stage))
     if found.kind is sources.Kind.EXPORT:
         return ExportedModel(found.folder, reading)
     return pretrained.load(found, reading=reading)
-
-
-def _ranked(probabilities: np.ndarray) -> list[tuple[tuple[int, int], float]]:
-    """Returns all (cell, probability), best first. Equal probabilities keep the table's order.
-
-    Args:
-        probabilities: <float32>[rows, columns].
-    """
-    order = np.argsort(-probabilities, axis=None, kind="stable")
-    cells = zip(*np.unravel_index(order, probabilities.shape), strict=True)
-    return [((int(row), int(col)), float(probabilities[row, col])) for row, col in cells]
 
 
 def _answer(interaction, best: Reading, characters, probabilities, cuts) -> PointrAnswer:

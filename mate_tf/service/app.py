@@ -106,6 +106,7 @@ class Service:
         model = {
             "name": self.settings.name,
             "classes": self._predictor.class_names,
+            "reads_texts": self.settings.reads_texts,
             "has_confidence": self._predictor.calibration is not None,
             "limits": dataclasses.asdict(self.settings.limits),
         }
@@ -174,8 +175,9 @@ class Service:
                 if isinstance(value, UploadFile) != (name == "file"):
                     kind = "a file" if name == "file" else "a text"
                     raise InputError(f"{name}: expected {kind}")
-            if "previous" in given:
-                given["previous"] = requests.parse(given["previous"], "previous")
+            for name in ("previous", "texts"):
+                if name in given:
+                    given[name] = requests.parse(given[name], name)
             yield given
 
     async def _json(self, request: Request) -> Any:
@@ -241,6 +243,11 @@ class Service:
 
     def _table(self, given: dict, where: str):
         """Returns the id and the prepared table of a request."""
+        has_texts = given.get("texts") is not None
+        if has_texts and not self.settings.reads_texts:
+            raise InputError(f"{where}texts: {self.settings.name} reads no texts about cells")
+        if has_texts and "table_id" in given:
+            raise InputError(f"{where}texts: post them with the table")
         if "file" in given:
             requests.check_one_table(given, "file", where)
             sent = given["file"]
@@ -254,7 +261,7 @@ class Service:
                     raise Refusal(404, f"{where}table_id: no table {name[:60]!r}; post it again")
                 return name, prepared
             table = requests.table(given["table"], self.settings.limits, where)
-        return self._tables.add(table)
+        return self._tables.add(requests.with_texts(given, table, where))
 
 
 def _content_type(request: Request) -> str:

@@ -58,6 +58,12 @@ _FILE = {
         "gzip or zip. Databases are not read."
     ),
 }
+_ABOUT_CELLS = {
+    "type": ["array", "null"],
+    "items": _object({"cell": {"type": "string"}, "text": {"type": "string"}}, ["cell", "text"]),
+    "description": "Texts about the cells that read so, for a model that reads them.",
+}
+_JSON_TEXT = {"type": "string", "description": "The same, JSON."}
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 _SCHEMAS = {
     "Table": {
@@ -85,19 +91,20 @@ _SCHEMAS = {
             {"type": "object", "additionalProperties": _ROW},
         ],
     },
-    "Question": _object({"table": _ref("Table"), **_QUESTION}, ["question"])
+    "Question": _object({"table": _ref("Table"), **_QUESTION, "texts": _ABOUT_CELLS}, ["question"])
     | {"oneOf": [{"required": ["table"]}, {"required": ["table_id"]}]},
     "QuestionForm": _object(
         {
             "file": _FILE,
             **_QUESTION,
-            "previous": {"type": "string", "description": "The same, JSON."},
+            "previous": _JSON_TEXT,
+            "texts": _JSON_TEXT,
         },
         ["question"],
     )
     | {"oneOf": [{"required": ["file"]}, {"required": ["table_id"]}]},
-    "PostedTable": _object({"table": _ref("Table")}, ["table"]),
-    "TableForm": _object({"file": _FILE}, ["file"]),
+    "PostedTable": _object({"table": _ref("Table"), "texts": _ABOUT_CELLS}, ["table"]),
+    "TableForm": _object({"file": _FILE, "texts": _JSON_TEXT}, ["file"]),
     "StoredTable": _object(
         {
             "table_id": {"type": "string"},
@@ -133,6 +140,7 @@ _SCHEMAS = {
                     {
                         "name": {"type": "string"},
                         "classes": {**_TEXTS, "description": "Of a model that classifies."},
+                        "reads_texts": {"type": "boolean"},
                         "has_confidence": {"type": "boolean"},
                         "limits": {
                             "type": "object",

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from mate_tf.errors import InputError, suggestion
 from mate_tf.serving.answer import Answer, AnswerCell
-from mate_tf.tables import json_table
+from mate_tf.tables import cell_texts, json_table
 from mate_tf.tables.given import read_table
 from mate_tf.tables.limits import Limits
 from mate_tf.tables.table import Table
@@ -20,10 +20,16 @@ from mate_tf.tables.text_table import FileOptions
 LONGEST_QUESTION = 10_000
 """Characters of a question."""
 
-JSON_KEYS = {"ask": ("table", "table_id", "question", "previous"), "table": ("table",)}
+JSON_KEYS = {
+    "ask": ("table", "table_id", "question", "previous", "texts"),
+    "table": ("table", "texts"),
+}
 """Keys of a request for an answer, and of one with a table only."""
 
-FORM_KEYS = {"ask": ("file", "table_id", "question", "previous"), "table": ("file",)}
+FORM_KEYS = {
+    "ask": ("file", "table_id", "question", "previous", "texts"),
+    "table": ("file", "texts"),
+}
 """Fields of the same requests as forms."""
 
 _CELL = ("row", "column", "text", "probability")
@@ -132,6 +138,18 @@ def table(given: Any, limits: Limits, where: str = "") -> Table:
     """
     header, rows, about, unread = json_table.parse_table(given, f"{where}table", limits)
     return Table.from_rows(header, rows, **{"table_id": "table", "unread": unread, **about})
+
+
+def with_texts(given: dict, table: Table, where: str = "") -> Table:
+    """Returns the table of a request with its texts about cells, if it has any.
+
+    Raises:
+        InputError: they are not a list of objects with "cell" and "text", or none is about a cell.
+    """
+    if given.get("texts") is None:
+        return table
+    texts = cell_texts.of_json(given["texts"], f"{where}texts: ")
+    return cell_texts.add(table, texts, f"{where}texts")
 
 
 def file(content: IO[bytes], name: str, limits: Limits) -> Table:

@@ -17,6 +17,7 @@ class Settings:
     Attributes:
         load: returns the `Predictor`.
         name: name of the model.
+        reads_texts: whether it reads texts about cells, as POINTR does.
         hosts: names and addresses by which it may be asked, see `guard.hosts`.
         token: what clients must know; "" for none.
         limits: limits of tables.
@@ -31,6 +32,7 @@ class Settings:
 
     load: Callable[[], Any]
     name: str
+    reads_texts: bool = False
     hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")
     token: str = ""
     limits: Limits = dataclasses.field(default_factory=Limits)

@@ -69,6 +69,7 @@ class Tables:
                 fields = json.loads(path.read_text("utf-8"))
                 os.utime(path)
                 fields["remarks"] = tuple(fields["remarks"])
+                fields["texts"] = tuple(map(tuple, fields["texts"]))
                 prepared = PreparedTable(Table(**fields))
                 self._keep(name, prepared)
         return prepared
@@ -115,6 +116,7 @@ class Tables:
 def estimated_bytes(table: Table) -> int:
     """Returns about how many bytes a prepared table takes."""
     characters = sum(len(cell) for row in table.rows for cell in row)
+    characters += sum(len(text) for _, text in table.texts)
     cells = table.num_columns * (table.num_rows + 1)
     return _OF_A_CELL * cells + _OF_A_CHARACTER * characters
 

@@ -109,11 +109,16 @@ def find(folder_or_name: str | os.PathLike) -> Source:
     return source
 
 
+def holds_pointr(folder: str | os.PathLike) -> bool:
+    """Returns whether a folder has both models of POINTR."""
+    return os.path.isfile(os.path.join(folder, POINTR))
+
+
 def _kind(folder: str) -> Kind:
     for kind in Kind:
         if os.path.isfile(os.path.join(folder, kind.value)):
             return kind
-    if os.path.isfile(os.path.join(folder, POINTR)):
+    if holds_pointr(folder):
         raise InputError(f"{folder}: holds both stages of POINTR; use mate_tf.PointrPredictor")
     known = ", ".join(f"{kind.value} ({text})" for kind, text in _DESCRIPTIONS.items())
     raise InputError(f"{folder}: no trained model here; it has none of {known}")

@@ -1,69 +1,132 @@
-"""Texts that belong to cells of a table, as users give them: a folder or a file of JSON lines."""
+"""Texts that belong to cells of a table, as users give them: a folder, files or JSON."""
 
+import collections
+import dataclasses
 import os
 import pathlib
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable
+from typing import Any
 
 from mate_tf.errors import InputError
 from mate_tf.files.json_files import read_json_lines
 from mate_tf.tables.files import read_text
 from mate_tf.tables.table import Table
 
-_ENDING = ".txt"
+LINES, TEXT = ".jsonl", ".txt"
+"""Endings of a file of JSON lines, and of one with the text about the cells of its name."""
+
+_KEYS = ("cell", "text")
 
 
-def read(
-    table: Table, path: str | os.PathLike
-) -> tuple[dict[tuple[int, int], list[str]], dict[str, str]]:
-    """Reads texts, and finds the cells that they are about.
+def read(path: str | os.PathLike) -> list[tuple[str, str]]:
+    """Reads texts from a folder or a file of JSON lines.
 
-    A text is about each cell that reads as its name, in upper or lower case: in a folder
-    `Ann Lee.txt` is about the cells "Ann Lee", and in a file of JSON lines
-    `{"cell": "Ann Lee", "text": "Ann Lee was born in Basel."}`.
+    In a folder `Ann Lee.txt` is about the cells "Ann Lee", and so is the line
+    `{"cell": "Ann Lee", "text": "Ann Lee was born in Basel."}` of a file.
+
+    Returns:
+        list of pairs: the text of a cell, and a text about it.
+
+    Raises:
+        InputError: the texts cannot be read, or there are none.
+    """
+    path = pathlib.Path(path)
+    files = sorted(path.glob(f"*{TEXT}")) if path.is_dir() else [path]
+    texts = [each for file in files for each in read_file(file, str(file))]
+    if not texts:
+        raise InputError(f"{path}: no texts")
+    return texts
+
+
+def read_file(path: pathlib.Path, name: str) -> list[tuple[str, str]]:
+    """Reads the texts of one file: of a .txt about the cells of its name, or of JSON lines.
+
+    Args:
+        path: the file.
+        name: what it is called in messages.
+
+    Raises:
+        InputError: see `read`.
+    """
+    try:
+        if path.suffix.lower() == TEXT:
+            return [(path.name[: -len(TEXT)], read_text(path))]
+        return [_pair(each, f"{path}: line {line}: ") for line, each in read_json_lines(path)]
+    except InputError as error:
+        raise InputError(str(error).replace(str(path), name)) from None
+
+
+def of_json(given: Any, where: str = "texts: ") -> list[tuple[str, str]]:
+    """Returns the texts of a JSON value, a list of objects with "cell" and "text".
+
+    Raises:
+        InputError: it is something else.
+    """
+    if not isinstance(given, list):
+        raise InputError(f'{where}expected a list of objects with "cell" and "text"')
+    return [_pair(each, f"{where}number {number}: ") for number, each in enumerate(given, 1)]
+
+
+def add(table: Table, texts: Iterable[tuple[str, str]], where: str) -> Table:
+    """Returns a table with texts about its cells.
 
     Args:
         table: the table.
-        path: the folder or file.
-
-    Returns:
-        (row, column), from 0 and without the header -> names of texts; name -> text. Texts of one
-        cell follow each other in the order of the file.
+        texts: pairs as `read` returns them.
+        where: name of their source, for the message.
 
     Raises:
-        InputError: the texts cannot be read, or none is about a cell of the table.
+        InputError: none of them is about a cell of the table.
     """
-    cells: dict[str, list[tuple[int, int]]] = {}
-    for row, texts in enumerate(table.rows):
-        for column, text in enumerate(texts):
-            cells.setdefault(_key(text), []).append((row, column))
-    links: dict[tuple[int, int], list[str]] = {}
+    texts = tuple(texts)
+    found = dataclasses.replace(table, texts=texts)
+    if not links(found)[0]:
+        raise InputError(f"{where}: none of the {len(texts)} texts is about a cell of the table")
+    return found
+
+
+def links(table: Table) -> tuple[dict[tuple[int, int], list[str]], dict[str, str]]:
+    """Finds the cells that the texts of a table are about: those that read as their names.
+
+    Upper and lower case and the width of gaps do not count. A name that no cell has so may differ
+    from one in punctuation, which names of files cannot have, as in `St Gallen.txt`.
+
+    Returns:
+        (row, column), from 0 and without the header -> names of texts, in their order; name ->
+        text, of the texts that are about a cell.
+    """
+    cells: dict[str, list[tuple[int, int]]] = collections.defaultdict(list)
+    words: dict[str, list[tuple[int, int]]] = collections.defaultdict(list)
+    for cell in table.cells() if table.texts else ():
+        cells[_key(cell.text)].append(cell[:2])
+        words[_words(cell.text)].append(cell[:2])
+    found: dict[tuple[int, int], list[str]] = {}
     passages: dict[str, str] = {}
-    number = 0
-    for number, (cell, text) in enumerate(_texts(pathlib.Path(path)), start=1):
-        about = cells.get(_key(cell), [])
+    for number, (cell, text) in enumerate(table.texts, start=1):
+        about = cells.get(_key(cell)) or (_words(cell) and words.get(_words(cell)))
         if about:
             name = cell if cell not in passages else f"{cell} ({number})"
             passages[name] = text
             for each in about:
-                links.setdefault(each, []).append(name)
-    if not passages:
-        found = f"none of its {number} texts is about a cell of the table" if number else "no texts"
-        raise InputError(f"{path}: {found}")
-    return links, passages
+                found.setdefault(each, []).append(name)
+    return found, passages
 
 
 def _key(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _texts(path: pathlib.Path) -> Iterator[tuple[str, str]]:
-    """Yields (text of a cell, text about it)."""
-    if path.is_dir():
-        for file in sorted(path.glob(f"*{_ENDING}")):
-            yield file.name.removesuffix(_ENDING), read_text(file)
-        return
-    for line, content in read_json_lines(path):
-        for key in ("cell", "text"):
-            if not isinstance(content.get(key), str) or not content[key].strip():
-                raise InputError(f'{path}: line {line}: "{key}" is not a text')
-        yield content["cell"], content["text"]
+def _words(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text)).casefold()
+
+
+def _pair(given: Any, where: str) -> tuple[str, str]:
+    if not isinstance(given, dict):
+        raise InputError(f'{where}expected an object with "cell" and "text"')
+    values = [given.get(key) for key in _KEYS]
+    for key, value in zip(_KEYS, values, strict=True):
+        if not isinstance(value, str) or not value.strip():
+            raise InputError(f'{where}"{key}" is not a text')
+    cell, text = values
+    return cell, text

@@ -49,6 +49,7 @@ class Table:
       url: address of the document.
       unread: what of its file was not read because of `Limits`, in words; "" if everything was.
       remarks: how its file was read, in words, where a reader would not expect it.
+      texts: pairs of the text of a cell and a text about it, see `tables.cell_texts`.
 
     Raises:
       InputError: if there is no column, if a row has more or fewer cells than there are columns, if
@@ -65,6 +66,7 @@ class Table:
     url: str = ""
     unread: str = ""
     remarks: tuple[str, ...] = ()
+    texts: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self):
         """Converts all values to text and checks the lengths of the rows."""
@@ -86,6 +88,9 @@ class Table:
                     f"{where}: row {number} has {len(row)} cells, but the header has {len(columns)}"
                 )
             rows.append(row)
+        for cell, text in self.texts:
+            if not is_unicode(f"{cell}{text}"):
+                raise InputError(f"{where}: the text about {cell!a} is not valid Unicode")
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "rows", tuple(rows))
 

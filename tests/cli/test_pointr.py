@@ -9,12 +9,14 @@ import types
 import pytest
 from absl.testing import flagsaver
 
-from mate_tf.cli import flags, pointr
+from mate_tf.cli import ask, flags, pointr
 from mate_tf.data.datasets import hybridqa
 from mate_tf.errors import InputError
-from mate_tf.evaluation import hybridqa_answers
+from mate_tf.evaluation import calibration, hybridqa_answers
+from mate_tf.pointr import adapter
 from mate_tf.pointr import predictor as serving
 from mate_tf.serving import presets
+from mate_tf.tables import cell_texts
 from mate_tf.tables.table import Table
 from mate_tf.training import experiments, trainer
 
@@ -320,8 +322,36 @@ def test_without_an_export(finished, load, data, command, monkeypatch, tmp_path)
     assert answer["sentence"] in found
     given = types.SimpleNamespace(passages=str(tmp_path / "texts"))
     monkeypatch.setattr(pointr, "given_table", lambda _: Table.from_csv(tmp_path / "plain.csv"))
-    _, links, texts = pointr._read_given(given)
-    assert (links, texts) == ({(1, 1): ["Bob"]}, {"Bob": "Bob was born in Basel ."})
+    linked, *_ = pointr._read_given(given)
+    assert linked.texts == (("Bob", "Bob was born in Basel ."),)
+
+
+def test_in_the_place_of_a_predictor(finished, monkeypatch):
+    """As the page and the service ask: answers as of other models, with a confidence."""
+    folder, _ = finished
+    fitted = calibration.read(folder / "model" / "calibration.json")
+    exported = (folder / "model" / "export" / "calibration.json").read_bytes()
+    assert exported == (folder / "model" / "calibration.json").read_bytes()
+    flags = types.SimpleNamespace(
+        init_checkpoint=str(folder / "model"), export_dir="", whole_tables=None
+    )
+    monkeypatch.setattr(ask, "reading", lambda flags: None)
+    models = ask.load(flags)
+    assert isinstance(models, adapter.TextsPredictor)
+    table = Table.from_rows(["year", "winner"], [["2000", "Ann"], ["2001", "Bob"]])
+    table = cell_texts.add(table, [("bob", "Bob was born in Basel .")], "texts")
+    question = "Where was the winner of 2001 born ?"
+    answer = models.ask(table, question)
+    assert models.ask_batch([(table, question)] * 2, 16, [None, answer]) == [answer] * 2
+    (cell,) = answer.cells
+    assert cell.text == table.rows[cell.row][cell.column]
+    assert answer.confidence == pytest.approx(fitted.confidence(answer.probability))
+    (note,) = answer.notes
+    if cell.text == "Bob" and "text" in note:
+        assert note == "read in the text about 'Bob': Bob was born in Basel ."
+    else:
+        assert note == f"read in the cell: {cell.text}"
+    assert answer.table is table
 
 
 def test_analysis_of_both_stages(finished, command, tmp_path):

@@ -39,6 +39,25 @@ def test_what_is_no_table(text, message):
     assert str(raised.value).startswith(message)
 
 
+def test_texts_about_cells(tmp_path):
+    names = {"Ann Lee.txt": "Ann was born in Basel.", "more.jsonl": '{"cell": "Bob", "text": "x"}'}
+    paths = [tmp_path / name for name in names]
+    for path in paths:
+        path.write_text(names[path.name])
+    assert reading.texts(paths) == (("Ann Lee", "Ann was born in Basel."), ("Bob", "x"))
+    assert not any(path.exists() for path in paths)
+
+
+def test_texts_that_cannot_be_read(tmp_path):
+    """The message has no folder of the server, and nothing stays there."""
+    paths = [tmp_path / "a.txt", tmp_path / "b.jsonl"]
+    paths[0].write_text("x")
+    paths[1].write_text('{"cell": 1}')
+    with pytest.raises(InputError, match=r'^b.jsonl: line 1: "cell" is not a text$'):
+        reading.texts(paths)
+    assert not any(path.exists() for path in paths)
+
+
 def test_uploaded_by_the_ending_of_the_name(tmp_path):
     for name, content in (
         ("t.tsv", "a\tb\n1,5\t2\n"),

@@ -1,5 +1,6 @@
 """Questions, attention and timings of a tiny model, without a page."""
 
+import dataclasses
 import shutil
 
 import numpy as np
@@ -9,6 +10,7 @@ import yaml
 from mate_tf import tasks
 from mate_tf.demo import session, speed
 from mate_tf.errors import InputError
+from mate_tf.serving.answer import Answer
 from mate_tf.tables.table import Table
 from mate_tf.training import experiments
 
@@ -71,6 +73,24 @@ def test_follow_ups_hear_the_answer_before(demo, asked):
     for follow_up in (True, False):
         turn = demo.ask(asked, "how old?", follow_up).turns[-1]
         assert turn.features["prev_label_ids"].any() == follow_up
+
+
+class Reader:
+    """Stands in for POINTR: answers with the texts of the table."""
+
+    def ask(self, table, question, previous=None):
+        return Answer((), "NONE", None, 0.5, "; ".join(text for _, text in table.texts))
+
+
+def test_texts_about_cells(table):
+    reader = session.Demo(Reader(), None, "HYBRIDQA", "both stages", reads_texts=True)
+    assert not reader.has_model
+    talk = dataclasses.replace(session.Conversation(table), texts=(("Ann", "a nurse"),))
+    (turn,) = reader.ask(talk, "what is Ann?").turns
+    assert (turn.answer.text, turn.read) == ("a nurse", None)
+    other = talk.about(Table.from_rows(["name"], [["Eve"]]))
+    with pytest.raises(InputError, match="texts: none of the 1 texts is about a cell of the table"):
+        reader.ask(other, "what is Eve?")
 
 
 def test_rows_that_are_not_read(demo):

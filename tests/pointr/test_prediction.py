@@ -55,4 +55,6 @@ def test_every_question_has_an_answer(races, tokenizer):
     selected = prediction.select_cells([races.interaction], CELLS, 1)
     found = prediction.readings(selected, {"q/0-0_0": output(3, 6)}, tokenizer)
     answers = prediction.answers(["q-0_0", "r-0_0"], found, "first")
-    assert answers == {"q": "was born in Basel", "r": ""}
+    texts = {name: reading.text for name, reading in answers.items()}
+    assert texts == {"q": "was born in Basel", "r": ""}
+    assert answers["r"].cell_probability == 0

@@ -19,6 +19,7 @@ class Model:
         open: a test clears it to keep the model busy.
         begun: is set when a batch begins.
         asked: (rows of the table, question, cells of the previous answer) of all questions.
+        texts: texts about the cells of the table, of all questions.
         error: is raised for questions with the word "fail".
     """
 
@@ -28,7 +29,7 @@ class Model:
     def __init__(self):
         self.open, self.begun = threading.Event(), threading.Event()
         self.open.set()
-        self.asked, self.sizes, self.error = [], [], None
+        self.asked, self.texts, self.sizes, self.error = [], [], [], None
         self.value = None
 
     def ask_batch(self, pairs, batch_size, previous):
@@ -38,6 +39,7 @@ class Model:
         answers = []
         for (table, question), before in zip(pairs, previous, strict=True):
             self.asked.append((table.table.rows, question, before and before.coordinates))
+            self.texts.append(table.table.texts)
             if self.error and "fail" in question:
                 raise self.error
             row, column = table.table.num_rows - 1, table.table.num_columns - 1

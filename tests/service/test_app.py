@@ -93,6 +93,51 @@ def test_a_stored_table(client, model):
     assert answer.json()["text"] == "Genf"
 
 
+TEXTS = [{"cell": "bob", "text": "Bob was born in Basel."}]
+
+
+def test_texts_about_cells(serving, model, tmp_path):
+    """With a question, with a stored table, in a form; other processes know them as well."""
+    client = serving(model, reads_texts=True, folder=str(tmp_path))
+    assert client.get("/v1/models").json()["models"][0]["reads_texts"] is True
+    assert ask(client, texts=TEXTS).status_code == 200
+    stored = [
+        client.post("/v1/tables", json={"table": TABLE} | given).json()["table_id"]
+        for given in ({"texts": TEXTS}, {})
+    ]
+    assert stored[0] != stored[1]
+    form = {"question": QUESTION, "texts": json.dumps(TEXTS)}
+    files = {"file": ("t.csv", b"name,age\nBob,45\n")}
+    assert client.post("/v1/ask", files=files, data=form).status_code == 200
+    other = serving(model, reads_texts=True, folder=str(tmp_path))
+    for name in stored:
+        answer = other.post("/v1/ask", json={"table_id": name, "question": QUESTION})
+        assert answer.status_code == 200, answer.text
+    expected = (("bob", "Bob was born in Basel."),)
+    assert model.texts == [expected, expected, expected, ()]
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"texts": "x"}, 'texts: expected a list of objects with "cell" and "text"'),
+        ({"texts": [{"cell": "Bob"}]}, 'texts: number 1: "text" is not a text'),
+        ({"texts": [{"cell": "Eve", "text": "x"}]}, "texts: none of the 1 texts is about a cell"),
+        ({"texts": TEXTS, "table": None, "table_id": "x"}, "texts: post them with the table"),
+    ],
+)
+def test_wrong_texts(serving, model, given, text):
+    found = {"table": TABLE, "question": QUESTION} | given
+    found = {name: value for name, value in found.items() if value is not None}
+    client = serving(model, reads_texts=True)
+    assert refusal(client.post("/v1/ask", json=found), 400).startswith(text)
+
+
+def test_texts_for_a_model_that_reads_none(client):
+    assert refusal(ask(client, texts=TEXTS), 400) == "texts: a model reads no texts about cells"
+    assert ask(client, texts=None).status_code == 200
+
+
 def test_the_oldest_tables_are_forgotten(serving, model):
     client = serving(model, max_tables=2)
     names = [

@@ -22,7 +22,7 @@ def test_a_folder(tmp_path):
     for name, text in (("ann  lee", ANN), ("Bob", BOB), ("Carl", "unknown")):
         (tmp_path / f"{name}.txt").write_text(text)
     (tmp_path / "notes.md").write_text("not a text")
-    links, passages = cell_texts.read(TABLE, tmp_path)
+    links, passages = cell_texts.links(cell_texts.add(TABLE, cell_texts.read(tmp_path), "x"))
     assert passages == {"ann  lee": ANN, "Bob": BOB}
     assert links == {
         (0, 1): ["ann  lee"],
@@ -34,7 +34,8 @@ def test_a_folder(tmp_path):
 
 def test_two_texts_about_one_cell(tmp_path):
     texts = ({"cell": "Bob", "text": BOB}, {"cell": "Bob", "text": "He lives in Rome."})
-    links, passages = cell_texts.read(TABLE, lines(tmp_path / "texts.jsonl", *texts))
+    given = cell_texts.read(lines(tmp_path / "texts.jsonl", *texts))
+    links, passages = cell_texts.links(cell_texts.add(TABLE, given, "x"))
     assert links[1, 1] == ["Bob", "Bob (2)"]
     assert passages["Bob (2)"] == "He lives in Rome."
 
@@ -44,14 +45,44 @@ def test_two_texts_about_one_cell(tmp_path):
     [
         ({"cell": "Bob"}, 'texts.jsonl: line 1: "text" is not a text'),
         ({"cell": 7, "text": BOB}, 'texts.jsonl: line 1: "cell" is not a text'),
-        ({"cell": "Carl", "text": "x"}, "texts.jsonl: none of its 1 texts is about a cell of the"),
     ],
 )
 def test_lines_that_are_refused(tmp_path, content, message):
     with pytest.raises(InputError, match=message):
-        cell_texts.read(TABLE, lines(tmp_path / "texts.jsonl", content))
+        cell_texts.read(lines(tmp_path / "texts.jsonl", content))
 
 
 def test_an_empty_folder(tmp_path):
     with pytest.raises(InputError, match="no texts"):
-        cell_texts.read(TABLE, tmp_path)
+        cell_texts.read(tmp_path)
+
+
+def test_texts_of_no_cell():
+    with pytest.raises(InputError, match="t: none of the 1 texts is about a cell of the table"):
+        cell_texts.add(TABLE, [("Carl", "x")], "t")
+
+
+def test_names_without_the_punctuation_of_cells():
+    """Files cannot have all names that cells have. A cell of exactly this name comes first."""
+    table = Table.from_rows(["place"], [["St. Gallen (CH)"], ["A/B"], ["A B"]])
+    given = [("St Gallen CH", "a town"), ("A B", "a test")]
+    links, _ = cell_texts.links(cell_texts.add(table, given, "x"))
+    assert links == {(0, 0): ["St Gallen CH"], (2, 0): ["A B"]}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"Bob": "x"}, 'texts: expected a list of objects with "cell" and "text"'),
+        (["x"], 'texts: number 1: expected an object with "cell" and "text"'),
+        ([{"cell": "Bob", "text": " "}], 'texts: number 1: "text" is not a text'),
+    ],
+)
+def test_json_that_is_refused(given, message):
+    with pytest.raises(InputError, match=message):
+        cell_texts.of_json(given)
+
+
+def test_texts_that_cannot_be_written():
+    with pytest.raises(InputError, match="the text about 'Bob' is not valid Unicode"):
+        cell_texts.add(TABLE, [("Bob", "\ud800")], "x")
