@@ -245,7 +245,7 @@ class Service:
         """Returns the id and the prepared table of a request."""
         has_texts = given.get("texts") is not None
         if has_texts and not self.settings.reads_texts:
-            raise InputError(f"{where}texts: {self.settings.name} reads no texts about cells")
+            raise InputError(f"{where}texts: {self.settings.name} does not read texts about cells")
         if has_texts and "table_id" in given:
             raise InputError(f"{where}texts: post them with the table")
         if "file" in given:

@@ -148,7 +148,7 @@ def with_texts(given: dict, table: Table, where: str = "") -> Table:
     """
     if given.get("texts") is None:
         return table
-    texts = cell_texts.of_json(given["texts"], f"{where}texts: ")
+    texts = cell_texts.parse(given["texts"], f"{where}texts: ")
     return cell_texts.add(table, texts, f"{where}texts")
 
 

@@ -98,6 +98,9 @@ class Asking:
             before = _rows(previous) if self._refers(previous) else set()
             outputs = part.outputs(outputs)
             answer = self._answer((prepared, question), outputs, cuts, part, before)
+        lacking = previous is not None and not self._refers(previous)
+        if note := notes.describe_reference(question) if lacking else "":
+            answer = dataclasses.replace(answer, answerable=False, notes=(note, *answer.notes))
         return answer
 
     def _finished(self, waiting: list[tuple[_Steps, list[ReadPart]]]) -> list[Answer]:

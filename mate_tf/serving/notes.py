@@ -33,6 +33,15 @@ _ORDER = re.compile(
 )
 
 
+_REFERS = re.compile(
+    # Up to the first comma or "and" nothing else can be meant; "it takes" means nothing.
+    r"^(?:and\s+)?(?:(?!,|\band\b).)*?\b(?:do|does|did|is|are|was|were|has|have|had|can|will)\s+"
+    r"(he|she|they|his|her|their|its|those|these|it(?!\s+(?:take|when|that|possible)))\b"
+    r"|\bof\s+(them|these|those)\b(?!\s+\w+s\b)|\bthan\s+(him|her|them)\b",
+    re.IGNORECASE,
+)
+
+
 def in_words(answer) -> str:
     """Returns the text of an `Answer` with its confidence, or that none was found.
 
@@ -96,6 +105,25 @@ def describe_limits(
         return []
     does = "it picks cells, and can count, add up and average them" if able else "it picks cells"
     return [f"this model cannot {' or '.join(lacking)}: {does}"]
+
+
+def describe_reference(question: str) -> str:
+    """Says that a question refers to the answer before; "" if it does not.
+
+    It does if a word such as "they" is where a question names what it is about: "how old are
+    they?", "which of them won?". In "who won, and how old is he?" it refers to the question.
+
+    Args:
+        question: the question.
+    """
+    found = _REFERS.search(question)
+    if found is None:
+        return ""
+    word = next(filter(None, found.groups())).lower()
+    return (
+        f'"{word}" refers to an answer before, which this model does not read; mini-conversation '
+        "does"
+    )
 
 
 def describe_order(

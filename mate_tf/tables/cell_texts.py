@@ -57,7 +57,7 @@ def read_file(path: pathlib.Path, name: str) -> list[tuple[str, str]]:
         raise InputError(str(error).replace(str(path), name)) from None
 
 
-def of_json(given: Any, where: str = "texts: ") -> list[tuple[str, str]]:
+def parse(given: Any, where: str = "texts: ") -> list[tuple[str, str]]:
     """Returns the texts of a JSON value, a list of objects with "cell" and "text".
 
     Raises:

@@ -70,7 +70,7 @@ def test_without_a_model_it_is_the_preset(tmp_path, monkeypatch):
     for name in (Kind.PRESET.value, WEIGHTS, saving.VOCABULARY):
         (folder / name).touch()
     given = flags.FLAGS
-    given(["mate-tf", "--mode=demo"])
+    given(["mate-tf", "--mode=demo", "--export_dir="])
     checks.check(given)
     assert given.init_checkpoint == str(folder)
     given(["mate-tf", "--mode=demo", "--init_checkpoint=", f"--export_dir={tmp_path}"])

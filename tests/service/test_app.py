@@ -134,7 +134,9 @@ def test_wrong_texts(serving, model, given, text):
 
 
 def test_texts_for_a_model_that_reads_none(client):
-    assert refusal(ask(client, texts=TEXTS), 400) == "texts: a model reads no texts about cells"
+    assert (
+        refusal(ask(client, texts=TEXTS), 400) == "texts: a model does not read texts about cells"
+    )
     assert ask(client, texts=None).status_code == 200
 
 

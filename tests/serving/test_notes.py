@@ -98,3 +98,36 @@ def test_what_an_order_is_without():
     (dates,) = columns.read(["Date"], [["03/04/2021", "05/06/2021"]])
     (note,) = notes.describe_order("what was first?", ["Date"], [dates])
     assert note.startswith("Date: day and month cannot be told apart")
+
+
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [
+        ("how old are they?", "they"),
+        ("which of them won?", "them"),
+        ("How many units does it have?", "it"),
+        ("and what was her time?", "her"),
+        ("who is older than him?", "him"),
+        ("how many of these are red?", "these"),
+    ],
+)
+def test_references_to_the_answer_before(question, word):
+    assert notes.describe_reference(question) == (
+        f'"{word}" refers to an answer before, which this model does not read; mini-conversation '
+        "does"
+    )
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "who won, and how old is he?",
+        "which player scored most in his career?",
+        "which team won the most of those games?",
+        "how long does it take to Bern?",
+        "what year was it when Ann won?",
+        "who was there?",
+    ],
+)
+def test_references_within_a_question(question):
+    assert not notes.describe_reference(question)

@@ -129,3 +129,13 @@ def test_a_model_that_selects_otherwise_is_less_probable():
 def test_operation_of_the_words_before_that_of_the_model():
     found = joined("what is the total number of units?", np.ones(300, bool), (0, 0, 0, 1))
     assert (found.operation, NAMES[found.column]) == ("SUM", "Units")
+
+
+def test_a_question_about_the_answer_before(mini, prepared):
+    """mini was never told answers before: it says so instead of guessing."""
+    first = mini.ask(prepared, "which order has the highest price?")
+    question = "how many units does it have?"
+    answer = mini.ask(prepared, question, first)
+    assert not answer.answerable
+    assert answer.notes[0].startswith('"it" refers to an answer before, which this model does not')
+    assert mini.ask(prepared, "how many units does A-101 have?", first).answerable

@@ -80,7 +80,7 @@ def test_names_without_the_punctuation_of_cells():
 )
 def test_json_that_is_refused(given, message):
     with pytest.raises(InputError, match=message):
-        cell_texts.of_json(given)
+        cell_texts.parse(given)
 
 
 def test_texts_that_cannot_be_written():
