@@ -83,6 +83,10 @@ def _read_words(flags, words: list[str]) -> None:
 def _mode(flags):
     """Returns the function that runs --mode."""
     if checks.is_pointr(flags):
+        if flags.mode == "ask":
+            from mate_tf.cli import passages
+
+            return passages.ask
         from mate_tf.cli import pointr
 
         return pointr.main
