@@ -114,7 +114,8 @@ class Predictor:
                 and float16 the weights are in memory twice then. 0: none are.
             engine: what computes: "openvino", on CPUs, or "tensorflow". By default OpenVINO, where
                 it has all of the model: the variants "full", "mate_exact" and "mate_efficient" in
-                float32, bfloat16 and int8, with heads for cells, operations and classes.
+                float32, bfloat16 and int8, with heads for cells, operations, classes and
+                spans.
 
         Raises:
             InputError: there is no such model, it does not answer questions, or the other arguments
