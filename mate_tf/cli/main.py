@@ -146,6 +146,12 @@ def _run_mode(program: str, argv: list[str]) -> None:
                 streams.flush()
             os._exit(BAD_INPUT)
         sys.exit(BAD_INPUT)
+    except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
+        if package == "mate_tf":
+            raise
+        streams.say(f"{program}: needs {package}, which is not installed: pip install mate-tf")
+        sys.exit(BAD_INPUT)
     except Exception as error:
         if not errors.is_of_files(error):
             raise

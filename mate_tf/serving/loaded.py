@@ -4,6 +4,7 @@ TensorFlow is imported only for models that it computes, or whose weights it has
 """
 
 import functools
+import importlib.util
 
 from mate_tf.errors import InputError
 from mate_tf.serving import presets
@@ -54,7 +55,8 @@ def load(
             source, build, precision, max_seq_length, reading, float32_margin
         )
     if model is None:
-        from mate_tf.serving import pretrained  # imports TensorFlow
+        _check_tensorflow(source.name)
+        from mate_tf.serving import pretrained
 
         model = pretrained.load(
             source, attention, precision, max_seq_length, task, reading, float32_margin, engine
@@ -73,7 +75,17 @@ def export(folder: str, reading: dict[str, bool] | None = None, engine: str | No
     if engine != served.TENSORFLOW:
         model = served.load_export(folder, reading, engine)
     if model is None:
-        from mate_tf.serving.served import ExportedModel  # imports TensorFlow
+        _check_tensorflow(folder)
+        from mate_tf.serving.served import ExportedModel
 
         model = ExportedModel(folder, reading)
     return model
+
+
+def _check_tensorflow(name: str) -> None:
+    """Raises InputError where TensorFlow is not installed, as in the image of the service."""
+    if importlib.util.find_spec("tensorflow") is None:
+        raise InputError(
+            f"{name}: needs TensorFlow with what is asked for, and it is not installed: "
+            "pip install mate-tf"
+        )

@@ -183,6 +183,11 @@ class Predictor:
         return self._model.class_names
 
     @property
+    def engine(self) -> str:
+        """What computes: "openvino" or "tensorflow"."""
+        return self._model.engine
+
+    @property
     def model(self):
         """The Keras model, a `TableClassifier`; None for an export."""
         return self._model.keras_model
@@ -199,7 +204,7 @@ class Predictor:
                 f"hidden_size={encoder['hidden_size']}",
             ]
         facts.append(f"max_seq_length={self._model.converter.max_seq_length}")
-        facts.append(f"engine={self._model.engine}")
+        facts.append(f"engine={self.engine}")
         if self._model.precision:
             facts.append(f"precision={self._model.precision}")
         if self._model.class_names:

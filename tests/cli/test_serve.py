@@ -114,7 +114,7 @@ def test_the_model_of_the_settings(settings, monkeypatch):
     asked, loaded = [], []
 
     class Model:
-        model = None
+        engine = "openvino"
 
         def ask(self, table, question):
             asked.append(question)
