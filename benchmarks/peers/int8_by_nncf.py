@@ -96,8 +96,10 @@ def main() -> None:
         for pattern in (model._dense, model._windows):
             model._request(pattern)
     times, found = {way: [] for way in WAYS}, {way: [] for way in WAYS}
-    for table, text in questions:
-        for way, predictor in predictors.items():
+    for number, (table, text) in enumerate(questions):
+        # Whoever follows another way has the question's data in the processor's cache.
+        for way in itertools.islice(itertools.cycle(WAYS), number, number + len(WAYS)):
+            predictor = predictors[way]
             begin = time.perf_counter()
             answer = predictor.ask(table, text)
             times[way].append(time.perf_counter() - begin)

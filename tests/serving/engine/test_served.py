@@ -46,7 +46,7 @@ def copy(mini, tmp_path):
 
 def test_the_answers_are_those_of_tensorflow(staff):
     predictors = [Predictor.from_preset(engine=each) for each in served.ENGINES]
-    assert [each._model.engine for each in predictors] == list(served.ENGINES)
+    assert [each.engine for each in predictors] == list(served.ENGINES)
     first, second = (
         [predictor.ask(staff, question) for question in QUESTIONS] for predictor in predictors
     )
