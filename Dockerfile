@@ -1,7 +1,7 @@
 # The service: docker build -t mate-tf . && docker run -p 7860:7860 mate-tf
 #
-# Answers need no TensorFlow, so the wheel comes without what pyproject.toml requires, and what answers
-# with what requirements-answers.txt names.
+# Answers do not need TensorFlow, so the wheel comes without what pyproject.toml requires, and
+# requirements-answers.txt names what it takes.
 FROM python:3.11-slim AS build
 WORKDIR /build
 COPY setup.py pyproject.toml README.md ./

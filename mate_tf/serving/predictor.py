@@ -184,7 +184,7 @@ class Predictor:
 
     @property
     def engine(self) -> str:
-        """What computes: "openvino" or "tensorflow"."""
+        """The engine that computes, "openvino" or "tensorflow"."""
         return self._model.engine
 
     @property
