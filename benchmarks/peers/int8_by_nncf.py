@@ -95,6 +95,7 @@ def main() -> None:
         model = encoder(predictor)
         for pattern in (model._dense, model._windows):
             model._request(pattern)
+    print(f"asking | {len(questions)} questions", flush=True)
     times, found = {way: [] for way in WAYS}, {way: [] for way in WAYS}
     for number, (table, text) in enumerate(questions):
         # Whoever follows another way has the question's data in the processor's cache.
