@@ -1,8 +1,7 @@
 # The service: docker build -t mate-tf . && docker run -p 7860:7860 mate-tf
 #
-# Most of the image is TensorFlow, which answers the questions and which pyproject.toml requires. It is
-# left out once answers need none: then install the wheel by `pip install --no-deps`, and what
-# answers by name.
+# Answers do not need TensorFlow, so the wheel comes without what pyproject.toml requires, and
+# requirements-answers.txt names what it takes.
 FROM python:3.11-slim AS build
 WORKDIR /build
 COPY setup.py pyproject.toml README.md ./
@@ -12,8 +11,10 @@ COPY mate_tf mate_tf
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
 
 FROM python:3.11-slim
+COPY requirements-answers.txt /wheels/
 COPY --from=build /wheels /wheels
-RUN pip install --no-cache-dir "$(ls /wheels/mate_tf-*.whl)[serve]" \
+RUN pip install --no-cache-dir -r /wheels/requirements-answers.txt \
+    && pip install --no-cache-dir --no-deps /wheels/mate_tf-*.whl \
     && rm -r /wheels \
     && useradd --create-home --uid 10001 mate
 USER 10001

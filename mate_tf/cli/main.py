@@ -83,6 +83,10 @@ def _read_words(flags, words: list[str]) -> None:
 def _mode(flags):
     """Returns the function that runs --mode."""
     if checks.is_pointr(flags):
+        if flags.mode == "ask":
+            from mate_tf.cli import passages
+
+            return passages.ask
         from mate_tf.cli import pointr
 
         return pointr.main
@@ -141,6 +145,12 @@ def _run_mode(program: str, argv: list[str]) -> None:
             with contextlib.suppress(OSError):
                 streams.flush()
             os._exit(BAD_INPUT)
+        sys.exit(BAD_INPUT)
+    except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
+        if package == "mate_tf":
+            raise
+        streams.say(f"{program}: needs {package}, which is not installed: pip install mate-tf")
         sys.exit(BAD_INPUT)
     except Exception as error:
         if not errors.is_of_files(error):

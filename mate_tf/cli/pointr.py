@@ -11,19 +11,16 @@
 """
 
 import dataclasses
-import json
 import os
 import pathlib
 import time
 import types
 
 from mate_tf.cli import modes, origins, work
-from mate_tf.cli.ask import check_request, export_dir_of
-from mate_tf.cli.checks import folders, given_table, reading
+from mate_tf.cli.checks import folders
 from mate_tf.cli.job import FLAG_OVERRIDES, Job
 from mate_tf.data import records
 from mate_tf.data.converters.tokenizer import Tokenizer
-from mate_tf.data.datasets.hybridqa import read_linked_table
 from mate_tf.data.records import create_data as conversion
 from mate_tf.errors import InputError
 from mate_tf.evaluation import calibration, hybridqa, hybridqa_answers, metrics
@@ -32,9 +29,6 @@ from mate_tf.files.config_files import find_config
 from mate_tf.files.json_files import read_json
 from mate_tf.pointr import config as pointr
 from mate_tf.pointr import evaluation, prediction, predictor
-from mate_tf.serving import notes
-from mate_tf.tables import cell_texts
-from mate_tf.tables.table import Table
 from mate_tf.training import experiments
 
 BOTH_STAGES = (
@@ -104,14 +98,10 @@ class Pipeline:
 
 
 def main(flags) -> None:
-    """Runs --mode for POINTR."""
-    if flags.mode == "ask":
-        check_request(flags)
-        ask(flags)
-    elif flags.mode in MODES:
-        MODES[flags.mode](Pipeline.from_flags(flags))
-    else:
+    """Runs --mode for POINTR; `cli.passages` has --mode=ask."""
+    if flags.mode not in MODES:
         raise InputError(f"task {pointr.NAME} has no --mode={flags.mode}")
+    MODES[flags.mode](Pipeline.from_flags(flags))
 
 
 def _read_config(config_file: str | None) -> pointr.PointrExperiment:
@@ -273,33 +263,6 @@ def predict_and_evaluate_both(pipeline) -> dict[str, dict]:
 
 def _interactions_path(pipeline, split: str) -> str:
     return conversion.interactions_path(pipeline.point.output_dir, split)
-
-
-def ask(flags) -> None:
-    """Answers every --question about --table and the texts of --passages."""
-    table, links, passages = _read_given(flags)
-    folder = flags.init_checkpoint or export_dir_of(flags)
-    models = predictor.PointrPredictor(folder, reading(flags) or "whole")
-    for question in flags.question:
-        answer = models.ask(table, question, links, passages)
-        print(f"\n{question}")
-        print(json.dumps(answer.to_json(), ensure_ascii=False))
-        print(notes.in_words(answer))
-        print(table.render(answer.coordinates))
-        where = f"passage {answer.passage}" if answer.passage else "cell"
-        print(f"read: {answer.text!r} in the {where}: {answer.sentence}")
-        for cut in answer.cuts:
-            print(f"cut: {cut}")
-
-
-def _read_given(flags) -> tuple[Table, dict, dict]:
-    """Reads --table and --passages, which are both in HybridQA's format if that is a .json."""
-    if not flags.passages:
-        return given_table(flags), {}, {}
-    if flags.passages.endswith(".json"):
-        return read_linked_table(flags.table, flags.passages)
-    texts = cell_texts.read(flags.passages)
-    return cell_texts.add(given_table(flags), texts, flags.passages), {}, {}
 
 
 def _analyze(pipeline) -> None:

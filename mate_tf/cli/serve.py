@@ -81,11 +81,13 @@ def _model(flags) -> tuple:
 
 
 def _load(flags):
-    """Loads the model, and answers questions until its graph is traced, which takes seconds."""
-    from mate_tf.serving import served
+    """Loads the model, and answers questions until its graph is made, which takes seconds."""
+    predictor, calls = ask.load(flags), 1
+    if "tensorflow" in predictor.engine:
+        from mate_tf.serving import served  # imports TensorFlow
 
-    predictor = ask.load(flags)
+        calls += served.EAGER_CALLS
     table = {"name": ["Ann", "Bob"], "age": ["31", "45"]}
-    for _ in range(served.EAGER_CALLS + 1 if predictor.model is not None else 1):
+    for _ in range(calls):
         predictor.ask(table, "how old is Bob?")
     return predictor

@@ -6,10 +6,13 @@ official scores, and has the `PointrPredictor`.
 """
 
 from mate_tf.lazy import on_first_use
-from mate_tf.pointr.answer import PointrAnswer
-from mate_tf.pointr.config import PointrExperiment
-from mate_tf.pointr.predictor import PointrPredictor
 
 __all__ = ["PointrAnswer", "PointrExperiment", "PointrPredictor"]
 
-__getattr__, __dir__ = on_first_use(__name__)
+_EXPORTS = {
+    "PointrAnswer": "mate_tf.pointr.answer",
+    "PointrExperiment": "mate_tf.pointr.config",
+    "PointrPredictor": "mate_tf.pointr.predictor",
+}
+
+__getattr__, __dir__ = on_first_use(__name__, _EXPORTS)

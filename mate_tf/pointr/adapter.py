@@ -19,13 +19,14 @@ class TextsPredictor:
     Attributes:
         class_names, model: as of a `Predictor` that selects cells and is not trained further.
         calibration: of the confidence of answers; None without.
+        engine: as of a `PointrPredictor`.
     """
 
     class_names, model = (), None
 
     def __init__(self, folder: str | os.PathLike, reading: str | dict[str, bool] = WHOLE):
         self._models = PointrPredictor(folder, reading)
-        self.calibration = self._models.calibration
+        self.calibration, self.engine = self._models.calibration, self._models.engine
 
     def ask(self, table: Any, question: str, previous: Answer | None = None) -> Answer:
         """Answers a question about a table and its texts; the answer before is not read."""

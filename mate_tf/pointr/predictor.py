@@ -18,11 +18,10 @@ from mate_tf.pointr import prediction
 from mate_tf.pointr.answer import PointrAnswer, ranked
 from mate_tf.pointr.readings import Reading, choose, span_in_text
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
-from mate_tf.serving import forks, prepared, presets, pretrained, saving
+from mate_tf.serving import forks, loaded, prepared, presets, saving
 from mate_tf.serving import source as sources
 from mate_tf.serving.asking import WHOLE, options_of
 from mate_tf.serving.read_part import ReadPart
-from mate_tf.serving.served import ExportedModel
 from mate_tf.tables import cell_texts
 from mate_tf.tables.given import as_table
 from mate_tf.tables.passages import split_sentences
@@ -50,28 +49,35 @@ class PointrPredictor:
         folder: what --task=POINTR wrote to its --model_dir or --export_dir, or `save_preset`.
         reading: as for `Predictor`; of the first stage. By default tables that do not fit are read
             in windows.
+        engine: what computes both models: "openvino", on CPUs, or "tensorflow"; by default OpenVINO
+            where it computes all of a model.
 
     Attributes:
         calibration: the `Calibration` of its answers; None if nothing was fitted.
 
     Raises:
-        InputError: if one of the two models does not exist, or the process was forked after a model
-            was loaded.
+        InputError: if one of the two models does not exist, or is not computed by `engine`; or the
+            process was forked after a model was loaded.
     """
 
     _sources = hybridqa_rc.ALL  # also of exports that are older than this setting
 
     _reads_whole, _name, calibration = True, "", None
 
-    def __init__(self, folder: str | os.PathLike, reading: str | dict[str, bool] = WHOLE):
+    def __init__(
+        self,
+        folder: str | os.PathLike,
+        reading: str | dict[str, bool] = WHOLE,
+        engine: str | None = None,
+    ):
         self._name = os.fspath(folder)
         forks.check(self._name)
         self._settings = _settings(self._name)
         self._policy, self._num_cells = self._settings["policy"], self._settings["num_cells"]
         self._sources = self._settings.get("sources", self._sources)
-        self._point = _load(self._name, POINT, options_of(reading))
+        self._point = self._load(POINT, engine, options_of(reading))
         self._reads_whole = not isinstance(reading, dict)
-        self._read = _load(self._name, READ)
+        self._read = self._load(READ, engine)
         forks.note(self._name)
         self.calibration = _calibration(self._name)
         self._offsets = Offsets(self._read.converter.tokenizer)
@@ -88,6 +94,27 @@ class PointrPredictor:
             InputError: there is no preset of this name, or it is not of POINTR.
         """
         return cls(presets.find(name), **options)
+
+    def _load(self, stage: str, engine: str | None, reading: dict[str, bool] | None = None):
+        """Loads the model of a stage: an export, a preset or the folder of a training run."""
+        found = sources.find(os.path.join(self._name, stage))
+        return loaded.load(found, reading=reading, engine=engine)
+
+    @property
+    def engine(self) -> str:
+        """What computes the models, such as "openvino", or "openvino+tensorflow" for two."""
+        return self._of_stages("engine")
+
+    def _of_stages(self, name: str) -> str:
+        values = [getattr(model, name) or "" for model in (self._point, self._read)]
+        return "+".join(dict.fromkeys(filter(None, values)))
+
+    def __repr__(self) -> str:
+        facts = [repr(self._name), f"num_cells={self._num_cells}", f"policy={self._policy}"]
+        for name in ("engine", "precision"):
+            if value := self._of_stages(name):
+                facts.append(f"{name}={value}")
+        return f"PointrPredictor({', '.join(facts)})"
 
     def save_preset(
         self, folder: str | os.PathLike, license: str = "unknown", dtype: str | None = None
@@ -194,7 +221,7 @@ class PointrPredictor:
         found = []
         for begin in range(0, len(parts), _BATCH):
             batch = parts[begin : begin + _BATCH]
-            outputs = self._point(*(part.example for part in batch))
+            outputs = self._point.compute(batch)
             found += [
                 part.of_table(each["cell_probabilities"])
                 for part, each in zip(batch, outputs, strict=True)
@@ -211,8 +238,8 @@ class PointrPredictor:
         """Reads one cell. Returns a `Reading` and its character range in the expanded text."""
         config = hybridqa_rc.HybridQaRcConfig(single_cell_examples=True, sources=self._sources)
         (reading,) = prediction.predicted_interactions(interaction, {question.id: [cell]}, config)
-        example, _ = self._read.converter.conversion(reading, 0)
-        (outputs,) = self._read(example)
+        part = ReadPart(self._read.converter.conversion(reading, 0), (1, 1))
+        (outputs,) = self._read.compute([part])
         text = reading.table.rows[0].cells[0].text
         characters = span_in_text(outputs, self._offsets.ranges(text))
         log_probability = float(outputs["span_log_prob"])
@@ -275,14 +302,6 @@ def _settings(folder: str) -> dict:
 def _calibration(folder: str) -> calibration.Calibration | None:
     path = os.path.join(folder, calibration.FILE)
     return calibration.read(path) if os.path.isfile(path) else None
-
-
-def _load(folder: str, stage: str, reading: dict[str, bool] | None = None):
-    """Loads the model of a stage: an export, a preset or the folder of a training run."""
-    found = sources.find(os.path.join(folder, stage))
-    if found.kind is sources.Kind.EXPORT:
-        return ExportedModel(found.folder, reading)
-    return pretrained.load(found, reading=reading)
 
 
 def _answer(interaction, best: Reading, characters, probabilities, cuts) -> PointrAnswer:

@@ -1,17 +1,15 @@
 """Answers questions about tables with a trained model."""
 
 import copy
-import functools
 import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from mate_tf.errors import InputError
 from mate_tf.evaluation.calibration import Calibration
-from mate_tf.serving import confidence, exported, forks, prepared, presets, source
+from mate_tf.serving import confidence, exported, forks, loaded, prepared, presets, source
 from mate_tf.serving.answer import Answer
 from mate_tf.serving.asking import WHOLE, Asking, options_of
-from mate_tf.serving.engine import served
 from mate_tf.serving.prepared import PreparedTable
 from mate_tf.serving.read_part import ReadPart
 from mate_tf.tables.table import Table
@@ -56,15 +54,8 @@ class Predictor:
         reading: str | dict[str, bool] = WHOLE,
         engine: str | None = None,
     ):
-        served.check(engine)
         forks.check(str(saved_model_dir))
-        part, model = options_of(reading), None
-        if engine != served.TENSORFLOW:
-            model = served.load_export(saved_model_dir, part, engine)
-        if model is None:
-            from mate_tf.serving.served import ExportedModel  # imports TensorFlow
-
-            model = ExportedModel(saved_model_dir, part)
+        model = loaded.export(saved_model_dir, options_of(reading), engine)
         extras = exported.extras_dir(saved_model_dir)
         self._set(model, saved_model_dir, confidence.find(extras), reading)
 
@@ -123,28 +114,20 @@ class Predictor:
                 and float16 the weights are in memory twice then. 0: none are.
             engine: what computes: "openvino", on CPUs, or "tensorflow". By default OpenVINO, where
                 it has all of the model: the variants "full", "mate_exact" and "mate_efficient" in
-                float32, bfloat16 and int8, with heads for cells, operations and classes.
+                float32, bfloat16 and int8, with heads for cells, operations, classes and
+                spans.
 
         Raises:
             InputError: there is no such model, it does not answer questions, or the other arguments
                 do not fit it.
         """
         forks.check(os.fspath(folder_or_name))
-        served.check(engine)
         if not 0 <= float32_margin <= 1:
             raise InputError(f"float32_margin={float32_margin} is not between 0 and 1")
-        found, model, part = source.find(folder_or_name), None, options_of(reading)
-        if engine != served.TENSORFLOW and attention is None and task is None:
-            build = functools.partial(presets.keras_model, found, precision, max_seq_length)
-            model = served.load_preset(
-                found, build, precision, max_seq_length, part, float32_margin
-            )
-        if model is None:
-            from mate_tf.serving import pretrained  # imports TensorFlow
-
-            model = pretrained.load(
-                found, attention, precision, max_seq_length, task, part, float32_margin, engine
-            )
+        found, part = source.find(folder_or_name), options_of(reading)
+        model = loaded.load(
+            found, attention, precision, max_seq_length, task, part, float32_margin, engine
+        )
         predictor = cls.__new__(cls)
         fitted = None if attention else confidence.read(found)
         predictor._set(model, found.name, fitted, reading)
@@ -200,6 +183,11 @@ class Predictor:
         return self._model.class_names
 
     @property
+    def engine(self) -> str:
+        """The engine that computes, "openvino" or "tensorflow"."""
+        return self._model.engine
+
+    @property
     def model(self):
         """The Keras model, a `TableClassifier`; None for an export."""
         return self._model.keras_model
@@ -216,7 +204,7 @@ class Predictor:
                 f"hidden_size={encoder['hidden_size']}",
             ]
         facts.append(f"max_seq_length={self._model.converter.max_seq_length}")
-        facts.append(f"engine={self._model.engine}")
+        facts.append(f"engine={self.engine}")
         if self._model.precision:
             facts.append(f"precision={self._model.precision}")
         if self._model.class_names:

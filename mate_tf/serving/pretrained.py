@@ -16,15 +16,9 @@ from mate_tf.models.classifier import TableClassifier
 from mate_tf.serving import configurations
 from mate_tf.serving.configurations import Pretrained
 from mate_tf.serving.engine.model import unsupported
-from mate_tf.serving.engine.served import (
-    OPENVINO,
-    TENSORFLOW,
-    EngineServed,
-    load_export,
-    with_margin,
-)
+from mate_tf.serving.engine.served import OPENVINO, TENSORFLOW, EngineServed, with_margin
 from mate_tf.serving.served import LiveModel, ServedModel
-from mate_tf.serving.source import Kind, Source
+from mate_tf.serving.source import Source
 from mate_tf.training import weights
 
 
@@ -38,26 +32,11 @@ def load(
     float32_margin: float = 0.0,
     engine: str | None = None,
 ) -> ServedModel:
-    """Loads a trained model of any kind; arguments are those of `Predictor.from_pretrained`.
+    """Loads a trained model that is not an export; arguments and result are those of `loaded.load`.
 
     Raises:
         InputError: the model cannot be read, lacks weights, or cannot be used with the arguments.
     """
-    if source.kind is Kind.EXPORT:
-        given = {
-            "attention": attention,
-            "precision": precision,
-            "max_seq_length": max_seq_length,
-            "float32_margin": float32_margin or None,
-        }
-        for name, value in given.items():
-            if value is not None:
-                raise InputError(
-                    f"{source.name}: {name} cannot be changed in an export; give the folder of "
-                    "the weights"
-                )
-        model = load_export(source.folder, reading, engine) if engine != TENSORFLOW else None
-        return model or serving.served.ExportedModel(source.folder, reading)
     found = configured(
         configurations.read(source, task), attention, precision, max_seq_length, reading
     )

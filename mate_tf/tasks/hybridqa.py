@@ -10,6 +10,8 @@ import functools
 import pathlib
 from collections.abc import Iterator
 
+from official.modeling.hyperparams import base_config
+
 from mate_tf.answers import text_match
 from mate_tf.answers.hybridqa import answer_type
 from mate_tf.attention import AttentionConfig
@@ -136,6 +138,13 @@ def _learnable(questions: hybridqa.Questions, discard_ambiguous: bool) -> Iterat
 
 
 @dataclasses.dataclass
+class ReadingConfig(hybridqa_rc.HybridQaRcConfig, base_config.Config):
+    """Choice of the cells that are read, with the fields of `HybridQaRcConfig`."""
+
+    single_cell_examples: bool = True
+
+
+@dataclasses.dataclass
 class HybridQaRcTaskConfig(configs.TableTaskConfig):
     """Config of HybridQA's second stage.
 
@@ -143,9 +152,7 @@ class HybridQaRcTaskConfig(configs.TableTaskConfig):
         reading: choice of the cells that are read in training and evaluation.
     """
 
-    reading: hybridqa_rc.HybridQaRcConfig = dataclasses.field(
-        default_factory=lambda: hybridqa_rc.HybridQaRcConfig(single_cell_examples=True)
-    )
+    reading: ReadingConfig = dataclasses.field(default_factory=ReadingConfig)
 
 
 @registry.register

@@ -40,6 +40,7 @@ SIZES = {
         "mate_efficient",
     ),
     "attention_flow": ("--examples {wtq_dev}", "largest difference"),
+    "compiled_cache": ("--precisions float32 --repeats 1", "with the cache"),
     "conversion": ("--input_dir {wikitq} {vocab} --max_seq_length 64 --processes 1", "questions/s"),
     "coverage_of_answers": (
         "--wikitq_dir {wikitq} --hybridqa_dir {hybridqa} {vocab} --lengths 64",

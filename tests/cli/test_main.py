@@ -74,6 +74,26 @@ def test_no_space_for_a_file(monkeypatch, capsys):
         main.run(["mate-tf", "--mode=train"])
 
 
+def test_packages_that_are_not_installed(monkeypatch, capsys):
+    """As TensorFlow where only what answers was installed."""
+
+    def importing(name):
+        def run(_):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+        return run
+
+    monkeypatch.setitem(modes.MODES, "train", importing("tensorflow.python"))
+    with pytest.raises(SystemExit) as stop:
+        main.run(["mate-tf", "--mode=train"])
+    assert stop.value.code == main.BAD_INPUT
+    needed = "mate-tf: needs tensorflow, which is not installed: pip install mate-tf\n"
+    assert capsys.readouterr().err == needed
+    monkeypatch.setitem(modes.MODES, "train", importing("mate_tf.absent"))
+    with pytest.raises(ModuleNotFoundError):
+        main.run(["mate-tf", "--mode=train"])
+
+
 def test_mistakes_of_the_program_are_not_hidden(monkeypatch):
     """Only what the user got wrong becomes a line."""
 

@@ -4,12 +4,15 @@ import dataclasses
 import functools
 import json
 import shutil
+import subprocess
+import sys
 import types
 
 import pytest
 from absl.testing import flagsaver
 
 from mate_tf.cli import ask, flags, pointr
+from mate_tf.cli import passages as asking
 from mate_tf.data.datasets import hybridqa
 from mate_tf.errors import InputError
 from mate_tf.evaluation import calibration, hybridqa_answers
@@ -20,12 +23,15 @@ from mate_tf.tables import cell_texts
 from mate_tf.tables.table import Table
 from mate_tf.training import experiments, trainer
 
+from ..serving.test_without_tensorflow import BLOCKED
 from ..shared_folder import shared_folder
 
 NAMES = ["Ann", "Bob", "Cy", "Dee", "Eve", "Flo"]
 TOWNS = ["Basel", "Bern", "Chur", "Genf", "Zug", "Thun"]
 WORDS = ["where", "was", "the", "winner", "of", "born", "in", "a", "year", "who", "won", "race"]
 WORDS += list("().:?")
+PIECES = ["[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
+PIECES += [word.lower() for word in NAMES + TOWNS] + ["2000", "2001", "2002"]
 STAGE = """
   task:
     conversion: {conversion}
@@ -36,7 +42,7 @@ STAGE = """
       max_num_columns: 4
       span_hidden_size: 4
       encoder:
-        vocab_size: 64
+        vocab_size: {vocabulary}
         hidden_size: 8
         num_hidden_layers: 1
         num_attention_heads: 2
@@ -48,10 +54,22 @@ STAGE = """
      validation_interval: 2}}
 """
 CONFIG = "task: {name: POINTR, num_cells: 2, policy: product}\npoint:" + STAGE.format(
+    vocabulary=len(PIECES),
     conversion="{max_seq_length: 64}",
     attention="attention: {name: mate_efficient, global_length: 16, radius: 8}",
 )
-CONFIG += "read:" + STAGE.format(conversion="{max_seq_length: 32}", attention="")
+CONFIG += "read:" + STAGE.format(
+    vocabulary=len(PIECES), conversion="{max_seq_length: 32}", attention=""
+)
+
+ASK = """
+import pathlib
+from mate_tf.cli import main
+from mate_tf.serving import presets
+
+presets.FOLDERS = (pathlib.Path(sys.argv[1]),)
+main.run(["mate-tf", "ask", "plain.csv", sys.argv[2], "--passages=texts"])
+"""
 
 
 def table(number):
@@ -126,9 +144,7 @@ def write_data(folder):
         "passage": [name for name in reference if name[2] < "9"],
     }
     write(folder / "released_data" / "dev_reference.json", {"reference": reference, **groups})
-    pieces = ["[PAD]", "[EMPTY]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
-    pieces += [word.lower() for word in NAMES + TOWNS] + ["2000", "2001", "2002"]
-    write(folder / "vocab.txt", "\n".join(pieces) + "\n")
+    write(folder / "vocab.txt", "\n".join(PIECES) + "\n")
 
 
 @pytest.fixture(scope="module")
@@ -263,7 +279,7 @@ def test_the_exported_models_answer_as_predicted(finished, predictor, data):
 
 def test_asking(finished, load, data, command, refused, monkeypatch, tmp_path):
     folder, _ = finished
-    monkeypatch.setattr(serving, "PointrPredictor", load)
+    monkeypatch.setattr(asking, "PointrPredictor", load)
     export_dir = f"--export_dir={folder / 'model' / 'export'}"
     asked = "--question=Where was the winner of 2001 born ?"
     name = "Races_4.json"
@@ -286,20 +302,31 @@ def test_asking(finished, load, data, command, refused, monkeypatch, tmp_path):
 
 
 def test_without_an_export(finished, load, data, command, monkeypatch, tmp_path):
-    """The trained models, and a preset of them, answer as their exports."""
+    """The trained models, and a preset of them, answer as their exports, by either engine.
+
+    A preset is asked in a process that cannot import TensorFlow.
+    """
     folder, _ = finished
     expected = load(str(folder / "model" / "export"))
     trained = serving.PointrPredictor(folder / "model")
     trained.save_preset(tmp_path / "mini-passages")
     monkeypatch.setattr(presets, "FOLDERS", (tmp_path,))
     assert presets.names() == ["mini-passages"]
+    preset = serving.PointrPredictor.from_preset()
+    facts = "num_cells=2, policy=product, engine=openvino, precision=float32"
+    assert repr(preset) == f"PointrPredictor({str(tmp_path / 'mini-passages')!r}, {facts})"
+    by_tensorflow = [
+        serving.PointrPredictor(each, engine="tensorflow")
+        for each in (tmp_path / "mini-passages", folder / "model" / "export")
+    ]
+    assert all("engine=tensorflow" in repr(each) for each in by_tensorflow)
     given = hybridqa.read_linked_table(
         *(data / name / "Races_4.json" for name in ("tables_tok", "request_tok"))
     )
     question = "Where was the winner of 2001 born ?"
     answers = [
         each.ask(given[0], question, *given[1:])
-        for each in (expected, trained, serving.PointrPredictor.from_preset())
+        for each in (expected, trained, preset, *by_tensorflow)
     ]
     for answer in answers[1:]:
         assert answer == dataclasses.replace(
@@ -310,19 +337,21 @@ def test_without_an_export(finished, load, data, command, monkeypatch, tmp_path)
     (tmp_path / "plain.csv").write_text("year,winner\n2000,Ann\n2001,Bob\n")
     (tmp_path / "texts").mkdir()
     (tmp_path / "texts" / "Bob.txt").write_text("Bob was born in Basel .")
-    output = command(
-        "ask",
-        str(tmp_path / "plain.csv"),
-        "Where was the winner of 2001 born ?",
-        f"--passages={tmp_path / 'texts'}",
+    done = subprocess.run(
+        [sys.executable, "-c", BLOCKED + ASK, str(tmp_path), question],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
     )
+    assert done.returncode == 0, done.stderr
+    output = done.stdout
     (answer,) = (json.loads(line) for line in output.splitlines() if line.startswith("{"))
     own = ["2000", "2001", "Ann", "Bob"]
     found = ["Bob was born in Basel ."] if answer["passage"] == "Bob" else own
     assert answer["sentence"] in found
     given = types.SimpleNamespace(passages=str(tmp_path / "texts"))
-    monkeypatch.setattr(pointr, "given_table", lambda _: Table.from_csv(tmp_path / "plain.csv"))
-    linked, *_ = pointr._read_given(given)
+    monkeypatch.setattr(asking, "given_table", lambda _: Table.from_csv(tmp_path / "plain.csv"))
+    linked, *_ = asking._read_given(given)
     assert linked.texts == (("Bob", "Bob was born in Basel ."),)
 
 

@@ -114,7 +114,7 @@ def test_the_model_of_the_settings(settings, monkeypatch):
     asked, loaded = [], []
 
     class Model:
-        model = None
+        engine = "openvino"
 
         def ask(self, table, question):
             asked.append(question)
@@ -133,7 +133,9 @@ def test_the_model_of_the_settings(settings, monkeypatch):
 def test_agents(monkeypatch, tmp_path):
     found = []
     monkeypatch.setattr(agents, "run", lambda *given: found.append(given))
-    monkeypatch.setattr(ask, "load", lambda flags: type("Model", (), {"model": None, "ask": print}))
+    monkeypatch.setattr(
+        ask, "load", lambda flags: type("Model", (), {"engine": "openvino", "ask": print})
+    )
     monkeypatch.chdir(tmp_path)
     main._run("mate-tf", ["mate-tf", "mcp", "--max_table_mb=3", "--timeout=4"])
     ((_, folder, limits, timeout),) = found

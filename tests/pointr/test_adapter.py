@@ -26,7 +26,7 @@ def models(monkeypatch):
     monkeypatch.setattr(
         adapter,
         "PointrPredictor",
-        lambda folder, reading: types.SimpleNamespace(ask=ask, calibration=None),
+        lambda folder, reading: types.SimpleNamespace(ask=ask, calibration=None, engine="openvino"),
     )
     return adapter.TextsPredictor("a folder")
 

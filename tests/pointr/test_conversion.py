@@ -11,7 +11,7 @@ RANKED = {"q-0_0": [(1, 1), (0, 1), (0, 0)], "other-0_0": [(0, 0)]}
 
 def texts(interaction, **options):
     """Of the cells of each table, by its question."""
-    made = predicted_interactions(interaction, RANKED, HybridQaRcConfig(options))
+    made = predicted_interactions(interaction, RANKED, HybridQaRcConfig(**options))
     return [
         (each.questions[0].id, [cell.text for row in each.table.rows for cell in row.cells])
         for each in made

@@ -77,8 +77,8 @@ class Model:
         cuts = (Cut("cells", 1),) if len(rows) > 1 else ()
         return Conversion({}, cuts, tuple(range(len(rows))), tuple(range(len(columns))))
 
-    def __call__(self, example):
-        return [next(self._outputs)]
+    def compute(self, parts):
+        return [next(self._outputs) for _ in parts]
 
 
 class Offsets:
@@ -143,16 +143,13 @@ class PointsAtOnes:
     def __init__(self, converter):
         self.converter, self.asked = converter, 0
 
-    def __call__(self, *examples):
-        self.asked += len(examples)
-        return [{"cell_probabilities": self._cells(each)} for each in examples]
+    def compute(self, parts):
+        self.asked += len(parts)
+        return [{"cell_probabilities": self._cells(each)} for each in parts]
 
-    def _cells(self, example):
-        stored = example.features.feature
-        ids, rows, columns = (
-            np.array(stored[name].int64_list.value)
-            for name in ("input_ids", "row_ids", "column_ids")
-        )
+    def _cells(self, part):
+        names = ("input_ids", "row_ids", "column_ids")
+        ids, rows, columns = (part.values[name] for name in names)
         found = np.zeros((32, 2), np.float32)
         wanted = (ids == self.converter.tokenizer.ids(["a"])[0]) & (rows > 0)
         np.add.at(found, (rows[wanted] - 1, columns[wanted] - 1), 1.0)

@@ -1,6 +1,7 @@
 """The Dockerfile: its instructions, what it copies and runs; where docker is at hand, its image."""
 
 import json
+import os
 import pathlib
 import re
 import shlex
@@ -9,12 +10,17 @@ import subprocess
 import time
 import tomllib
 import urllib.request
+import venv
 
+import pandas
 import pytest
 
 from mate_tf.cli import flags, main
 
+from .test_server import free_port
+
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
+ANSWERS = "requirements-answers.txt"
 KNOWN = {
     *("FROM", "WORKDIR", "COPY", "RUN", "USER", "ENV", "EXPOSE", "HEALTHCHECK", "ENTRYPOINT"),
     *("CMD", "ARG", "LABEL", "STOPSIGNAL"),
@@ -124,7 +130,7 @@ def test_what_it_copies_is_what_the_wheel_needs(instructions):
     folders = {"mate_tf", *re.findall(r'"mate_tf\.\w+": "(\w+)"', setup)}
     metadata = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
     read_files = {metadata["readme"]}
-    assert copied == folders | read_files | {"setup.py", "pyproject.toml"}
+    assert copied == folders | read_files | {"setup.py", "pyproject.toml", ANSWERS}
 
 
 def test_its_command(instructions):
@@ -136,8 +142,111 @@ def test_its_command(instructions):
     assert given.host == "0.0.0.0"
     assert str(given.port) == found["EXPOSE"]
     assert f"127.0.0.1:{given.port}/healthz" in found["HEALTHCHECK"]
-    assert "[serve]" in next(rest for name, rest in instructions if "pip install" in rest)
     flags.FLAGS.unparse_flags()
+
+
+def test_the_packages_of_answers():
+    """They are requirements of the package and its extra serve, and all but those of training."""
+    metadata = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    lines = (PROJECT / ANSWERS).read_text().splitlines()
+    listed = [line for line in lines if not line.startswith("#")]
+    serve = metadata["optional-dependencies"]["serve"]
+    assert listed[-len(serve) :] == serve
+    own, required = listed[: -len(serve)], metadata["dependencies"]
+    assert set(own) <= set(required)
+    others = {re.match(r"[\w.-]+", each)[0] for each in required if each not in own}
+    assert others == {
+        *("tensorflow", "tf-models-official", "tensorflow-text", "tf_keras"),
+        *("tensorflow-datasets", "ml_dtypes", "scipy", "setuptools", "tqdm"),
+    }
+
+
+@pytest.fixture(scope="module")
+def environment(instructions, tmp_path_factory):
+    """Variables of a new environment, into which the pip lines of the Dockerfile install."""
+    folder = tmp_path_factory.mktemp("image")
+    venv.create(folder / "env", with_pip=True)
+    programs, wheels = folder / "env" / "bin", folder / "wheels"
+    wheels.mkdir()
+    shutil.copy(PROJECT / ANSWERS, wheels)
+    for name in ("setup.py", "pyproject.toml", "README.md"):
+        shutil.copy(PROJECT / name, folder)
+    for name in ("configs", "models", "mate_tf"):
+        shutil.copytree(PROJECT / name, folder / name)
+    found = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    found["PATH"] = f"{programs}{os.pathsep}{found['PATH']}"
+    for name, rest in instructions:
+        for line in rest.split("&&") if name == "RUN" else ():
+            if line.strip().startswith("pip "):
+                line = line.replace("/wheels", str(wheels))
+                subprocess.run(line, shell=True, check=True, cwd=folder, env=found)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.environment
+def test_what_it_installs_answers(environment, tmp_path):
+    """A table in each format, over HTTP too; what needs TensorFlow is refused in one line."""
+
+    def run(*arguments):
+        command = [program, *arguments]
+        return subprocess.run(
+            command, capture_output=True, text=True, cwd=tmp_path, env=environment
+        )
+
+    program = shutil.which("mate-tf", path=environment["PATH"])
+    assert not list(pathlib.Path(program).parents[1].glob("lib/*/site-packages/tensorflow*"))
+    columns = {"name": ["Ann", "Bob"], "age": [30, 41]}
+    frame = pandas.DataFrame(columns)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_excel(tmp_path / "a.xlsx", index=False)
+    frame.to_parquet(tmp_path / "a.parquet")
+    frame.to_json(tmp_path / "a.json", orient="records")
+    frame.to_html(tmp_path / "a.html", index=False)
+    for ending in ("csv", "xlsx", "parquet", "json", "html"):
+        done = run("ask", f"a.{ending}", "How old is Bob?", "--format=json")
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["text"] == "41"
+    for arguments, needed in (
+        (
+            ("ask", "a.csv", "How old is Bob?", "--attention=linformer"),
+            "needs TensorFlow with what",
+        ),
+        (("train", "--config_file=configs/quickstart.yaml"), "needs "),
+    ):
+        done = run(*arguments)
+        assert done.returncode == 2
+        assert needed in done.stderr.splitlines()[-1]
+        assert "Traceback" not in done.stderr
+
+    port = free_port()
+    service = subprocess.Popen([program, "serve", f"--port={port}"], cwd=tmp_path, env=environment)
+    try:
+        wait_for(f"127.0.0.1:{port}")
+        asked = {"table": columns, "question": "How old is Bob?"}
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{port}/v1/ask",
+            json.dumps(asked).encode(),
+            {"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=60) as response:
+            assert json.load(response)["text"] == "41"
+    finally:
+        service.terminate()
+        assert service.wait(60) in (0, 143)
+
+
+def wait_for(address):
+    """Waits until a service is healthy, for two minutes at most."""
+    end = time.monotonic() + 120
+    while True:
+        try:
+            with urllib.request.urlopen(f"http://{address}/healthz", timeout=5) as response:
+                assert response.status == 200
+                return
+        except OSError:
+            assert time.monotonic() < end
+            time.sleep(0.5)
 
 
 def has_docker():
@@ -159,14 +268,6 @@ def test_its_image():
         port = subprocess.run(
             ["docker", "port", started, "7860"], check=True, capture_output=True, text=True
         ).stdout.strip()
-        end = time.monotonic() + 120
-        while True:
-            try:
-                with urllib.request.urlopen(f"http://{port}/healthz", timeout=5) as response:
-                    assert response.status == 200
-                    break
-            except OSError:
-                assert time.monotonic() < end
-                time.sleep(1)
+        wait_for(port)
     finally:
         subprocess.run(["docker", "stop", started], check=True, timeout=60)

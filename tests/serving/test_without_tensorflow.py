@@ -76,6 +76,12 @@ for precision in sys.argv[1:]:
         run(["mate-tf", *arguments, f"--precision={precision}"])
     except SystemExit as end:
         assert not end.code, end
+
+from mate_tf.cli import checks, main, serve
+
+flags = main.parse(["mate-tf", "serve"])
+checks.check(flags)
+assert serve._load(flags).engine == "openvino"
 """
 
 
@@ -135,7 +141,7 @@ def test_tensorflow_is_blocked(run):
 
 
 def test_ask_of_the_command_line(tmp_path):
-    """From the file to the answer, with the preset."""
+    """From the file to the answer, with the preset; what `serve` loads, too."""
     (tmp_path / "staff.csv").write_text("name,age\nAnn,30\nBob,41\n")
     command = [sys.executable, "-c", BLOCKED + ASK, "float32", "auto", "int8"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)

@@ -12,7 +12,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from official.modeling.hyperparams import base_config
 
 from mate_tf.answers.gold import Coordinate
 from mate_tf.data import interactions as interaction_format
@@ -40,7 +39,7 @@ _MAX_SEED = 2**32 - 1
 
 
 @dataclasses.dataclass
-class HybridQaRcConfig(base_config.Config):
+class HybridQaRcConfig:
     """Options of the reader's cells: the fields of the reference's hybridqa_rc_config.json.
 
     Attributes:

@@ -73,8 +73,13 @@ class ReaderHead(spans.SpansHead):
         super().build(input_shape)
 
     def checkpoint_variables(self):
-        """Returns {}: the reference has no such layers."""
-        return {}
+        """Returns name in checkpoints -> variable. The reference has no such layers."""
+        return {
+            "loss/span_hidden_weights": self.span_hidden_kernel,
+            "loss/span_hidden_bias": self.span_hidden_bias,
+            "loss/span_mlp_output_weights": self.span_output_weights,
+            "loss/span_mlp_output_bias": self.span_output_bias,
+        }
 
     def call(self, x, *, cells, features):
         """Returns the outputs of `SpanHead.call`."""

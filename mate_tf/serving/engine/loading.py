@@ -11,6 +11,7 @@ from mate_tf.checkpoints import channels, finite, shared
 from mate_tf.errors import InputError
 from mate_tf.files import paths
 from mate_tf.serving import source
+from mate_tf.serving.engine import spans
 from mate_tf.serving.source import Kind, Source
 from mate_tf.tables.conversion import ConversionConfig
 
@@ -121,6 +122,7 @@ def _needed(config: Mapping[str, Any]) -> list[str]:
         "bert/embeddings/word_embeddings",
         f"bert/encoder/layer_{last}/output/dense/kernel",
         "output_weights",
+        *spans.WEIGHTS[config["span_prediction"]],
     ]
     names += ["column_output_weights"] * config["select_one_column"]
     names += ["output_weights_cls"] * bool(config["num_classification_labels"])

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import openvino as ov
 
-from mate_tf.serving.engine import graph, patterns
+from mate_tf.serving.engine import graph, patterns, spans
 from mate_tf.serving.engine.heads import Heads
+from mate_tf.serving.engine.spans import Spans
 
 TYPES = (
     *("segment_ids", "column_ids", "row_ids", "prev_label_ids"),
@@ -50,8 +51,8 @@ def unsupported(config: Mapping[str, Any], precision: str) -> str | None:
         return f"attention {names!r}"
     if encoder["pack"]:
         return "packed examples"
-    if config["span_prediction"] != "none":
-        return "spans"
+    if config["span_prediction"] == "mlp" and config["span_activation"] not in spans.ACTIVATIONS:
+        return f"span_activation {config['span_activation']!r}"
     if config["multiple_choice"] or config["num_towers"] > 1:
         return "sequences of several parts"
     if config["num_classification_labels"] == 1:
@@ -90,7 +91,9 @@ class EngineModel:
         threads: int | None = None,
     ):
         encoder, attention = config["encoder"], config["encoder"]["attention"]
-        self._config, self._heads = config, Heads(config, weights)
+        self._config, self._heads, self._spans = config, Heads(config, weights), None
+        if config["span_prediction"] != "none":
+            self._spans = Spans(config, weights)
         self._encoder = {
             name.removeprefix("bert/"): each
             for name, each in weights.items()
@@ -152,7 +155,10 @@ class EngineModel:
         found = []
         for row, sequence in enumerate(self._encode(pattern, features)):
             own = {name: ids[row] for name, ids in features.items()}
-            found.append(self._heads.outputs(own, sequence))
+            outputs = self._heads.outputs(own, sequence)
+            if self._spans is not None:
+                outputs |= self._spans.outputs(own, sequence)
+            found.append(outputs)
         return found
 
     def encode(self, features: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -13,7 +13,7 @@ from mate_tf.errors import InputError
 from mate_tf.files import paths
 from mate_tf.serving import exported
 from mate_tf.serving.close_decisions import WithFloat32
-from mate_tf.serving.engine import bundle, loading
+from mate_tf.serving.engine import bundle, loading, spans
 from mate_tf.serving.engine.model import INPUTS, EngineModel, has_bfloat16, unsupported
 from mate_tf.serving.read_part import ReadPart
 from mate_tf.serving.source import Source
@@ -110,6 +110,9 @@ def load_export(
         lacking = "an export without the configuration of its model"
     else:
         lacking = unsupported(config, precision)
+        names = set(spans.WEIGHTS[config["span_prediction"]])
+        if not names <= set(found.model["variables"]):
+            lacking = "an export whose weights of spans have no names"
     if lacking is not None:
         if engine == OPENVINO:
             raise InputError(f"{folder}: the engine openvino does not compute {lacking}")

@@ -112,7 +112,7 @@ def gold(stage_1, recordings, config, split):
 @pytest.mark.parametrize("name", GOLD_CONFIGS)
 def test_gold_tables_are_the_references(stage_1, recordings, recorded, name):
     assert set(recorded) == set(GOLD_CONFIGS)
-    config = HybridQaRcConfig(recorded[name]["config"])
+    config = HybridQaRcConfig(**recorded[name]["config"])
     # There it has no effect; what it does here is tested below.
     config.skip_ambiguous_examples = False
     for split, want in recorded[name]["interactions"].items():
@@ -129,7 +129,7 @@ def test_gold_tables_are_the_references(stage_1, recordings, recorded, name):
 
 
 def test_ambiguous_questions_are_skipped_in_training(stage_1, recordings, recorded):
-    config = HybridQaRcConfig(recorded["skip_ambiguous"]["config"])
+    config = HybridQaRcConfig(**recorded["skip_ambiguous"]["config"])
     want = recorded["skip_ambiguous"]["interactions"]
     ids = [each.id for each in gold(stage_1, recordings, config, "train")]
     # h1 has two gold cells; so has h8, of the dev set.
@@ -141,8 +141,8 @@ def test_ambiguous_questions_are_skipped_in_training(stage_1, recordings, record
 
 def test_further_cells_of_the_rows_with_a_gold_cell(stage_1, recorded):
     """As many as gold cells; in training only."""
-    config = HybridQaRcConfig(recorded["skip_ambiguous"]["config"])
-    config.override({"noisy_cell_strategy": "row_confined", "use_original_coordinates": False})
+    config = HybridQaRcConfig(**recorded["skip_ambiguous"]["config"])
+    config.noisy_cell_strategy, config.use_original_coordinates = "row_confined", False
     checked = 0
     for interaction in stage_1["train"]:
         (question,) = interaction.questions
@@ -189,7 +189,7 @@ def predicted(stage_1, ranked, config):
 def test_predicted_tables_are_the_references(stage_1, end_to_end, ranked, name):
     assert set(end_to_end["e2e"]) == set(E2E_CONFIGS)
     want = end_to_end["e2e"][name]
-    made = predicted(stage_1, ranked, HybridQaRcConfig(want["config"]))
+    made = predicted(stage_1, ranked, HybridQaRcConfig(**want["config"]))
     expected = [
         {key: value for key, value in each.items() if key != "conversions"}
         for each in want["interactions"]["dev"]
@@ -202,7 +202,7 @@ def test_examples_are_the_references(goldens, stage_1, end_to_end, ranked, conve
     converter = ExampleConverter(goldens / "tokenization" / "vocab.txt", **CONVERSIONS[conversion])
     for name in E2E_CONFIGS:
         want = end_to_end["e2e"][name]
-        made = predicted(stage_1, ranked, HybridQaRcConfig(want["config"]))
+        made = predicted(stage_1, ranked, HybridQaRcConfig(**want["config"]))
         for interaction, each in zip(made, want["interactions"]["dev"], strict=True):
             features = converter.convert(interaction, 0).features.feature
             expected = dict(each["conversions"][conversion])
@@ -226,7 +226,7 @@ def test_examples_are_the_references(goldens, stage_1, end_to_end, ranked, conve
 )
 def test_broken_configs(fields, message):
     with pytest.raises(InputError, match=message):
-        hybridqa_rc.HybridQaRcConfig(fields).check()
+        hybridqa_rc.HybridQaRcConfig(**fields).check()
 
 
 def linked_interaction(answer_cells=((0, 0),), **answer):

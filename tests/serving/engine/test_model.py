@@ -18,6 +18,7 @@ from ...attention.conftest import random_context
 
 LENGTH = 90
 TOLERANCE = 1e-4
+BIASES = ("bias", "beta", "output_bias", "span_hidden_bias", "end_output_bias")
 
 
 def make(attention="full", encoder=(), **heads):
@@ -38,7 +39,7 @@ def make(attention="full", encoder=(), **heads):
     made = TableClassifier(ClassifierConfig(encoder=encoder, max_num_rows=24, **heads))
     draw = np.random.default_rng(3)
     for variable in made.trainable_variables:
-        if variable.name.rpartition("/")[2].startswith(("bias", "beta", "output_bias")):
+        if variable.name.rpartition("/")[2].startswith(BIASES):
             variable.assign(draw.normal(size=variable.shape, scale=0.3))
     return made
 
@@ -174,6 +175,25 @@ def test_heads(heads):
         compare(made, examples(seed))
 
 
+@pytest.mark.parametrize("kind", ["span", "boundary", "mlp"])
+@pytest.mark.parametrize("empty", [False, True])
+def test_spans(kind, empty):
+    """Also where no token is in a cell, and where spans may be longer than the sequence."""
+    options = {"span_prediction": kind, "allow_empty_span": empty, "span_hidden_size": 24}
+    made = make("full", **options, max_span_length=6)
+    for seed in range(3):
+        given = examples(seed)
+        compare(made, given)
+    given["row_ids"][1] = given["column_ids"][2] = 0
+    compare(made, given)
+    compare(made, examples(4, (2, 1), seq=5))
+
+
+@pytest.mark.parametrize("name", ["gelu", "relu", "tanh", "linear"])
+def test_activations_of_spans(name):
+    compare(make(span_prediction="mlp", span_activation=name, cell_cross_entropy=True), examples(1))
+
+
 @pytest.mark.parametrize("precision", ["bfloat16", "int8"])
 def test_small_precisions(precision):
     """They are near float32, and not the same."""
@@ -207,7 +227,10 @@ def test_threads_share_a_model():
     [
         ({"attention": "linformer"}, "attention 'linformer'"),
         ({"encoder": {"pack": True}, "attention": "mate_exact"}, "packed examples"),
-        ({"span_prediction": "span"}, "spans"),
+        (
+            {"span_prediction": "mlp", "span_activation": "gelu_exact"},
+            "span_activation 'gelu_exact'",
+        ),
         ({"num_towers": 2}, "sequences of several parts"),
         ({"num_classification_labels": 1}, "regression"),
         ({}, None),

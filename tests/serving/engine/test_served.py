@@ -1,5 +1,6 @@
 """Presets and other models by OpenVINO: the same answers, and what TensorFlow is needed for."""
 
+import dataclasses
 import shutil
 
 import numpy as np
@@ -9,7 +10,7 @@ from safetensors.numpy import load_file, save_file
 
 from mate_tf import checkpoints
 from mate_tf.errors import InputError
-from mate_tf.serving import presets, source
+from mate_tf.serving import exported, presets, source
 from mate_tf.serving.engine import bundle, loading, served
 from mate_tf.serving.engine.model import has_bfloat16
 from mate_tf.serving.predictor import Predictor
@@ -45,7 +46,7 @@ def copy(mini, tmp_path):
 
 def test_the_answers_are_those_of_tensorflow(staff):
     predictors = [Predictor.from_preset(engine=each) for each in served.ENGINES]
-    assert [each._model.engine for each in predictors] == list(served.ENGINES)
+    assert [each.engine for each in predictors] == list(served.ENGINES)
     first, second = (
         [predictor.ask(staff, question) for question in QUESTIONS] for predictor in predictors
     )
@@ -173,3 +174,16 @@ def test_weights_that_are_not_finite(copy, trained_model, monkeypatch):
     export = str(trained_model / "export")
     with pytest.raises(InputError, match=f"{export}: the weights .* have infinity; they are of"):
         served.load_export(export, engine=served.OPENVINO)
+
+
+def test_an_export_whose_spans_have_no_names_is_computed_by_tensorflow(trained_model, monkeypatch):
+    """As those were written whose readers' weights had no names in checkpoints."""
+    folder = str(trained_model / "export")
+    assert served.load_export(folder).engine == "openvino"
+    found = exported.read(folder)
+    config = found.model["config"] | {"span_prediction": "mlp"}
+    older = dataclasses.replace(found, model=found.model | {"config": config})
+    monkeypatch.setattr(exported, "read", lambda folder: older)
+    assert served.load_export(folder) is None
+    with pytest.raises(InputError, match="does not compute an export whose weights of spans have"):
+        served.load_export(folder, engine="openvino")
