@@ -67,11 +67,9 @@ class AttentionConfig(base_config.Config):
     """
 
     def __init__(self, default_params=None, restrictions=None, **options):
-        given = dict(
-            default_params.as_dict()
-            if isinstance(default_params, base_config.Config)
-            else default_params or {}
-        )
+        if isinstance(default_params, base_config.Config):
+            default_params = default_params.as_dict()
+        given = dict(default_params or {})
         self.__dict__.update(_locked=False, _restrictions=restrictions or [])
         self._select("mate_efficient")
         self._override(given | options)

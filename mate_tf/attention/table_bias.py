@@ -174,7 +174,7 @@ def relations(context, disabled: int = Relation.NONE) -> tf.Tensor:
     return tf.where(found == int(disabled), int(Relation.NONE), found)
 
 
-def _choose(*cases, otherwise=Relation.NONE):
+def _choose(*cases, otherwise: tf.Tensor | Relation = Relation.NONE):
     """Returns the value of the first case with a true condition, pair by pair."""
     chosen = _plain(otherwise)
     for condition, value in reversed(cases):

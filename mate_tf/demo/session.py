@@ -86,7 +86,9 @@ class Demo:
         self.name = name
 
     @classmethod
-    def load(cls, export_dir: str, model_dir: str | None = None, reading="whole") -> "Demo":
+    def load(
+        cls, export_dir: str, model_dir: str | None = None, reading: str | dict = "whole"
+    ) -> "Demo":
         """Reads a SavedModel and, if given, the last checkpoint of its training.
 
         Args:

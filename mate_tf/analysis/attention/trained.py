@@ -116,7 +116,9 @@ class TrainedModel:
                 break
         if not found["input_mask"]:
             return None
-        return attention.TableContext(*(np.concatenate(rows)[:most] for rows in found.values()))
+        return attention.TableContext(
+            **{name: np.concatenate(rows)[:most] for name, rows in found.items()}
+        )
 
     def _batches_with_tables(self) -> Iterator[dict[str, np.ndarray]]:
         """Yields the model's inputs for the examples with a table, batch by batch."""

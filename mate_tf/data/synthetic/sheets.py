@@ -64,6 +64,7 @@ def make_sheet(rng: random.Random, num_rows: int, columns: tuple[int, int], spli
         InputError: if there are fewer names than rows.
     """
     domain = rng.choice(DOMAINS)
+    attributes: list[TextColumn | NumberColumn | None]
     attributes = _choose_columns(rng, domain, rng.randint(*columns) - 1)
     cells = [_column_values(rng, column, num_rows) for column in attributes]
     position = 0 if rng.random() < 0.8 else rng.randint(0, len(attributes))
