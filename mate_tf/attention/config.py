@@ -66,10 +66,9 @@ class AttentionConfig(base_config.Config):
         InputError: for an unknown name or option, or a value of a wrong type or range.
     """
 
-    def __init__(self, default_params=None, restrictions=None, **options):
-        if isinstance(default_params, base_config.Config):
-            default_params = default_params.as_dict()
-        given = dict(default_params or {})
+    def __init__(self, default_params: typing.Any = None, restrictions=None, **options):
+        is_config = isinstance(default_params, base_config.Config)
+        given = dict(default_params.as_dict() if is_config else default_params or {})
         self.__dict__.update(_locked=False, _restrictions=restrictions or [])
         self._select("mate_efficient")
         self._override(given | options)

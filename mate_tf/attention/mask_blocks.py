@@ -124,13 +124,13 @@ def _blocks(mask, order):
     smallest = BLOCK_SIZES[0]
     padded_length = -(-len(order) // BLOCK_SIZES[-1]) * BLOCK_SIZES[-1]
     queries = np.concatenate([order, np.full(padded_length - len(order), n)])
-    by_block: np.ndarray = np.zeros([len(mask), padded_length // smallest, n], bool)
+    by_block = np.zeros([len(mask), padded_length // smallest, n], bool)
     for index, part in enumerate(queries.reshape(-1, smallest)):
         by_block[:, index] = mask[:, part, :n].any(1)
     for size in BLOCK_SIZES:
         used = -(-len(order) // size)
         # [heads, blocks, n]
-        keys_of_block = by_block.reshape(len(mask), -1, size // smallest, n).any(2)
+        keys_of_block = np.any(by_block.reshape(len(mask), -1, size // smallest, n), axis=2)
         yield queries.reshape(-1, size)[:used], keys_of_block[:, :used]
 
 

@@ -1,6 +1,6 @@
 """MATE by masks (section 3 of the paper): heads that attend within rows, or within columns."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -79,7 +79,7 @@ class MateExact(TableAttention):
         super().__init__(config, num_heads, **kwargs)
         self.head_types = head_types(self.config, num_heads)
 
-    def attend(self, query, key, value, pattern: MaskTensors, training=None):
+    def attend(self, query, key, value, pattern: Any, training=None):
         return self.by_masks(query, key, value, pattern.real, pattern.biases, None, training)
 
     def by_masks(self, query, key, value, real, biases, seed, training):

@@ -123,7 +123,7 @@ class TableBias(MaskedAttention):
         pairs = super().flops(config, num_heads, hidden_size, length)
         return pairs + 2 * len(RELATIONS) * num_heads * length**2
 
-    def attend(self, query, key, value, pattern, training=None):
+    def attend(self, query, key, value, pattern: TableBiasTensors, training=None):
         one_hot = pattern.relations
         batch, count, seq, _ = shape_list(one_hot)
         table = tf.cast(self.relative_bias_table, one_hot.dtype)

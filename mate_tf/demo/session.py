@@ -3,6 +3,7 @@
 import dataclasses
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -79,7 +80,7 @@ class Demo:
         name: name of the model on the page: the folder or name that it was loaded from.
     """
 
-    def __init__(self, predictor: Predictor, model=None, task: str = "", name: str = ""):
+    def __init__(self, predictor: Predictor, model: Any = None, task: str = "", name: str = ""):
         self._predictor = predictor
         self._model = model
         self.task = task
@@ -210,8 +211,8 @@ class Demo:
         Raises:
             InputError: if the layer has no such heads.
         """
-        source = source if source in turn.flow else QUESTION
-        flow = turn.flow[source]
+        flows = turn.flow or {}
+        flow = flows[source if source in flows else QUESTION]
         used = attention_flow.head_groups(self._model.encoder)[heads].copy()
         if layer != ALL_LAYERS:
             used[np.arange(len(used)) != int(layer) - 1] = False

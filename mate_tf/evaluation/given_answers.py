@@ -63,7 +63,11 @@ def scores(
         if kind(item.question) is not None
     ]
     low, high = metrics.confidence_interval(sum(item.right for item in graded), len(graded))
-    shares = {ALL: (metrics.accuracy(graded), len(graded)), FROM: low, TO: high}
+    shares: dict[str, tuple[float, int] | float] = {
+        ALL: (metrics.accuracy(graded), len(graded)),
+        FROM: low,
+        TO: high,
+    }
     shares |= metrics.breakdown(graded, lambda item: kind(item.question))
     of_class = [item for item in graded if kind(item.question) == CLASS]
     by_class = metrics.breakdown(of_class, lambda item: item.question.answer.class_index)

@@ -190,7 +190,7 @@ def confidence_interval(right: int, total: int) -> tuple[float, float]:
 
 def breakdown(
     graded: Iterable[GradedQuestion], group_of: Callable[[GradedQuestion], Hashable]
-) -> dict[Hashable, tuple[float, int]]:
+) -> dict[Any, tuple[float, int]]:
     """Computes accuracy and number of questions of each group, with the groups sorted."""
     groups = collections.defaultdict(list)
     for item in graded:

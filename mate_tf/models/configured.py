@@ -87,7 +87,7 @@ class ConfiguredModel(keras.Model):
         """
         if self.loss:
             return super().compute_loss(x, y, y_pred, sample_weight)
-        if "total_loss" not in y_pred:
+        if y_pred is None or "total_loss" not in y_pred:
             raise InputError(
                 f"{self.name}: without a loss in compile(), the features that fit() gets have all "
                 "labels of the model among them"

@@ -71,7 +71,7 @@ class TableEmbeddings(keras.layers.Layer):
         self.word_embeddings = self._table(
             "word_embeddings", config.vocab_size, config.word_embedding_scale
         )
-        self.position_embeddings = None
+        self.position_embeddings: tf.Variable | None = None
         if not config.disable_position_embeddings:
             self.position_embeddings = self._table(
                 "position_embeddings", config.max_position_embeddings
