@@ -9,6 +9,7 @@ import dataclasses
 import math
 import os
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -96,7 +97,7 @@ class Calibration:
             if each is not None and each <= 0:
                 raise InputError(f"temperature {each} is not above 0")
 
-    def confidence(self, probability, shared=0.0, unknown=0):
+    def confidence(self, probability, shared: Any = 0.0, unknown: Any = 0) -> Any:
         """Computes the confidence of answers.
 
         Args:
@@ -110,7 +111,7 @@ class Calibration:
         odds = log_odds(probability) / self.temperature - self.unknown_names * np.asarray(unknown)
         return sigmoid(odds + self.overlap * np.asarray(shared) + self.bias)
 
-    def has_answer(self, probability, shared=0.0, unknown=0):
+    def has_answer(self, probability, shared: Any = 0.0, unknown: Any = 0) -> Any:
         """Computes the probability that a table has an answer to a question.
 
         Arguments and result as for `confidence`.
@@ -121,7 +122,7 @@ class Calibration:
         odds = odds - self.unknown_names * np.asarray(unknown)
         return sigmoid(odds + self.table_overlap * np.asarray(shared) + self.table_bias)
 
-    def of_computed(self, probability, unknown=0):
+    def of_computed(self, probability, unknown: Any = 0) -> Any:
         """Computes the confidence of answers that are computed over whole tables.
 
         Args:

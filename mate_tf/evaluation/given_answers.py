@@ -6,6 +6,7 @@ Cells are right if they are exactly the gold ones, without an operation over the
 
 import collections
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from mate_tf.answers.execution import NONE
 from mate_tf.data.interactions import given
@@ -50,7 +51,7 @@ def is_right(interaction: Interaction, question: Question, prediction: Predictio
 
 def scores(
     interactions: metrics.Interactions, predicted: metrics.Predicted, classes: Sequence[str] = ()
-) -> dict[str, tuple[float, int] | float]:
+) -> dict[str, Any]:
     """Computes the accuracy of each kind of answer.
 
     Returns:

@@ -38,7 +38,7 @@ class ConfiguredModel(keras.Model):
     config_type: ClassVar[type[base_config.Config]]
     num_parts = 1
 
-    def __init__(self, config, name, **kwargs):
+    def __init__(self, config, name: str | None = None, **kwargs):
         values.check_all(config)
         super().__init__(name=name, autocast=False, **kwargs)
         self._config = config

@@ -20,6 +20,7 @@ from mate_tf.serving.engine.served import (
     OPENVINO,
     TENSORFLOW,
     EngineServed,
+    WithFloat32,
     load_export,
     with_margin,
 )
@@ -37,7 +38,7 @@ def load(
     reading=None,
     float32_margin: float = 0.0,
     engine: str | None = None,
-) -> ServedModel:
+) -> ServedModel | EngineServed | WithFloat32:
     """Loads a trained model of any kind; arguments are those of `Predictor.from_pretrained`.
 
     Raises:

@@ -55,8 +55,10 @@ def styled(draw):
     @functools.wraps(draw)
     def in_style(*args, **kwargs):
         matplotlib = require_matplotlib()
-        settings = _SETTINGS | {"axes.prop_cycle": matplotlib.cycler(color=COLOURS)}
-        with matplotlib.rc_context(settings):
+        from cycler import cycler
+
+        colours = cycler(color=COLOURS)
+        with matplotlib.rc_context({**_SETTINGS, "axes.prop_cycle": colours}):
             return draw(*args, **kwargs)
 
     return in_style

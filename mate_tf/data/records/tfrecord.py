@@ -9,7 +9,7 @@ import dataclasses
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 from google.protobuf.message import DecodeError, Message
@@ -26,7 +26,6 @@ from mate_tf.protos import interaction_pb2
 PREFETCHED = 4
 """Number of batches that are made before a step asks for them."""
 
-_Message = TypeVar("_Message", bound=Message)
 _SHARD = re.compile(r"(?P<base>.*)-(?P<index>\d{5})-of-(?P<count>\d{5})(?P<extension>\.\w+)?")
 
 
@@ -250,7 +249,7 @@ def _files(pattern) -> list[str]:
     return files
 
 
-def _read(pattern, message_type: type[_Message]) -> Iterator[_Message]:
+def _read(pattern, message_type) -> Iterator[Any]:
     """Yields the messages of all files that match."""
     kind = message_type.DESCRIPTOR.name
     for path in _files(pattern):
