@@ -109,7 +109,7 @@ class Sheet:
         """Returns, of rows <int64>[n], the first one of each distinct text in a column."""
         first_rows = {}
         for row in rows.tolist():
-            first_rows.setdefault(" ".join(self.texts[column][row].lower().split()), row)
+            first_rows.setdefault(" ".join(self.texts[column][int(row)].lower().split()), row)
         first_rows.pop("", None)
         return np.array(sorted(first_rows.values()), int)
 
