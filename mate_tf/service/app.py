@@ -49,6 +49,7 @@ class Service:
         metrics: what is counted.
     """
 
+    # What `start` makes.
     _predictor: Any
     _batcher: Batcher
     _readers: ThreadPoolExecutor

@@ -74,8 +74,7 @@ def _opened(path: str) -> Iterator[IO[bytes]]:
     """Opens a file, packed or not, which its first bytes say."""
     packed = frames.compression(path) == frames.GZIP
     with tf.io.gfile.GFile(path, "rb") as raw:
-        buffered = io.BufferedReader(_Raw(raw))
-        opened: Any = gzip.GzipFile(fileobj=raw) if packed else buffered
+        opened: Any = gzip.GzipFile(fileobj=raw) if packed else io.BufferedReader(_Raw(raw))
         with opened as file:
             yield file
 
