@@ -279,7 +279,8 @@ def expected_calibration_error(
 ) -> float:
     """Computes the mean distance of confidence and accuracy over the bins, by numbers of answers.
 
-    Arguments and errors as for `reliability`. From 0, the best, to 1.
+    Arguments, <float>[answers] and <bool>[answers], and errors as for `reliability`. From 0, the
+    best, to 1.
     """
     bins = reliability(confidences, right, num_bins)
     distances = [abs(each.confidence - each.accuracy) for each in bins]
