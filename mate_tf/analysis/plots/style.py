@@ -55,9 +55,9 @@ def styled(draw):
     @functools.wraps(draw)
     def in_style(*args, **kwargs):
         matplotlib = require_matplotlib()
-        from cycler import cycler
+        from matplotlib import rcsetup
 
-        colours = cycler(color=COLOURS)
+        colours = rcsetup.cycler(color=COLOURS)
         with matplotlib.rc_context({**_SETTINGS, "axes.prop_cycle": colours}):
             return draw(*args, **kwargs)
 
