@@ -90,7 +90,7 @@ def with_margin(
 
 def load_export(
     folder: str, reading: dict[str, bool] | None = None, engine: str | None = None
-) -> EngineServed | None:
+) -> EngineServed | WithFloat32 | None:
     """Loads an export without TensorFlow; None if TensorFlow has to compute it.
 
     Args:
@@ -105,12 +105,12 @@ def load_export(
     if paths.is_remote(folder):
         return None
     found = exported.read(folder)
-    config, precision = found.model.get("config"), found.model.get("precision")
+    config, precision = found.model.get("config"), found.model.get("precision", "unknown")
     if config is None:
         lacking = "an export without the configuration of its model"
     else:
         lacking = unsupported(config, precision)
-    if lacking is not None:
+    if config is None or lacking is not None:
         if engine == OPENVINO:
             raise InputError(f"{folder}: the engine openvino does not compute {lacking}")
         return None
