@@ -8,6 +8,7 @@ import importlib.util
 import os
 import platform
 import sys
+from typing import TYPE_CHECKING
 
 from mate_tf.lazy import on_first_use
 
@@ -29,6 +30,31 @@ if "tensorflow" not in sys.modules and importlib.util.find_spec("tf_keras"):
 
 __version__ = "0.1.0"
 
+if TYPE_CHECKING:
+    from mate_tf import (
+        analysis,
+        answers,
+        attention,
+        checkpoints,
+        data,
+        evaluation,
+        layers,
+        models,
+        pointr,
+        serving,
+        tables,
+        tasks,
+        training,
+    )
+    from mate_tf.attention import AttentionConfig
+    from mate_tf.data.converters.examples import ExampleConverter
+    from mate_tf.errors import InputError
+    from mate_tf.models.classifier import ClassifierConfig, TableClassifier
+    from mate_tf.models.encoder import EncoderConfig, TableEncoder
+    from mate_tf.pointr import PointrPredictor
+    from mate_tf.serving.predictor import Predictor
+    from mate_tf.tables.table import Table
+
 _EXPORTS = {
     "Table": "mate_tf.tables.table",
     "InputError": "mate_tf.errors",
@@ -41,7 +67,18 @@ _EXPORTS = {
     "Predictor": "mate_tf.serving.predictor",
     "PointrPredictor": "mate_tf.pointr",
 }
-_MODULES = (
+
+__all__ = [
+    "AttentionConfig",
+    "ClassifierConfig",
+    "EncoderConfig",
+    "ExampleConverter",
+    "InputError",
+    "PointrPredictor",
+    "Predictor",
+    "Table",
+    "TableClassifier",
+    "TableEncoder",
     "analysis",
     "answers",
     "attention",
@@ -55,9 +92,7 @@ _MODULES = (
     "tables",
     "tasks",
     "training",
-)
-
-__all__ = [*_EXPORTS, *_MODULES]
+]
 
 
 __getattr__, _ = on_first_use(__name__, _EXPORTS)

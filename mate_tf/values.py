@@ -73,7 +73,7 @@ Share = Annotated[float, Range(0, 1)]
 BelowOne = Annotated[float, Range(0, 1, without="high")]
 
 
-def _each(annotation, names: str) -> dict[str, Range]:
+def _each(annotation, names: str) -> dict[str, Range | None]:
     return dict.fromkeys(names.split(), declared_range(annotation))
 
 
@@ -83,7 +83,7 @@ def declared_range(annotation) -> Range | None:
     return next((each for each in metadata if isinstance(each, Range)), None)
 
 
-_OF_TF_MODELS = {
+_OF_TF_MODELS: dict[str, Range | None] = {
     # data and trainer
     "global_batch_size": Range(1, 1_000_000),
     **_each(Count, "train_steps steps_per_loop summary_interval checkpoint_interval max_to_keep"),

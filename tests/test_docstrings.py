@@ -50,13 +50,15 @@ class Definition(NamedTuple):
 
 def definitions(path: str, body: list, prefix: str = "", parent=None) -> Iterator[Definition]:
     """Yields the classes and functions of a module. Functions within functions are left out: they
-    are not public, and the function around them explains what they do."""
+    are not public, and the function around them explains what they do. So are overloads, which
+    the function after them explains."""
     for node in body:
         if isinstance(node, ast.ClassDef):
             yield Definition(path, prefix + node.name, node, parent)
             yield from definitions(path, node.body, f"{prefix}{node.name}.", node)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield Definition(path, prefix + node.name, node, parent)
+            if "overload" not in map(ast.unparse, node.decorator_list):
+                yield Definition(path, prefix + node.name, node, parent)
         elif isinstance(node, ast.If | ast.Try | ast.With):
             yield from definitions(path, node.body, prefix, parent)
 

@@ -1,6 +1,8 @@
 """Modules are attributes of their packages, and are imported when they are asked for; what an
 import of mate_tf sets for TensorFlow."""
 
+import ast
+import importlib
 import os
 import platform
 import subprocess
@@ -38,6 +40,31 @@ def test_modules_are_imported_on_first_use(run_python):
         "assert 'flops' in dir(mate_tf.analysis.cost)\n"
     )
     run_python(code)
+
+
+def test_type_checkers_see_what_is_imported_on_first_use(project):
+    """The imports under TYPE_CHECKING are those of `__getattr__`, from the same modules."""
+    found = 0
+    for path in (project / "mate_tf").rglob("__init__.py"):
+        text = path.read_text("utf-8")
+        if "if TYPE_CHECKING:" not in text:
+            continue
+        name = ".".join(path.parent.relative_to(project).parts)
+        package = importlib.import_module(name)
+        (block,) = [
+            node
+            for node in ast.parse(text).body
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        ]
+        names = set()
+        for node in block.body:
+            for alias in node.names:
+                names.add(alias.asname or alias.name)
+                expected = getattr(importlib.import_module(node.module), alias.name)
+                assert getattr(package, alias.asname or alias.name) is expected
+        assert names >= set(getattr(package, "_EXPORTS", ())), name
+        found += len(names)
+    assert found > 50
 
 
 def test_dir_has_public_names_only():

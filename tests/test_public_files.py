@@ -30,7 +30,7 @@ def test_every_file_is_yaml(project):
 def test_the_workflow_tests_every_python_that_is_declared(project, ci):
     declared = re.findall(r"Python :: (3\.\d+)", (project / "pyproject.toml").read_text())
     assert ci["jobs"]["tests"]["strategy"]["matrix"]["python"] == declared
-    assert {"lint", "tests", "wheel", "docs", "tensorflow-2-21"} == set(ci["jobs"])
+    assert {"lint", "types", "tests", "wheel", "docs", "tensorflow-2-21"} == set(ci["jobs"])
 
 
 def test_steps_use_known_actions_and_files_that_are_there(project, ci):

@@ -186,8 +186,7 @@ def _exports(tree: ast.Module, module: str) -> dict[str, str]:
     for name, source in lazy.items():
         text = _source(source).read_text(encoding="utf-8")
         imported[name] = f"{source}.{name}" if re.search(rf"\b{name}\b", text) else source
-    modules = _literal(tree, "_MODULES")
-    names = [*lazy, *modules] if modules else _literal(tree, "__all__") or ()
+    names = _literal(tree, "__all__") or ()
     return {name: _definition(imported.get(name, f"{module}.{name}")) for name in names}
 
 

@@ -100,9 +100,10 @@ def _aggregate(aggregation, texts, numbers):
         added = [_number(text) for text in texts]
     else:
         added = [addend for addend in addends(texts, numbers) if addend is not None]
-    if not added or None in added:
+    known = [addend for addend in added if addend is not None]
+    if not known or len(known) < len(added):
         return None
-    total = sum(added) / (len(added) if aggregation == AVERAGE else 1)
+    total = sum(known) / (len(known) if aggregation == AVERAGE else 1)
     # The last digit of 0.1 + 0.2 = 0.30000000000000004 is noise.
     return float(f"{total:.15g}")
 

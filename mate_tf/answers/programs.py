@@ -122,10 +122,11 @@ class Program:
                 a window then, and those of number -1 do not count. None: of all rows.
         """
         found = functools.reduce(np.logical_and, (each.rows for each in self.conditions), base)
-        if self.order is not None and windows is None:
-            found = self.order.best(found, np.zeros(len(found), int))
-        elif self.order is not None:
-            found = self.order.best(found & (windows >= 0), np.maximum(windows, 0))
+        if self.order is not None:
+            if windows is None:
+                found = self.order.best(found, np.zeros(len(found), int))
+            else:
+                found = self.order.best(found & (windows >= 0), np.maximum(windows, 0))
         if self.step:
             moved = np.zeros_like(found)
             moved[max(self.step, 0) : len(found) + min(self.step, 0)] = found[

@@ -99,14 +99,17 @@ class Sheet:
         values = [value for value in read.values if value is not None]
         return read.kind is Kind.DATE or (
             read.kind is Kind.NUMBER
-            and all(value.is_integer() and 1000 <= value <= 2200 for value in values)
+            and all(
+                isinstance(value, float) and value.is_integer() and 1000 <= value <= 2200
+                for value in values
+            )
         )
 
     def first_of_each(self, rows: np.ndarray, column: int) -> np.ndarray:
         """Returns, of rows <int64>[n], the first one of each distinct text in a column."""
         first_rows = {}
         for row in rows.tolist():
-            first_rows.setdefault(" ".join(self.texts[column][row].lower().split()), row)
+            first_rows.setdefault(" ".join(self.texts[column][int(row)].lower().split()), row)
         first_rows.pop("", None)
         return np.array(sorted(first_rows.values()), int)
 
@@ -143,9 +146,9 @@ class Meaning:
     @functools.cached_property
     def columns(self) -> set[int]:
         """The columns that it needs: those of its conditions and orders, and those it names."""
-        columns_used = set(self.conditions) | {each.column for each in self.orders}
+        columns_used = {*self.conditions, *(each.column for each in self.orders)}
         named = {index for index in range(len(self._sheet.names)) if self.named(index)}
-        return (columns_used | named) - {None}
+        return {column for column in columns_used | named if column is not None}
 
     @functools.cached_property
     def conditions(self) -> dict[int, list[Condition]]:

@@ -85,7 +85,7 @@ def value(text: str, canonical: str = "") -> Value:
     if date is None:
         return Value(normal)
     year, month, day = date
-    if month is day is None:
+    if year is not None and month is day is None:
         return Value(normal, number=float(year))
     return Value(normal, date=date)
 

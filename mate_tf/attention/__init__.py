@@ -5,6 +5,7 @@ A new variant is one file, and one row of `_VARIANTS`, by which it is imported w
 
 import functools
 import importlib
+from typing import TYPE_CHECKING
 
 from mate_tf.attention.base import (
     AttentionPattern,
@@ -18,6 +19,11 @@ from mate_tf.attention.context import TableContext
 from mate_tf.attention.coverage import coverage
 from mate_tf.attention.views import MultiViewEmbedding
 from mate_tf.lazy import on_first_use
+
+if TYPE_CHECKING:
+    from mate_tf.attention import masks, static_masks
+    from mate_tf.attention.masks import files as mask_files
+    from mate_tf.attention.masks import learned as mask_pruning
 
 _VARIANTS = {
     "full": "full.FullPattern, full.MaskedAttention, full.FullOptions",

@@ -114,7 +114,7 @@ class BigBird(TableAttention):
         pairs = 2 * blocks + 2 * (4 + random) + (blocks - 4) * (5 + random)
         return 4 * hidden_size * block**2 * pairs
 
-    def attend(self, query, key, value, pattern, training=None):
+    def attend(self, query, key, value, pattern: BigBirdTensors, training=None):
         from official.nlp.modeling.layers import bigbird_attention
 
         batch, seq, _, _ = shape_list(query)

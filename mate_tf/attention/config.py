@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 from official.modeling.hyperparams import base_config
 
@@ -75,12 +76,9 @@ class AttentionConfig(base_config.Config):
         InputError: for an unknown name or option, or a value of a wrong type or range.
     """
 
-    def __init__(self, default_params=None, restrictions=None, **options):
-        given = dict(
-            default_params.as_dict()
-            if isinstance(default_params, base_config.Config)
-            else default_params or {}
-        )
+    def __init__(self, default_params: Any = None, restrictions=None, **options):
+        is_config = isinstance(default_params, base_config.Config)
+        given = dict(default_params.as_dict() if is_config else default_params or {})
         self.__dict__.update(_locked=False, _restrictions=restrictions or [])
         self._select("mate_efficient")
         self._override(given | options)
@@ -102,8 +100,8 @@ class AttentionConfig(base_config.Config):
             raise InputError(f"attention {self.name!r} has no option {k!r}; it has: {known}")
         else:
             values.check(f"attention.{k}", v, values.annotations(options(self.name))[k])
-            is_number = isinstance(self.__dict__[k], float) and v is not None
-            self.__dict__[k] = float(v) if is_number else v
+            was_float = isinstance(self.__dict__[k], float)
+            self.__dict__[k] = float(v) if was_float and isinstance(v, int) else v
 
     def _override(self, override_dict, is_strict=True):
         if "name" in override_dict:

@@ -32,7 +32,7 @@ class TableContext(NamedTuple):
     @classmethod
     def from_features(cls, features):
         """Makes a context of a dict with features of these names; `starts` may be missing."""
-        return cls(*(features[name] for name in cls.FEATURES), features.get("starts"))
+        return cls(**{name: features[name] for name in cls.FEATURES}, starts=features.get("starts"))
 
     @property
     def tensors(self) -> dict[str, tf.Tensor]:

@@ -57,7 +57,7 @@ class MaskedAttention(TableAttention):
 
     has_pair_probabilities = True
 
-    def attend(self, query, key, value, pattern, training=None):
+    def attend(self, query, key, value, pattern: MaskTensors, training=None):
         # [batch, seq, heads, head_size] -> [batch, heads, seq, head_size]
         query, key, value = (tf.transpose(x, [0, 2, 1, 3]) for x in (query, key, value))
         context = self.softmax_attention(query, key, value, pattern.bias, training)

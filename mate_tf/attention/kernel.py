@@ -71,7 +71,7 @@ class KernelAttention(TableAttention):
         features = config.num_random_features
         return 8 * length * features * hidden_size + 2 * length * features * num_heads
 
-    def attend(self, query, key, value, pattern, training=None):
+    def attend(self, query, key, value, pattern: KernelTensors, training=None):
         # b batch, s sequence, h heads, d head_size, m random features
         dtype, real = value.dtype, pattern.real
         value = tf.cast(self.drop_keys(value, training), tf.float32)

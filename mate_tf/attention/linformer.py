@@ -88,7 +88,7 @@ class Linformer(TableAttention):
         """Counts the projections of keys and values by length, and both products with them."""
         return 8 * length * config.projected_length * hidden_size
 
-    def attend(self, query, key, value, pattern, training=None):
+    def attend(self, query, key, value, pattern: LinformerTensors, training=None):
         _, seq, _, _ = shape_list(key)
         kernel = tf.cast(self.proj_seq_length.kernel[:seq], key.dtype)
         # [batch, seq, heads, head_size], [seq, projected] -> [batch, heads, projected, head_size]

@@ -52,12 +52,7 @@ class Plan(NamedTuple):
     @property
     def cost(self) -> float:
         """Cost of the blocks, relative to computing all pairs."""
-        blocks, block = self.queries.shape
-        keys = self.keys.shape[-1]
-        pairs = (
-            blocks * (block * keys + GATHER_COST * (block + 2 * keys)) + len(self.dense) * self.n
-        )
-        return pairs / self.n**2
+        return _cost(self.n, self.queries, self.keys.shape[-1], self.dense)
 
     def is_cheaper(self) -> bool:
         """Returns whether blocks are clearly cheaper than the whole mask."""
@@ -82,19 +77,31 @@ def plan(mask: np.ndarray) -> Plan:
     num_keys = mask.sum(-1).max(0)
     is_dense = num_keys >= max(DENSE_SHARE * n, 2 * np.median(num_keys))
     dense, others = np.flatnonzero(is_dense), np.flatnonzero(~is_dense)
-    found = None
     mask = np.pad(mask, [[0, 0], [0, 1], [0, 1]])  # position n, no token
-    for order in _orders(mask, others):
-        for queries, keys_of_block in _blocks(mask, order):
-            width = int(keys_of_block.sum(-1).max(initial=0))
-            sizes = Plan(n, queries, np.zeros([1, len(queries), width]), None, dense, None)
-            if found is None or sizes.cost < found[0]:
-                found = sizes.cost, queries, keys_of_block
-        if found[0] <= CLEARLY_CHEAPER / 2:
-            break
-    _, queries, keys_of_block = found
+    candidates = _candidates(mask, others, dense)
+    _, queries, keys_of_block = min(candidates, key=lambda candidate: candidate[0])
     keys, allowed = _with_keys(mask, queries, keys_of_block)
     return Plan(n, queries, keys, allowed, dense, mask[:, dense, :n])
+
+
+def _candidates(mask, queries, dense):
+    """Yields blocks of `queries` with their cost, as `_blocks` has them, until some are cheap."""
+    cheapest = np.inf
+    for order in _orders(mask, queries):
+        for blocks, keys_of_block in _blocks(mask, order):
+            width = int(keys_of_block.sum(-1).max(initial=0))
+            cost = _cost(mask.shape[-1] - 1, blocks, width, dense)
+            cheapest = min(cheapest, cost)
+            yield cost, blocks, keys_of_block
+        if cheapest <= CLEARLY_CHEAPER / 2:
+            break
+
+
+def _cost(n, queries, width, dense) -> float:
+    """Returns the cost of blocks of `width` keys, relative to computing all pairs of n tokens."""
+    blocks, block = queries.shape
+    pairs = blocks * (block * width + GATHER_COST * (block + 2 * width)) + len(dense) * n
+    return pairs / n**2
 
 
 def _orders(mask, queries):
@@ -123,7 +130,7 @@ def _blocks(mask, order):
     for size in BLOCK_SIZES:
         used = -(-len(order) // size)
         # [heads, blocks, n]
-        keys_of_block = by_block.reshape(len(mask), -1, size // smallest, n).any(2)
+        keys_of_block = np.any(by_block.reshape(len(mask), -1, size // smallest, n), axis=2)
         yield queries.reshape(-1, size)[:used], keys_of_block[:, :used]
 
 

@@ -128,9 +128,11 @@ def _attend(query, key, value, first, keys, real, scale):
 
     def compute(index):
         example, head = divmod(index, heads)
-        own = (x[example, head] for x in (query, key, value))
+        own = example, head
         of_head = first[head % len(first)]
-        attend_in_head(*own, of_head, keys, real[example], scale, outputs[example, head])
+        attend_in_head(
+            query[own], key[own], value[own], of_head, keys, real[example], scale, outputs[own]
+        )
 
     with concurrent.futures.ThreadPoolExecutor(_num_threads()) as threads:
         list(threads.map(compute, range(batch * heads)))

@@ -1,6 +1,6 @@
 """MATE by masks (section 3 of the paper): heads that attend within rows, or within columns."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -79,7 +79,7 @@ class MateExact(TableAttention):
         super().__init__(config, num_heads, **kwargs)
         self.head_types = head_types(self.config, num_heads)
 
-    def attend(self, query, key, value, pattern, training=None):
+    def attend(self, query, key, value, pattern: Any, training=None):
         return self.by_masks(query, key, value, pattern.real, pattern.biases, None, training)
 
     def by_masks(self, query, key, value, real, biases, seed, training):
@@ -87,7 +87,8 @@ class MateExact(TableAttention):
         contexts = []
         for (kind, parts), bias in zip(self.per_type(query, key, value), biases, strict=True):
             own_seed = None if seed is None else seed + tf.constant([0, kind.first])
-            contexts.append(self.softmax_attention(*parts, bias, training, own_seed))
+            context = self.softmax_attention(*parts, bias=bias, training=training, seed=own_seed)
+            contexts.append(context)
         return self.joined(contexts) * real
 
     @classmethod

@@ -36,7 +36,7 @@ QUERY_CHUNK = 256
 SHORT_INPUT = 448
 """Tokens up to which masks are no slower than windows, as measured with width 384 on a CPU."""
 
-_short_inputs = contextvars.ContextVar("short_inputs", default=None)
+_short_inputs = contextvars.ContextVar[bool | None]("short_inputs", default=None)
 
 
 class FormTensors(NamedTuple):
@@ -157,15 +157,18 @@ class MateEfficient(ChangesForExport, MateWindows):
         own = query, key, value
         if pattern.packed is not None:
             return attend_packed(self, *own, pattern.packed, seed, training)
+        windows = pattern.windows
+        if windows is None:
+            raise ValueError("the pattern has neither windows nor packed heads")
         return tf.cond(
             pattern.long_question,
-            lambda: self._by_chunks(*own, pattern, seed, training),
-            lambda: self.by_windows(*own, pattern.windows, seed, training),
+            lambda: self._by_chunks(*own, pattern.real, windows, seed, training),
+            lambda: self.by_windows(*own, windows, seed, training),
         )
 
-    def _by_chunks(self, query, key, value, pattern: FormTensors, seed, training):
+    def _by_chunks(self, query, key, value, real, windows: WindowTensors, seed, training):
         contexts = []
-        types = zip(self.per_type(query, key, value), pattern.windows.head_types, strict=True)
+        types = zip(self.per_type(query, key, value), windows.head_types, strict=True)
         for (kind, projections), part in types:
             function = functools.partial(self._dense, kind, training)
             others = part.tokens if seed is None else (*part.tokens, seed)
@@ -174,7 +177,7 @@ class MateEfficient(ChangesForExport, MateWindows):
                 if self._exporting
                 else recomputed(function, projections, others)
             )
-        return self.joined(contexts) * pattern.real
+        return self.joined(contexts) * real
 
     def _dense(self, kind, training, query, key, value, *tokens_and_seed):
         """Computes one type of heads by chunks; all <float>[batch, heads, seq, head_size]."""

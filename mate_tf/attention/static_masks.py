@@ -189,7 +189,9 @@ class StaticMaskPattern(ChangesForExport, AttentionPattern):
         """Returns the mask of the heads with these numbers, <bool>[batch, 1 or heads, seq, seq]."""
         mask = self._mask(masks.real_tokens(context), heads)
         if self._of_last_token is not None:
-            mask = self._with_last_token(mask, masks.last_token(context), heads)
+            mask = self._with_last_token(
+                mask, masks.last_token(context), heads, self._of_last_token
+            )
         return mask & masks.real_pairs(context)
 
     def _mask(self, real, heads):
@@ -202,7 +204,7 @@ class StaticMaskPattern(ChangesForExport, AttentionPattern):
         with tf.control_dependencies([check_length(seq, self.length, self._what)]):
             return tf.constant(self.static_mask(self.length)[heads])[None, :, :seq, :seq]
 
-    def _with_last_token(self, mask, last, heads):
+    def _with_last_token(self, mask, last, heads, of_last_token):
         """Puts the row and column of the last token, at `last` <int32>[batch], where it is.
 
         Args and result are <bool>[1 or batch, 1 or heads, seq, seq].
@@ -210,8 +212,8 @@ class StaticMaskPattern(ChangesForExport, AttentionPattern):
         _, _, seq, _ = shape_list(mask)
         is_last = tf.range(seq) == last[:, None]
         of_query, of_key = is_last[:, None, :, None], is_last[:, None, None, :]
-        row, column = (tf.constant(of_token[heads])[:, :seq] for of_token in self._of_last_token)
-        corner = tf.constant(self._of_last_token[0][heads, -1])[:, None, None]
+        row, column = (tf.constant(of_token[heads])[:, :seq] for of_token in of_last_token)
+        corner = tf.constant(of_last_token[0][heads, -1])[:, None, None]
         mask = tf.where(of_query, row[:, None], mask)
         mask = tf.where(of_key, column[:, :, None], mask)
         return tf.where(of_query & of_key, corner, mask)
@@ -224,7 +226,7 @@ class StaticMaskPattern(ChangesForExport, AttentionPattern):
         computed = [self._tensors(part, context) for part in parts]
         if len(parts) == 1:
             return computed[0]
-        heads = np.concatenate([part.heads for part in parts])
+        heads = np.concatenate([part.heads for part in parts if part.heads is not None])
         return StaticMaskTensors(parts=tuple(computed), restore=tf.constant(np.argsort(heads)))
 
     def _tensors(self, part, context):
@@ -239,9 +241,8 @@ class StaticMaskPattern(ChangesForExport, AttentionPattern):
         real = masks.real_tokens(context)
         seq = real.shape[1]
         if seq is None:
-            with tf.control_dependencies(
-                [check_length(tf.shape(real)[1], self.length, self._what)]
-            ):
+            seq = tf.shape(real)[1]
+            with tf.control_dependencies([check_length(seq, self.length, self._what)]):
                 real = tf.identity(real)
         order = None
         if self._of_last_token is not None:
@@ -268,8 +269,8 @@ class StaticMaskPattern(ChangesForExport, AttentionPattern):
     def plan(self, n: int | None) -> mask_blocks.Plan | None:
         """Returns the blocks for n tokens, or None if not all heads are computed by blocks."""
         form = self.parts(n)[0].form
-        whole = len(self.parts(n)) == 1 and isinstance(form, mask_blocks.Plan)
-        return form if whole else None
+        whole = len(self.parts(n)) == 1
+        return form if whole and isinstance(form, mask_blocks.Plan) else None
 
     def parts(self, n: int | None, compiled: bool = True) -> list[Part]:
         """Returns how the heads are computed for n tokens; decided once.
@@ -327,14 +328,14 @@ class StaticMaskAttention(TableAttention):
 
     has_pair_probabilities = True
 
-    def attend(self, query, key, value, pattern, training=None):
+    def attend(self, query, key, value, pattern: StaticMaskTensors, training=None):
         projections = query, key, value
         if pattern.parts:
             contexts = [
                 self.attend(
                     *(tf.gather(x, part.heads, axis=2) for x in projections),
-                    part._replace(heads=None),
-                    training,
+                    pattern=part._replace(heads=None),
+                    training=training,
                 )
                 for part in pattern.parts
             ]

@@ -124,7 +124,7 @@ class TableBias(MaskedAttention):
         pairs = super().flops(config, num_heads, hidden_size, length)
         return pairs + 2 * len(RELATIONS) * num_heads * length**2
 
-    def attend(self, query, key, value, pattern, training=None):
+    def attend(self, query, key, value, pattern: TableBiasTensors, training=None):
         one_hot = pattern.relations
         batch, count, seq, _ = shape_list(one_hot)
         table = tf.cast(self.relative_bias_table, one_hot.dtype)
@@ -175,7 +175,7 @@ def relations(context, disabled: int = Relation.NONE) -> tf.Tensor:
     return tf.where(found == int(disabled), int(Relation.NONE), found)
 
 
-def _choose(*cases, otherwise=Relation.NONE):
+def _choose(*cases, otherwise: tf.Tensor | Relation = Relation.NONE):
     """Returns the value of the first case with a true condition, pair by pair."""
     chosen = _plain(otherwise)
     for condition, value in reversed(cases):

@@ -175,7 +175,7 @@ class TableETC(TableAttention):
         positions = ITSELF + 2 + 2 * config.max_distance
         return 4 * hidden_size * pairs + 2 * (length + first) * positions * hidden_size
 
-    def attend(self, query, key, value, pattern, training=None):
+    def attend(self, query, key, value, pattern: TableETCTensors, training=None):
         num_global, real = self.config.num_global, pattern.real
         query = query * self.scale(query.dtype)
         # [batch, tokens, heads, head_size] -> [batch, heads, tokens, head_size]
@@ -186,9 +186,12 @@ class TableETC(TableAttention):
         of_global = self._from_global(
             query[:, :, :num_global], of_positions[:, :, :num_global], key, value, pattern, training
         )
-        projections = (x[:, :, num_global:] for x in (query, of_positions, key, value))
         of_long = self._from_long(
-            *projections, key[:, :, :num_global], value[:, :, :num_global], pattern, training
+            *(x[:, :, num_global:] for x in (query, of_positions, key, value)),
+            global_key=key[:, :, :num_global],
+            global_value=value[:, :, :num_global],
+            pattern=pattern,
+            training=training,
         )
         # [batch, heads, tokens, head_size] -> [batch, tokens, heads, head_size]
         context = tf.concat([of_global, of_long], axis=2)

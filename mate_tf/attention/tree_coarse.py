@@ -10,7 +10,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from mate_tf.attention.abilities import ChangesForExport
-from mate_tf.attention.tree import TreeAttention
+from mate_tf.attention.tree import TreeAttention, TreeTensors
 from mate_tf.layers.framework import keras
 from mate_tf.layers.shapes import shape_list
 
@@ -66,10 +66,11 @@ class TreeCoarse(ChangesForExport, TreeAttention):
         alphas = {lower + 1: (lower + 1) / (height + 1) for lower in range(height)}
         return super().grown_variables() | {"tree/alpha": alphas}
 
-    def attend(self, query, key, value, pattern, training=None):
+    def attend(self, query, key, value, pattern: TreeTensors, training=None):
         value = self.drop_keys(value, training)
         if not self._learns_trees(training):
-            return self._by_segments(*map(self.tree.leaves, (query, key)), value, pattern)
+            leaves = self.tree.leaves
+            return self._by_segments(leaves(query), leaves(key), value, pattern)
         real = tf.cast(pattern.real, value.dtype)[:, None, :, None]
         # [batch, heads, seq, leaves]
         of_query, of_key = (

@@ -83,7 +83,7 @@ class TreeFine(ChoosesPairs, TreeAttention):
 
     def mask(self, x, pattern):
         leaves = (self._limited(of_tree, pattern.real) for of_tree in self.leaves(x))
-        return self._mask(*leaves, pattern.real)
+        return self._mask(*leaves, real=pattern.real)
 
     def attend(self, query, key, value, pattern, training=None):
         learns = self._learns_trees(training)
@@ -142,13 +142,13 @@ class TreeFine(ChoosesPairs, TreeAttention):
         parts = [tf.reshape(x, [-1, self.head_size]) for x in (query, key, value)]
 
         def in_pairs():
-            return self._in_pairs(*parts, by_leaf, leaves, training)
+            return self._in_pairs(*parts, by_leaf=by_leaf, leaves=leaves, training=training)
 
         if self.num_trees > 1:
             return tf.reshape(in_pairs(), shape)
         context = tf.cond(
             leaf_blocks.whole_groups_are_cheaper(*by_leaf),
-            lambda: self._in_whole_groups(*parts, by_leaf, training),
+            lambda: self._in_whole_groups(*parts, by_leaf=by_leaf, training=training),
             in_pairs,
         )
         return tf.reshape(context, shape)
@@ -170,7 +170,7 @@ class TreeFine(ChoosesPairs, TreeAttention):
                 )
             )
             bias = mask_bias(whole.key_exists[:, None, None], query.dtype)
-            outputs.append(self.softmax_attention(*own, bias, training)[:, 0])
+            outputs.append(self.softmax_attention(*own, bias=bias, training=training)[:, 0])
             indices.append(tf.where(whole.query_exists, whole.queries, num_vectors))
         # Entries that pad blocks go behind all vectors.
         return tf.dynamic_stitch(indices, outputs)[:num_vectors]
@@ -178,7 +178,7 @@ class TreeFine(ChoosesPairs, TreeAttention):
     def _in_pairs(self, query, key, value, by_leaf, leaves, training):
         """Computes leaves of all trees as several blocks each; all <float>[vectors, head_size]."""
         num_vectors = tf.shape(query)[0]
-        pairs = leaf_blocks.pairs(*by_leaf, self.num_trees, num_vectors)
+        pairs = leaf_blocks.pairs(*by_leaf, num_trees=self.num_trees, num_vectors=num_vectors)
         # [pairs, 1, block, head_size]
         query = tf.gather(query, pairs.queries)[:, None]
         key, value = (tf.gather(x, pairs.keys)[:, None] for x in (key, value))

@@ -6,7 +6,15 @@ variables of attention patterns.
 Names are imported on first use, since `latest` does not need TensorFlow.
 """
 
+from typing import TYPE_CHECKING
+
 from mate_tf.lazy import on_first_use
+
+if TYPE_CHECKING:
+    from mate_tf.checkpoints.huggingface_export import save_huggingface
+    from mate_tf.checkpoints.loading import LoadReport, load
+    from mate_tf.checkpoints.names import checkpoint_variables, matching_variables
+    from mate_tf.checkpoints.patterns import pattern_variables
 
 _EXPORTS = {
     "LoadReport": "mate_tf.checkpoints.loading",

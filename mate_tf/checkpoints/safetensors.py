@@ -149,7 +149,8 @@ def write(
     tensors = {name: _as_stored(values, dtype) for name, values in tensors.items()}
     names = {stored: name for name, stored in DTYPES.items()}
     order = sorted(tensors, key=lambda name: (-tensors[name].itemsize, name))  # keeps all aligned
-    header, end = {"__metadata__": {"format": "pt", **(metadata or {})}}, 0
+    header: dict[str, dict] = {"__metadata__": {"format": "pt", **(metadata or {})}}
+    end = 0
     for name in order:
         tensor = tensors[name]
         offsets = [end, end := end + tensor.nbytes]

@@ -91,7 +91,7 @@ def _check_sizes(pickled: bytes) -> None:
     Raises InputError for a memo index above the size, ValueError for values beyond the end.
     """
     for opcode, argument, _ in pickletools.genops(pickled):
-        if "PUT" in opcode.name and argument > len(pickled):
+        if "PUT" in opcode.name and int(argument or 0) > len(pickled):
             raise InputError(f"its pickle has the memo index {argument}, beyond its size")
 
 

@@ -85,7 +85,9 @@ class Pipeline:
                 getattr(config, stage),
                 _flags_of(stage, flags),
                 [(values[stage], source) for values, source in overrides if stage in values],
-                *(os.path.join(folder, stage) for folder in where),
+                output_dir=os.path.join(where.output_dir, stage),
+                model_dir=os.path.join(where.model_dir, stage),
+                export_dir=os.path.join(where.export_dir, stage),
             )
             for stage in pointr.STAGES
         }

@@ -225,7 +225,7 @@ def _whole(job: Job):
     calibration = confidence.find(folder, confidence.latest_weights(folder))
     predictor = _predictor(job).with_calibration(calibration)
 
-    def run(path, sequential):
+    def run(path, sequential=False):
         interactions = list(records.read_interactions(interactions_of_examples(path)))
         previous = OWN if sequential else GOLD if job.task.sequential else None
         asked = dataset_answers.ask(predictor, interactions, previous)

@@ -3,7 +3,22 @@
 Names are imported on first use, since interactions do not need TensorFlow.
 """
 
+from typing import TYPE_CHECKING
+
 from mate_tf.lazy import on_first_use
+
+if TYPE_CHECKING:
+    from mate_tf.data.converters.examples import ExampleConverter
+    from mate_tf.data.converters.sequences import SequenceConverter
+    from mate_tf.data.converters.windows import WindowConverter
+    from mate_tf.data.interactions import Question, interaction_from_table
+    from mate_tf.data.records import (
+        read_examples,
+        read_interactions,
+        write_examples,
+        write_interactions,
+    )
+    from mate_tf.tables.conversion import ConversionConfig
 
 _EXPORTS = {
     "ConversionConfig": "mate_tf.tables.conversion",

@@ -29,9 +29,14 @@ from mate_tf.files.atomic import atomic_path
 from mate_tf.protos import interaction_pb2
 
 try:
-    import apache_beam as beam
-    from apache_beam.io.filesystem import CompressionTypes
-    from apache_beam.options.pipeline_options import PipelineOptions
+    # The environment that types are checked in lacks Beam, which brings other versions of others.
+    import apache_beam as beam  # pyright: ignore[reportMissingImports]
+    from apache_beam.io.filesystem import (  # pyright: ignore[reportMissingImports]
+        CompressionTypes,
+    )
+    from apache_beam.options.pipeline_options import (  # pyright: ignore[reportMissingImports]
+        PipelineOptions,
+    )
 except ImportError as error:
     raise InputError(f"Beam cannot be imported ({error}): pip install 'mate-tf[beam]'") from error
 

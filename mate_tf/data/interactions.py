@@ -281,6 +281,8 @@ def _value(proto: interaction_pb2.NumericValue) -> numbers.Value | None:
     if kind == "date":
         date = proto.date
         return numbers.Date(
-            *(getattr(date, part) if date.HasField(part) else None for part in numbers.Date._fields)
+            date.year if date.HasField("year") else None,
+            date.month if date.HasField("month") else None,
+            date.day if date.HasField("day") else None,
         )
     return None

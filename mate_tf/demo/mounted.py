@@ -28,8 +28,9 @@ def mount(app: FastAPI, blocks: gr.Blocks, **options: Any) -> FastAPI:
     app = gr.mount_gradio_app(app, blocks, path="/", **options)
     for route in app.routes:
         if isinstance(route, Mount):
-            route.app.add_middleware(Wrong)
-            route.app.add_exception_handler(Exception, _refused)
+            inner: Any = route.app
+            inner.add_middleware(Wrong)
+            inner.add_exception_handler(Exception, _refused)
     return app
 
 

@@ -5,6 +5,7 @@ import os
 import secrets
 from collections.abc import Sequence
 from importlib import resources
+from typing import Any
 
 from absl import logging
 
@@ -134,7 +135,9 @@ def application(
         ssr_mode=False,
         mcp_server=False,
         show_error=False,
-        theme=gr.themes.Base(font=["system-ui", "sans-serif"], font_mono=["monospace"]),
+        theme=gr.themes.Base(  # pyright: ignore[reportPrivateImportUsage]  public in its docs
+            font=["system-ui", "sans-serif"], font_mono=["monospace"]
+        ),
         css=(resources.files("mate_tf.demo") / "page.css").read_text("utf-8") + html.style(),
     )
 
@@ -160,7 +163,7 @@ def page(demo: session.Demo, limits: Limits | None = None) -> gr.Blocks:
 def _inputs(demo) -> dict:
     """Adds the inputs for table and question. Returns name -> component."""
     shown = examples.for_task(demo.task)
-    inputs = {"examples": shown}
+    inputs: dict[str, Any] = {"examples": shown}
     with gr.Tabs():
         with gr.Tab("Paste"):
             inputs["text"] = gr.Textbox(

@@ -5,6 +5,7 @@ Needs neither TensorFlow nor gradio. page.css has the styles of the classes.
 
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ def answer_shading(table: Table, answer) -> html.Shading:
     return html.Shading("answer", values, 1.0, "probability of a chosen cell")
 
 
-def answer_html(turns: Sequence[tuple[str, object]]) -> str:
+def answer_html(turns: Sequence[tuple[str, Any]]) -> str:
     """Returns the HTML of the last question and answer, below the earlier ones.
 
     Args:

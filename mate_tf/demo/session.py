@@ -3,6 +3,7 @@
 import dataclasses
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -90,8 +91,8 @@ class Demo:
 
     def __init__(
         self,
-        predictor: Predictor,
-        model=None,
+        predictor: Any,
+        model: Any = None,
         task: str = "",
         name: str = "",
         reads_texts: bool = False,
@@ -103,7 +104,9 @@ class Demo:
         self.reads_texts = reads_texts
 
     @classmethod
-    def load(cls, export_dir: str, model_dir: str | None = None, reading="whole") -> "Demo":
+    def load(
+        cls, export_dir: str, model_dir: str | None = None, reading: str | dict = "whole"
+    ) -> "Demo":
         """Reads a SavedModel and, if given, the last checkpoint of its training.
 
         Args:
@@ -200,12 +203,13 @@ class Demo:
         if tokens > LONGEST:
             raise InputError(f"{tokens} tokens: attention is shown up to {LONGEST}")
         ids = (turn.features[name][0] for name in ("row_ids", "column_ids"))
-        rows, columns = turn.part.cells(*ids)
+        part = _part(turn)
+        rows, columns = part.cells(*ids)
         chosen = np.zeros_like(rows, bool)
         for row, column in turn.answer.coordinates:
             chosen |= (rows == row) & (columns == column)
         sources = {CHOSEN: chosen, QUESTION: turn.features["segment_ids"][0] == 0}
-        shape = len(turn.part.rows), len(turn.part.columns)
+        shape = len(part.rows), len(part.columns)
         flow = attention_flow.to_cells(self._model.encoder, turn.features, sources, shape)
         turn = dataclasses.replace(turn, flow=flow)
         return dataclasses.replace(talk, turns=(*before, turn))
@@ -228,8 +232,9 @@ class Demo:
         Raises:
             InputError: if the layer has no such heads.
         """
-        source = source if source in turn.flow else QUESTION
-        flow = turn.flow[source]
+        flows = turn.flow or {}
+        source = source if source in flows else QUESTION
+        flow = flows[source]
         used = attention_flow.head_groups(self._model.encoder)[heads].copy()
         if layer != ALL_LAYERS:
             used[np.arange(len(used)) != int(layer) - 1] = False
@@ -240,7 +245,7 @@ class Demo:
         own = f"{self.attention}, {where}, {heads}: {html.percent(question)} go to the question"
         return html.Shading(
             "attention",
-            turn.part.with_header(cells),
+            _part(turn).with_header(cells),
             float(cells.max()) or 1.0,
             f"attention from the {source} to each cell",
             f"{own}. Computed as a full matrix with the mask of this variant.",
@@ -286,6 +291,12 @@ class Demo:
     def variants(self) -> list[str]:
         """Variants to compare: those without their own weights, and the model's."""
         return list(dict.fromkeys([*speed.VARIANTS, *self.attention.split(", ")]))
+
+
+def _part(turn: Turn) -> ReadPart:
+    if turn.part is None:
+        raise InputError("the attention of a model of several steps is not shown")
+    return turn.part
 
 
 def has_checkpoint(model_dir: str) -> bool:

@@ -9,7 +9,7 @@ import collections
 import functools
 import random
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 
 from mate_tf.errors import InputError
 from mate_tf.evaluation import extractive
@@ -20,7 +20,7 @@ from mate_tf.evaluation.predictions import Prediction
 from mate_tf.protos.interaction_pb2 import Interaction
 from mate_tf.tables.pruning import STOP_WORDS
 
-Interactions = Iterable[Interaction]
+Interactions = Sequence[Interaction]
 Predictor = Callable[[Interactions], dict[str, Prediction]]
 """Function from interactions to predictions by question id."""
 
@@ -61,7 +61,7 @@ def majority_class(train: Interactions) -> Predictor:
     )
     if not counts:
         raise InputError("majority class: no training question has a class")
-    best = max(sorted(counts), key=counts.get)
+    best = max(sorted(counts), key=lambda index: counts[index])
     shares = tuple(counts[index] / counts.total() for index in range(max(counts) + 1))
 
     def predictor(interactions):

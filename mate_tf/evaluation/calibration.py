@@ -9,6 +9,7 @@ import dataclasses
 import math
 import os
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from mate_tf.files.json_files import read_json_object
 
 FILE = "calibration.json"
 """File with a `Calibration`, next to the weights of its model."""
+
+Values = Sequence[float] | np.ndarray
+"""Numbers, <float>[questions]."""
 
 NUM_BINS = 15
 """Bins of the calibration error, as in the paper."""
@@ -93,7 +97,7 @@ class Calibration:
             if each is not None and each <= 0:
                 raise InputError(f"temperature {each} is not above 0")
 
-    def confidence(self, probability, shared=0.0, unknown=0):
+    def confidence(self, probability, shared: Any = 0.0, unknown: Any = 0) -> Any:
         """Computes the confidence of answers.
 
         Args:
@@ -107,18 +111,18 @@ class Calibration:
         odds = log_odds(probability) / self.temperature - self.unknown_names * np.asarray(unknown)
         return sigmoid(odds + self.overlap * np.asarray(shared) + self.bias)
 
-    def has_answer(self, probability, shared=0.0, unknown=0):
+    def has_answer(self, probability, shared: Any = 0.0, unknown: Any = 0) -> Any:
         """Computes the probability that a table has an answer to a question.
 
         Arguments and result as for `confidence`.
         """
-        if self.table_temperature is None:
+        if self.table_temperature is None or self.table_bias is None:
             return self.confidence(probability, shared, unknown)
         odds = log_odds(probability) / self.table_temperature
         odds = odds - self.unknown_names * np.asarray(unknown)
         return sigmoid(odds + self.table_overlap * np.asarray(shared) + self.table_bias)
 
-    def of_computed(self, probability, unknown=0):
+    def of_computed(self, probability, unknown: Any = 0) -> Any:
         """Computes the confidence of answers that are computed over whole tables.
 
         Args:
@@ -169,9 +173,9 @@ def log_odds(probability) -> np.ndarray:
 
 
 def fit(
-    probabilities: Sequence[float],
-    right: Sequence[bool],
-    shared: Sequence[float] | None = None,
+    probabilities: Values,
+    right: Sequence[bool] | np.ndarray,
+    shared: Values | None = None,
     bias: bool = True,
 ) -> Calibration:
     """Fits a calibration to answers: the values with the largest likelihood; the threshold is 0.
@@ -210,7 +214,7 @@ def fit(
     return Calibration(temperature=1 / slope, bias=shift, overlap=overlap)
 
 
-def fit_unknown_names(odds: Sequence[float], unknown: Sequence[int], answerable) -> float:
+def fit_unknown_names(odds: Values, unknown: Sequence[int] | np.ndarray, answerable) -> float:
     """Fits `Calibration.unknown_names`: the value from 0 to 20 with the largest likelihood.
 
     Args:
@@ -246,7 +250,7 @@ class Bin:
 
 
 def reliability(
-    confidences: Sequence[float], right: Sequence[bool], num_bins: int = NUM_BINS
+    confidences: Values, right: Sequence[bool] | np.ndarray, num_bins: int = NUM_BINS
 ) -> list[Bin]:
     """Groups answers into bins of equal width, for a reliability diagram; empty bins are left out.
 
@@ -271,18 +275,19 @@ def reliability(
 
 
 def expected_calibration_error(
-    confidences: Sequence[float], right: Sequence[bool], num_bins: int = NUM_BINS
+    confidences: Values, right: Sequence[bool] | np.ndarray, num_bins: int = NUM_BINS
 ) -> float:
     """Computes the mean distance of confidence and accuracy over the bins, by numbers of answers.
 
-    Arguments and errors as for `reliability`. From 0, the best, to 1.
+    Arguments, <float>[answers] and <bool>[answers], and errors as for `reliability`. From 0, the
+    best, to 1.
     """
     bins = reliability(confidences, right, num_bins)
     distances = [abs(each.confidence - each.accuracy) for each in bins]
     return float(np.average(distances, weights=[each.count for each in bins]))
 
 
-def auroc(answerable: Sequence[float], unanswerable: Sequence[float]) -> float:
+def auroc(answerable: Values, unanswerable: Values) -> float:
     """Computes the area under the ROC curve of confidences.
 
     It is the probability that a question with an answer has a larger confidence than one without;
@@ -301,7 +306,7 @@ def auroc(answerable: Sequence[float], unanswerable: Sequence[float]) -> float:
     return float(sklearn_metrics.roc_auc_score(truth, scores))
 
 
-def choose_threshold(answerable: Sequence[float], unanswerable: Sequence[float]) -> float:
+def choose_threshold(answerable: Values, unanswerable: Values) -> float:
     """Chooses the threshold with the largest balanced accuracy.
 
     It is the mean of two shares: of the questions with an answer that are at the threshold or

@@ -28,8 +28,8 @@ class Interval(NamedTuple):
 
 
 def paired_difference(
-    scores: Sequence[float],
-    baseline: Sequence[float],
+    scores: Sequence[float] | np.ndarray,
+    baseline: Sequence[float] | np.ndarray,
     *,
     confidence: float = 0.95,
     samples: int = 10_000,
@@ -70,7 +70,7 @@ def paired_difference(
     return Interval(float(differences.mean()), float(low), float(high))
 
 
-def mean_interval(scores: Sequence[float], **options) -> Interval:
+def mean_interval(scores: Sequence[float] | np.ndarray, **options) -> Interval:
     """Computes the mean score of a system with its confidence interval.
 
     Args:

@@ -6,6 +6,7 @@ Cells are right if they are exactly the gold ones, without an operation over the
 
 import collections
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from mate_tf.answers.execution import NONE
 from mate_tf.data.interactions import given
@@ -50,7 +51,7 @@ def is_right(interaction: Interaction, question: Question, prediction: Predictio
 
 def scores(
     interactions: metrics.Interactions, predicted: metrics.Predicted, classes: Sequence[str] = ()
-) -> dict[str, tuple[float, int] | float]:
+) -> dict[str, Any]:
     """Computes the accuracy of each kind of answer.
 
     Returns:
@@ -63,7 +64,11 @@ def scores(
         if kind(item.question) is not None
     ]
     low, high = metrics.confidence_interval(sum(item.right for item in graded), len(graded))
-    shares = {ALL: (metrics.accuracy(graded), len(graded)), FROM: low, TO: high}
+    shares: dict[str, tuple[float, int] | float] = {
+        ALL: (metrics.accuracy(graded), len(graded)),
+        FROM: low,
+        TO: high,
+    }
     shares |= metrics.breakdown(graded, lambda item: kind(item.question))
     of_class = [item for item in graded if kind(item.question) == CLASS]
     by_class = metrics.breakdown(of_class, lambda item: item.question.answer.class_index)

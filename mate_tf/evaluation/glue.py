@@ -93,10 +93,11 @@ def write_submission(
         index = parse_question_id(question.id).example.rpartition("_")[2]
         found = predicted.get(question.id)
         if labels:
-            text = labels[found.class_index if found else 0]
+            text = labels[found.class_index or 0 if found else 0]
         else:
             low, high = _SCORES
-            text = f"{min(max(found.value, low), high) if found else low:.3f}"
+            value = found.value if found else None
+            text = f"{low if value is None else min(max(value, low), high):.3f}"
         lines.append(f"{index}\t{text}")
     write_text(path, "\n".join(lines) + "\n")
 
@@ -145,7 +146,7 @@ def means(scores: Mapping[Score, float]) -> dict[str, float]:
         name of `MEANS` -> mean.
     """
     return {
-        name: statistics.mean(statistics.mean(map(scores.get, group)) for group in groups)
+        name: statistics.mean(statistics.mean(scores[score] for score in group) for group in groups)
         for name, groups in MEANS.items()
         if all(score in scores for group in groups for score in group)
     }

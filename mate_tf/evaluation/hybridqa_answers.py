@@ -8,7 +8,7 @@ prediction is counted and scores 0, and an empty group has the score None.
 import collections
 import os
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mate_tf.answers.text_match import exact_match, f1
 from mate_tf.data.converters.offsets import Offsets
@@ -74,7 +74,7 @@ def question_scores(
     }
 
 
-def evaluate(predicted: Mapping[str, str], reference: Reference) -> dict[str, Scores | int]:
+def evaluate(predicted: Mapping[str, str], reference: Reference) -> dict[str, Any]:
     """Computes the scores that the official script prints.
 
     Returns:

@@ -7,7 +7,7 @@ the conversion dropped it.
 import collections
 import dataclasses
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from mate_tf.evaluation import denotation
 from mate_tf.evaluation.predictions import AGGREGATIONS, Interactions, Judge, Prediction
@@ -190,7 +190,7 @@ def confidence_interval(right: int, total: int) -> tuple[float, float]:
 
 def breakdown(
     graded: Iterable[GradedQuestion], group_of: Callable[[GradedQuestion], Hashable]
-) -> dict[Hashable, tuple[float, int]]:
+) -> dict[Any, tuple[float, int]]:
     """Computes accuracy and number of questions of each group, with the groups sorted."""
     groups = collections.defaultdict(list)
     for item in graded:
@@ -204,7 +204,7 @@ def table_size(item: GradedQuestion) -> int:
     return next((size for size in SIZES if rows <= size), rows)
 
 
-def comparison(columns: Mapping[str, Mapping[Hashable, object]], title: str = "") -> str:
+def comparison(columns: Mapping[str, Mapping[Any, object]], title: str = "") -> str:
     """Formats a plain text table: one line per metric or group, one column per system.
 
     Floats are shares and are printed in per cent, each `Quantity` with its unit, and pairs of

@@ -33,7 +33,7 @@ def scores(gold: str, written: str) -> dict[str, float]:
 
 def evaluate(
     interactions: metrics.Interactions, predicted: metrics.Predicted
-) -> dict[str, float | int | str]:
+) -> dict[str, float | str | metrics.Quantity]:
     """Computes the mean of each of `METRICS`.
 
     Args:

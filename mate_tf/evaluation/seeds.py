@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -95,7 +95,7 @@ def over_seeds(runs: Sequence[Mapping[str, float | Quantity]], shares: bool) -> 
     for name, first in runs[0].items():
         if not all(name in run for run in runs):
             continue
-        values = [run[name] for run in runs]
+        values: list[Any] = [run[name] for run in runs]
         if isinstance(first, Mapping):
             found[name] = spread([value["value"] for value in values], unit=first["unit"])
         elif shares:
@@ -111,7 +111,7 @@ def table(spreads: Mapping[str, Spread]) -> str:
     cells = [["", "median", "± half IQR", "95 % interval of the mean"]]
     for name, each in spreads.items():
         interval = "-"
-        if each.low is not None:
+        if each.low is not None and each.high is not None:
             interval = f"{_shown(each.low, each.unit)} to {_shown(each.high, each.unit)}"
         errors = f"± {_shown(each.half_iqr, each.unit)}"
         cells.append([name, _shown(each.median, each.unit), errors, interval])

@@ -6,7 +6,7 @@ The scripts differ in the treatment of questions without a prediction. Here thes
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -151,7 +151,7 @@ def evaluate(
 
     given = scored(threshold if with_empty else np.inf)
     exact, f1 = _means(given)
-    measured = {"exact match": exact, "F1": f1}
+    measured: dict[str, Any] = {"exact match": exact, "F1": f1}
     if with_empty:
         answerable = np.array([has_answer(question) for question in questions], bool)
         count = int(answerable.sum())
@@ -179,7 +179,9 @@ def has_answer(question: Question) -> bool:
 
 
 def best_threshold(
-    empty_scores: Sequence[float], always: Sequence[float], never: Sequence[float]
+    empty_scores: Sequence[float],
+    always: Sequence[float] | np.ndarray,
+    never: Sequence[float] | np.ndarray,
 ) -> Threshold:
     """Finds the threshold with the largest mean score; the smallest one of a tie.
 
@@ -220,7 +222,9 @@ def write_predictions(
         paths of the files.
     """
     limit = np.inf if threshold is None else threshold
-    files = {"predictions": {name: each.given(limit) for name, each in answers.items()}}
+    files: dict[str, dict] = {
+        "predictions": {name: each.given(limit) for name, each in answers.items()}
+    }
     if threshold is not None:
         files["na_probs"] = {name: each.empty_probability for name, each in answers.items()}
     paths = []

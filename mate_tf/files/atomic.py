@@ -86,18 +86,19 @@ def write_text(path: str | os.PathLike, text: str) -> None:
         file.write(text.encode("utf-8"))
 
 
-def write_json(path: str | os.PathLike, content, **options) -> None:
+def write_json(path: str | os.PathLike, content, *, indent: int | None = 2, **options) -> None:
     """Writes a JSON file atomically, by default with indent 2, and with a line end.
 
     Args:
         path: the file.
         content: any value that `json.dumps` takes.
+        indent: as for `json.dumps`.
         **options: further arguments of `json.dumps`.
 
     Raises:
         InputError: if the folder cannot be created.
     """
-    write_text(path, json.dumps(content, **{"indent": 2} | options) + "\n")
+    write_text(path, json.dumps(content, indent=indent, **options) + "\n")
 
 
 def _to_disk(path: str) -> None:

@@ -6,8 +6,8 @@ names that `find_config` knows.
 """
 
 import os
+import pathlib
 from collections.abc import Callable
-from importlib import resources
 from typing import Any
 
 from mate_tf.errors import InputError
@@ -36,7 +36,7 @@ def find_config(path: str, said: str = _FLAG) -> str:
         return path
     name = os.path.normpath(path).replace(os.sep, "/").removeprefix("configs/")
     if not (os.path.isabs(path) or name.startswith("..")):
-        package = resources.files("mate_tf")
+        package = pathlib.Path(__file__).parents[1]
         # A wheel has configs/ within the package, a checkout has it next to the package.
         for folder in (package / "configs", package.parent / "configs"):
             if (folder / name).is_file():

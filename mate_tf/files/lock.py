@@ -106,8 +106,9 @@ def _locked(within: str, folder: str, name: str, work: str, shared: bool) -> Ite
     path = os.path.join(os.path.realpath(within), name)
     key = threading.get_ident(), path
     if key in _held:
-        if _held[key].shared and not shared:
-            _lock(_held[key].file, folder, work, shared=False)
+        file = _held[key].file
+        if file is not None and _held[key].shared and not shared:
+            _lock(file, folder, work, shared=False)
             _held[key].shared = False
         yield _held[key]
         return
@@ -142,7 +143,7 @@ def _remove(lock: Lock, made: list[str]) -> None:
         made: folders that are removed if they are empty then.
     """
     with contextlib.suppress(OSError):  # such as a folder that nobody can write to any more
-        if lock.shared:
+        if lock.shared and lock.file is not None:
             fcntl.flock(lock.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if lock.is_there():
             os.remove(lock.path)

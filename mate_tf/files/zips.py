@@ -92,7 +92,8 @@ def read(archive: zipfile.ZipFile, name: str, largest: int) -> bytes:
 def _check_methods(members: Iterable[zipfile.ZipInfo], allowed: tuple[int, ...]) -> None:
     for member in members:
         if member.compress_type not in allowed:
-            method = zipfile.compressor_names.get(member.compress_type, member.compress_type)
+            names = zipfile.compressor_names  # pyright: ignore[reportAttributeAccessIssue]  undocumented
+            method = names.get(member.compress_type, member.compress_type)
             raise InputError(
                 f"{member.filename!r} is compressed by {method}, which is not supported"
             )

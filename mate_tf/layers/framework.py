@@ -3,12 +3,14 @@
 Everything in mate-tf imports `keras` from here; a Keras 3 layer in the same model raises TypeError.
 """
 
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 from tensorflow.python.ops import control_flow_util
 
 _MAJOR, _MINOR = (int(part) for part in tf.__version__.split(".")[:2])
 
-if (_MAJOR, _MINOR) >= (2, 16):
+if TYPE_CHECKING or (_MAJOR, _MINOR) >= (2, 16):
     import tf_keras as keras
 else:
     keras = tf.keras

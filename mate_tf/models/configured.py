@@ -38,7 +38,7 @@ class ConfiguredModel(keras.Model):
     config_type: ClassVar[type[base_config.Config]]
     num_parts = 1
 
-    def __init__(self, config, name, **kwargs):
+    def __init__(self, config, name: str | None = None, **kwargs):
         values.check_all(config)
         super().__init__(name=name, autocast=False, **kwargs)
         self._config = config
@@ -87,7 +87,7 @@ class ConfiguredModel(keras.Model):
         """
         if self.loss:
             return super().compute_loss(x, y, y_pred, sample_weight)
-        if "total_loss" not in y_pred:
+        if y_pred is None or "total_loss" not in y_pred:
             raise InputError(
                 f"{self.name}: without a loss in compile(), the features that fit() gets have all "
                 "labels of the model among them"

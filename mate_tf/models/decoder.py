@@ -69,7 +69,7 @@ class DecoderBlock(EncoderBlock):
         Returns:
             <float>[batch, target, hidden].
         """
-        own = Memory(*_keys_and_values(self.attention, x), bias)
+        own = Memory(*_keys_and_values(self.attention, x), bias=bias)
         x = self._attend(self.attention, self.attention_LayerNorm, x, own, training)
         return self._rest(x, memory, training)
 
@@ -80,7 +80,7 @@ class DecoderBlock(EncoderBlock):
             encoded: <float>[batch, source, hidden].
             bias: <float>[batch, 1, 1, source].
         """
-        return Memory(*_keys_and_values(self.cross_attention, encoded), bias)
+        return Memory(*_keys_and_values(self.cross_attention, encoded), bias=bias)
 
     def step(self, x: tf.Tensor, index: tf.Tensor, cache: dict, memory: Memory):
         """Applies the layer to the next token of each hypothesis.
@@ -106,7 +106,7 @@ class DecoderBlock(EncoderBlock):
             for name in cache
         }
         bias = mask_bias(positions <= index, x.dtype)[None, None, None]
-        own = Memory(*(tf.cast(cache[name], x.dtype) for name in ("keys", "values")), bias)
+        own = Memory(tf.cast(cache["keys"], x.dtype), tf.cast(cache["values"], x.dtype), bias)
         x = self._attend(self.attention, self.attention_LayerNorm, x, own)
         # [batch * beam, 1, hidden] -> [batch, beam, hidden]
         y = tf.reshape(x, [shape_list(memory.keys)[0], -1, self.config.hidden_size])

@@ -1,5 +1,7 @@
 """Token embeddings of TAPAS: words, positions (optionally per cell) and seven token types."""
 
+from typing import Any
+
 import tensorflow as tf
 
 from mate_tf.data import features as feature_names
@@ -71,7 +73,7 @@ class TableEmbeddings(keras.layers.Layer):
         self.word_embeddings = self._table(
             "word_embeddings", config.vocab_size, config.word_embedding_scale
         )
-        self.position_embeddings = None
+        self.position_embeddings: Any = None
         if not config.disable_position_embeddings:
             self.position_embeddings = self._table(
                 "position_embeddings", config.max_position_embeddings

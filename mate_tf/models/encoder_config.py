@@ -265,7 +265,7 @@ class EncoderConfig(base_config.Config):
 
 
 def _tapas_attention(mode: str, bucket_size: int, header_size: int, ratio: float):
-    ratio = {"row_heads_ratio": float(ratio)}
+    own_ratio = {"row_heads_ratio": float(ratio)}
     buckets = {"global_length": header_size, "radius": bucket_size}
     if mode == "full":
         return AttentionConfig(name="full")
@@ -273,12 +273,12 @@ def _tapas_attention(mode: str, bucket_size: int, header_size: int, ratio: float
         return AttentionConfig(name="same_row_or_column")
     if mode == "headwise_same_colum_or_row":
         if not bucket_size:
-            return AttentionConfig(name="mate_exact", **ratio)
-        return AttentionConfig(name="mate_exact", windowed=True, **buckets, **ratio)
+            return AttentionConfig(name="mate_exact", **own_ratio)
+        return AttentionConfig(name="mate_exact", windowed=True, **buckets, **own_ratio)
     if mode == "headwise_efficient":
         if bucket_size < 1:
             raise InputError("headwise_efficient needs restrict_attention_bucket_size of 1 or more")
-        return AttentionConfig(name="mate_efficient", **buckets, **ratio)
+        return AttentionConfig(name="mate_efficient", **buckets, **own_ratio)
     if mode == "table_attention":
         return AttentionConfig(name="table_bias")
     raise InputError(

@@ -212,9 +212,9 @@ class EncoderDecoder(ConfiguredModel):
             pairs.append((own, tf.concat([first, own[number:]], axis=0)))
         if self.target_embeddings is not None:
             pairs.append((self.target_embeddings, embeddings.word_embeddings))
-        chosen = np.linspace(0, len(blocks) - 1, len(self.decoder.blocks)).round().astype(int)
+        chosen = np.linspace(0, len(blocks) - 1, len(self.decoder.blocks)).round()
         for block, index in zip(self.decoder.blocks, chosen, strict=True):
-            source = blocks[index].checkpoint_variables()
+            source = blocks[int(index)].checkpoint_variables()
             own = block.variables_of_encoder()
             pairs += [(variable, source[name]) for name, variable in own.items()]
         for variable, value in pairs:

@@ -5,7 +5,14 @@ selected cells to inputs of the second stage, chooses among the spans that were 
 official scores, and has the `PointrPredictor`.
 """
 
+from typing import TYPE_CHECKING
+
 from mate_tf.lazy import on_first_use
+
+if TYPE_CHECKING:
+    from mate_tf.pointr.answer import PointrAnswer
+    from mate_tf.pointr.config import PointrExperiment
+    from mate_tf.pointr.predictor import PointrPredictor
 
 __all__ = ["PointrAnswer", "PointrExperiment", "PointrPredictor"]
 

@@ -187,6 +187,8 @@ class PointrPredictor:
             for cell, probability in ranked(probabilities)[: self._num_cells]
         ]
         best = choose([reading for reading, _ in found], self._policy)
+        if best is None:
+            raise InputError("the table has no cells")
         characters = next(span for reading, span in found if reading is best)
         answer = _answer(interaction, best, characters, probabilities, notes)
         if self.calibration is None:
@@ -305,6 +307,8 @@ def _calibration(folder: str) -> calibration.Calibration | None:
 
 
 def _answer(interaction, best: Reading, characters, probabilities, cuts) -> PointrAnswer:
+    if best.cell is None:
+        raise ValueError("a reading of no cell")
     row, column = best.cell
     cell = interaction.table.rows[row].cells[column]
     passage, sentence = _source(interaction, cell, characters)

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import pathlib
+from collections.abc import Sequence
 from typing import Any
 
 from mcp.server import MCPServer
@@ -50,7 +51,7 @@ def server(predictor, folder: str, limits: Limits, timeout: float = 30.0) -> MCP
         log_level="CRITICAL",
     )
 
-    def answer(questions: list[Question]) -> list[Any]:
+    def answer(questions: Sequence[Question]) -> list[Any]:
         return [predictor.ask(each.table, each.text) for each in questions]
 
     batcher = Batcher(answer, most=1, waiting=16)

@@ -5,7 +5,7 @@ import contextlib
 import dataclasses
 import functools
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -49,6 +49,11 @@ class Service:
         metrics: what is counted.
     """
 
+    # What `start` makes.
+    _predictor: Any
+    _batcher: Batcher
+    _readers: ThreadPoolExecutor
+
     def __init__(self, settings: Settings):
         self.settings = settings
         self.stopping, self.running = False, 0
@@ -56,7 +61,6 @@ class Service:
         self._tables = Tables(
             settings.max_tables, settings.max_tables_bytes, settings.folder or None
         )
-        self._predictor = self._batcher = self._readers = None
 
     def start(self) -> None:
         """Loads the model; InputError if it cannot be."""
@@ -140,7 +144,7 @@ class Service:
         self.metrics.batch(number)
         self.metrics.waiting(len(self._batcher))
 
-    def _answer(self, questions: list[Question]) -> list[Any]:
+    def _answer(self, questions: Sequence[Question]) -> list[Any]:
         pairs = [(each.table, each.text) for each in questions]
         previous = [each.previous for each in questions]
         return self._predictor.ask_batch(pairs, self.settings.most, previous)
@@ -167,7 +171,7 @@ class Service:
             yield given
             return
         async with request.form(max_files=1, max_fields=8) as form:
-            given = dict(form)
+            given: dict[str, Any] = dict(form)
             requests.check_keys(given, requests.FORM_KEYS[kind])
             if len(form.multi_items()) > len(given):
                 raise InputError("the form has a field twice")
@@ -336,6 +340,7 @@ def application(settings: Settings, ready: Callable[[], None] = lambda: None) ->
         404: "no such path; /docs lists them",
         413: f"more than {settings.largest / MIB:g} MiB (--max_upload_mb)",
     }
+    handlers: dict[Any, Any] = {Refusal: _refused, InputError: _invalid}
     return Starlette(
         routes=[
             Route(path, method, methods=["POST"] if path in _ANSWERED else ["GET"])
@@ -347,7 +352,7 @@ def application(settings: Settings, ready: Callable[[], None] = lambda: None) ->
             *guard.middleware(settings.hosts, settings.token, True, ["/healthz"]),
             Middleware(RequestBodyLimitMiddleware, settings.largest + _AROUND_A_FILE),
         ],
-        exception_handlers={Refusal: _refused, InputError: _invalid},
+        exception_handlers=handlers,
         lifespan=lifespan,
     )
 

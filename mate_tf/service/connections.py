@@ -41,7 +41,7 @@ class TimedProtocol(H11Protocol):
     def connection_lost(self, exc) -> None:
         """Forgets the time limits."""
         super().connection_lost(exc)
-        for handle in (self._waiting and self._waiting[1], self._stalled):
+        for handle in (self._waiting[1] if self._waiting else None, self._stalled):
             if handle:
                 handle.cancel()
 

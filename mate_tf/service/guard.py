@@ -50,7 +50,7 @@ def hosts(bound: str, allowed: Sequence[str] = ()) -> list[str]:
     if not is_local(bound):
         found += [name := socket.gethostname(), socket.getfqdn()]
         with contextlib.suppress(OSError):  # the machine's name is nowhere known
-            found += [in_address(each[4][0]) for each in socket.getaddrinfo(name, None)]
+            found += [in_address(str(each[4][0])) for each in socket.getaddrinfo(name, None)]
     return list(dict.fromkeys(each.lower() for each in found))
 
 

@@ -1,6 +1,7 @@
 """Counts and times of the service, in Prometheus' format."""
 
 import os
+from typing import Any
 
 import prometheus_client
 from prometheus_client import multiprocess
@@ -23,7 +24,7 @@ class Metrics:
 
     def __init__(self):
         self.registry = prometheus_client.CollectorRegistry()
-        own = {"registry": self.registry}
+        own: dict[str, Any] = {"registry": self.registry}
         self._requests = prometheus_client.Counter(
             "mate_tf_requests", "Requests by path and status.", ("path", "status"), **own
         )

@@ -57,7 +57,7 @@ class Tables:
             prepared = PreparedTable(table)
             self._keep(name, prepared)
         if lasting and self._folder is not None:
-            self._write(name, text)
+            self._write(self._folder, name, text)
         return name, prepared
 
     def get(self, name: str) -> PreparedTable | None:
@@ -91,9 +91,9 @@ class Tables:
                 _, oldest = self._tables.popitem(last=False)
                 self._bytes -= estimated_bytes(oldest.table)
 
-    def _write(self, name: str, text: str) -> None:
+    def _write(self, folder: pathlib.Path, name: str, text: str) -> None:
         """Writes a table into the folder, and removes the oldest ones beyond the limits."""
-        path = self._folder / f"{name}.json"
+        path = folder / f"{name}.json"
         if path.exists():
             os.utime(path)
             return
@@ -101,7 +101,7 @@ class Tables:
         temporary.write_text(text, "utf-8")
         temporary.replace(path)
         files = []
-        for each in self._folder.glob("*.json"):
+        for each in folder.glob("*.json"):
             with contextlib.suppress(FileNotFoundError):
                 status = each.stat()
                 files.append((status.st_mtime_ns, status.st_size, each))

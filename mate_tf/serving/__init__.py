@@ -3,7 +3,12 @@
 `Summarizer` writes texts with the SavedModel of an encoder-decoder.
 """
 
+from typing import TYPE_CHECKING
+
 from mate_tf.lazy import on_first_use
+
+if TYPE_CHECKING:
+    from mate_tf.serving.summarizer import Summarizer
 
 __all__ = ["Summarizer"]
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Generator, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -143,7 +143,7 @@ class Asking:
                 return dataclasses.replace(found, cuts=(*_dropped(found, shape), *found.cuts))
         return converter.conversion(interaction, 0)
 
-    def _refers(self, previous: Answer | None) -> bool:
+    def _refers(self, previous: Answer | None) -> TypeGuard[Answer]:
         # With `mark_matches` alone the same feature has the marks of shared words: such a model was
         # never told previous answers.
         config = self._model.converter.config

@@ -71,7 +71,7 @@ def most_tokens(encoder: EncoderConfig) -> int | None:
 
 
 def _huggingface(source: Source, task: str | None) -> Pretrained:
-    config = read_json_object(source.file(Kind.HUGGING_FACE.value))
+    config = read_json_object(source.needed(Kind.HUGGING_FACE.value))
     architecture = (config.get("architectures") or ["model of unknown class"])[0]
     if architecture not in (huggingface.QUESTION_ANSWERING, huggingface.SEQUENCE_CLASSIFICATION):
         raise InputError(
@@ -94,13 +94,13 @@ def _huggingface(source: Source, task: str | None) -> Pretrained:
         task=task,
         model=model,
         conversion=ConversionConfig(max_seq_length=_fitting_length(model, length), **options),
-        vocab_file=vocabulary.text_file(source.file(*sources.VOCABULARY_FILES)),
+        vocab_file=vocabulary.text_file(source.needed(*sources.VOCABULARY_FILES)),
         class_names=class_names,
     )
 
 
 def _tapas(source: Source, task: str | None) -> Pretrained:
-    bert_config = read_json_object(source.file(Kind.TAPAS.value))
+    bert_config = read_json_object(source.needed(Kind.TAPAS.value))
     task = task or source.task
     settings = source.file("tapas_config.json")
     if settings:
@@ -122,13 +122,13 @@ def _tapas(source: Source, task: str | None) -> Pretrained:
         task=task,
         model=model,
         conversion=ConversionConfig(max_seq_length=_fitting_length(model, MAX_SEQ_LENGTH)),
-        vocab_file=vocabulary.text_file(source.file(*sources.VOCABULARY_FILES)),
+        vocab_file=vocabulary.text_file(source.needed(*sources.VOCABULARY_FILES)),
         class_names=_class_names_of_task(task),
     )
 
 
 def _trained(source: Source, task: str | None) -> Pretrained:
-    path = source.file(Kind.TRAINED.value)
+    path = source.needed(Kind.TRAINED.value)
     experiment = experiments.load_saved(source.folder, task=task)
     vocab_file = experiment.task.conversion.bert_vocab_file
     if not os.path.isfile(vocab_file):
@@ -137,8 +137,8 @@ def _trained(source: Source, task: str | None) -> Pretrained:
 
 
 def _preset(source: Source, task: str | None) -> Pretrained:
-    experiment = experiments.load(source.file(Kind.PRESET.value), task=task)
-    return _from_experiment(source, experiment, source.file(*sources.VOCABULARY_FILES))
+    experiment = experiments.load(source.needed(Kind.PRESET.value), task=task)
+    return _from_experiment(source, experiment, source.needed(*sources.VOCABULARY_FILES))
 
 
 def _from_experiment(source: Source, experiment, vocab_file: str) -> Pretrained:

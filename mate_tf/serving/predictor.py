@@ -3,7 +3,7 @@
 import copy
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from mate_tf.errors import InputError
 from mate_tf.evaluation.calibration import Calibration
@@ -60,11 +60,7 @@ class Predictor:
         self._set(model, saved_model_dir, confidence.find(extras), reading)
 
     def _set(
-        self,
-        model,
-        name: str,
-        calibration: Calibration | None = None,
-        reading: str | dict[str, bool] = WHOLE,
+        self, model, name: str, calibration: Calibration | None = None, reading: str | dict = WHOLE
     ) -> None:
         self._model, self._name, self.calibration = model, str(name), calibration
         self._source = self._task = None
@@ -229,6 +225,10 @@ class Predictor:
             answers.append(self.ask(table, question, answers[-1] if answers else None))
         return answers
 
+    @overload
+    def ask(self, table, question: str, previous: Answer | None = None) -> Answer: ...
+    @overload
+    def ask(self, table, question: list[str], previous: Answer | None = None) -> list[Answer]: ...
     def ask(self, table, question, previous: Answer | None = None) -> "Answer | list[Answer]":
         """Answers one question, or several that are independent of each other.
 

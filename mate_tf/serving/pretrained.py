@@ -16,7 +16,13 @@ from mate_tf.models.classifier import TableClassifier
 from mate_tf.serving import configurations
 from mate_tf.serving.configurations import Pretrained
 from mate_tf.serving.engine.model import unsupported
-from mate_tf.serving.engine.served import OPENVINO, TENSORFLOW, EngineServed, with_margin
+from mate_tf.serving.engine.served import (
+    OPENVINO,
+    TENSORFLOW,
+    EngineServed,
+    WithFloat32,
+    with_margin,
+)
 from mate_tf.serving.served import LiveModel, ServedModel
 from mate_tf.serving.source import Source
 from mate_tf.training import weights
@@ -31,7 +37,7 @@ def load(
     reading=None,
     float32_margin: float = 0.0,
     engine: str | None = None,
-) -> ServedModel:
+) -> ServedModel | EngineServed | WithFloat32:
     """Loads a trained model that is not an export; arguments and result are those of `loaded.load`.
 
     Raises:

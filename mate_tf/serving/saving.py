@@ -10,6 +10,7 @@ import importlib.util
 import os
 import shutil
 import tempfile
+from typing import Any
 
 from mate_tf.errors import InputError
 from mate_tf.evaluation.calibration import FILE, Calibration
@@ -78,7 +79,7 @@ class TrainedModel:
     """
 
     name: str
-    served: object
+    served: Any
     calibration: Calibration | None
     source: Source | None = None
     task: str | None = None

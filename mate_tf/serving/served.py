@@ -1,6 +1,7 @@
 """Base class of models that answer examples: exports, and Keras models in this process."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -31,10 +32,10 @@ class ServedModel:
         engine, precision: what computes; the precision of an export is not known.
     """
 
-    keras_model = None
-    config = None
+    keras_model: Any = None
+    config: dict[str, Any] | None = None
     engine = "tensorflow"
-    precision = None
+    precision: str | None = None
 
     def __init__(self, serving_examples: Callable, converter: ExampleConverter, class_names=()):
         self._serving_examples = serving_examples

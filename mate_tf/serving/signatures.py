@@ -151,6 +151,8 @@ class ServingModule(tf.Module):
                 cells different numbers of columns.
         """
         question, header, cells = serving.table_reader.checked(question, header, cells)
+        if self._reader is None:
+            raise ValueError("only a module with a reader answers questions about texts")
         features, values, read = self._reader(question, header, cells)
         outputs = self._answers(features)
         selected = read.of_table(outputs["selected"])

@@ -78,6 +78,13 @@ class Source:
         paths = (os.path.join(self.folder, name) for name in names)
         return next(filter(os.path.isfile, paths), None)
 
+    def needed(self, *names: str) -> str:
+        """Returns the path of the first of these files; InputError if the folder has none."""
+        path = self.file(*names)
+        if path is None:
+            raise InputError(f"{self.folder}: has no {' or '.join(names)}")
+        return path
+
     def _words(self) -> list[str]:
         return re.split(r"[^a-z0-9]+", self.title.lower())
 

@@ -57,7 +57,7 @@ class TableRegion(NamedTuple):
         values = tf.gather(values, self.rows, axis=1, batch_dims=1)
         return tf.gather(values, self.columns, axis=2, batch_dims=1)
 
-    def of_tokens(self, values, outside=0):
+    def of_tokens(self, values, outside: float = 0):
         """Returns values of all data cells as values of tokens.
 
         Args:

@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from importlib import resources
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -116,7 +116,7 @@ class WholeAnswer:
         inputs = self.features | {"score": self.score, "bias": 1.0}
         return float(calibration.sigmoid(sum(weights[name] * inputs[name] for name in weights)))
 
-    def outputs(self, shape: tuple[int, int]) -> dict[str, np.ndarray]:
+    def outputs(self, shape: tuple[int, int]) -> dict[str, Any]:
         """Returns it as outputs of `ServingModule.serving_examples` for the whole table."""
         selected = np.zeros(shape, np.int32)
         selected[self.rows, self.column] = 1
@@ -181,7 +181,7 @@ def read(
         operations = operations + sure * outputs.get("aggregation_probabilities", 0.0)
         certain.append(sure)
     total = max(sum(certain), 1e-9)
-    mean = operations / total if np.ndim(operations) else None
+    mean = operations / total if isinstance(operations, np.ndarray) else None
     cuts = [cut for cut in conversions[0].cuts if cut.kind not in _OF_WINDOW]
     shortened = [cut.count for each in conversions for cut in each.cuts if cut.kind == _CELLS]
     cuts += [linearize.Cut(_CELLS, sum(shortened))] * bool(shortened)
@@ -191,7 +191,8 @@ def read(
 def note(found: WholeAnswer, direct: Direct | None, sheet: Sheet) -> str:
     """Says in words from which rows an answer was computed."""
     if found.explanation is None:
-        return f"selected in {direct.num_read:,} of {sheet.num_rows:,} rows"
+        num_read = 0 if direct is None else direct.num_read
+        return f"selected in {num_read:,} of {sheet.num_rows:,} rows"
     rows = f"{len(found.rows):,} of {sheet.num_rows:,} rows"
     return f"computed over all rows: {found.explanation.program} ({rows})"
 
@@ -275,12 +276,12 @@ class Joining:
     def _found(
         self, rows, column: int, operation: str, explanation: Explanation | None
     ) -> WholeAnswer:
-        features = self._features_of_cells(rows, column, operation)
-        if explanation is None:
+        features: dict[str, Any] = self._features_of_cells(rows, column, operation)
+        if explanation is not None:
+            features |= self._features_of_program(explanation, column, operation)
+        elif self._direct is not None:
             odds = calibration.log_odds(self._direct.confidence)
             features |= {"direct": 1.0, "odds": odds, "unexplained": float(len(self._content))}
-        else:
-            features |= self._features_of_program(explanation, column, operation)
         return WholeAnswer(rows, column, operation, explanation, features)
 
     @functools.cached_property

@@ -144,11 +144,10 @@ def read(text: str) -> Amount | None:
         value = float(feet[1]) + float(feet[2]) / 12
         return Amount(value, value, units.find("ft"), decimals=2)
     begin = _BEGIN.match(text)
-    match, prefix = begin, ""
+    match, prefix = begin or _BODY.search(text), ""
+    if match is None:
+        return None
     if begin is None:
-        match = _BODY.search(text)
-        if match is None:
-            return None
         prefix = text[: match.start()].strip()
         if len(prefix) > _LONGEST_PREFIX or text[match.start() - 1].isalpha():
             return None  # a name, as A4
@@ -263,10 +262,10 @@ def _finished(number: _Number, parts: dict, prefix: str, rest: str) -> Amount | 
     is_whole = not any(map(str.isdigit, rest))
     if unit is None and is_whole and any(map(str.isalpha, rest)):
         unit = Unit(rest.lower(), f"word {rest.lower()}")
-    values = [_scaled(each, power, is_negative) for each in (point, comma)]
-    if any(each is not None and math.isinf(each) for each in values):
+    point, comma = (_scaled(each, power, is_negative) for each in (point, comma))
+    if any(each is not None and math.isinf(each) for each in (point, comma)):
         return None
-    return Amount(*values, unit, prefix, is_whole, max(0, decimals - power), scale)
+    return Amount(point, comma, unit, prefix, is_whole, max(0, decimals - power), scale)
 
 
 def _scaled(value: float | None, power: int, is_negative: bool) -> float | None:

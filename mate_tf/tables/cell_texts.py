@@ -16,8 +16,6 @@ from mate_tf.tables.table import Table
 LINES, TEXT = ".jsonl", ".txt"
 """Endings of a file of JSON lines, and of one with the text about the cells of its name."""
 
-_KEYS = ("cell", "text")
-
 
 def read(path: str | os.PathLike) -> list[tuple[str, str]]:
     """Reads texts from a folder or a file of JSON lines.
@@ -124,9 +122,7 @@ def _words(text: str) -> str:
 def _pair(given: Any, where: str) -> tuple[str, str]:
     if not isinstance(given, dict):
         raise InputError(f'{where}expected an object with "cell" and "text"')
-    values = [given.get(key) for key in _KEYS]
-    for key, value in zip(_KEYS, values, strict=True):
-        if not isinstance(value, str) or not value.strip():
+    for key in ("cell", "text"):
+        if not isinstance(given.get(key), str) or not given[key].strip():
             raise InputError(f'{where}"{key}" is not a text')
-    cell, text = values
-    return cell, text
+    return given["cell"], given["text"]

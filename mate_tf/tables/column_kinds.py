@@ -9,6 +9,7 @@ import enum
 import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import TypeVar
 
 from mate_tf.tables import amounts, moments, units
 from mate_tf.tables.moments import Clock, Length, Moment, Numeric
@@ -17,6 +18,7 @@ LEAST_SHARE = 0.7
 """Share of a column's cells that must have a value of its kind; missing ones do not count."""
 
 Value = float | Moment
+_Kind = TypeVar("_Kind", Moment, Numeric, Clock, Length)
 
 
 class Kind(enum.StrEnum):
@@ -125,15 +127,15 @@ class Cells:
     def __init__(self, name: str, texts: Sequence[str]):
         self.name = name
         self.texts = [amounts.normalize(text) for text in texts]
-        texts = {row: text for row, text in enumerate(self.texts) if text}
-        read = [(row, text) for row, text in texts.items() if text.lower() not in amounts.MISSING]
+        written = [(row, text) for row, text in enumerate(self.texts) if text]
+        read = [(row, text) for row, text in written if text.lower() not in amounts.MISSING]
         self.present = [row for row, _ in read]
         self.moments = {row: value for row, text in read if (value := moments.read(text))}
         self.amounts = {row: value for row, text in read if (value := amounts.read(text))}
 
-    def rows(self, *kinds: type) -> list[int]:
-        """Returns the rows of the moments of some kinds."""
-        return [row for row, value in self.moments.items() if isinstance(value, kinds)]
+    def of_kind(self, kind: type[_Kind]) -> dict[int, _Kind]:
+        """Returns row -> value of the moments of a kind."""
+        return {row: value for row, value in self.moments.items() if isinstance(value, kind)}
 
     def numbers(self) -> dict[int, amounts.Amount]:
         """Returns the amounts of cells that are neither dates nor times."""
@@ -148,7 +150,7 @@ class Cells:
         whole = [each for each in self.numbers().values() if each.is_whole and not each.prefix]
         point = any(each.comma is None for each in whole)
         comma = any(each.point is None for each in whole)
-        dates = [self.moments[row] for row in self.rows(Numeric)]
+        dates = self.of_kind(Numeric).values()
         day = any(each.first > 12 or each.has_points for each in dates)
         month = any(each.second > 12 for each in dates)
         return Writing(None if point == comma else comma, None if day == month else day)
@@ -165,7 +167,8 @@ def dates(cells: Cells, own: Writing, table: Writing) -> Column | None:
     """
     pairs = [row for row in cells.present if _YEARS.fullmatch(cells.texts[row])]
     are_years = _are_pairs_of_years([cells.texts[row] for row in pairs])
-    dated = set(cells.rows(Moment, Numeric)) - set(pairs if are_years else ())
+    plain, numeric = cells.of_kind(Moment), cells.of_kind(Numeric)
+    dated = {*plain, *numeric} - set(pairs if are_years else ())
     pairs = [row for row in pairs if row not in dated]
     years = [row for row in cells.present if row not in dated and _is_year(cells.texts[row])]
     is_of_years = bool(_NAMES_OF_YEARS.search(cells.name))
@@ -173,19 +176,18 @@ def dates(cells: Cells, own: Writing, table: Writing) -> Column | None:
         return None
     if not cells.is_enough(len(dated) + len(years) + len(pairs)):
         return None
-    numeric = [cells.moments[row] for row in dated if isinstance(cells.moments[row], Numeric)]
+    ambiguous = [each for row, each in numeric.items() if row in dated]
     day_first = own.or_else(table).has_day_first
     notes = []
     if day_first is None:
         day_first = True
-        if any(max(each.first, each.second) > 12 for each in numeric):
+        if any(max(each.first, each.second) > 12 for each in ambiguous):
             notes.append("some dates have the day first and some the month")
-        elif any(each.first != each.second for each in numeric):
+        elif any(each.first != each.second for each in ambiguous):
             notes.append("day and month cannot be told apart; the day is taken to come first")
     values: list[Value | None] = [None] * len(cells.texts)
     for row in dated:
-        each = cells.moments[row]
-        values[row] = each.moment(day_first) if isinstance(each, Numeric) else each
+        values[row] = plain[row] if row in plain else numeric[row].moment(day_first)
     for row in (*years, *pairs):
         values[row] = Moment(int(cells.texts[row][:4]))
     return Column(
@@ -219,7 +221,7 @@ def clocks(cells: Cells, own: Writing, table: Writing) -> Column | None:
     Arguments as for `dates`. Cells with three numbers, as 1:30:00, are durations, and so are those
     with two that cannot be times, or whose column has such a name.
     """
-    times, lengths = cells.rows(Clock), cells.rows(Length)
+    times, lengths = cells.of_kind(Clock), cells.of_kind(Length)
     if not times and not lengths:
         return None
     others = {
@@ -229,26 +231,25 @@ def clocks(cells: Cells, own: Writing, table: Writing) -> Column | None:
     }
     if not cells.is_enough(len(times) + len(lengths) + len(others)):
         return None
-    times_read = [cells.moments[row] for row in times]
-    is_length = not any(each.is_time for each in times_read) and (
+    is_length = not any(each.is_time for each in times.values()) and (
         bool(lengths)
         or (
             not _NAMES_OF_TIMES.search(cells.name)
             and (
                 bool(others or _NAMES_OF_DURATIONS.search(cells.name))
-                or any(each.is_length for each in times_read)
-                or 2 * sum(len(each.parts) == 3 for each in times_read) > len(times_read)
+                or any(each.is_length for each in times.values())
+                or 2 * sum(len(each.parts) == 3 for each in times.values()) > len(times)
             )
         )
     )
     values: list[Value | None] = [None] * len(cells.texts)
-    for row in times:
-        values[row] = cells.moments[row].seconds(is_length)
-    for row in lengths:
-        values[row] = cells.moments[row].seconds
+    for row, clock in times.items():
+        values[row] = clock.seconds(is_length)
+    for row, each in lengths.items():
+        values[row] = each.seconds
     comma = bool(own.or_else(table).has_decimal_comma)
-    for row, each in others.items():
-        values[row] = value_of(each, comma) * (each.unit.factor if each.unit else 1.0)
+    for row, amount in others.items():
+        values[row] = value_of(amount, comma) * (amount.unit.factor if amount.unit else 1.0)
     return Column(Kind.DURATION if is_length else Kind.TIME, tuple(values), unit="s")
 
 
@@ -288,7 +289,7 @@ def numbers(cells: Cells, own: Writing, table: Writing) -> Column | None:
     )
 
 
-def _is_grouped(amount: amounts.Amount, value: float | None) -> bool:
+def _is_grouped(amount: amounts.Amount, value: Value | None) -> bool:
     """Returns whether the sign in 1.234 separated thousands, so that it has no decimals."""
     return value is None or (
         amount.decimals == 3
@@ -299,10 +300,8 @@ def _is_grouped(amount: amounts.Amount, value: float | None) -> bool:
 
 def value_of(amount: amounts.Amount, has_decimal_comma: bool = False) -> float:
     """Returns the value of an amount with this decimal sign, or with the other one if need be."""
-    first, second = amount.point, amount.comma
-    if has_decimal_comma:
-        first, second = second, first
-    return first if first is not None else second
+    both = (amount.comma, amount.point) if has_decimal_comma else (amount.point, amount.comma)
+    return next(value for value in both if value is not None)
 
 
 def _with_one_prefix(cells: Cells) -> dict[int, amounts.Amount]:
@@ -332,7 +331,7 @@ def _has_decimal_comma(
         comma = bool(table.has_decimal_comma)
         return comma, ["decimal points and decimal commas are mixed"] if doubtful else []
     # 1.234 and not 1,234, which has a thousands separator in English.
-    with_point = [row for row, each in doubtful.items() if abs(each.point) < abs(each.comma)]
+    with_point = [r for r, each in doubtful.items() if abs(each.point or 0) < abs(each.comma or 0)]
     comma = table.has_decimal_comma
     if comma is None:  # money has two decimals, so 1.000 € are a thousand
         comma = len(with_point) == len(doubtful) > 0 and all(

@@ -155,8 +155,9 @@ def _in_column(found, column: Column) -> float | Moment | None:
             return found.moment(column.has_day_first)
         if isinstance(found, Amount):
             year = found.point
-            is_year = year is not None and found.unit is None and 1 <= year <= 9999
-            return Moment(int(year)) if is_year and year.is_integer() else None
+            if year is None or found.unit is not None or not year.is_integer():
+                return None
+            return Moment(int(year)) if 1 <= year <= 9999 else None
         return found if isinstance(found, Moment) else None
     if column.kind in (Kind.TIME, Kind.DURATION):
         if isinstance(found, Clock):

@@ -25,6 +25,7 @@ def read(url: str, limits: Limits, query: str | None, name: str, where: Any) -> 
     if not importlib.util.find_spec("sqlalchemy"):
         raise InputError(f"{where}: databases need SQLAlchemy: pip install 'mate-tf[sql]'")
     import sqlalchemy
+    import sqlalchemy.exc
 
     if not name:
         url, _, name = url.partition("#")

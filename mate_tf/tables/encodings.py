@@ -56,6 +56,8 @@ def _detected(sample: bytes) -> str:
 
     found = {}  # encoding -> confidence, the best one first
     for each in chardet.detect_all(sample, include_encodings=_ONE_BYTE + _MORE_BYTES):
+        if each["encoding"] is None:
+            continue
         name = codecs.lookup(each["encoding"]).name
         # Characters of more bytes come in words; one alone is an accent or a sign in another code.
         if name not in _ONE_BYTE and not _WORD.search(sample.decode(name, "replace")):

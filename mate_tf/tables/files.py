@@ -10,13 +10,13 @@ Path = str | os.PathLike
 
 
 def read_csv(
-    path: Path, delimiter: str | None = None, *, escape: str | None = None
+    path: Path, delimiter: str, *, escape: str | None = None
 ) -> tuple[list[str], list[list[str]]]:
     """Reads header and all rows of a UTF-8 CSV file; empty lines are skipped.
 
     Args:
       path: the file.
-      delimiter: delimiter of cells. None detects a comma, a semicolon or a tab.
+      delimiter: delimiter of cells.
       escape: character that escapes quotation marks and itself in cells. None: quotation marks are
         doubled instead.
 

@@ -214,7 +214,7 @@ class _LimitedReader:
     def __init__(self, file, path, largest: int):
         self._file, self._path, self._left, self._largest = file, path, largest, largest
 
-    def read(self, size: int) -> bytes:
+    def read(self, size: int = -1) -> bytes:
         """Returns the next bytes."""
         found = self._file.read(size)
         self._left -= len(found)

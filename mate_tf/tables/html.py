@@ -110,7 +110,7 @@ def _cell(tag, text: str, shading: Shading | None, row: int, column: int, classe
     text = text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"
     style, number = "", ""
     value = float(shading.values[row, column]) if shading else np.nan
-    if np.isfinite(value):
+    if shading and np.isfinite(value):
         classes = [*classes, "shaded"]
         style = f" style='--share:{min(1.0, value / shading.largest if value else 0.0):.3f}'"
         if "chosen" in classes or value >= _LEAST_SHOWN:

@@ -148,7 +148,7 @@ class _Reader(HTMLParser):
         tag, parts = self._capture
         self._capture = None
         text = " ".join("".join(parts).split())
-        if tag in ("td", "th"):
+        if tag in ("td", "th") and self._grid:
             self._grid.end_cell(text)
         elif tag == "caption":
             self._caption = text
@@ -162,7 +162,7 @@ class _Reader(HTMLParser):
 
     def _add_table(self):
         """Adds the table that ends here."""
-        rows, self._grid = self._grid.rows(), None
+        rows, self._grid = self._grid and self._grid.rows(), None
         if rows is None or len(rows) < 2 or len(rows[0]) < 2:
             self.num_left_out += 1
             return

@@ -31,7 +31,8 @@ class JsonStream:
     def next(self) -> str:
         """Returns the next character that is not blank, and stays before it; "" at the end."""
         while True:
-            self._at = _BLANKS.match(self._text, self._at).end()
+            if blanks := _BLANKS.match(self._text, self._at):
+                self._at = blanks.end()
             if self._at < len(self._text) or not self._more():
                 return self._text[self._at : self._at + 1]
 

@@ -288,10 +288,12 @@ class _Fitting:
             in_columns &= np.arange(len(in_columns)) <= fitting
         fits = self._costs[np.ix_(in_rows, in_columns)].sum() <= budget
         any_column = in_columns[1:].any()
-        if any_column and self._ranking and not (fits and in_rows.all() and in_columns.all()):
+        ranking = self._ranking
+        if any_column and ranking and not (fits and in_rows.all() and in_columns.all()):
             if self.config.prune_rows:
-                self._need_best_rows(in_columns, in_rows, budget // SHARE_OF_BEST_ROWS)
-            self._prune(in_columns, in_rows, budget)
+                share = budget // SHARE_OF_BEST_ROWS
+                self._need_best_rows(ranking, in_columns, in_rows, share)
+            self._prune(ranking, in_columns, in_rows, budget)
         self._drop_rows(in_columns, in_rows, budget)
         inside = self._usable & in_columns[self.table.columns] & in_rows[self.table.rows]
         length = self.config.cell_trim_length
@@ -343,12 +345,12 @@ class _Fitting:
         ends = np.append(starts, len(order))  # of the words before
         return np.sort(order[: ends[ends <= budget].max(initial=0)])
 
-    def _need_best_rows(self, in_columns, in_rows, budget: int) -> None:
+    def _need_best_rows(self, ranking, in_columns, in_rows, budget: int) -> None:
         """Makes all words of the best rows needed, as far as they fit `budget` tokens."""
         if self.config.cell_trim_length >= 0:
             return
         full = self._costs_of(self._usable)
-        best = self._ranking.matching_rows + 1
+        best = ranking.matching_rows + 1
         best = best[in_rows[best]]
         costs = np.cumsum(full[np.ix_(best, in_columns)].sum(axis=1))
         whole = np.zeros(len(in_rows), bool)
@@ -356,9 +358,9 @@ class _Fitting:
         self._costs = np.where(whole[:, np.newaxis], full, self._costs)
         self._levels = np.where(whole[self.table.rows], 0, self._levels)
 
-    def _prune(self, in_columns, in_rows, budget: int) -> None:
+    def _prune(self, ranking, in_columns, in_rows, budget: int) -> None:
         """Removes the least relevant columns and rows from `in_columns` and `in_rows`."""
-        config, ranking = self.config, self._ranking
+        config = self.config
         columns, rows = np.flatnonzero(in_columns)[1:], np.flatnonzero(in_rows)
         keep_columns, keep_rows = pruning.select(
             self._costs[np.ix_(rows, columns)],

@@ -41,7 +41,7 @@ class Column(NamedTuple):
         name: name of the column, as it is mentioned.
         cells: texts of the cells, as they are mentioned.
         keys: normal form of each cell's text; cells with different keys have different texts.
-        values: for each cell its number, or its date as a tuple; None if not all cells have one.
+        values: for each cell its number, or its date as a tuple; empty if not all cells have one.
         exact: True if the values are numbers that can be added without rounding.
         index: number of the column in the table, from 0.
     """
@@ -49,7 +49,7 @@ class Column(NamedTuple):
     name: str
     cells: list[str]
     keys: list[str]
-    values: list | None
+    values: list
     exact: bool
     index: int
 
@@ -102,19 +102,20 @@ def _read_column(index: int, name: str, cells: Sequence[str]) -> Column:
     return Column(" ".join(name.split()), cells, keys, values, exact, index)
 
 
-def _values(cells: list[str]) -> list | None:
+def _values(cells: list[str]) -> list:
     """Returns the value of each cell, if all are single numbers or dates with the same parts."""
     if not all(map(_is_one_value, cells)):
-        return None
+        return []
     values = numbers.column_values(cells)
     if None in values:
-        return None
-    if isinstance(values[0], float):
+        return []
+    dates = [value for value in values if isinstance(value, numbers.Date)]
+    if not dates:
         return values
-    parts = {tuple(part is not None for part in value) for value in values}
-    if len(parts) > 1 or values[0].year is None:
-        return None
-    return [tuple(part for part in value if part is not None) for value in values]
+    parts = {tuple(part is not None for part in date) for date in dates}
+    if len(parts) > 1 or dates[0].year is None:
+        return []
+    return [tuple(part for part in date if part is not None) for date in dates]
 
 
 def _is_one_value(cell: str) -> bool:

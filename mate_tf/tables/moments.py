@@ -34,11 +34,11 @@ class Numeric(NamedTuple):
 
     first: int
     second: int
-    year: int
+    year: int | None
     time: float | None
     has_points: bool
 
-    def moment(self, has_day_first: bool) -> Moment:
+    def moment(self, has_day_first: bool) -> Moment | None:
         """Returns the date in this order of day and month, or in the other one if there is none."""
         day, month = self.first, self.second
         if not has_day_first:
@@ -253,7 +253,7 @@ def read(text: str):
             if parts["clock"] and time is None:
                 return None
             found = checked(int(parts["year"]), int(parts["month"]), int(parts["day"]), time)
-            if found and (pattern is _ISO or 1700 <= found.year <= 2200):
+            if found and (pattern is _ISO or 1700 <= int(parts["year"]) <= 2200):
                 return found
     if match := _NUMERIC.fullmatch(text):
         first, second = int(match["first"]), int(match["second"])
@@ -270,7 +270,8 @@ def read(text: str):
     if match := _FRENCH_CLOCK.fullmatch(text):
         return Clock((int(match["hour"]), int(match["minute"])))
     if match := _HOUR.fullmatch(text):
-        return Clock((_seconds(f"{match['hour']}:00", match["half"]) / 3600, 0.0), True)
+        seconds = _seconds(f"{match['hour']}:00", match["half"])
+        return None if seconds is None else Clock((seconds / 3600, 0.0), True)
     if match := _YEAR_MONTH.fullmatch(text) or _MONTH_YEAR.fullmatch(text):
         return checked(int(match["year"]), int(match["month"]), None)
     for pattern in _QUARTERS:

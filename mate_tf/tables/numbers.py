@@ -20,7 +20,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mate_tf.tables.text import WORD, normalize_for_match
 
@@ -138,9 +138,9 @@ def _parse_number(text: str) -> float | None:
 def _parse_date(match: re.Match[str]) -> Date | None:
     """Returns the date of a match; None if the day does not exist or the year is too far off."""
     parts = match.groupdict()
-    month = parts.get("month")
-    if month:
-        month = int(month) if month.isdecimal() else MONTH_NUMBERS[month[:3].lower()]
+    name, month = parts.get("month"), None
+    if name:
+        month = int(name) if name.isdecimal() else MONTH_NUMBERS[name[:3].lower()]
     year, day = (int(parts[name]) if name in parts else None for name in ("year", "day"))
     try:
         checked = datetime.date(_YEAR_OF_UNDATED if year is None else year, month or 1, day or 1)
@@ -207,7 +207,7 @@ def column_values(cell_texts: Sequence[str]) -> list[Value | None]:
     return [next((value for value in values if type(value) is kind), None) for values in cells]
 
 
-def _sort_key(values: Sequence[Value]) -> Callable[[Value], tuple[float, ...]] | None:
+def _sort_key(values: Sequence[Any]) -> Callable[[Any], tuple[float, ...]] | None:
     """Returns a sort key for the values; None if they are not comparable.
 
     Dates are compared by the parts that all of them have.
@@ -223,7 +223,7 @@ def _sort_key(values: Sequence[Value]) -> Callable[[Value], tuple[float, ...]] |
     return (lambda value: tuple(value[part] for part in common)) if common else None
 
 
-def column_ranks(values: Sequence[Value | None]) -> tuple[list[int], list[int]]:
+def column_ranks(values: Sequence[float | tuple | None]) -> tuple[list[int], list[int]]:
     """Computes dense ranks of a column's values, ascending and descending, from 1.
 
     Equal values have equal ranks. The rank is 0 for cells without a value, and for all cells if the
@@ -243,7 +243,9 @@ def column_ranks(values: Sequence[Value | None]) -> tuple[list[int], list[int]]:
     return ranks, inverse_ranks
 
 
-def relations(question_values: Sequence[Value], values: Sequence[Value | None]) -> list[int]:
+def relations(
+    question_values: Sequence[float | tuple], values: Sequence[float | tuple | None]
+) -> list[int]:
     """Computes, for each cell, the union of the bits EQ, LT and GT over the question's values.
 
     Only those of the question's values count that are comparable with all values of the column.

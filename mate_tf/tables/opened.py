@@ -59,7 +59,7 @@ def invalid_named(path: str | os.PathLike) -> Iterator[None]:
             raise InputError(f"{path}: not valid UTF-8: {_first_invalid(file)}") from None
 
 
-def share_read(file: IO[str]) -> float:
+def share_read(file: Any) -> float:
     """Returns which share of a file was read so far, from 0 to 1."""
     return file.buffer.raw.tell() / max(size(file), 1)
 

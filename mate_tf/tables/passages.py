@@ -84,7 +84,7 @@ class TextIndex:
 
     def scores(self, question: str) -> np.ndarray:
         """Computes <float64>[texts], the similarity of each text to a question, from 0 to 1."""
-        if self._vectors is None:
+        if self._vectorizer is None or self._vectors is None:
             return np.zeros(len(self.texts))
         query = self._vectorizer.transform([question])
         return np.round((self._vectors @ query.T).toarray()[:, 0], _DECIMALS)

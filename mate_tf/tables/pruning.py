@@ -166,7 +166,7 @@ class Ranking:
         data = self._table.rows[self._matches] > 0
         return self._incidence(self._table.rows[self._matches] - 1, self._table.num_rows, data)
 
-    def _incidence(self, lines, count: int, where=slice(None)) -> np.ndarray:
+    def _incidence(self, lines, count: int, where: slice | np.ndarray = slice(None)) -> np.ndarray:
         """Returns <bool>[count, question words]: the words that each column (or row) has."""
         has = np.zeros((count, self._num_words), bool)
         has[lines[where], self._numbers[where]] = True

@@ -295,8 +295,10 @@ def _neighbour(made: Subject):
 
 def _two_names(made: Subject) -> list[int] | None:
     """Draws two rows with different names that differ from all others."""
-    pair = [made.row_with_name(made.key), made.row_with_name(made.key)]
-    return None if None in pair or pair[0] == pair[1] else pair
+    if made.key is None:
+        return None
+    first, second = made.row_with_name(made.key), made.row_with_name(made.key)
+    return None if first is None or second is None or first == second else [first, second]
 
 
 def _pair(made: Subject):

@@ -189,7 +189,7 @@ _NOUNS = (
     ),
 )  # fmt: skip
 
-_WORDINGS = {
+_WORDINGS: dict[str, dict[str, tuple[str, ...]]] = {
     noun: dict(zip(_USES, wordings, strict=True))
     for nouns, *wordings in _NOUNS
     for noun in nouns.split()

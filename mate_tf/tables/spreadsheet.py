@@ -202,7 +202,7 @@ def _codes(parts: zipfile.ZipFile) -> list[str]:
         return []
     root = ElementTree.fromstring(_without_entities(parts.read("xl/styles.xml")))
     codes = _BUILT_IN | {
-        int(each.get("numFmtId")): each.get("formatCode", "")
+        int(each.get("numFmtId", "")): each.get("formatCode", "")
         for each in root.iterfind("m:numFmts/m:numFmt", _NAMESPACE)
     }
     styles = root.iterfind("m:cellXfs/m:xf", _NAMESPACE)
@@ -219,7 +219,7 @@ def _part(parts: zipfile.ZipFile, name: str) -> str:
         for each in sheets.iterfind("m:sheets/m:sheet", _NAMESPACE)
         if each.get("name") == name
     )
-    target = targets[relation]
+    target = targets[relation] or ""
     return target.lstrip("/") if target.startswith("/") else f"xl/{target}"
 
 

@@ -224,9 +224,9 @@ def _cells_compare(sheet: Sheet, rng: random.Random, truth: bool) -> str | None:
 def _result_is(sheet: Sheet, rng: random.Random, truth: bool) -> str | None:
     """States a sum, an average or a number of rows; a false one is computed from other rows."""
     result = _result(sheet, rng)
-    said = result and _format_number(
-        result.value if truth else _value_of_other_rows(sheet, rng, result)
-    )
+    if result is None:
+        return None
+    said = _format_number(result.value if truth else _value_of_other_rows(sheet, rng, result))
     # Numbers that differ by less than the rounding are neither clearly equal nor different.
     if said is None or (abs(float(said) - result.value) < _ROUNDED_TO) != truth:
         return None
@@ -236,7 +236,9 @@ def _result_is(sheet: Sheet, rng: random.Random, truth: bool) -> str | None:
 def _result_compares(sheet: Sheet, rng: random.Random, truth: bool) -> str | None:
     """Compares a sum, an average or a number of rows with that of other rows."""
     result = _result(sheet, rng)
-    said = result and _format_number(_value_of_other_rows(sheet, rng, result))
+    if result is None:
+        return None
+    said = _format_number(_value_of_other_rows(sheet, rng, result))
     if said is None or said == _format_number(result.value):
         return None
     is_more = result.value > float(said)

@@ -127,7 +127,8 @@ class Table:
         **about: str,
     ) -> "Table":
         """Makes a table from values of any type; `about` are further fields such as `table_id`."""
-        return cls(tuple(header), tuple(rows), title=title or "", **about)
+        fields: dict[str, Any] = {"rows": tuple(rows), "title": title or "", **about}
+        return cls(tuple(header), **fields)
 
     @classmethod
     def from_csv(

@@ -122,7 +122,7 @@ def normalize_answers(answers: Iterable[str | float | None]) -> list[str]:
         try:
             number = convert_to_float(answer)
         except ValueError:
-            normalized.append(answer.lower())
+            normalized.append(str(answer).lower())
         else:
             if not math.isnan(number):
                 normalized.append(str(number))

@@ -149,7 +149,7 @@ def _form(lines: Sequence[str], delimiter: str | None) -> Form:
     if not delimiter:
         delimiter = found.delimiter if found and found.delimiter in _DELIMITERS else None
         counts = {each: lines[0].count(each) if lines else 0 for each in _DELIMITERS}
-        delimiter = delimiter or max(counts, key=counts.get)
+        delimiter = delimiter or max(counts, key=lambda each: counts[each])
     skips_space = f'{delimiter} "' in text
     has_quotes = (
         text.startswith('"')  # the first name is enclosed, so all cells may be

@@ -48,11 +48,12 @@ def _is_sum(last: Sequence[str], columns: Sequence[Column]) -> bool:
     summed = 0
     for column in columns:
         *above, value = column.values
-        if column.kind is not Kind.NUMBER or value is None:
+        if column.kind is not Kind.NUMBER or not isinstance(value, float):
             continue
-        if None in above or not any(above):
+        addends = [each for each in above if isinstance(each, float)]
+        if len(addends) < len(above) or not any(addends):
             return False
-        if not math.isclose(math.fsum(above), value, rel_tol=1e-9, abs_tol=1e-9):
+        if not math.isclose(math.fsum(addends), value, rel_tol=1e-9, abs_tol=1e-9):
             return False
         summed += 1
     is_named = any(

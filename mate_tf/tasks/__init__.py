@@ -1,7 +1,15 @@
 """Tasks by their names in google-research/tapas. Their modules are imported on first use."""
 
+from typing import TYPE_CHECKING
+
 from mate_tf.lazy import on_first_use
 from mate_tf.tasks.registry import create, experiment, get, names, register
+
+if TYPE_CHECKING:
+    from mate_tf.tasks.base import Capabilities, Task
+    from mate_tf.tasks.pretrain import PretrainTask
+    from mate_tf.tasks.sequence import SequenceTask
+    from mate_tf.tasks.table import TableTask
 
 _EXPORTS = {
     "Capabilities": "mate_tf.tasks.base",

@@ -173,7 +173,7 @@ class Task(base_task.Task):
         model = self.model_type(self.model_config())
         if self.task_config.freeze:
             pattern = _pattern("task.freeze", [self.task_config.freeze])
-            found = checkpoints.matching_variables(model, pattern)
+            found = checkpoints.matching_variables(model, pattern) if pattern else {}
             if not found:
                 raise InputError(f"task.freeze: {pattern!r} matches no variable of the model")
             model.freeze(found)

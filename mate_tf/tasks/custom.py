@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+from typing import Any
 
 from mate_tf.data import records
 from mate_tf.data.datasets import custom
@@ -144,7 +145,9 @@ class CustomTask(table.TableTask):
 
     def measure(self, interactions, predicted):
         """Computes the accuracy of each kind of answer, and of conversations if there are any."""
-        scores = {"answers": given_answers.scores(interactions, predicted, self.class_names)}
+        scores: dict[str, Any] = {
+            "answers": given_answers.scores(interactions, predicted, self.class_names)
+        }
         if self.sequential:
             scores["conversations"] = metrics.sqa_metrics(
                 interactions, predicted, given_answers.is_right

@@ -6,6 +6,7 @@ in `tasks.configs`.
 
 import functools
 import re
+from typing import Any
 
 import tensorflow as tf
 from official.modeling.optimization import legacy_adamw, optimizer_factory
@@ -75,7 +76,7 @@ class BertAdamW(legacy_adamw.AdamWeightDecay):
         super().__init__(*args, gradient_clip_norm=0.0, name=name, **kwargs)
         self._clip_norm = gradient_clip_norm
         self._accumulation_steps = gradient_accumulation_steps
-        self._calls = None  # since the last step
+        self._calls: Any = None  # since the last step
         self._bias_correction = bias_correction
         self._pattern_factor = pattern_learning_rate_factor
 

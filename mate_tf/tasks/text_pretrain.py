@@ -3,7 +3,7 @@
 import abc
 import dataclasses
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, Any
 
 from mate_tf.attention import AttentionConfig
@@ -129,7 +129,9 @@ class PackedText(abc.ABC):
             yield sequences.interaction(name, texts, class_index=class_index)
 
     @abc.abstractmethod
-    def packer(self, found: documents.Documents, tokenizer: Tokenizer):
+    def packer(
+        self, found: documents.Documents, tokenizer: Tokenizer
+    ) -> Callable[[int], Iterable[tuple]]:
         """Returns a function that yields the examples of one pass with a seed <int>.
 
         An example is a pair of its texts, in order, and its class; None if there are no classes.

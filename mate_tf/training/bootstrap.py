@@ -167,7 +167,7 @@ def _patterns(config, target):
     for end in range(len(of_trees), 0, -config.layer_width):
         last = end if config.finished == KEEP else None
         group = of_trees[max(0, end - config.layer_width) : last]
-        heights = {layer: tree_height(target[layer]) for layer in group}
+        heights = {layer: tree_height(target[layer]) or 0 for layer in group}
         if not 0 <= start < max(heights.values()):
             raise InputError(
                 f"bootstrap.start_height={start}: trees of height {max(heights.values())} "

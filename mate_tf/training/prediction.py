@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -188,6 +189,7 @@ class _Predictor:
             longest = len(group[-1]["input_ids"])
             fitting = [length for length in self._buckets if length >= longest]
             length = min(fitting, default=self._length)
+            batch: dict[str, Any]
             batch = {name: [example[name] for example in group] for name in group[0]}
             for name in _PER_TOKEN:
                 batch[name] = np.stack([_padded(values, length) for values in batch[name]])

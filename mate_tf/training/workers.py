@@ -21,6 +21,7 @@ import tempfile
 import threading
 import time
 import zlib
+from typing import Any
 
 import tensorflow as tf
 from tensorflow.python.distribute.collective_all_reduce_strategy import coordination_config_pb2
@@ -134,11 +135,11 @@ class Workers:
     """
 
     def __init__(self, strategy: tf.distribute.Strategy | None):
-        self._strategy = strategy
+        self._strategy: Any = strategy
         self.several = strategy is not None and (
             strategy.num_replicas_in_sync > len(strategy.extended.worker_devices)
         )
-        self.is_chief = not self.several or strategy.extended.should_checkpoint
+        self.is_chief = not self.several or self._strategy.extended.should_checkpoint
 
     @contextlib.contextmanager
     def own_folder(self, model_dir: str):

@@ -157,7 +157,9 @@ class FlowByType:
     def table(self) -> dict[str, dict[str, object]]:
         """Returns table 7: name of the column -> type -> share (float) or ratio (text)."""
         names = list(map(str, TYPES))
-        columns = {"uniform": dict(zip(names, map(float, self.uniform), strict=True))}
+        columns: dict[str, dict[str, object]] = {
+            "uniform": dict(zip(names, map(float, self.uniform), strict=True))
+        }
         if self.by_head.size:
             attention = dict(zip(names, map(float, self.attention), strict=True))
             ratios = self.attention / np.maximum(self.uniform, 1e-9)

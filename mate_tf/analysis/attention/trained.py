@@ -116,7 +116,8 @@ class TrainedModel:
                 break
         if not found["input_mask"]:
             return None
-        return attention.TableContext(*(np.concatenate(rows)[:most] for rows in found.values()))
+        rows = {name: np.concatenate(parts)[:most] for name, parts in found.items()}
+        return attention.TableContext.from_features(rows)
 
     def _batches_with_tables(self) -> Iterator[dict[str, np.ndarray]]:
         """Yields the model's inputs for the examples with a table, batch by batch."""

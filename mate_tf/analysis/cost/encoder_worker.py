@@ -77,6 +77,8 @@ class Measurements:
 def load(path: str):
     """Imports a Python file, which may register variants, and returns the module."""
     spec = importlib.util.spec_from_file_location(pathlib.Path(path).stem, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path}: not a Python file")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

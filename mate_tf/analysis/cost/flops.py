@@ -96,9 +96,11 @@ def count_graph(graph: tf.Graph, branch=None) -> Count:
     count = Count()
     for operation in graph.get_operations():
         kind = operation.type
-        if kind in _LOOPS or (kind in _BRANCHES and branch is None):
+        if kind in _LOOPS:
             raise Uncountable(f"{operation.name}: the number of executions is unknown")
         if kind in _BRANCHES:
+            if branch is None:
+                raise Uncountable(f"{operation.name}: the number of executions is unknown")
             count.add(count_graph(_taken(operation, branch(operation.inputs[0]))))
         elif kind in _CALLS:
             count.add(count_graph(*_called(operation, branch)))

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import IO, NamedTuple, cast
 
 
 class MeasurementFailed(Exception):
@@ -42,6 +42,8 @@ class Worker:
             text=True,
             env=os.environ | (environment or {}),
         )
+        self._requests = cast(IO[str], self._process.stdin)
+        self._replies = cast(IO[str], self._process.stdout)
 
     def ask(self, request: str, **arguments):
         """Sends a request and returns its result.
@@ -51,9 +53,9 @@ class Worker:
         """
         line = ""
         with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.write(json.dumps([request, arguments]) + "\n")
-            self._process.stdin.flush()
-            line = self._process.stdout.readline()
+            self._requests.write(json.dumps([request, arguments]) + "\n")
+            self._requests.flush()
+            line = self._replies.readline()
         if not line:
             raise MeasurementFailed(self._why())
         reply = json.loads(line)
@@ -77,10 +79,10 @@ class Worker:
     def close(self) -> None:
         """Ends the process."""
         with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.close()
+            self._requests.close()
         self._process.kill()
         self._process.wait()
-        self._process.stdout.close()
+        self._replies.close()
         self._errors.close()
 
     def __enter__(self):

@@ -7,7 +7,6 @@ the machine are measured in the same repetitions. Memory is measured in a new pr
 
 import contextlib
 import dataclasses
-import itertools
 import json
 import os
 import pathlib
@@ -98,8 +97,12 @@ class Settings:
 
     def cases(self, length: int, training: bool) -> list[Case]:
         """Returns the cases of one length and pass, without those of peers."""
-        kinds = itertools.product(self.precisions, COMPILED[self.compiled], self.variants)
-        return [Case(variant, length, kind, xla, training) for kind, xla, variant in kinds]
+        return [
+            Case(variant, length, precision, xla, training)
+            for precision in self.precisions
+            for xla in COMPILED[self.compiled]
+            for variant in self.variants
+        ]
 
     def command(self) -> list[str]:
         """Returns the command of the process that measures variants."""

@@ -84,7 +84,7 @@ def cell_heat_map(
         axes.set_yticks(below[:-1] + 0.5, [str(row) for row in range(table.num_rows)])
         for (row, column), value in np.ndenumerate(values):
             axes.text(
-                middle[column],
+                float(middle[column]),
                 row + 0.5,
                 f"{texts[row + 1][column]}\n{value:.2f}",
                 color="white" if value > _DARK * max_value else "black",

@@ -52,7 +52,7 @@ def score_against_sparsity(panels: Mapping[str, Series], score: str = "score") -
     for panel, (title, series) in zip(axes, panels.items(), strict=False):
         for name, points in series.items():
             number = names.index(name)
-            sparsity, mean, deviation = _columns(sorted(points, key=lambda point: point[0]))
+            sparsity, mean, deviation = _columns(sorted(points, key=lambda point: point[0] or 0))
             panel.errorbar(
                 [100 * each for each in sparsity],
                 mean,

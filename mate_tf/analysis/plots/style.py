@@ -1,7 +1,7 @@
 """One look for all figures: fonts, colours, legends. matplotlib is imported on use."""
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mate_tf.errors import InputError
 
@@ -27,7 +27,7 @@ COLOURS = (
 )
 """Colours of lines, in this order."""
 
-_SETTINGS = {
+_SETTINGS: dict[Any, Any] = {
     "font.size": 9,
     "axes.titlesize": 9,
     "axes.labelsize": 9,
@@ -55,8 +55,10 @@ def styled(draw):
     @functools.wraps(draw)
     def in_style(*args, **kwargs):
         matplotlib = require_matplotlib()
-        colours = matplotlib.rcsetup.cycler(color=COLOURS)
-        with matplotlib.rc_context(_SETTINGS | {"axes.prop_cycle": colours}):
+        from matplotlib import rcsetup
+
+        colours = rcsetup.cycler(color=COLOURS)
+        with matplotlib.rc_context({**_SETTINGS, "axes.prop_cycle": colours}):
             return draw(*args, **kwargs)
 
     return in_style

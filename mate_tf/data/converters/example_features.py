@@ -114,7 +114,7 @@ def example_features(
 
 
 def complete(
-    values: Mapping[str, Sequence],
+    values: Mapping[str, Sequence | np.ndarray],
     length: int,
     specs: Sequence[features.Feature] = features.ALL,
 ) -> dict[str, np.ndarray]:

@@ -5,7 +5,7 @@ import contextlib
 import dataclasses
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -297,7 +297,7 @@ class ExampleConverter:
             texts.append(table.context_heading)
         return texts
 
-    def _table_features(self, question, table, sequence) -> dict[str, np.ndarray]:
+    def _table_features(self, question, table, sequence) -> dict[str, Any]:
         """Returns the model inputs and numeric values of all tokens, by name."""
         cells = sequence.row_ids, sequence.column_ids
         values = {

@@ -376,7 +376,7 @@ class TargetConverter(SequenceConverter):
             (*made.cuts, Cut(TARGET_CUT, lost)) if lost else made.cuts,
         )
 
-    def _with_target(self, values, ids: Sequence[int]) -> dict[str, np.ndarray]:
+    def _with_target(self, values, ids: Sequence[int] | np.ndarray) -> dict[str, np.ndarray]:
         padded = np.zeros(self.max_target_length, np.int32)
         padded[: len(ids)] = ids
         return values | {TARGET.name: padded}

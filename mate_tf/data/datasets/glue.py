@@ -9,7 +9,7 @@ import os
 import pathlib
 import types
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mate_tf.data.converters.sequences import interaction
 from mate_tf.data.datasets import tsv
@@ -190,7 +190,7 @@ def _index(where: str, row: dict[str, str], last: int) -> int:
     return int(text)
 
 
-def _gold(where: str, row: dict[str, str], form: Format) -> dict[str, int | float]:
+def _gold(where: str, row: dict[str, str], form: Format) -> dict[str, Any]:
     """Returns the label of a row, as argument of `sequence.interaction`."""
     text = row[form.label]
     if form.labels:

@@ -92,18 +92,18 @@ class Documents:
 
     def _plain(self, line: dict, where: str) -> tuple[str, str, str | None]:
         """Returns id, document and summary of a line of other JSON lines."""
-        texts = [str(line.get("id", ""))]
-        for key in ("document", "summary"):
-            if key == "summary" and self._split == "test" and line.get(key) is None:
-                texts.append(None)
-                continue
+
+        def text(key):
             value = _get(line, key, where)
             if not isinstance(value, str):
                 raise InputError(f"{where}: {key} is not a text")
             if not value.strip():
                 raise InputError(f"{where}: {key} is empty")
-            texts.append(value.strip())
-        return tuple(texts)
+            return value.strip()
+
+        document = text("document")
+        lacks_summary = self._split == "test" and line.get("summary") is None
+        return str(line.get("id", "")), document, None if lacks_summary else text("summary")
 
 
 def read(input_dir: str | os.PathLike, split: str, section_names: bool = False) -> Documents:

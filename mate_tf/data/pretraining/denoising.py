@@ -128,7 +128,7 @@ class DenoisingConverter(TargetConverter):
         order = np.arange(len(encoded))
         if self._noise.permute_sentences:
             draw.shuffle(order)
-        ids = np.concatenate([encoded[index] for index in order])
+        ids = np.concatenate([encoded[index] for index in order.tolist()])
         starts = self._starts[ids]
         starts[0] = True
         noisy = infill(ids, starts, self._mask_id, self._noise, draw)

@@ -1,6 +1,21 @@
 """Interactions and examples as TFRecord files: writing, reading in batches, conversion."""
 
+from typing import TYPE_CHECKING
+
 from mate_tf.lazy import on_first_use
+
+if TYPE_CHECKING:
+    from mate_tf.data.records.frames import GZIP as GZIP
+    from mate_tf.data.records.tfrecord import (
+        PREFETCHED,
+        Curriculum,
+        count_records,
+        dataset,
+        read_examples,
+        read_interactions,
+        write_examples,
+        write_interactions,
+    )
 
 __all__ = [
     "PREFETCHED",

@@ -350,7 +350,7 @@ def _without_interrupts():
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-_of_worker: tuple[ExampleConverter, Parts] | None = None
+_of_worker: tuple[ExampleConverter, Parts]  # which `_start_worker` sets
 
 
 def _start_worker(pickled_converter: bytes, parts: Parts) -> None:
@@ -365,7 +365,8 @@ def _start_worker(pickled_converter: bytes, parts: Parts) -> None:
 
 def _end_with_parent() -> None:
     """Ends this worker when its parent ends; otherwise it would wait for work forever."""
-    multiprocessing.parent_process().join()
+    if parent := multiprocessing.parent_process():
+        parent.join()
     os._exit(1)
 
 

@@ -13,7 +13,7 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO
+from typing import IO, Any
 
 import tensorflow as tf
 from google.protobuf import descriptor_pb2, text_format
@@ -74,7 +74,7 @@ def _opened(path: str) -> Iterator[IO[bytes]]:
     """Opens a file, packed or not, which its first bytes say."""
     packed = frames.compression(path) == frames.GZIP
     with tf.io.gfile.GFile(path, "rb") as raw:
-        opened = gzip.GzipFile(fileobj=raw) if packed else io.BufferedReader(_Raw(raw))
+        opened: Any = gzip.GzipFile(fileobj=raw) if packed else io.BufferedReader(_Raw(raw))
         with opened as file:
             yield file
 

@@ -9,7 +9,7 @@ import dataclasses
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 from google.protobuf.message import DecodeError, Message
@@ -249,7 +249,7 @@ def _files(pattern) -> list[str]:
     return files
 
 
-def _read(pattern, message_type) -> Iterator[Message]:
+def _read(pattern, message_type) -> Iterator[Any]:
     """Yields the messages of all files that match."""
     kind = message_type.DESCRIPTOR.name
     for path in _files(pattern):

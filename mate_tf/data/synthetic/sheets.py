@@ -64,10 +64,10 @@ def make_sheet(rng: random.Random, num_rows: int, columns: tuple[int, int], spli
         InputError: if there are fewer names than rows.
     """
     domain = rng.choice(DOMAINS)
-    attributes = _choose_columns(rng, domain, rng.randint(*columns) - 1)
-    cells = [_column_values(rng, column, num_rows) for column in attributes]
-    position = 0 if rng.random() < 0.8 else rng.randint(0, len(attributes))
-    attributes.insert(position, None)
+    drawn = _choose_columns(rng, domain, rng.randint(*columns) - 1)
+    cells = [_column_values(rng, column, num_rows) for column in drawn]
+    position = 0 if rng.random() < 0.8 else rng.randint(0, len(drawn))
+    attributes = [*drawn[:position], None, *drawn[position:]]
     cells.insert(position, _names(rng, domain, num_rows, split))
     key_header = rng.choice(domain.headers)
     header = tuple(column.header if column else key_header for column in attributes)

@@ -1,5 +1,7 @@
 """Heads: predictions from the outputs of the encoder, one kind per module."""
 
+from typing import TYPE_CHECKING
+
 from mate_tf.lazy import on_first_use
 from mate_tf.models.heads.aggregation import AggregationHead, AnswerSupervisedAggregationHead
 from mate_tf.models.heads.base import Head, PooledHead
@@ -14,6 +16,9 @@ from mate_tf.models.heads.cell_selection import (
 from mate_tf.models.heads.classification import ChoiceHead, ClassificationHead, RegressionHead
 from mate_tf.models.heads.reader import ReaderHead
 from mate_tf.models.heads.spans import BoundaryHead, SpanHead
+
+if TYPE_CHECKING:
+    from mate_tf.models.heads.pretraining import MaskedWordHead, RandomTableHead
 
 __all__ = [
     "HARD_EM",

@@ -6,6 +6,7 @@ after the other (tensorflow/core/util/tensor_bundle). All checksums are compared
 
 import struct
 from collections.abc import Iterator
+from typing import Any
 
 import google_crc32c
 import numpy as np
@@ -107,7 +108,7 @@ def _message(data: bytes) -> dict[int, list]:
     return found
 
 
-def _first(message: dict[int, list], number: int, default=0):
+def _first(message: dict[int, list], number: int, default: int | bytes = 0) -> Any:
     return message.get(number, [default])[0]
 
 

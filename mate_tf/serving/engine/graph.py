@@ -163,4 +163,5 @@ def encoder(
     for layer in range(sizes.num_hidden_layers):
         x = graph.block(x, layer, attend)
     x.output(0).get_tensor().set_names({"sequence_output"})
-    return ov.Model([x], graph.parameters, "encoder")
+    # Its constructors are declared for its base class.
+    return ov.Model([x], graph.parameters, "encoder")  # pyright: ignore[reportGeneralTypeIssues]

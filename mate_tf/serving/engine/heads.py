@@ -119,7 +119,7 @@ class Heads:
     def _column(self, x: np.ndarray, cells: Cells) -> int:
         """Returns the selected column; 0: none."""
         logits = cells.column_mean(cells.mean(self._score(x, "column_output")))
-        absent = ~cells.present.any(axis=0)
+        absent = ~np.any(cells.present, axis=0)
         absent[0] = not self.config["allow_empty_column_selection"]
         return int(np.argmax(logits + LOG_ZERO * absent))
 

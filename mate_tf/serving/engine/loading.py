@@ -73,7 +73,7 @@ class Preset:
         Raises:
             InputError: if the file cannot be read, or a weight is not finite.
         """
-        path = self.source.file(source.WEIGHTS)
+        path = self.source.needed(source.WEIGHTS)
         stored, metadata = _stored(path)
         found = channels.restored(path, shared.add(path, metadata, stored, _stored))
         for name, values in found.items():
@@ -97,7 +97,7 @@ def find(found: Source) -> Preset | None:
     from mate_tf.files.yaml_files import read_yaml
 
     try:
-        content = read_yaml(found.file(Kind.PRESET.value))
+        content = read_yaml(found.needed(Kind.PRESET.value))
         task = content["task"]
         config = task["model"]
         precision = content.get("runtime", {}).get("mixed_precision_dtype", "float32")

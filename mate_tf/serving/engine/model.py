@@ -108,7 +108,7 @@ class EngineModel:
         if attention["name"] == "mate_efficient":
             self._windows = patterns.Windows(kinds, first, diagonal)
         self._int8 = precision == INT8
-        self._options = {"PERFORMANCE_HINT": "LATENCY"} | _options(precision)
+        self._options: dict[str, Any] = {"PERFORMANCE_HINT": "LATENCY"} | _options(precision)
         if threads:
             self._options["INFERENCE_NUM_THREADS"] = threads
         self._compiled: dict[str, ov.InferRequest] = {}

@@ -140,7 +140,7 @@ class Dense:
         if self.kinds[0].ids:
             real = (features["input_mask"] > 0)[:, None, :, None]
         else:
-            real = np.broadcast_to(mask.any(axis=-1)[:, None, :, None], [batch, 1, seq, 1])
+            real = np.broadcast_to(np.any(mask, axis=-1)[:, None, :, None], [batch, 1, seq, 1])
         mask_inputs["real"] = real.astype(np.float32)
         return mask_inputs
 

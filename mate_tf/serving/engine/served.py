@@ -90,7 +90,7 @@ def with_margin(
 
 def load_export(
     folder: str, reading: dict[str, bool] | None = None, engine: str | None = None
-) -> EngineServed | None:
+) -> EngineServed | WithFloat32 | None:
     """Loads an export without TensorFlow; None if TensorFlow has to compute it.
 
     Args:
@@ -105,7 +105,7 @@ def load_export(
     if paths.is_remote(folder):
         return None
     found = exported.read(folder)
-    config, precision = found.model.get("config"), found.model.get("precision")
+    config, precision = found.model.get("config"), found.model.get("precision", "unknown")
     if config is None:
         lacking = "an export without the configuration of its model"
     else:
@@ -113,7 +113,7 @@ def load_export(
         names = set(spans.WEIGHTS[config["span_prediction"]])
         if not names <= set(found.model["variables"]):
             lacking = "an export whose weights of spans have no names"
-    if lacking is not None:
+    if config is None or lacking is not None:
         if engine == OPENVINO:
             raise InputError(f"{folder}: the engine openvino does not compute {lacking}")
         return None

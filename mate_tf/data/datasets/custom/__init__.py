@@ -135,7 +135,7 @@ class _Answers:
     def _find_cells(self, line: Line, table: Table) -> GoldAnswer:
         """Returns an answer given by cells: the cells, or the number computed from them."""
         answer = answer_at(table, _coordinates(line, table))
-        if not line.is_computed:
+        if line.aggregation is None or not line.is_computed:
             return answer
         columns = {column: column_values(table.column(column)) for _, column in answer.coordinates}
         numbers = [columns[column][row] for row, column in answer.coordinates]

@@ -77,11 +77,11 @@ def read_lines(path: pathlib.Path, split: str) -> Iterator[Line]:
             split is "test", has no answer; if an id is not unique; if a conversation is interrupted
             or changes its table.
     """
-    seen, last = set(), None
+    seen, last = set[str](), None
     for number, fields in read_json_lines(path):
         where = f"{path} line {number}"
         line = _line(where, number, fields, default_id=f"{split}-{number}")
-        if line.interaction_id in seen:
+        if last is not None and line.interaction_id in seen:
             continues = line.in_conversation and last.in_conversation
             if not continues or line.interaction_id != last.interaction_id:
                 key = "conversation" if line.in_conversation else "id"

@@ -122,7 +122,7 @@ class _Survey:
             tables[line.table] += 1
             self._check_kind(line)
             self._sequential |= line.in_conversation
-            if split == "train":
+            if split == "train" and line.kind is not None:
                 self._kinds.add(line.kind)
                 self._aggregates |= line.is_computed
             if line.kind == "class":
