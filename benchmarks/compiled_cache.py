@@ -6,6 +6,7 @@ Each run is a process of its own, and both sides take turns. The first run with 
 fills it, is not counted. Prints medians and writes JSON.
 """
 
+import argparse
 import os
 import pathlib
 import resource
@@ -57,12 +58,15 @@ def measure(cache: str, precision: str) -> dict[str, float]:
     return {"start to end": total, "processors": processors, "compilation": compilation}
 
 
-def main() -> None:
+def arguments() -> argparse.Namespace:
     parser = common.parser(__doc__)
     parser.add_argument("--precisions", nargs="+", default=["float32", "bfloat16", "int8"])
     parser.add_argument("--repeats", type=int, default=9)
-    options = parser.parse_args()
-    results = {}
+    return parser.parse_args()
+
+
+def main() -> None:
+    options, results = arguments(), {}
     with tempfile.TemporaryDirectory() as folder:
         for precision in options.precisions:
             cache = os.path.join(folder, precision)

@@ -77,12 +77,16 @@ def by_nncf(mode, options, examples: dict[str, list]) -> Predictor:
     return predictor
 
 
-def main() -> None:
+def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--input_dir", required=True, help="of WikiTableQuestions")
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--examples", type=int, default=100, help="that NNCF fits by")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = arguments()
     given = itertools.islice(wikitq.read(options.input_dir, "dev"), 0, None, 9)
     given = [(table_of(each), each.questions[0].text) for each in given]
     questions, examples = given[: options.questions], given[-options.examples :]
