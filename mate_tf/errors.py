@@ -71,12 +71,12 @@ def is_of_files(error: BaseException) -> bool:
 
 def _explain_records(text: str) -> str | None:
     """Returns what is wrong with an example of the records, if a message is about that."""
-    if found := _PARSED.search(text):
-        return found[1].strip()
+    if match := _PARSED.search(text):
+        return match[1].strip()
     if NO_MASK in text:
         return NO_MASK
-    if found := _BEYOND.search(text):
-        return f"it has the id {found[1]} where the model has {found[2]}"
+    if match := _BEYOND.search(text):
+        return f"it has the id {match[1]} where the model has {match[2]}"
     return None
 
 
@@ -99,8 +99,8 @@ def on_one_line(error: BaseException) -> str:
     Keras adds lines to errors raised in layers, gin adds the calls that lead to tf-models' trainer.
     """
     text = _joined(error)
-    if found := _explain_records(text):
-        return f"an example of the records cannot be read, create them again: {found}"
+    if result := _explain_records(text):
+        return f"an example of the records cannot be read, create them again: {result}"
     return text
 
 

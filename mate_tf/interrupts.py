@@ -30,5 +30,5 @@ def saving(ask: Callable[[], bool]) -> Iterator[None]:
 
 def seconds() -> float:
     """Asks those who may have something to save; returns the time that they get, in seconds."""
-    found = [ask() for ask in _asked]  # each is asked
-    return SECONDS if any(found) else 0.0
+    answers = [ask() for ask in _asked]  # each is asked
+    return SECONDS if any(answers) else 0.0

@@ -128,9 +128,9 @@ pattern that matches counts. `null` is allowed where the annotation of the field
 @functools.cache
 def range_of(key: str) -> Range | None:
     """Returns the range of a key of tf-models, such as "trainer.train_steps", or None."""
-    for pattern, found in _OF_TF_MODELS.items():
+    for pattern, allowed in _OF_TF_MODELS.items():
         if fnmatch.fnmatchcase(f".{key}", f"*.{pattern}"):
-            return found
+            return allowed
     return None
 
 

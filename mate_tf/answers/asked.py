@@ -73,16 +73,16 @@ def operation(question: str, names: Sequence[str], columns: Sequence[Column]) ->
         is_number = column.kind in (Kind.NUMBER, Kind.DURATION)
         numbers |= words if is_number and not _are_ids(name, column) else set()
         in_names |= words if words <= said else set()
-    found = []
+    named = []
     for asked in operations(question):
         words = set(pruning.words(asked.words))
         if asked.operation == COUNT and words & numbers:
-            found.append(AMOUNT)
+            named.append(AMOUNT)
         elif asked.operation not in (SUM, AVERAGE) or not words & in_names:
-            found.append(asked.operation)
-    if found[:1] == [AMOUNT] and SUM in found:
+            named.append(asked.operation)
+    if named[:1] == [AMOUNT] and SUM in named:
         return SUM
-    return found[0] if found else None
+    return named[0] if named else None
 
 
 def for_rows(asked: str | None, num_rows: int) -> str | None:

@@ -70,8 +70,8 @@ def other_column(sheet: Sheet, question: str, selected: Collection[int]) -> str:
     if not named or set(named) & set(selected):
         return ""
     names = " or ".join(repr(sheet.names[index]) for index in named)
-    found = " and ".join(repr(sheet.names[index]) for index in sorted(selected))
-    return f"{asked_for[0]!r} asks for {names}, but the cells are in {found}"
+    said = " and ".join(repr(sheet.names[index]) for index in sorted(selected))
+    return f"{asked_for[0]!r} asks for {names}, but the cells are in {said}"
 
 
 def _repeated(sheet: Sheet, text: str) -> list[str]:

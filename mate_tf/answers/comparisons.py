@@ -81,7 +81,7 @@ class Superlative(NamedTuple):
 
 def superlatives(question: str) -> list[Superlative]:
     """Finds the words of a question, in lower case, that ask for the largest or smallest value."""
-    words, found = re.findall(r"[a-z]+", question), []
+    words, result = re.findall(r"[a-z]+", question), []
     others = {word for word in words if _ENDING.fullmatch(word)}
     others -= {*_HIGH, *_LOW, *_NO_SUPERLATIVES}
     both = [(word, False) for word in sorted({*_BOTH, *others})]
@@ -92,9 +92,9 @@ def superlatives(question: str) -> list[Superlative]:
             if word in words:
                 (said,) = pruning.words(word)
                 made = Superlative(said, is_largest, is_certain, word in _OF_DATES)
-                if made not in found:
-                    found.append(made)
-    return found
+                if made not in result:
+                    result.append(made)
+    return result
 
 
 def steps(question: str) -> list[tuple[int, str]]:

@@ -121,19 +121,19 @@ class Program:
             windows: <int64>[rows], number of the window of each row. An order is one of the rows of
                 a window then, and those of number -1 do not count. None: of all rows.
         """
-        found = functools.reduce(np.logical_and, (each.rows for each in self.conditions), base)
+        chosen = functools.reduce(np.logical_and, (each.rows for each in self.conditions), base)
         if self.order is not None:
             if windows is None:
-                found = self.order.best(found, np.zeros(len(found), int))
+                chosen = self.order.best(chosen, np.zeros(len(chosen), int))
             else:
-                found = self.order.best(found & (windows >= 0), np.maximum(windows, 0))
+                chosen = self.order.best(chosen & (windows >= 0), np.maximum(windows, 0))
         if self.step:
-            moved = np.zeros_like(found)
-            moved[max(self.step, 0) : len(found) + min(self.step, 0)] = found[
-                max(-self.step, 0) : len(found) - max(self.step, 0)
+            moved = np.zeros_like(chosen)
+            moved[max(self.step, 0) : len(chosen) + min(self.step, 0)] = chosen[
+                max(-self.step, 0) : len(chosen) - max(self.step, 0)
             ]
-            found = moved & base
-        return found
+            chosen = moved & base
+        return chosen
 
 
 @dataclasses.dataclass(frozen=True)

@@ -200,7 +200,7 @@ class Meaning:
                 having[frozenset(shared)].append(distinct[key])
         sets = {*having, *(frozenset([word]) for shared in having for word in shared)}
         for shared in sorted(sets, key=lambda each: (-len(each), sorted(each)))[:_MOST_SETS]:
-            rows = [own for other, found in having.items() if shared <= other for own in found]
+            rows = [own for other, result in having.items() if shared <= other for own in result]
             mask = sheet.mask(np.concatenate(rows))
             if not mask.all():
                 text = f"{name} has {' and '.join(word for word in words if word in shared)}"

@@ -99,8 +99,8 @@ def values(texts: Iterable[str], canonical: Iterable[str] | None = None) -> list
     """
     texts = list(texts)
     canonical = [""] * len(texts) if canonical is None else canonical
-    found = [value(*pair) for pair in zip(texts, canonical, strict=True)]
-    return list({(type(v._identity()), v._identity()): v for v in reversed(found)}.values())
+    parsed = [value(*pair) for pair in zip(texts, canonical, strict=True)]
+    return list({(type(v._identity()), v._identity()): v for v in reversed(parsed)}.values())
 
 
 def is_right(target: Sequence[Value], answer: Sequence[Value]) -> bool:

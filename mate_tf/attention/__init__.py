@@ -58,8 +58,8 @@ _VARIANTS = {
 
 def _register(name: str) -> None:
     def imported(path):
-        module, _, found = path.rpartition(".")
-        return getattr(importlib.import_module(f"{__name__}.{module}"), found)
+        module, _, name = path.rpartition(".")
+        return getattr(importlib.import_module(f"{__name__}.{module}"), name)
 
     register(name, *map(imported, _VARIANTS[name].split(", ")))
 

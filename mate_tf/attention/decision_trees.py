@@ -295,13 +295,13 @@ class DecisionTrees(keras.layers.Layer):
         x = tf.transpose(x, [0, 2, 1, 3])
         # [trees, batch, heads, scores, seq]
         goes_right = tf.cast(tf.matmul(kernel, x, transpose_b=True) > -bias, tf.int32)
-        *above, found = tf.split(goes_right, [2**level for level in range(count)], axis=3)
+        *above, reached = tf.split(goes_right, [2**level for level in range(count)], axis=3)
         nodes_below = 2
         for of_level in reversed(above):
-            left, right = tf.split(found, 2, axis=3)
-            found = left + of_level * (right - left + nodes_below)  # faster than tf.where
+            left, right = tf.split(reached, 2, axis=3)
+            reached = left + of_level * (right - left + nodes_below)  # faster than tf.where
             nodes_below *= 2
-        return found[..., 0, :]
+        return reached[..., 0, :]
 
     def memberships(self, x: tf.Tensor) -> tf.Tensor:
         """Computes one-hot leaves with dense gradients of <float>[batch, seq, heads, size].

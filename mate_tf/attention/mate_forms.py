@@ -81,19 +81,19 @@ class MateEfficientPattern(MatePattern):
         if is_packed:
             packed = PackedLayout(context, *settings).tensors()
             by_masks = tf.logical_or(by_masks, self._has_long_question(context.examples.context))
-            found = FormTensors(self.real(context), packed=packed)
+            tensors = FormTensors(self.real(context), packed=packed)
         else:
-            found = FormTensors(
+            tensors = FormTensors(
                 self.real(context),
                 windows=windows(context, *settings),
                 long_question=self._has_long_question(context),
             )
         if by_masks is False:
-            return found
+            return tensors
         nothing = tf.zeros([shape_list(context.row_ids)[0], 1, 0, 0], self.compute_dtype)
         empty = (nothing,) * len(kinds)
         biases = tf.cond(by_masks, lambda: self.biases(context), lambda: empty)
-        return found._replace(biases=biases, by_masks=by_masks)
+        return tensors._replace(biases=biases, by_masks=by_masks)
 
     def _has_long_question(self, context):
         """Returns whether a question is longer than the global part, <bool>[]."""

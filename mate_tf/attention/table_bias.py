@@ -96,8 +96,8 @@ class TableBiasPattern(FullPattern):
             )
 
     def call(self, context, training=None):
-        found = relations(context, self.config.disabled_relation)
-        one_hot = tf.one_hot(found, len(Relation), axis=1, dtype=self.compute_dtype)
+        result = relations(context, self.config.disabled_relation)
+        one_hot = tf.one_hot(result, len(Relation), axis=1, dtype=self.compute_dtype)
         return TableBiasTensors(*super().call(context), one_hot)
 
 
@@ -166,13 +166,13 @@ def relations(context, disabled: int = Relation.NONE) -> tf.Tensor:
         [header[:, None], Relation.QUESTION_TO_HEADER],
         otherwise=Relation.QUESTION_TO_CELL,
     )
-    found = _choose(
+    result = _choose(
         [~(real[:, :, None] & real[:, None, :]), Relation.NONE],
         [question[:, :, None], of_question],
         [header[:, :, None], of_header],
         otherwise=of_cell,
     )
-    return tf.where(found == int(disabled), int(Relation.NONE), found)
+    return tf.where(result == int(disabled), int(Relation.NONE), result)
 
 
 def _choose(*cases, otherwise: tf.Tensor | Relation = Relation.NONE):

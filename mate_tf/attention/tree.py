@@ -141,14 +141,14 @@ class TreeAttention(HasTrees, LogsValues, TableAttention):
             equal shares, the number of leaves if one has all keys; what `balancing_loss` weighs.
         """
         _, keys = self.leaves(x)
-        found = decision_trees.occupancy(keys, real, self.tree_shape.num_leaves)
-        fullest_first = tf.sort(found["share"], direction="DESCENDING")
+        occupancy = decision_trees.occupancy(keys, real, self.tree_shape.num_leaves)
+        fullest_first = tf.sort(occupancy["share"], direction="DESCENDING")
         return {
             "tree_height": tf.constant(self.tree_shape.height),
             "leaf_shares": tf.reduce_mean(fullest_first, axis=[0, 1]),
-            "leaf_entropy": tf.reduce_mean(found["entropy"]),
-            "empty_leaves": tf.reduce_mean(found["empty"]),
-            "leaf_balance": tf.reduce_mean(found["balance"]),
+            "leaf_entropy": tf.reduce_mean(occupancy["entropy"]),
+            "empty_leaves": tf.reduce_mean(occupancy["empty"]),
+            "leaf_balance": tf.reduce_mean(occupancy["balance"]),
         }
 
     def leaves(self, x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:

@@ -85,15 +85,15 @@ def paths(graph: ObjectGraph, root: int) -> dict[str, str]:
     Args:
         root: index of the node.
     """
-    found, stack = {}, [("", root, frozenset())]
+    result, stack = {}, [("", root, frozenset())]
     while stack:
         path, index, above = stack.pop()
         node = graph.nodes[index]
         for attribute in node.attributes:
-            found[path] = attribute.checkpoint_key.removesuffix(_VALUE)
+            result[path] = attribute.checkpoint_key.removesuffix(_VALUE)
         stack += [
             (f"{path}/{child.local_name}".lstrip("/"), child.node_id, above | {index})
             for child in node.children
             if child.node_id not in above | {index}
         ]
-    return found
+    return result

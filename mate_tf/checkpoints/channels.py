@@ -30,16 +30,16 @@ def rounded(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     Returns:
         name -> <int8> and <float32> arrays.
     """
-    found = {}
+    result = {}
     for name, values in weights.items():
         values = np.asarray(values, np.float32)
         if values.ndim != 2:
-            found[name] = values
+            result[name] = values
             continue
         scales = _scales(values, axis=1 if _EMBEDDINGS in name else 0)
-        found[name] = np.rint(values / scales).astype(np.int8)
-        found[name + SCALE] = scales
-    return found
+        result[name] = np.rint(values / scales).astype(np.int8)
+        result[name + SCALE] = scales
+    return result
 
 
 def restored(path: str, stored: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -52,13 +52,13 @@ def restored(path: str, stored: Mapping[str, np.ndarray]) -> dict[str, np.ndarra
     Raises:
         InputError: a matrix and its scales do not fit each other.
     """
-    found = dict(stored)
+    result = dict(stored)
     for name in [name for name, values in stored.items() if values.dtype == np.int8]:
-        scales = found.pop(name + SCALE, None)
+        scales = result.pop(name + SCALE, None)
         if scales is not None:
-            check(path, name, found[name].shape, scales.shape)
-            found[name] = matrix(found[name], scales)
-    return found
+            check(path, name, result[name].shape, scales.shape)
+            result[name] = matrix(result[name], scales)
+    return result
 
 
 def matrix(values: np.ndarray, scales: np.ndarray) -> np.ndarray:

@@ -31,9 +31,9 @@ def check(path: str, name: str, values: np.ndarray) -> None:
     with np.errstate(invalid="ignore"):
         ends = float(values.min()), float(values.max())
     if not all(map(math.isfinite, ends)):
-        found = "NaN" if any(map(math.isnan, ends)) else "infinity"
+        kind = "NaN" if any(map(math.isnan, ends)) else "infinity"
         raise InputError(
-            f"{path}: the weights {name} have {found}; they are of a failed training or damaged, "
+            f"{path}: the weights {name} have {kind}; they are of a failed training or damaged, "
             "use another checkpoint"
         )
 

@@ -24,12 +24,12 @@ def grown(model: tf.Module, stored: dict, variables: dict[str, tf.Variable]) -> 
         name -> factor for the stored values.
     """
     factors = _factors(model)
-    found = {}
+    grown_tensors = {}
     for name, variable in variables.items():
         lengths = factors.get(id(variable), {})
         if name in stored and stored[name].shape[1:2] in lengths:
-            found[name] = lengths[stored[name].shape[1:2]]
-    return found
+            grown_tensors[name] = lengths[stored[name].shape[1:2]]
+    return grown_tensors
 
 
 def repeated(model: tf.Module, stored: dict, variables: dict[str, tf.Variable]) -> dict:

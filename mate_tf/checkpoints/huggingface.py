@@ -70,33 +70,33 @@ def tensors(path: str) -> dict[str, StoredTensor]:
         shards = {name: str(shard) for name, shard in index["weight_map"].items()}
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: not an index of weights: it has no weight_map") from error
-    found = {}
+    result = {}
     for shard in sorted(set(shards.values())):
         if pathlib.PurePath(shard).name != shard or not shard.endswith(_EXTENSIONS):
             raise InputError(f"{path}: {shard!r} is not a file of weights in the same folder")
         shard_path = str(pathlib.PurePath(path).with_name(shard))
         if weights_file(shard_path) is None:
             raise InputError(f"{path}: has no {shard}")
-        found |= tensors(shard_path)
+        result |= tensors(shard_path)
     for name, shard in shards.items():
-        if name not in found:
+        if name not in result:
             raise InputError(f"{path}: {name} is not in {shard}")
-    return found
+    return result
 
 
-def by_reference_name(found: dict[str, StoredTensor]) -> dict[str, StoredTensor]:
+def by_reference_name(stored: dict[str, StoredTensor]) -> dict[str, StoredTensor]:
     """Returns tensors with the names and shapes of the reference's checkpoints.
 
     A tensor that the reference does not have keeps its name. `classifier` is renamed in TAPAS's
     checkpoints only; in BERT's checkpoints it is a different layer.
 
     Args:
-        found: Hugging Face's name -> tensor.
+        stored: Hugging Face's name -> tensor.
     """
-    of_tapas = any(name.startswith("tapas.") for name in found)
+    of_tapas = any(name.startswith("tapas.") for name in stored)
     heads = {theirs: ours for ours, theirs in HEADS.items()}
     renamed = {}
-    for name, tensor in found.items():
+    for name, tensor in stored.items():
         if _NO_PARAMETERS.search(name):
             continue
         if _SCORERS.match(name):

@@ -74,8 +74,8 @@ def _named(folder: str) -> str | None:
         if (match := _NAMED.search(state)) is None:
             return None
         prefix = os.path.join(folder, text_encoding.CUnescape(match[1]).decode("utf-8"))
-        found = {prefix, f"{prefix}.index"} & set(paths.beginning_with(prefix))
-        return prefix if found else None
+        files = {prefix, f"{prefix}.index"} & set(paths.beginning_with(prefix))
+        return prefix if files else None
     except (OSError, ValueError):
         return None
 
@@ -83,8 +83,8 @@ def _named(folder: str) -> str | None:
 def _stored(folder: str) -> list[str]:
     """Returns the prefixes of all checkpoints in a folder, by step."""
     names = filter(_INDEX.fullmatch, paths.names(folder))
-    found = [name.removesuffix(".index") for name in names]
-    return sorted((os.path.join(folder, name) for name in found), key=_step)
+    prefixes = [name.removesuffix(".index") for name in names]
+    return sorted((os.path.join(folder, name) for name in prefixes), key=_step)
 
 
 def _step(prefix: str) -> int:

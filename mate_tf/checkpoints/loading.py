@@ -107,33 +107,33 @@ def load(model: tf.Module, path, skip_mismatched=False, exclude: str | None = No
     whole |= growth.repeated(model, tensors, variables)
     partial = {name for name in whole if whole[name] is not tensors[name]}
     tensors |= whole
-    found = {name: variable for name, variable in variables.items() if name in tensors}
-    if not found:
+    matching = {name: variable for name, variable in variables.items() if name in tensors}
+    if not matching:
         raise InputError(
             f"{path}: has none of the model's variables; the model has "
             f"{', '.join(sorted(variables)[:3])}, …, the checkpoint has "
             f"{', '.join(sorted(tensors)[:3])}, …"
         )
-    mismatched = {name for name, v in found.items() if tuple(v.shape) != tensors[name].shape}
-    loaded = found.keys() - mismatched
+    mismatched = {name for name, v in matching.items() if tuple(v.shape) != tensors[name].shape}
+    loaded = matching.keys() - mismatched
     if mismatched and not (skip_mismatched and loaded):
         known = {id(variable): name for name, variable in by_reference.items()}
-        known = {name: known.get(id(found[name]), "") for name in mismatched}
+        known = {name: known.get(id(matching[name]), "") for name in mismatched}
         # The table of words shows best which width is meant.
         name = min(mismatched, key=lambda each: (not known[each].endswith(_WORDS), each))
-        cause = _cause(known[name], tensors[name].shape, found[name].shape)
+        cause = _cause(known[name], tensors[name].shape, matching[name].shape)
         raise InputError(
             f"{path}: {name} has the shape {list(tensors[name].shape)}, "
-            f"but the model's has {list(found[name].shape)}{cause}"
+            f"but the model's has {list(matching[name].shape)}{cause}"
         )
     for name in sorted(loaded):
         values = tensors[name].read()
         finite.check(path, name, values)
-        found[name].assign(tf.cast(values, found[name].dtype))
-    unused = (tensor.name for name, tensor in tensors.items() if name not in found)
+        matching[name].assign(tf.cast(values, matching[name].dtype))
+    unused = (tensor.name for name, tensor in tensors.items() if name not in matching)
     return LoadReport(
         loaded=tuple(sorted(loaded)),
-        missing=tuple(sorted(variables.keys() - found.keys())),
+        missing=tuple(sorted(variables.keys() - matching.keys())),
         unused=tuple(sorted(name for name in unused if not _TRAINING_STATE.search(name))),
         mismatched=tuple(sorted(mismatched)),
         partial=tuple(sorted(partial)),

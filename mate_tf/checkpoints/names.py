@@ -56,9 +56,9 @@ def own_variables(model: tf.Module, stored) -> dict[str, tf.Variable]:
             ""
         }:
             candidate = {outside + path: variable for path, variable in held.items()}
-            found = len(candidate.keys() & set(stored))
-            if found > most:
-                best, most = candidate, found
+            matches = len(candidate.keys() & set(stored))
+            if matches > most:
+                best, most = candidate, matches
     return best
 
 

@@ -32,10 +32,10 @@ def pattern_variables(path: str) -> dict[int, dict[str, np.ndarray]]:
     tensors, graph = bundle.read(prefix)
     if graph is None:
         raise InputError(f"{prefix}: a checkpoint of TensorFlow 1 has no attention patterns")
-    found = {}
+    result = {}
     for name, tensor in tensors.items():
         if match := _VARIABLE.fullmatch(name):
             values = np.asarray(tensor.read())
             finite.check(prefix, name, values)
-            found.setdefault(int(match["index"]), {})[match["name"]] = values
-    return dict(sorted(found.items()))
+            result.setdefault(int(match["index"]), {})[match["name"]] = values
+    return dict(sorted(result.items()))

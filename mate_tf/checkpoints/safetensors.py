@@ -46,13 +46,13 @@ def read(path: str) -> dict[str, StoredTensor]:
         InputError: if the file is not in this format or is cut off, a tensor has a dtype that is
             not in `DTYPES`, or the other file is not there.
     """
-    found, metadata = _stored(path)
-    found = shared.add(path, metadata, found, _stored)
-    for name in [name for name, (dtype, _) in found.items() if dtype == "I8"]:
-        scales = found.pop(name + channels.SCALE, None)
+    tensors, metadata = _stored(path)
+    tensors = shared.add(path, metadata, tensors, _stored)
+    for name in [name for name, (dtype, _) in tensors.items() if dtype == "I8"]:
+        scales = tensors.pop(name + channels.SCALE, None)
         if scales is not None:
-            found[name] = "F32", _restored(path, found[name][1], scales[1])
-    return {name: tensor for name, (_, tensor) in found.items()}
+            tensors[name] = "F32", _restored(path, tensors[name][1], scales[1])
+    return {name: tensor for name, (_, tensor) in tensors.items()}
 
 
 def share(path: str, preset: str) -> None:
@@ -66,10 +66,10 @@ def share(path: str, preset: str) -> None:
         InputError: one of them cannot be read.
     """
     other, _ = _stored(shared.other_file(path, preset))
-    found, _ = _stored(path)
-    both = sorted(found.keys() & other.keys())
-    same = [name for name in both if _are_equal(found[name], other[name])]
-    own = {name: tensor.read() for name, (_, tensor) in found.items() if name not in same}
+    tensors, _ = _stored(path)
+    both = sorted(tensors.keys() & other.keys())
+    same = [name for name in both if _are_equal(tensors[name], other[name])]
+    own = {name: tensor.read() for name, (_, tensor) in tensors.items() if name not in same}
     write(path, own, None, {shared.PRESET: preset, shared.NAMES: " ".join(same)})
 
 
@@ -102,23 +102,23 @@ def _restored_values(values: StoredTensor, scales: StoredTensor) -> np.ndarray:
 
 def _read_file(path: str):
     file = safe_open(path, "numpy")
-    found = {}
+    tensors = {}
     for name in file.keys():  # noqa: SIM118  it is not a dict
         part = file.get_slice(name)
         _check_type(path, name, part.get_dtype())
         values = functools.partial(file.get_tensor, name)
         tensor = StoredTensor(name, tuple(part.get_shape()), values)
-        found[name] = part.get_dtype(), tensor
-    return found, file.metadata() or {}
+        tensors[name] = part.get_dtype(), tensor
+    return tensors, file.metadata() or {}
 
 
 def _read_bytes(path: str):
-    content, found = paths.read_bytes(path), {}
+    content, tensors = paths.read_bytes(path), {}
     for name, part in deserialize(content):
         dtype, shape = _check_type(path, name, part["dtype"]), tuple(part["shape"])
         values = np.frombuffer(part["data"], dtype).reshape(shape)
-        found[name] = part["dtype"], StoredTensor(name, shape, lambda values=values: values)
-    return found, shared.metadata(content)
+        tensors[name] = part["dtype"], StoredTensor(name, shape, lambda values=values: values)
+    return tensors, shared.metadata(content)
 
 
 def _check_type(path: str, name: str, dtype: str) -> np.dtype:

@@ -45,12 +45,12 @@ def add(
     if PRESET not in metadata:
         return tensors
     other = other_file(path, metadata[PRESET])
-    found, _ = read(other)
+    there, _ = read(other)
     names = metadata.get(NAMES, "").split()
     for name in names:
-        if name not in found:
+        if name not in there:
             raise InputError(f"{other}: lacks {name}, which {path} shares with it")
-    return {name: found[name] for name in names} | tensors
+    return {name: there[name] for name in names} | tensors
 
 
 def other_file(path: str, name: str) -> str:

@@ -103,11 +103,11 @@ def answer_all(
         if form != JSON:
             print_answer(table, question, answer, form)
     if form == JSON:
-        found = [
+        rows = [
             {"question": question, **answer.to_json()}
             for question, answer in zip(questions, answers, strict=True)
         ]
-        print(json.dumps(found[0] if len(found) == 1 else found, ensure_ascii=False))
+        print(json.dumps(rows[0] if len(rows) == 1 else rows, ensure_ascii=False))
     return answers
 
 
@@ -177,9 +177,9 @@ def _pretrained(flags):
     if reads_texts(flags):
         return session.Demo(predictor, None, "HYBRIDQA", _folder(flags), reads_texts=True)
 
-    found = source.find(flags.init_checkpoint)
-    is_export = found.kind is source.Kind.EXPORT
-    task = "" if is_export else configurations.read(found, flags.task).task
+    model = source.find(flags.init_checkpoint)
+    is_export = model.kind is source.Kind.EXPORT
+    task = "" if is_export else configurations.read(model, flags.task).task
     return session.Demo(predictor, predictor.model, task, flags.init_checkpoint)
 
 

@@ -129,8 +129,8 @@ def task_name(flags) -> str:
         from mate_tf.files.yaml_files import read_yaml  # imports PyYAML, which takes 0.1 s
 
         try:
-            found = find_config(flags.config_file)
-            chain = with_bases(found, lambda path: read_yaml(path) or {})
+            config = find_config(flags.config_file)
+            chain = with_bases(config, lambda path: read_yaml(path) or {})
             sections = [given.get("task") for given, _ in chain]
             name = [each["name"] for each in sections if each and "name" in each][-1]
         except (OSError, InputError):
@@ -240,13 +240,13 @@ def seeds(flags) -> list[int]:
     """
     texts = flags.seeds
     good = [text.isascii() and text.isdigit() and len(text) < 11 for text in texts]
-    found = [int(text) for text in texts] if all(good) else []
-    if not found or max(found) > MAX_SEED or len(set(found)) < len(found):
+    numbers = [int(text) for text in texts] if all(good) else []
+    if not numbers or max(numbers) > MAX_SEED or len(set(numbers)) < len(numbers):
         raise InputError(
             f"--seeds={','.join(texts)}: expected different whole numbers from 0 to {MAX_SEED}, "
             "for example 0,1,2"
         )
-    return found
+    return numbers
 
 
 def limits(flags) -> Limits:

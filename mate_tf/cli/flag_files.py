@@ -43,7 +43,7 @@ def _read(path: str, within: tuple[str, ...]) -> Iterator[str]:
     real = os.path.realpath(path)
     if real in within:
         raise InputError(f"--flagfile={path}: includes itself")
-    found = (line.strip() for line in text.splitlines())
+    lines = (line.strip() for line in text.splitlines())
     yield from _expanded(
-        (line for line in found if line and not line.startswith(_COMMENTS)), (*within, real)
+        (line for line in lines if line and not line.startswith(_COMMENTS)), (*within, real)
     )

@@ -125,18 +125,18 @@ class Job:
             InputError: if any of them is not valid.
         """
         config_file = flags.config_file and find_config(flags.config_file)
-        found = pretrained.read(flags)
-        task = flags.task or (found and found.task)
+        configuration = pretrained.read(flags)
+        task = flags.task or (configuration and configuration.task)
         experiment = experiments.load(config_file, task=task)
         _check_mode(experiment.task.name, flags)
         where = folders(flags, task)
         overrides = [experiments.read_override(text) for text in flags.params_override]
-        if found:
-            pretrained.configure(experiment, found, where.model_dir)
+        if configuration:
+            pretrained.configure(experiment, configuration, where.model_dir)
             # The flag may be a name on the hub.
-            checkpoint = _nested("task.init_checkpoint", found.source.checkpoint)
+            checkpoint = _nested("task.init_checkpoint", configuration.source.checkpoint)
             overrides.insert(0, (checkpoint, "--init_checkpoint"))
-        return cls.create(experiment, flags, overrides, *where, keeps_model=bool(found))
+        return cls.create(experiment, flags, overrides, *where, keeps_model=bool(configuration))
 
     @classmethod
     def create(

@@ -163,14 +163,14 @@ def _glue(flags) -> None:
     from mate_tf.files.atomic import atomic_path, write_json
 
     folder = checks.folders(flags).output_dir
-    found = glue.read_scores(folder)
+    runs = glue.read_scores(folder)
     submissions = {
         model: [path for path in sorted(model.glob("*.tsv")) if path.stem in glue.SUBMISSIONS]
-        for _, model in found.values()
+        for _, model in runs.values()
     }
     for model, files in submissions.items():
         origins.check(str(model), map(str, files))
-    scores = {score: value for score, (value, _) in found.items()}
+    scores = {score: value for score, (value, _) in runs.items()}
     means = glue.means(scores)
     rows = {str(score): scores.get(score) for score in glue.SCORES}
     rows |= {f"mean, {name}": means.get(name) for name in glue.MEANS}

@@ -199,8 +199,8 @@ def predict_both(pipeline) -> tuple[dict, dict]:
     config, answers = pipeline.config.task, {}
     cells = work.predict(pipeline.point)
     run = pipeline.read.trainer.predictor(pipeline.read.experiment, pipeline.read.model_dir)
-    for split, found in cells.items():
-        ranked = {each.question_id: hybridqa.ranked_cells(each) for each in found}
+    for split, predictions in cells.items():
+        ranked = {each.question_id: hybridqa.ranked_cells(each) for each in predictions}
         readings = _read(pipeline, split, ranked, run)
         answers[split] = prediction.answers(ranked, readings, config.policy)
         path = os.path.join(pipeline.model_dir, f"{split}.predictions.json")
@@ -243,17 +243,17 @@ def predict_and_evaluate_both(pipeline) -> dict[str, dict]:
     cells, answers = predict_both(pipeline)
     work.score(pipeline.point, cells)
     results = {}
-    for split, found in answers.items():
+    for split, readings in answers.items():
         interactions = records.read_interactions(_interactions_path(pipeline, split))
         gold = evaluation.reference(interactions, split, pipeline.point.output_dir)
         if not gold.answers:
             continue  # a test set without public answers
-        texts = {name: reading.text for name, reading in found.items()}
+        texts = {name: reading.text for name, reading in readings.items()}
         results[split] = evaluation.scores(texts, gold)
         print(f"\n{split}: POINTR, {len(gold.answers)} questions")
         print(metrics.comparison(evaluation.columns(results[split])))
         if split == _CALIBRATION_SPLIT:
-            fitted = dataclasses.asdict(evaluation.calibrate(found, gold))
+            fitted = dataclasses.asdict(evaluation.calibrate(readings, gold))
             write_json(os.path.join(pipeline.model_dir, calibration.FILE), fitted)
     path = os.path.join(pipeline.model_dir, "metrics.json")
     stages = {stage: getattr(pipeline, stage).model_dir for stage in ("point", "read")}

@@ -48,7 +48,7 @@ def read(flags):
     return configurations.read(source.find(flags.init_checkpoint), flags.task)
 
 
-def configure(experiment, found, model_dir: str) -> None:
+def configure(experiment, configuration, model_dir: str) -> None:
     """Sets model, vocabulary and precision of an experiment, in place, from a configuration.
 
     Raises:
@@ -57,11 +57,11 @@ def configure(experiment, found, model_dir: str) -> None:
     if latest(model_dir):
         raise InputError(
             f"{model_dir}: has a checkpoint already, which would be used in place of "
-            f"--init_checkpoint={found.source.name}; give another --model_dir"
+            f"--init_checkpoint={configuration.source.name}; give another --model_dir"
         )
-    experiment.task.model = found.model
-    experiment.task.conversion.bert_vocab_file = found.vocab_file
-    experiment.runtime.mixed_precision_dtype = found.precision or None
+    experiment.task.model = configuration.model
+    experiment.task.conversion.bert_vocab_file = configuration.vocab_file
+    experiment.runtime.mixed_precision_dtype = configuration.precision or None
 
 
 def precision_of(flags) -> str | None:

@@ -63,12 +63,12 @@ def run_seeds(job: Job, seeds: list[int]) -> dict[str, statistics.Spread]:
                 _save(job, path, runs)
                 keras.backend.clear_session()
         shares = job.task.capabilities.answers_questions
-        found = statistics.over_seeds([runs[str(seed)] for seed in seeds], shares)
-        _save(job, path, runs, {name: each._asdict() for name, each in found.items()})
+        summary = statistics.over_seeds([runs[str(seed)] for seed in seeds], shares)
+        _save(job, path, runs, {name: each._asdict() for name, each in summary.items()})
     print(f"\n{len(seeds)} seeds: {', '.join(map(str, seeds))}")
-    print(statistics.table(found))
+    print(statistics.table(summary))
     print(f"\nevaluated | {path}")
-    return found
+    return summary
 
 
 def with_seed(job: Job, seed: int) -> Job:
@@ -88,10 +88,10 @@ def with_seed(job: Job, seed: int) -> Job:
 
 def _run(job: Job) -> dict[str, float | Quantity]:
     """Trains and evaluates one seed, as far as it is not done yet; returns its metrics."""
-    found = train(job)
+    scores = train(job)
     if job.task.capabilities.answers_questions:
         return statistics.read_metrics(predict_and_evaluate(job))
-    return {name: float(value) for name, value in found.items() if name not in _NO_METRICS}
+    return {name: float(value) for name, value in scores.items() if name not in _NO_METRICS}
 
 
 def _done(job: Job, path: str) -> dict[str, dict[str, float | Quantity]]:
@@ -123,10 +123,10 @@ def _metric(value) -> float | Quantity:
     return float(value)
 
 
-def _save(job: Job, path: str, runs: dict, found: dict | None = None) -> None:
+def _save(job: Job, path: str, runs: dict, summary: dict | None = None) -> None:
     """Writes what is done, and the statistics when all is."""
     content = {"experiment": _shared(job), "runs": runs}
-    write_json(path, content | ({"statistics": found} if found else {}))
+    write_json(path, content | ({"statistics": summary} if summary else {}))
 
 
 def _shared(job: Job) -> dict:

@@ -149,7 +149,7 @@ def _children(parent: int) -> list[int]:
         with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
             # The name in parentheses may have spaces and parentheses.
             parents[int(path.split("/")[2])] = int(file.read().rpartition(")")[2].split()[1])
-    found = [parent]
-    for pid in found:
-        found += [child for child, its_parent in parents.items() if its_parent == pid]
-    return found[1:]
+    processes = [parent]
+    for pid in processes:
+        processes += [child for child, its_parent in parents.items() if its_parent == pid]
+    return processes[1:]

@@ -26,9 +26,9 @@ def find(task, mode: str, output_dir: str) -> str:
         return own
     checkpoint = task.task_config.init_checkpoint
     if checkpoint and mode in MODES_THAT_CREATE:
-        found = beside(checkpoint)
-        if found:
-            return found
+        path = beside(checkpoint)
+        if path:
+            return path
     builds = task.capabilities.builds_vocabulary and not checkpoint
     return own if builds or os.path.exists(own) else ""
 
@@ -40,8 +40,8 @@ def beside(checkpoint: str) -> str | None:
     if os.path.isfile(os.path.join(folder, "params.yaml")):
         names.append(os.path.join(os.pardir, VOCABULARY_FILE))  # of a --model_dir
     paths = (os.path.join(folder, name) for name in names)
-    found = next(filter(os.path.isfile, paths), None)
-    return found and tokenizers.text_file(found)
+    path = next(filter(os.path.isfile, paths), None)
+    return path and tokenizers.text_file(path)
 
 
 def make(job) -> None:

@@ -138,7 +138,7 @@ def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
     Returns:
         name of the file without extension -> predictions, sorted by question id.
     """
-    found, written = {}, []
+    predicted, written = {}, []
     paths = {split: examples_path(job.output_dir, split) for split in job.task.splits[1:]}
     job.require_examples(*paths.values())
     writes = job.task.capabilities.writes_text
@@ -147,11 +147,11 @@ def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
     run = _whole(job) if job.whole_tables else load(job.experiment, job.model_dir)
     for split, path in paths.items():
         if writes:
-            found[split] = sorted(run(path), key=lambda each: each.question_id)
+            predicted[split] = sorted(run(path), key=lambda each: each.question_id)
             target = os.path.join(job.model_dir, f"{split}.jsonl")
-            texts.write(found[split], target)
+            texts.write(predicted[split], target)
             written.append(target)
-            print(f"predicted | {len(found[split])} texts | {target}")
+            print(f"predicted | {len(predicted[split])} texts | {target}")
             continue
         sets = {
             split + SEQUENCE * sequential: _predicted(job, run, path, sequential)
@@ -162,14 +162,14 @@ def predict(job: Job) -> dict[str, list[predictions.Prediction]]:
             for kind in job.perturb
         }
         for name, made in sets.items():
-            found[name] = made
+            predicted[name] = made
             target = os.path.join(job.model_dir, name)
             predictions.write_tsv(made, f"{target}.tsv")
             predictions.write_json(made, f"{target}.json")
             written += [f"{target}.tsv", f"{target}.json"]
             print(f"predicted | {len(made)} questions | {target}.tsv, .json")
     origins.record(job.model_dir, _checkpoint(job), written)
-    return found
+    return predicted
 
 
 def _predicted(job: Job, run, path: str, sequential: bool) -> list[predictions.Prediction]:
@@ -335,13 +335,13 @@ def calibrate(job: Job) -> dict:
     train = interactions_path(job.output_dir, job.task.splits[0])
     counted = associations.count(records.read_interactions(train)) if os.path.exists(train) else {}
     predictor = _predictor(job)
-    found = confidence.scored(
+    answers = confidence.scored(
         predictor, interactions, job.task.is_right, job.task.sequential, associations=counted
     )
-    fitted = confidence.fit(found, confidence.latest_weights(job.model_dir))
+    fitted = confidence.fit(answers, confidence.latest_weights(job.model_dir))
     if not job.task.class_names:
         fitted = confidence.with_unknown_names(predictor, fitted, interactions)
-    rows = confidence.report(found, fitted)
+    rows = confidence.report(answers, fitted)
     print(f"\n{split}\n{metrics.comparison({'model': rows}, CONFIDENCE)}")
     print(f"\ncalibrated | {confidence.write(job.model_dir, fitted, rows)}")
     return rows

@@ -84,10 +84,12 @@ def create_data(
     paths.check_no_pattern(output_dir, output_dir)  # Beam, too, reads and writes by patterns
     pipeline = _pipeline(runner, options)
     known = {}
-    for split, found in splits.items():
+    for split, interactions in splits.items():
         source = in_process.interactions_path(output_dir, split)
-        count = records.write_interactions(found, source)
-        known[split] = Report(interactions=count, defects=dict(getattr(found, "defects", {})))
+        count = records.write_interactions(interactions, source)
+        known[split] = Report(
+            interactions=count, defects=dict(getattr(interactions, "defects", {}))
+        )
     multiples = {split: 1 if split == in_process.TRAIN else test_batch_size for split in splits}
     with _working_folder(output_dir) as folder:
         with _failures(runner), pipeline:

@@ -164,7 +164,7 @@ def question_values(question: interaction_pb2.Question) -> list[numbers.Value]:
     """Returns numbers and dates in a question: annotated ones, or else those found in its text."""
     if question.HasField("annotations"):
         values = (value for span in question.annotations.spans for value in span.values)
-        return [found for found in map(_value, values) if found is not None]
+        return [result for result in map(_value, values) if result is not None]
     text = normalize_for_match(question_text(question))
     return [value for span in numbers.numeric_spans(text) for value in span.values]
 

@@ -80,7 +80,7 @@ def _generated() -> list[Example]:
     """Returns the quickstart's questions, and one about a generated table of each other domain."""
     text = synthetic.EXAMPLE_TABLE.read_text("utf-8")
     _, *rows = csv.reader(text.splitlines())
-    found = [
+    examples = [
         Example("employees", text, question, _texts(rows, cells))
         for question, cells in synthetic.EXAMPLE_QUESTIONS
     ]
@@ -94,8 +94,8 @@ def _generated() -> list[Example]:
         text = io.StringIO(newline="")
         csv.writer(text, lineterminator="\n").writerows([table.columns, *table.rows])
         answer = _texts(table.rows, question.coordinates)
-        found.append(Example(domain, text.getvalue(), question.text, answer))
-    return found
+        examples.append(Example(domain, text.getvalue(), question.text, answer))
+    return examples
 
 
 def _texts(rows, cells) -> str:

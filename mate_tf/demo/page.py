@@ -296,10 +296,10 @@ def _connect(demo, limits, talk, inputs, view, outputs) -> None:
         return talk.about(table)
 
     def add_texts(talk, paths):
-        found = reading.texts(paths or ())
-        if found and talk.table is not None:
-            cell_texts.add(talk.table, found, "texts")  # raises if none is about a cell
-        return dataclasses.replace(talk, texts=found, turns=())
+        uploaded = reading.texts(paths or ())
+        if uploaded and talk.table is not None:
+            cell_texts.add(talk.table, uploaded, "texts")  # raises if none is about a cell
+        return dataclasses.replace(talk, texts=uploaded, turns=())
 
     def ask(talk, text, question, follow_up):
         # Text pasted since the last event replaces the table, also without a click on "Show".

@@ -50,12 +50,12 @@ def count(interactions: Iterable[Interaction]) -> dict[str, list[str]]:
             said.update(words)
             named.update(names)
             together.update((word, name) for word in words for name in names)
-    found = collections.defaultdict(list)
+    result = collections.defaultdict(list)
     for (word, name), number in sorted(together.items()):
         share, usual = number / said[word], named[name] / total
         if number >= MIN_COUNT and share >= max(MIN_SHARE, MIN_LIFT * usual):
-            found[word].append(name)
-    return dict(found)
+            result[word].append(name)
+    return dict(result)
 
 
 def share_of_words(

@@ -209,8 +209,8 @@ def fit(
 
     zero = (0.0, 0.0)
     bounds = [_SLOPES, zero if shared is None else _OVERLAPS, (None, None) if bias else zero]
-    found = optimize.minimize(loss, [1.0, 0.0, 0.0], jac=True, bounds=bounds)
-    slope, overlap, shift = map(float, found.x)
+    optimum = optimize.minimize(loss, [1.0, 0.0, 0.0], jac=True, bounds=bounds)
+    slope, overlap, shift = map(float, optimum.x)
     return Calibration(temperature=1 / slope, bias=shift, overlap=overlap)
 
 
@@ -226,12 +226,12 @@ def fit_unknown_names(odds: Values, unknown: Sequence[int] | np.ndarray, answera
 
     odds, unknown = np.asarray(odds, np.float64), np.asarray(unknown, np.float64)
     sign = np.where(answerable, 1.0, -1.0)
-    found = optimize.minimize_scalar(
+    optimum = optimize.minimize_scalar(
         lambda weight: np.mean(np.logaddexp(0.0, -sign * (odds - weight * unknown))),
         bounds=_OVERLAPS,
         method="bounded",
     )
-    return float(found.x)
+    return float(optimum.x)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -91,12 +91,12 @@ def write_submission(
     for interaction in interactions:
         (question,) = interaction.questions
         index = parse_question_id(question.id).example.rpartition("_")[2]
-        found = predicted.get(question.id)
+        label = predicted.get(question.id)
         if labels:
-            text = labels[found.class_index or 0 if found else 0]
+            text = labels[label.class_index or 0 if label else 0]
         else:
             low, high = _SCORES
-            value = found.value if found else None
+            value = label.value if label else None
             text = f"{low if value is None else min(max(value, low), high):.3f}"
         lines.append(f"{index}\t{text}")
     write_text(path, "\n".join(lines) + "\n")
@@ -113,7 +113,7 @@ def read_scores(folder: str | os.PathLike) -> dict[Score, tuple[float, pathlib.P
     Raises:
         InputError: if there is no score of GLUE, two models have the same one, or a file is broken.
     """
-    found: dict[Score, tuple[float, pathlib.Path]] = {}
+    scores: dict[Score, tuple[float, pathlib.Path]] = {}
     of_seeds = sorted(pathlib.Path(folder).glob(f"*/**/{seeds.FILE}"))
     several = {path.parent for path in of_seeds}
     single = sorted(pathlib.Path(folder).glob("*/**/metrics.json"))
@@ -128,15 +128,15 @@ def read_scores(folder: str | os.PathLike) -> dict[Score, tuple[float, pathlib.P
                     value = float(content[score.split][score.task]["model"][score.metric])
             except (KeyError, TypeError, ValueError):
                 continue  # of another task, or dropped
-            if score in found:
+            if score in scores:
                 raise InputError(
-                    f"{found[score][1]} and {path.parent} both have {score.task}: give a folder "
+                    f"{scores[score][1]} and {path.parent} both have {score.task}: give a folder "
                     "with one model of each task"
                 )
-            found[score] = value, path.parent
-    if not found:
+            scores[score] = value, path.parent
+    if not scores:
         raise InputError(f"{folder}: no metrics.json with scores of GLUE in its folders")
-    return found
+    return scores
 
 
 def means(scores: Mapping[Score, float]) -> dict[str, float]:

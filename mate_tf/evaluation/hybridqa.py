@@ -55,14 +55,14 @@ def hits(
     The value is False for questions without a prediction and for answers that no cell contains.
     Questions without an answer, as in the test set, are left out.
     """
-    found = {}
+    ranks = {}
     for interaction in interactions:
         for question in interaction.questions:
             if question.HasField("answer"):
                 prediction = predicted.get(question.id)
                 ranked = prediction.ranked[:k] if prediction else ()
-                found[question.id] = bool(gold_cells(question) & set(ranked))
-    return found
+                ranks[question.id] = bool(gold_cells(question) & set(ranked))
+    return ranks
 
 
 def ranked_cells(prediction: Prediction) -> list[tuple[tuple[int, int], float]]:
@@ -81,8 +81,8 @@ def ranked_cells(prediction: Prediction) -> list[tuple[tuple[int, int], float]]:
 
 def _metrics(pairs):
     """Computes the metrics of pairs (gold cells, prediction or None)."""
-    found = [(gold, prediction) for gold, prediction in pairs if prediction is not None]
-    chosen = [(gold, set(prediction.coordinates)) for gold, prediction in found]
+    result = [(gold, prediction) for gold, prediction in pairs if prediction is not None]
+    chosen = [(gold, set(prediction.coordinates)) for gold, prediction in result]
     shares = [len(gold & cells) / len(cells) for gold, cells in chosen if cells]
     total = len(pairs)
     return {
@@ -90,9 +90,9 @@ def _metrics(pairs):
         "precision": sum(shares) / len(shares) if shares else None,
         "non_empty": len(shares) / total,
         "answer_len": sum(len(cells) for _, cells in chosen) / total,
-        "coverage": len(found) / total,
+        "coverage": len(result) / total,
         **{
-            f"recall_at_{k}": sum(bool(gold & set(p.ranked[:k])) for gold, p in found) / total
+            f"recall_at_{k}": sum(bool(gold & set(p.ranked[:k])) for gold, p in result) / total
             for k in RANKS
         },
     }

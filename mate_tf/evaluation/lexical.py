@@ -149,9 +149,9 @@ def _tokens(text):
     return [_plain(token) for token in _TOKEN.findall(text.lower())]
 
 
-def _share(words, found):
+def _share(words, present):
     """Returns the share of `words` that are in `found`; 1 without words."""
-    return len(words & found) / len(words) if words else 1.0
+    return len(words & present) / len(words) if words else 1.0
 
 
 def _plain(token):

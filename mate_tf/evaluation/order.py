@@ -42,13 +42,13 @@ def shuffled(
     Returns:
         the interactions, and question id -> <int>[rows or columns], where each one was before.
     """
-    rng, found, orders = np.random.default_rng(seed), [], {}
+    rng, shuffles, orders = np.random.default_rng(seed), [], {}
     for interaction in interactions:
         table = interaction.table
         order = _other_order(rng, len(table.rows if kind == ROWS else table.columns))
-        found.append(_reordered(interaction, kind, order))
+        shuffles.append(_reordered(interaction, kind, order))
         orders |= {question.id: order for question in interaction.questions}
-    return found, orders
+    return shuffles, orders
 
 
 def as_given(prediction: Prediction, kind: str, order: np.ndarray) -> Prediction:
@@ -118,8 +118,8 @@ def changes(
         return [is_changed for old, _, is_changed in pairs if is_counted(old)]
 
     def part(is_counted) -> tuple[float, int]:
-        found = changed(is_counted)
-        return _share(found), len(found)
+        result = changed(is_counted)
+        return _share(result), len(result)
 
     every = changed(lambda old: True)
     low, high = metrics.confidence_interval(sum(every), len(every))

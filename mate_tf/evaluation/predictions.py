@@ -128,10 +128,10 @@ def prediction(output: Mapping, threshold: float = 0.5) -> Prediction:
     spans = ()
     if "input_ids" in output:
         if "span_logits" in output or "pred_span" in output:
-            found = _best_span(output, in_table)
+            runs = _best_span(output, in_table)
         else:
-            found = _runs(in_table & (probs > threshold), probs)
-        spans = tuple(_spans(found, rows, columns, np.asarray(output["input_ids"])))
+            runs = _runs(in_table & (probs > threshold), probs)
+        spans = tuple(_spans(runs, rows, columns, np.asarray(output["input_ids"])))
     labels = _labels(output)
     empty = output.get("empty_span_log_prob")
     return Prediction(
@@ -176,11 +176,11 @@ def _best_span(output, in_table):
         yield first, last + 1, float(score)
 
 
-def _spans(found, rows, columns, input_ids):
+def _spans(spans, rows, columns, input_ids):
     """Yields spans in the reference's format: cell, positions in the cell, token ids, score."""
     cell = rows.astype(np.int64) << 32 | columns
     first_in_cell = np.flatnonzero(np.diff(cell, prepend=-1))
-    for begin, end, score in found:
+    for begin, end, score in spans:
         start = first_in_cell[np.searchsorted(first_in_cell, begin, side="right") - 1]
         yield {
             "column_index": int(columns[begin]) - 1,
@@ -281,8 +281,8 @@ def read_tsv(path: str | os.PathLike) -> list[Prediction]:
 def _from_row(row, where):
     """Makes a prediction of a row of the TSV; `where` names it in errors."""
     try:
-        found = _COORDINATE.findall(row["answer_coordinates"])
-        coordinates = sorted((int(r), int(c)) for r, c in found)
+        matches = _COORDINATE.findall(row["answer_coordinates"])
+        coordinates = sorted((int(r), int(c)) for r, c in matches)
         tokens = np.array(json.loads(row.get(_TOKEN_COLUMN) or "[]"), np.float64).reshape(-1, 3)
         probabilities, ranked = (), ()
         if len(tokens):

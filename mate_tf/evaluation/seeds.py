@@ -74,14 +74,14 @@ def read_metrics(results: Mapping[str, Mapping]) -> dict[str, float | Quantity]:
     Returns:
         "<split> | <title> | <metric>" -> share or `Quantity`.
     """
-    found = {}
+    result = {}
     for split, titles in results.items():
         for title, systems in titles.items():
             for metric, value in systems.get("model", {}).items():
                 value = value[0] if isinstance(value, Sequence) and len(value) == 2 else value
                 if isinstance(value, float | Mapping) and metric not in LEFT_OUT:
-                    found[NAME.format(split, title, metric)] = value
-    return found
+                    result[NAME.format(split, title, metric)] = value
+    return result
 
 
 def over_seeds(runs: Sequence[Mapping[str, float | Quantity]], shares: bool) -> dict[str, Spread]:
@@ -91,19 +91,19 @@ def over_seeds(runs: Sequence[Mapping[str, float | Quantity]], shares: bool) -> 
         runs: metric -> value, for each seed.
         shares: True if plain numbers are shares, from 0 to 1, or from -1 to 1 for correlations.
     """
-    found = {}
+    result = {}
     for name, first in runs[0].items():
         if not all(name in run for run in runs):
             continue
         values: list[Any] = [run[name] for run in runs]
         if isinstance(first, Mapping):
-            found[name] = spread([value["value"] for value in values], unit=first["unit"])
+            result[name] = spread([value["value"] for value in values], unit=first["unit"])
         elif shares:
             least = -1.0 if name.endswith("correlation") else 0.0
-            found[name] = spread(values, least, 1.0, "%")
+            result[name] = spread(values, least, 1.0, "%")
         else:
-            found[name] = spread(values)
-    return found
+            result[name] = spread(values)
+    return result
 
 
 def table(spreads: Mapping[str, Spread]) -> str:

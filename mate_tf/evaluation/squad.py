@@ -70,14 +70,14 @@ def read_answers(
         question_id, start = windows.parse_window_id(name)
         of_question.setdefault(question_id, []).append((start, prediction))
     interactions = list(interactions)
-    found = {}
+    answers = {}
     every_range = offsets.all_ranges(map(windows.text_of, interactions))
     for interaction, ranges in zip(interactions, every_range, strict=True):
         for question in interaction.questions:
             if question.id in of_question:
                 text = windows.text_of(interaction)
-                found[official_id(question)] = _answer(of_question[question.id], text, ranges)
-    return found
+                answers[official_id(question)] = _answer(of_question[question.id], text, ranges)
+    return answers
 
 
 def _answer(read: Sequence[tuple[int, Prediction]], text: str, ranges: np.ndarray) -> Answer:

@@ -25,11 +25,11 @@ def read(path: str | os.PathLike) -> list[Prediction]:
     Raises:
         InputError: if the file cannot be read; the message names the line and the key.
     """
-    found = []
+    texts = []
     for number, line in read_json_lines(path):
         missing = [key for key in _KEYS if key not in line]
         if missing:
             raise InputError(f"{path} line {number}: has no {missing[0]!r}")
         name, text, score = (line[key] for key in _KEYS)
-        found.append(Prediction(name, (), texts=(text,), score=score))
-    return found
+        texts.append(Prediction(name, (), texts=(text,), score=score))
+    return texts

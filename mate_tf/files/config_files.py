@@ -71,9 +71,9 @@ def with_bases(
         if not isinstance(base, str):
             raise InputError(f"{path}: {BASE} is {base!r}, expected the name of a file")
         beside = os.path.normpath(os.path.join(os.path.dirname(path), base))
-        found = beside if os.path.isfile(beside) else find_config(base, f"{path}: {BASE}: ")
-        if any(os.path.samefile(found, each) for _, each in chain):
+        base_path = beside if os.path.isfile(beside) else find_config(base, f"{path}: {BASE}: ")
+        if any(os.path.samefile(base_path, each) for _, each in chain):
             raise InputError(f"{path}: {BASE}: {base}: starts from itself")
         if len(chain) > MAX_BASES:
             raise InputError(f"{path}: {BASE}: {base}: more than {MAX_BASES} bases")
-        path = found
+        path = base_path

@@ -129,11 +129,11 @@ def _locked(within: str, folder: str, name: str, work: str, shared: bool) -> Ite
 
 def _missing(folder: str) -> list[str]:
     """Returns a folder and those that it is in, as far as they are not there, the inner first."""
-    found = []
+    folders = []
     while not os.path.isdir(folder) and folder != os.path.dirname(folder):
-        found.append(folder)
+        folders.append(folder)
         folder = os.path.dirname(folder)
-    return found
+    return folders
 
 
 def _remove(lock: Lock, made: list[str]) -> None:

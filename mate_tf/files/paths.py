@@ -142,8 +142,8 @@ def names(folder: str) -> list[str]:
     """Returns the names of files and folders in a folder; [] if the folder does not exist."""
     if is_remote(folder):
         with _gfile() as gfile:
-            found = gfile.listdir(folder) if gfile.isdir(folder) else []
-            return [name.rstrip("/") for name in found]
+            entries = gfile.listdir(folder) if gfile.isdir(folder) else []
+            return [name.rstrip("/") for name in entries]
     return os.listdir(folder) if os.path.isdir(folder) else []
 
 

@@ -69,15 +69,15 @@ def _size(node: yaml.Node, known: dict[int, int], source: str) -> int:
     Args:
         known: id of a node -> its number; 0 for those that this one is in.
     """
-    found, line = known.get(id(node)), node.start_mark.line + 1
-    if found == 0:
+    size, line = known.get(id(node)), node.start_mark.line + 1
+    if size == 0:
         raise InputError(f"{source}: line {line}: contains itself by an alias")
     if node.tag == _INTEGER and len(node.value) > _MAX_DIGITS:
         raise InputError(f"{source}: line {line}: a number of {len(node.value):,} characters")
-    if found is None:
+    if size is None:
         known[id(node)] = 0
         parts = node.value if isinstance(node, yaml.CollectionNode) else ()
         if isinstance(node, yaml.MappingNode):
             parts = (each for pair in node.value for each in pair)
-        found = known[id(node)] = 1 + sum(_size(part, known, source) for part in parts)
-    return found
+        size = known[id(node)] = 1 + sum(_size(part, known, source) for part in parts)
+    return size

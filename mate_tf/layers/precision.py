@@ -58,9 +58,9 @@ def choose() -> Choice:
         if all(each.get("compute_capability", (0, 0)) >= _AMPERE for each in details):
             return Choice("bfloat16", "the GPU has bfloat16 matmuls")
         return Choice("float32", "the GPU has no bfloat16 matmuls")
-    found = bfloat16()
-    if found:
-        return Choice("bfloat16", f"the processor has {found}")
+    reason = bfloat16()
+    if reason:
+        return Choice("bfloat16", f"the processor has {reason}")
     return Choice("float32", "the processor has no bfloat16 matmuls")
 
 

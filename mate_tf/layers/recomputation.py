@@ -23,8 +23,8 @@ def recomputed(function, arguments, others):
             with tf.GradientTape() as tape:
                 tape.watch(arguments)
                 result = function(*tensors)
-            found = tape.gradient(result, arguments, upstream)
-            return (*found, *[None] * len(others))
+            of_arguments = tape.gradient(result, arguments, upstream)
+            return (*of_arguments, *[None] * len(others))
 
         return function(*tensors), gradients
 

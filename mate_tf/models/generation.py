@@ -137,7 +137,7 @@ def without_repetition(logits: tf.Tensor, ids: tf.Tensor, size: int) -> tf.Tenso
     for position in range(size - 1):
         last = length - size + 1 + position
         begins &= ids[:, position : position + number] == ids[:, last : last + 1]
-    found = tf.where(begins)
-    ends = tf.gather_nd(ids, found + tf.constant([0, size - 1], tf.int64))
-    indices = tf.stack([tf.cast(found[:, 0], tf.int32), ends], axis=1)
+    starts = tf.where(begins)
+    ends = tf.gather_nd(ids, starts + tf.constant([0, size - 1], tf.int64))
+    indices = tf.stack([tf.cast(starts[:, 0], tf.int32), ends], axis=1)
     return tf.tensor_scatter_nd_add(logits, indices, tf.fill([tf.size(ends)], MASKED_SCORE))

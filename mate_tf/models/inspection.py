@@ -56,7 +56,7 @@ def inspect(encoder, features: dict) -> list[InspectedLayer]:
     """
     context = TableContext.from_features(features).map(tf.convert_to_tensor)
     patterns = {pattern.config: pattern for pattern in encoder.patterns}
-    found, shared = [], {}
+    result, shared = [], {}
     inputs = layer_inputs(encoder(features, training=False))
     for block, x in zip(encoder.blocks, inputs, strict=True):
         config = block.attention_config
@@ -65,5 +65,5 @@ def inspect(encoder, features: dict) -> list[InspectedLayer]:
         x, extended = abilities.add_tokens(pattern, x, context)
         if config not in shared:
             shared[config] = pattern(extended, training=False)
-        found.append(InspectedLayer(block.attention, pattern, shared[config], extended, x, seq))
-    return found
+        result.append(InspectedLayer(block.attention, pattern, shared[config], extended, x, seq))
+    return result

@@ -91,24 +91,24 @@ def scores(answers: Mapping[str, str], gold: Reference) -> dict[str, dict[str, f
     return result
 
 
-def calibrate(found: Mapping[str, Reading], gold: Reference) -> Calibration:
+def calibrate(readings: Mapping[str, Reading], gold: Reference) -> Calibration:
     """Fits the confidence of answers: the share of exact matches among those of a probability.
 
     Args:
-        found: question id of the data set -> its answer.
+        readings: question id of the data set -> its answer.
         gold: the gold answers.
 
     Raises:
         InputError: no question has both.
     """
-    names = [name for name in gold.answers if name in found]
-    right = hybridqa_answers.question_scores({name: found[name].text for name in names}, gold)
-    probabilities = [math.exp(found[name].log_probability) for name in names]
+    names = [name for name in gold.answers if name in readings]
+    right = hybridqa_answers.question_scores({name: readings[name].text for name in names}, gold)
+    probabilities = [math.exp(readings[name].log_probability) for name in names]
     return calibration.fit(probabilities, [right[name][0] == 1 for name in names])
 
 
-def columns(found: Mapping[str, Mapping[str, float]]) -> dict[str, dict]:
+def columns(groups: Mapping[str, Mapping[str, float]]) -> dict[str, dict]:
     """Transposes `scores` for `metrics.comparison`: a column per metric, a row per group."""
     return {
-        title: {group: values.get(title) for group, values in found.items()} for title in _TITLES
+        title: {group: values.get(title) for group, values in groups.items()} for title in _TITLES
     }

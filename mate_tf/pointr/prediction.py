@@ -59,14 +59,14 @@ def select_cells(
     config = HybridQaRcConfig(
         single_cell_examples=True, num_predictions_to_keep=num_cells, sources=sources
     )
-    found = []
+    selected = []
     for interaction in interactions:
         (question,) = interaction.questions
         ranked = cells.get(question.id, ())
         coordinates = {question.id: [cell for cell, _ in ranked]}
         for made in predicted_interactions(interaction, coordinates, config):
-            found.append(SelectedCell(made, *ranked[rank(made.questions[0].id)]))
-    return found
+            selected.append(SelectedCell(made, *ranked[rank(made.questions[0].id)]))
+    return selected
 
 
 def readings(
@@ -84,7 +84,7 @@ def readings(
         question id of the data set -> readings, that of the best cell first.
     """
     selected = list(selected)
-    found = []
+    pairs = []
     all_ranges = Offsets(tokenizer).all_ranges([each.text for each in selected])
     for each, ranges in zip(selected, all_ranges, strict=True):
         if each.question_id in outputs:
@@ -92,23 +92,23 @@ def readings(
             span = slice(*span_in_text(output, ranges))
             log_probability = float(output["span_log_prob"])
             reading = Reading(each.text[span], each.probability, log_probability, each.cell)
-            found.append((each.question_id, reading))
-    return by_question(found)
+            pairs.append((each.question_id, reading))
+    return by_question(pairs)
 
 
 def answers(
-    question_ids: Iterable[str], found: Mapping[str, list[Reading]], policy: str
+    question_ids: Iterable[str], read: Mapping[str, list[Reading]], policy: str
 ) -> dict[str, Reading]:
     """Returns question id of the data set -> the reading that answers it.
 
     Args:
         question_ids: question ids of the first stage.
-        found: result of `readings`. A question without readings gets one without text, of
+        read: result of `readings`. A question without readings gets one without text, of
             probability 0.
         policy: see `choose`.
     """
     names = map(official_id, question_ids)
-    return {name: choose(found.get(name, ()), policy) or Reading("", 0.0) for name in names}
+    return {name: choose(read.get(name, ()), policy) or Reading("", 0.0) for name in names}
 
 
 def predicted_interactions(

@@ -97,8 +97,8 @@ class PointrPredictor:
 
     def _load(self, stage: str, engine: str | None, reading: dict[str, bool] | None = None):
         """Loads the model of a stage: an export, a preset or the folder of a training run."""
-        found = sources.find(os.path.join(self._name, stage))
-        return loaded.load(found, reading=reading, engine=engine)
+        source = sources.find(os.path.join(self._name, stage))
+        return loaded.load(source, reading=reading, engine=engine)
 
     @property
     def engine(self) -> str:
@@ -182,14 +182,14 @@ class PointrPredictor:
         forks.check(self._name)
         question = interaction.questions[question_index]
         probabilities, notes = self._point_at(interaction, question_index)
-        found = [
+        pairs = [
             self._reading(interaction, question, cell, probability)
             for cell, probability in ranked(probabilities)[: self._num_cells]
         ]
-        best = choose([reading for reading, _ in found], self._policy)
+        best = choose([reading for reading, _ in pairs], self._policy)
         if best is None:
             raise InputError("the table has no cells")
-        characters = next(span for reading, span in found if reading is best)
+        characters = next(span for reading, span in pairs if reading is best)
         answer = _answer(interaction, best, characters, probabilities, notes)
         if self.calibration is None:
             return answer
@@ -212,23 +212,23 @@ class PointrPredictor:
             if len(divided) == len(rows):  # of long cells, which are shortened in pairs of rows
                 divided = np.array_split(rows, -(-len(rows) // 2))
             parts = [ReadPart(windows.convert(each), shape) for each in divided]
-            found = zip(parts, self._of_cells(parts), strict=True)
-            rows = np.concatenate([self._best_rows(*each) for each in found])
+            pairs = zip(parts, self._of_cells(parts), strict=True)
+            rows = np.concatenate([self._best_rows(*each) for each in pairs])
         part = ReadPart(windows.convert(rows), shape)
         notes = part.notes() if len(part.columns) < shape[1] else []
         return self._of_cells([part])[0], tuple(notes)
 
     def _of_cells(self, parts: Sequence[ReadPart]) -> list[np.ndarray]:
         """Returns P(cell), <float32>[rows, columns], of each part of a table."""
-        found = []
+        grids = []
         for begin in range(0, len(parts), _BATCH):
             batch = parts[begin : begin + _BATCH]
             outputs = self._point.compute(batch)
-            found += [
+            grids += [
                 part.of_table(each["cell_probabilities"])
                 for part, each in zip(batch, outputs, strict=True)
             ]
-        return found
+        return grids
 
     def _best_rows(self, part: ReadPart, probabilities: np.ndarray) -> np.ndarray:
         """Returns the rows of a window with its most probable cells, at most half of them."""

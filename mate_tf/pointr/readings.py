@@ -90,10 +90,12 @@ def by_question(readings: Iterable[tuple[str, Reading]]) -> dict[str, list[Readi
     Returns:
         question id -> its readings in the order of the cells, best first.
     """
-    found = collections.defaultdict(dict)
+    groups = collections.defaultdict(dict)
     for question_id, reading in readings:
-        found[official_id(question_id)][rank(question_id)] = reading
-    return {name: [readings[each] for each in sorted(readings)] for name, readings in found.items()}
+        groups[official_id(question_id)][rank(question_id)] = reading
+    return {
+        name: [readings[each] for each in sorted(readings)] for name, readings in groups.items()
+    }
 
 
 def rank(question_id: str) -> int:

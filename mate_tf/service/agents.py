@@ -67,7 +67,7 @@ def server(predictor, folder: str, limits: Limits, timeout: float = 30.0) -> MCP
             async with asyncio.timeout(timeout):
                 asked = await asyncio.to_thread(read, table, question)
                 (future,) = batcher.submit([asked])
-                found = await asyncio.wrap_future(future)
+                answer = await asyncio.wrap_future(future)
         except InputError as error:
             raise ToolError(on_one_line(error)) from None
         except Full:
@@ -75,8 +75,8 @@ def server(predictor, folder: str, limits: Limits, timeout: float = 30.0) -> MCP
         except TimeoutError:
             raise ToolError(f"no answer within {timeout:g} s") from None
         kept = ("text", "cells", "confidence", "answerable", "notes", "cuts")
-        content = found.to_json()
-        return {"answer": notes.in_words(found), **{name: content[name] for name in kept}}
+        content = answer.to_json()
+        return {"answer": notes.in_words(answer), **{name: content[name] for name in kept}}
 
     return made
 

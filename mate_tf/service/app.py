@@ -78,8 +78,8 @@ class Service:
     async def ask(self, request: Request) -> Response:
         """Answers one question."""
         async with self._admitted(), self._received(request, "ask") as given:
-            (found,) = await self._answers([given])
-        return reply(found)
+            (answer,) = await self._answers([given])
+        return reply(answer)
 
     async def ask_batch(self, request: Request) -> Response:
         """Answers a list of questions."""
@@ -93,16 +93,16 @@ class Service:
                 )
             for number, each in enumerate(given, start=1):
                 requests.check_keys(each, requests.JSON_KEYS["ask"], f"question {number}: ")
-            found = await self._answers(given, numbered=True)
-        return reply(found)
+            answers = await self._answers(given, numbered=True)
+        return reply(answers)
 
     async def add_table(self, request: Request) -> Response:
         """Stores a table."""
         async with self._admitted(), self._received(request, "table") as given:
             name, prepared = await self._timed(self._read(self._table, given, ""))
-        found = {"table_id": name, "rows": prepared.table.num_rows}
-        found["columns"] = list(prepared.table.columns)
-        return reply(found | {"unread": prepared.table.unread})
+        stored = {"table_id": name, "rows": prepared.table.num_rows}
+        stored["columns"] = list(prepared.table.columns)
+        return reply(stored | {"unread": prepared.table.unread})
 
     async def models(self, request: Request) -> Response:
         """Describes the model."""
@@ -362,6 +362,6 @@ def _refused(request: Request, refusal: Refusal) -> Response:
     return error(str(refusal), refusal.status, refusal.headers)
 
 
-def _invalid(request: Request, found: InputError) -> Response:
+def _invalid(request: Request, problem: InputError) -> Response:
     del request
-    return error(on_one_line(found), 400)
+    return error(on_one_line(problem), 400)

@@ -46,12 +46,12 @@ def hosts(bound: str, allowed: Sequence[str] = ()) -> list[str]:
         bound: the address that the page is bound to.
         allowed: further ones.
     """
-    found = [*LOCAL, in_address(bound), *allowed]
+    names = [*LOCAL, in_address(bound), *allowed]
     if not is_local(bound):
-        found += [name := socket.gethostname(), socket.getfqdn()]
+        names += [name := socket.gethostname(), socket.getfqdn()]
         with contextlib.suppress(OSError):  # the machine's name is nowhere known
-            found += [in_address(str(each[4][0])) for each in socket.getaddrinfo(name, None)]
-    return list(dict.fromkeys(each.lower() for each in found))
+            names += [in_address(str(each[4][0])) for each in socket.getaddrinfo(name, None)]
+    return list(dict.fromkeys(each.lower() for each in names))
 
 
 def in_address(host: str) -> str:

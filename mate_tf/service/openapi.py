@@ -29,8 +29,8 @@ def _ref(name: str) -> dict:
 
 
 def _object(properties: dict, required: list[str] | None = None) -> dict:
-    found = {"type": "object", "properties": properties, "additionalProperties": False}
-    return found | ({"required": required} if required else {})
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return schema | ({"required": required} if required else {})
 
 
 _VALUE = {"type": ["string", "number", "boolean", "null"]}
@@ -172,8 +172,8 @@ def _operation(
         if status in _RETRIED:
             header = {"description": "Seconds.", "schema": {"type": "integer"}}
             responses[status]["headers"] = {"Retry-After": header}
-    found = {"operationId": name, "summary": summary, "responses": responses}
-    return found | ({"requestBody": {"required": True, "content": bodies}} if bodies else {})
+    operation = {"operationId": name, "summary": summary, "responses": responses}
+    return operation | ({"requestBody": {"required": True, "content": bodies}} if bodies else {})
 
 
 def _form(name: str) -> dict:
@@ -249,7 +249,7 @@ _STYLE = (
 
 def document(settings: Settings) -> dict[str, Any]:
     """Returns the OpenAPI document of a service."""
-    found = {
+    described = {
         "openapi": "3.1.0",
         "info": {
             "title": "mate-tf",
@@ -264,12 +264,12 @@ def document(settings: Settings) -> dict[str, Any]:
         "components": {"schemas": _SCHEMAS},
     }
     if settings.token:
-        found["components"] = {
-            **found["components"],
+        described["components"] = {
+            **described["components"],
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         }
-        found["security"] = [{"token": []}]
-    return found
+        described["security"] = [{"token": []}]
+    return described
 
 
 def page(settings: Settings) -> str:

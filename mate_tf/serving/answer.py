@@ -129,7 +129,7 @@ def from_cells(
     aggregation = execution.NONE
     if "aggregation_probabilities" in outputs:
         aggregation = AGGREGATIONS[int(np.argmax(outputs["aggregation_probabilities"]))]
-    found = computed.compute(
+    computation = computed.compute(
         aggregation,
         [(cell.row, cell.column, cell.text) for cell in cells],
         prepared.columns,
@@ -139,12 +139,12 @@ def from_cells(
     return Answer(
         cells=cells,
         aggregation=aggregation,
-        value=found.value,
+        value=computation.value,
         probability=float(outputs["probability"]),
-        text=found.text,
+        text=computation.text,
         cuts=tuple(cuts),
-        answerable=found.is_answer,
-        notes=found.notes,
+        answerable=computation.is_answer,
+        notes=computation.notes,
     )
 
 

@@ -67,14 +67,14 @@ class Asking:
         The parts of all tables that are read are computed together, a few batches at a time.
         """
         self._check(previous, len(pairs))
-        found, waiting = [], []
+        answered, waiting = [], []
         for pair, before in zip(pairs, previous, strict=True):
             steps = self._steps(*pair, before)
             waiting.append((steps, next(steps)))
             if sum(len(parts) for _, parts in waiting) >= _BATCHES * self._batch_size:
-                found += self._finished(waiting)
+                answered += self._finished(waiting)
                 waiting = []
-        return found + self._finished(waiting)
+        return answered + self._finished(waiting)
 
     def _check(self, previous: Sequence[Answer | None], number: int) -> None:
         size = self._batch_size
@@ -138,9 +138,11 @@ class Asking:
             if len(windows.rows) > 1:
                 before = [row for row in _rows(previous) if row < prepared.table.num_rows]
                 order = dict.fromkeys([*sorted(before), *windows.ranking.rows.tolist()])
-                found = windows.convert(np.sort(windows.divide(np.array([*order]))[0]))
+                conversion = windows.convert(np.sort(windows.divide(np.array([*order]))[0]))
                 shape = prepared.table.num_rows, prepared.table.num_columns
-                return dataclasses.replace(found, cuts=(*_dropped(found, shape), *found.cuts))
+                return dataclasses.replace(
+                    conversion, cuts=(*_dropped(conversion, shape), *conversion.cuts)
+                )
         return converter.conversion(interaction, 0)
 
     def _refers(self, previous: Answer | None) -> TypeGuard[Answer]:
@@ -155,8 +157,8 @@ class Asking:
         outputs = {}
         for start in range(0, len(order), self._batch_size):
             batch = order[start : start + self._batch_size]
-            found = self._model.compute([parts[index] for index in batch])
-            outputs.update(zip(batch, found, strict=True))
+            computed = self._model.compute([parts[index] for index in batch])
+            outputs.update(zip(batch, computed, strict=True))
         return [outputs[index] for index in range(len(parts))]
 
     def _whole(self, prepared: PreparedTable, question: str, previous: Answer | None) -> _Steps:
@@ -191,23 +193,23 @@ class Asking:
         ]
         number = len(conversions) - (len(windows.rows) > 1)
         read = whole.read(conversions[:number], judged[:number], shape)
-        found, *_ = whole.Joining(sheet, meaning, read, direct).answers()
+        joined, *_ = whole.Joining(sheet, meaning, read, direct).answers()
         cuts = [*filter(None, [table.unread]), *prepared.unknown_words]
         if len(windows.columns) < table.num_columns:
             cut = linearize.Cut(linearize.COLUMNS, table.num_columns - len(windows.columns))
             cuts.append(described(cut, windows.columns, table.num_columns))
         cuts += map(str, read.cuts)
-        answer = from_cells(prepared, found.outputs(shape), cuts)
+        answer = from_cells(prepared, joined.outputs(shape), cuts)
         problem = beyond.problem(sheet, meaning)
         return self._judged(
             prepared,
             question,
             dataclasses.replace(
                 answer,
-                notes=(*filter(None, [problem]), whole.note(found, direct, sheet), *answer.notes),
+                notes=(*filter(None, [problem]), whole.note(joined, direct, sheet), *answer.notes),
                 answerable=answer.answerable and not problem,
             ),
-            found.probability,
+            joined.probability,
             aggregates=True,  # programs do, whatever heads the model has
             is_computed=True,
         )
@@ -217,14 +219,14 @@ class Asking:
 
         None for what a part does not tell: operations, orders, and lists.
         """
-        found = part.outputs(outputs)
-        rows, columns = np.nonzero(found["selected"])
-        answer = from_cells(prepared, found)
+        read = part.outputs(outputs)
+        rows, columns = np.nonzero(read["selected"])
+        answer = from_cells(prepared, read)
         is_part = len(part.rows) < prepared.table.num_rows
         is_look_up = answer.aggregation == NONE and not meaning.orders and len(rows) == 1
         if not len(rows) or (is_part and not is_look_up):
             return None
-        raw, sure = confidence.score(answer.probability, found), 0.5
+        raw, sure = confidence.score(answer.probability, read), 0.5
         if self._calibration is not None:
             known = self._calibration.associations
             shared = associations.share_of_words(question, prepared.words, known)

@@ -136,8 +136,8 @@ def scored(
     known = {name: answer for name, (_, _, before), answer in answered if before is None}
     ids = [pair.question.id for pair in pairs]
     unknown = [each for each, name in zip(own, ids, strict=True) if name not in known]
-    found = iter(dataset_answers.answers(uncalibrated, unknown))
-    of_own = [known[name] if name in known else next(found) for name in ids]
+    scores = iter(dataset_answers.answers(uncalibrated, unknown))
+    of_own = [known[name] if name in known else next(scores) for name in ids]
     answers = zip(own, of_own, other, dataset_answers.answers(uncalibrated, other), strict=True)
     both = [each for each in answers if None not in each]
     associations = associations or {}
@@ -151,25 +151,25 @@ def scored(
     )
 
 
-def fit(found: ScoredAnswers, weights: str = "") -> Calibration:
+def fit(answers: ScoredAnswers, weights: str = "") -> Calibration:
     """Fits a calibration to the answers; those to unanswerable questions are all wrong.
 
     The probability that a table has an answer is fitted to the questions that were asked about
     both tables.
 
     Args:
-        found: the answers.
+        answers: the answers.
         weights: name of the checkpoint.
 
     Raises:
         InputError: if there are no answers.
     """
     fitted = calibrations.fit(
-        np.concatenate([found.asked.probabilities, found.other.probabilities]),
-        np.concatenate([found.right, np.zeros(len(found.other.shared), bool)]),
-        np.concatenate([found.asked.shared, found.other.shared]),
+        np.concatenate([answers.asked.probabilities, answers.other.probabilities]),
+        np.concatenate([answers.right, np.zeros(len(answers.other.shared), bool)]),
+        np.concatenate([answers.asked.shared, answers.other.shared]),
     )
-    both = (found.own, found.other)
+    both = (answers.own, answers.other)
     of_table = calibrations.fit(
         np.concatenate([group.probabilities for group in both]),
         np.repeat([True, False], [len(group.shared) for group in both]),
@@ -177,7 +177,7 @@ def fit(found: ScoredAnswers, weights: str = "") -> Calibration:
     )
     threshold = calibrations.choose_threshold(*(group.confidences(of_table) for group in both))
     fitted = fitted.with_table(of_table, threshold)
-    return dataclasses.replace(fitted, weights=weights, associations=dict(found.associations))
+    return dataclasses.replace(fitted, weights=weights, associations=dict(answers.associations))
 
 
 def with_unknown_names(
@@ -230,7 +230,7 @@ def with_unknown_names(
     return dataclasses.replace(fitted, unknown_names=weight)
 
 
-def report(found: ScoredAnswers, fitted: Calibration) -> dict[str, float | int | str]:
+def report(answers: ScoredAnswers, fitted: Calibration) -> dict[str, float | int | str]:
     """Computes what a calibration changes, as rows of `metrics.comparison`.
 
     Returns:
@@ -250,29 +250,29 @@ def report(found: ScoredAnswers, fitted: Calibration) -> dict[str, float | int |
         InputError: if there are fewer than two questions.
     """
     error = calibrations.expected_calibration_error
-    asked, wrong = np.empty(len(found.right)), np.empty(len(found.other.shared))
+    asked, wrong = np.empty(len(answers.right)), np.empty(len(answers.other.shared))
     for index in (0, 1):
-        part, of_the_others = found.part(index), fit(found.part(1 - index))
+        part, of_the_others = answers.part(index), fit(answers.part(1 - index))
         asked[index::2] = part.asked.confidences(of_the_others)
         wrong[index::2] = part.other.confidences(of_the_others)
-    before = np.concatenate([found.asked.probabilities, found.other.probabilities])
-    right = np.concatenate([found.right, np.zeros(len(wrong), bool)])
-    own, other = (group.has_answer(fitted) for group in (found.own, found.other))
-    sure, unsure = (group.confidences(fitted) for group in (found.own, found.other))
+    before = np.concatenate([answers.asked.probabilities, answers.other.probabilities])
+    right = np.concatenate([answers.right, np.zeros(len(wrong), bool)])
+    own, other = (group.has_answer(fitted) for group in (answers.own, answers.other))
+    sure, unsure = (group.confidences(fitted) for group in (answers.own, answers.other))
     return {
-        "questions": len(found.right),
-        "right": float(found.right.mean()),
-        unanswerable.KINDS[found.exchanged]: len(other),
+        "questions": len(answers.right),
+        "right": float(answers.right.mean()),
+        unanswerable.KINDS[answers.exchanged]: len(other),
         "calibration error before": error(before, right),
         "calibration error after": error(np.concatenate([asked, wrong]), right),
-        "own table only, before": error(found.asked.probabilities, found.right),
-        "own table only, after": error(asked, found.right),
+        "own table only, before": error(answers.asked.probabilities, answers.right),
+        "own table only, after": error(asked, answers.right),
         "AUROC of the confidence": calibrations.auroc(sure, unsure),
         'AUROC of "has an answer"': calibrations.auroc(own, other),
         "own table, answered": float(np.mean(own >= fitted.threshold)),
         "other table, refused": float(np.mean(other < fitted.threshold)),
         "all questions, answered": float(
-            np.mean(found.asked.has_answer(fitted) >= fitted.threshold)
+            np.mean(answers.asked.has_answer(fitted) >= fitted.threshold)
         ),
         "temperature": f"{fitted.temperature:.2f}",
         "bias": f"{fitted.bias:.2f}",
@@ -308,16 +308,16 @@ def find(folder: str | os.PathLike, weights: str = "") -> Calibration | None:
     path = os.path.join(folder, calibrations.FILE)
     if not os.path.isfile(path):
         return None
-    found = calibrations.read(path)
-    if found.weights and weights and found.weights != weights:
+    calibration = calibrations.read(path)
+    if calibration.weights and weights and calibration.weights != weights:
         logging.warning(
             "%s: is of %s, not of %s, so answers have no confidence; --calibrate fits it again",
             path,
-            found.weights,
+            calibration.weights,
             weights,
         )
         return None
-    return found
+    return calibration
 
 
 def read(source: Source) -> Calibration | None:

@@ -50,8 +50,8 @@ def ask(
                 (tables[index], question.original_text, before[index])
                 for index, question in zip(part, questions, strict=True)
             ]
-            found = answers(predictor, requests)
-            for index, question, answer in zip(part, questions, found, strict=True):
+            answered = answers(predictor, requests)
+            for index, question, answer in zip(part, questions, answered, strict=True):
                 yield QuestionAnswer(
                     interactions[index], question, tables[index], before[index], answer
                 )

@@ -31,9 +31,9 @@ def is_name(text: str) -> bool:
     An @ precedes a revision: a branch, a tag or a commit. A path that begins with an existing
     folder is not a name, and neither is one of a file.
     """
-    found = _NAME.fullmatch(text)
-    is_path = found and (_OF_A_FILE.search(found[1]) or os.path.exists(text.split("/")[0]))
-    return bool(found) and not is_path
+    match = _NAME.fullmatch(text)
+    is_path = match and (_OF_A_FILE.search(match[1]) or os.path.exists(text.split("/")[0]))
+    return bool(match) and not is_path
 
 
 def model(name: str) -> str:

@@ -59,7 +59,7 @@ def encoder_to_lite(encoder, length: int | None, select_tf_ops: bool = False) ->
         missing = ", ".join(sorted(set(_MISSING.findall(message))))
         if missing:
             raise InputError(f"LiteRT lacks operations of this encoder: {missing}") from error
-        found = _ERROR.search(message)
+        match = _ERROR.search(message)
         raise InputError(
-            f"LiteRT's converter fails on this encoder: {found[1] if found else message}"
+            f"LiteRT's converter fails on this encoder: {match[1] if match else message}"
         ) from error

@@ -52,8 +52,8 @@ class SharedWords(tf.Module):
         distinct, number = tf.unique(tf.strings.join([example, texts], separator=" "))
 
         def there(where):
-            found = tf.cast(is_word & where, tf.int32)
-            return tf.math.unsorted_segment_max(found, number, tf.size(distinct)) > 0
+            result = tf.cast(is_word & where, tf.int32)
+            return tf.math.unsorted_segment_max(result, number, tf.size(distinct)) > 0
 
         segment = tf.gather(segments, first)
         shared = tf.gather(there(segment == 0) & there(segment == 1), number)

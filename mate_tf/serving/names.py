@@ -31,7 +31,7 @@ def unknown(question: str, table: Set[str], associations: Associations | None = 
         associations: see `associations.count`.
     """
     begins = {word[:_ALIKE] for word in table if len(word) >= _ALIKE}
-    found, is_name = [], False
+    names, is_name = [], False
     for number, match in enumerate(_WORD.finditer(question)):
         text = match.group()
         low = text.lower()
@@ -48,10 +48,10 @@ def unknown(question: str, table: Set[str], associations: Associations | None = 
                 or any(name in table for name in (associations or {}).get(word, ()))
                 for word in words
             )
-            if not known and low not in found:
-                found.append(low)
+            if not known and low not in names:
+                names.append(low)
         is_name = is_name and low in pruning.usual_words()
-    return found
+    return names
 
 
 def exchanged(

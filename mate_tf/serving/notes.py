@@ -116,10 +116,10 @@ def describe_reference(question: str) -> str:
     Args:
         question: the question.
     """
-    found = _REFERS.search(question)
-    if found is None:
+    match = _REFERS.search(question)
+    if match is None:
         return ""
-    word = next(filter(None, found.groups())).lower()
+    word = next(filter(None, match.groups())).lower()
     return (
         f'"{word}" refers to an answer before, which this model does not read; mini-conversation '
         "does"
@@ -146,31 +146,33 @@ def describe_order(
     said = {_stem(word) for word in _words(question)}
     ordered = [each for each in zip(names, columns, strict=True) if each[1].kind is not Kind.TEXT]
     named = [each for each in ordered if said & {_stem(word) for word in _words(each[0])}]
-    found = [f"row {row + 1} is taken as a total of the others" for row in sorted(totals)]
+    remarks = [f"row {row + 1} is taken as a total of the others" for row in sorted(totals)]
     for name, column in named or ordered:
-        found += [f"{name}: {note}" for note in column.notes]
+        remarks += [f"{name}: {note}" for note in column.notes]
         units = sorted(set(column.other_units.values()))
         if units:
-            found.append(f"{name}: cells in {', '.join(units)} are not compared with {column.unit}")
+            remarks.append(
+                f"{name}: cells in {', '.join(units)} are not compared with {column.unit}"
+            )
         without = column.values.count(None) - len(column.other_units)
         if without:
             count = f"{without} of {len(column.values)} cells"
-            found.append(f"{name}: {count} have no {column.kind} and no place in an order")
-    return found
+            remarks.append(f"{name}: {count} have no {column.kind} and no place in an order")
+    return remarks
 
 
 def _asked(question: str, columns: Sequence[str]) -> list[str]:
     """Returns the operations that a question asks for, in the order of `_VERBS`."""
     named = {_stem(word) for name in columns for word in _words(name)}
-    found = {
+    operations = {
         each.operation
         for each in asked.operations(question)
         if not {_stem(word) for word in _words(each.words)} & named
     }
     # "How many more" asks for a difference, not for a number of rows.
-    if asked.DIFFERENCE in found:
-        found.discard(COUNT)
-    return [each for each in _VERBS if each in found]
+    if asked.DIFFERENCE in operations:
+        operations.discard(COUNT)
+    return [each for each in _VERBS if each in operations]
 
 
 def _words(text: str) -> list[str]:

@@ -135,12 +135,12 @@ def ascii_digits(texts, digits="0123456789"):
 @functools.cache
 def _digits_of_scripts() -> tuple[str, ...]:
     """Returns for each of 0 to 9 the class of its characters beyond ASCII, as Python has them."""
-    found = [[] for _ in range(10)]
+    result = [[] for _ in range(10)]
     for code in range(128, sys.maxunicode + 1):
         digit = unicodedata.decimal(chr(code), None)
         if digit is not None:
-            found[digit].append(rf"\x{{{code:x}}}")
-    return tuple(f"[{''.join(codes)}]" for codes in found)
+            result[digit].append(rf"\x{{{code:x}}}")
+    return tuple(f"[{''.join(codes)}]" for codes in result)
 
 
 def _where(texts, pattern, change):

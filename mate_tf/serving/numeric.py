@@ -63,16 +63,16 @@ def find_all(texts):
     Returns:
         list of `MAX_QUESTION_VALUES` `FirstValues`: the first ones, the second ones and so on.
     """
-    (for_numbers, for_dates), found = number_texts.prepared(texts), []
+    (for_numbers, for_dates), result = number_texts.prepared(texts), []
     for _ in range(MAX_QUESTION_VALUES):
-        found.append(
+        result.append(
             FirstValues(*_number(for_numbers), *_date(_first(for_dates, number_texts.FIRST_DATE)))
         )
         for_numbers, for_dates = (
             _rest(for_numbers, number_texts.FIRST_NUMBER),
             _rest(for_dates, number_texts.FIRST_DATE),
         )
-    return found
+    return result
 
 
 def _first(texts, pattern):
@@ -155,22 +155,22 @@ class ColumnValues:
     """
 
     def __init__(self, cells, present):
-        found = find(normalize(cells))
+        result = find(normalize(cells))
         count = tf.reduce_sum(tf.cast(present, tf.int32), axis=1, keepdims=True)
         num_numbers, num_dates = (
             tf.reduce_sum(tf.cast(has & present, tf.int32), axis=1, keepdims=True)
-            for has in (found.has_number, found.has_date)
+            for has in (result.has_number, result.has_date)
         )
         self._dates = num_dates >= num_numbers
         enough = tf.cast(tf.maximum(num_dates, num_numbers), tf.float64) >= (
             tf.cast(count, tf.float64) * numbers.MIN_CONSOLIDATION_FRACTION
         )
-        there = tf.where(self._dates, found.has_date, found.has_number)
+        there = tf.where(self._dates, result.has_date, result.has_number)
         self.has_value = there & present & enough
         self.has_number = self.has_value & ~self._dates
-        self.number = found.number
-        self._date = found.date
-        lacks_no_part = (found.date > 0) | ~self.has_value[..., tf.newaxis]
+        self.number = result.number
+        self._date = result.date
+        lacks_no_part = (result.date > 0) | ~self.has_value[..., tf.newaxis]
         # <bool>[batch, 1, columns, 3]: the parts (year, month, day) in all dates of the column.
         self._common = tf.reduce_all(lacks_no_part, axis=1, keepdims=True)
 
@@ -205,10 +205,10 @@ class ColumnValues:
             <int32>[batch, rows, columns], sum of `numbers.EQ`, `numbers.LT` and `numbers.GT`.
         """
         bits = tf.zeros_like(self.number, tf.int32)
-        for found in question_values:
-            number = found.number[:, tf.newaxis, tf.newaxis]
-            with_number = found.has_number[:, tf.newaxis, tf.newaxis] & ~self._dates
-            date = found.date[:, tf.newaxis, tf.newaxis]
+        for asked in question_values:
+            number = asked.number[:, tf.newaxis, tf.newaxis]
+            with_number = asked.has_number[:, tf.newaxis, tf.newaxis] & ~self._dates
+            date = asked.date[:, tf.newaxis, tf.newaxis]
             common = self._common & (date > 0)
             with_date = tf.reduce_any(common, axis=-1) & self._dates
             for takes_part, own, others in (

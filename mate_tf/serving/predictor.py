@@ -120,14 +120,14 @@ class Predictor:
         forks.check(os.fspath(folder_or_name))
         if not 0 <= float32_margin <= 1:
             raise InputError(f"float32_margin={float32_margin} is not between 0 and 1")
-        found, part = source.find(folder_or_name), options_of(reading)
+        origin, part = source.find(folder_or_name), options_of(reading)
         model = loaded.load(
-            found, attention, precision, max_seq_length, task, part, float32_margin, engine
+            origin, attention, precision, max_seq_length, task, part, float32_margin, engine
         )
         predictor = cls.__new__(cls)
-        fitted = None if attention else confidence.read(found)
-        predictor._set(model, found.name, fitted, reading)
-        predictor._source, predictor._task = found, task
+        fitted = None if attention else confidence.read(origin)
+        predictor._set(model, origin.name, fitted, reading)
+        predictor._source, predictor._task = origin, task
         return predictor
 
     @classmethod

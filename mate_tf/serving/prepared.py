@@ -77,10 +77,10 @@ class PreparedTable:
 
     def interaction(self, question: str) -> interaction_pb2.Interaction:
         """Returns an interaction of the table and one question, annotated."""
-        found = interaction_pb2.Interaction(id=_ID, table=self._annotated)
-        found.questions.add(id=f"{_ID}_0", original_text=question)
-        interactions.annotate(found)
-        return found
+        interaction = interaction_pb2.Interaction(id=_ID, table=self._annotated)
+        interaction.questions.add(id=f"{_ID}_0", original_text=question)
+        interactions.annotate(interaction)
+        return interaction
 
 
 def question(text: str) -> str:
@@ -106,14 +106,14 @@ def pairs(given: Iterable) -> list[tuple[Any, str]]:
     """
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InputError(f"expected (table, question) pairs, not {type(given).__name__}")
-    found = list(given)
-    for number, each in enumerate(found, start=1):
+    given_pairs = list(given)
+    for number, each in enumerate(given_pairs, start=1):
         if not isinstance(each, tuple | list) or len(each) != 2:
             size = f" of {len(each)}" if isinstance(each, tuple | list) else ""
             raise InputError(
                 f"pair {number}: expected a table and a question, not {type(each).__name__}{size}"
             )
-    return [(table, question(text)) for table, text in found]
+    return [(table, question(text)) for table, text in given_pairs]
 
 
 def questions(texts: Iterable[str]) -> list[str]:

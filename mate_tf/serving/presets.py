@@ -47,5 +47,5 @@ def keras_model(source: Source, precision: str | None, max_seq_length: int | Non
     """Loads a preset as a `TableClassifier`; the arguments are those of `from_pretrained`."""
     from mate_tf.serving import configurations, pretrained  # they import TensorFlow
 
-    found = configurations.read(source)
-    return pretrained.build(pretrained.configured(found, None, precision, max_seq_length))
+    configuration = configurations.read(source)
+    return pretrained.build(pretrained.configured(configuration, None, precision, max_seq_length))

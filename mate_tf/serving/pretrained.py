@@ -43,16 +43,18 @@ def load(
     Raises:
         InputError: the model cannot be read, lacks weights, or cannot be used with the arguments.
     """
-    found = configured(
+    configuration = configured(
         configurations.read(source, task), attention, precision, max_seq_length, reading
     )
-    chosen = INT8 if precision == INT8 else found.precision or "float32"
+    chosen = INT8 if precision == INT8 else configuration.precision or "float32"
     if engine != TENSORFLOW:
-        config = found.model.as_dict()
+        config = configuration.model.as_dict()
         lacking = unsupported(config, chosen)
         if lacking is None:
-            own = functools.partial(build, found)
-            served = _by_engine(own(), make_converter(found), found.class_names, own)
+            own = functools.partial(build, configuration)
+            served = _by_engine(
+                own(), make_converter(configuration), configuration.class_names, own
+            )
             return with_margin(served, chosen, float32_margin)
         if chosen == INT8:
             raise InputError(f"{source.name}: precision 'int8' cannot be had with {lacking}")
@@ -62,12 +64,12 @@ def load(
             )
     elif chosen == INT8:
         raise InputError("precision 'int8': only with the engine openvino")
-    model, converter = build(found), make_converter(found)
-    live = LiveModel(model, converter, found.class_names)
+    model, converter = build(configuration), make_converter(configuration)
+    live = LiveModel(model, converter, configuration.class_names)
     if not float32_margin or chosen == "float32":
         return live
-    model = build(dataclasses.replace(found, precision="float32"))
-    exact = LiveModel(model, converter, found.class_names)
+    model = build(dataclasses.replace(configuration, precision="float32"))
+    exact = LiveModel(model, converter, configuration.class_names)
     return serving.close_decisions.WithFloat32(live, exact, float32_margin)
 
 
@@ -94,7 +96,7 @@ def _by_engine(model: TableClassifier, converter, class_names, build):
 
 
 def configured(
-    found: Pretrained,
+    configuration: Pretrained,
     attention=None,
     precision: str | None = None,
     max_seq_length: int | None = None,
@@ -105,7 +107,7 @@ def configured(
     Raises:
         InputError: if attention or precision are unknown, or max_seq_length exceeds the positions.
     """
-    model, conversion = found.model, found.conversion
+    model, conversion = configuration.model, configuration.conversion
     if attention is not None:
         options = {"name": attention} if isinstance(attention, str) else attention
         encoder = model.encoder.replace(attention=AttentionConfig(options))
@@ -121,30 +123,30 @@ def configured(
     most = configurations.most_tokens(model.encoder)
     if most is not None and conversion.max_seq_length > most:
         raise InputError(
-            f"{found.source.name}: max_seq_length={conversion.max_seq_length}, but its model has "
-            f"{most} positions"
+            f"{configuration.source.name}: max_seq_length={conversion.max_seq_length}, but its "
+            f"model has {most} positions"
         )
     return dataclasses.replace(
-        found,
+        configuration,
         model=model,
         conversion=conversion.fitting(model.max_num_rows, model.max_num_columns).reading(reading),
-        precision="float32" if precision == INT8 else resolve(precision) or found.precision,
+        precision="float32" if precision == INT8 else resolve(precision) or configuration.precision,
     )
 
 
-def build(found: Pretrained) -> TableClassifier:
+def build(configuration: Pretrained) -> TableClassifier:
     """Builds the model and loads its weights.
 
     Raises:
         InputError: the weights cannot be read, or some of the model's are missing.
     """
-    with policy(found.precision or "float32"):
-        model = TableClassifier(found.model)
-    weights.load_all(model, found.source.checkpoint)
+    with policy(configuration.precision or "float32"):
+        model = TableClassifier(configuration.model)
+    weights.load_all(model, configuration.source.checkpoint)
     return model
 
 
-def make_converter(found: Pretrained) -> ExampleConverter:
+def make_converter(configuration: Pretrained) -> ExampleConverter:
     """Returns the converter of the model's examples.
 
     A vocabulary with fewer pieces than the model has embeddings is used, with a warning: a model
@@ -153,14 +155,16 @@ def make_converter(found: Pretrained) -> ExampleConverter:
     Raises:
         InputError: the vocabulary cannot be used, or has more pieces than the model.
     """
-    converter = ExampleConverter.from_config(found.vocab_file, found.conversion)
-    pieces, size = len(converter.tokenizer.pieces), found.model.encoder.vocab_size
+    converter = ExampleConverter.from_config(configuration.vocab_file, configuration.conversion)
+    pieces, size = len(converter.tokenizer.pieces), configuration.model.encoder.vocab_size
     if pieces > size:
-        raise InputError(f"{found.vocab_file}: has {pieces} pieces, but the model has {size}")
+        raise InputError(
+            f"{configuration.vocab_file}: has {pieces} pieces, but the model has {size}"
+        )
     if pieces < size:
         logging.warning(
             "%s: has %d pieces, but the model has %d; is the file whole?",
-            found.vocab_file,
+            configuration.vocab_file,
             pieces,
             size,
         )

@@ -18,16 +18,16 @@ def words(texts):
     Returns:
         <string>[num_texts, (words)], ragged.
     """
-    found = tf.strings.split(
+    split = tf.strings.split(
         tf.strings.regex_replace(number_texts.lower(texts), r"[^\pL\pN]+", " ")
     )
-    plural = found.flat_values
+    plural = split.flat_values
     singular = tf.where(
         tf.strings.regex_full_match(plural, ".{2,}ies"),
         tf.strings.regex_replace(plural, "ies$", "y"),
         tf.strings.regex_replace(plural, "^(.{2,}[^s])s$", r"\1"),
     )
-    return found.with_flat_values(singular)
+    return split.with_flat_values(singular)
 
 
 class Ranking:
@@ -35,7 +35,7 @@ class Ranking:
 
     Args:
         question: <int32>[words], numbers of the question's words.
-        found: <int32>[words], numbers of the words of all cells, the header's first.
+        words: <int32>[words], numbers of the words of all cells, the header's first.
         rows, columns: <int32>[words], row (0 is the header) and column (from 0) of each of them.
         shape: number of rows, the header included, and of columns; <int32>[] each.
         num_words: <int32>[], number of different words.
@@ -47,14 +47,14 @@ class Ranking:
         wanted_rows: <int32>[], as in `pruning.Ranking`.
     """
 
-    def __init__(self, question, found, rows, columns, shape, num_words):
+    def __init__(self, question, words, rows, columns, shape, num_words):
         asked, _ = tf.unique(question[: pruning.QUESTION_WORDS])
-        there = tf.scatter_nd(found[:, tf.newaxis], tf.ones_like(found), [num_words])
+        there = tf.scatter_nd(words[:, tf.newaxis], tf.ones_like(words), [num_words])
         asked = tf.boolean_mask(asked, tf.gather(there, asked) > 0)
         num_asked = tf.size(asked)
         # <int32>[num_words]: position of a word in `asked`, from 1; 0 if it is not there.
         number = tf.scatter_nd(asked[:, tf.newaxis], tf.range(1, num_asked + 1), [num_words])
-        number = tf.gather(number, found) - 1
+        number = tf.gather(number, words) - 1
         matches = number >= 0
         number, rows, columns = (tf.boolean_mask(each, matches) for each in (number, rows, columns))
 
@@ -76,9 +76,9 @@ class Ranking:
 
 def _rows(has):
     """Returns the order of rows and the number of matching ones, of <bool>[rows, words]."""
-    found = _sum(has, _weights(has))
-    order = tf.argsort(found, direction="DESCENDING", stable=True)
-    return order, tf.math.count_nonzero(found, dtype=tf.int32)
+    words = _sum(has, _weights(has))
+    order = tf.argsort(words, direction="DESCENDING", stable=True)
+    return order, tf.math.count_nonzero(words, dtype=tf.int32)
 
 
 def _wanted_rows(has):

@@ -53,8 +53,8 @@ class ReadPart:
             outputs: outputs of `ServingModule.serving_examples` for the example, those of cells
                 <dtype>[model rows, model columns].
         """
-        found = {name: self.of_table(outputs[name]) for name in _OF_CELLS}
-        return outputs | found
+        result = {name: self.of_table(outputs[name]) for name in _OF_CELLS}
+        return outputs | result
 
     def of_table(self, values: np.ndarray) -> np.ndarray:
         """Returns values of the cells that are read as values of all cells.
@@ -65,10 +65,10 @@ class ReadPart:
         Returns:
             <dtype>[..., rows, columns], 0 for cells that are not read.
         """
-        found = np.zeros((*values.shape[:-2], *self.shape), values.dtype)
+        result = np.zeros((*values.shape[:-2], *self.shape), values.dtype)
         place = np.ix_(self.rows, self.columns)
-        found[(..., *place)] = values[..., : len(self.rows), : len(self.columns)]
-        return found
+        result[(..., *place)] = values[..., : len(self.rows), : len(self.columns)]
+        return result
 
     def with_header(self, values: np.ndarray) -> np.ndarray:
         """Returns values of header and cells that are read as values of the whole table.
@@ -79,9 +79,9 @@ class ReadPart:
         Returns:
             <float>[1 + rows, columns], NaN for what is not read.
         """
-        found = np.full((self.shape[0] + 1, self.shape[1]), np.nan, values.dtype)
-        found[np.ix_(np.append(0, self.rows + 1), self.columns)] = values
-        return found
+        result = np.full((self.shape[0] + 1, self.shape[1]), np.nan, values.dtype)
+        result[np.ix_(np.append(0, self.rows + 1), self.columns)] = values
+        return result
 
     def cells(self, row_ids: np.ndarray, column_ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Returns row and column in the table, <int64>[...] from 0, of tokens with these ids.
@@ -108,10 +108,10 @@ def described(cut: Cut, read: np.ndarray, number: int) -> str:
         read: <int64>[n], rows or columns that were read, from 0.
         number: number of all of them.
     """
-    found = list(_ranges(np.setdiff1d(np.arange(number), read) + 1))
-    more = f" and {len(found) - _MOST_RANGES} more ranges" * (len(found) > _MOST_RANGES)
+    result = list(_ranges(np.setdiff1d(np.arange(number), read) + 1))
+    more = f" and {len(result) - _MOST_RANGES} more ranges" * (len(result) > _MOST_RANGES)
     # The histogram is not a row of the table, so it does not have a number.
-    return f"{cut}: {', '.join(found[:_MOST_RANGES])}{more}" if found else str(cut)
+    return f"{cut}: {', '.join(result[:_MOST_RANGES])}{more}" if result else str(cut)
 
 
 def _ranges(numbers: np.ndarray) -> Iterator[str]:

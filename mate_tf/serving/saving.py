@@ -245,8 +245,8 @@ def _smallest(weights: dict) -> str:
         "int8": channels.restored("", channels.rounded(weights)),
         "bfloat16": {name: each.astype(DTYPES["BF16"]) for name, each in weights.items()},
     }
-    for dtype, found in rounded.items():
-        if all((found[name] == each).all() for name, each in weights.items()):
+    for dtype, rounded_weights in rounded.items():
+        if all((rounded_weights[name] == each).all() for name, each in weights.items()):
             return dtype
     return "float32"
 

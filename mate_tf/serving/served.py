@@ -103,9 +103,9 @@ class ExportedModel(ServedModel):
     """
 
     def __init__(self, saved_model_dir: str, reading=None):
-        found = exported.read(saved_model_dir)
+        result = exported.read(saved_model_dir)
         self._model, signature = load_signature(saved_model_dir, SERVING_EXAMPLES)
-        super().__init__(signature, found.converter(reading), found.class_names)
+        super().__init__(signature, result.converter(reading), result.class_names)
 
 
 def load_signature(saved_model_dir: str, name: str) -> tuple:

@@ -233,7 +233,7 @@ class ServingModule(tf.Module):
 
     def signatures(self):
         """Returns the signatures by name, for `tf.saved_model.save`."""
-        found = {SERVING_EXAMPLES: self.serving_examples}
+        result = {SERVING_EXAMPLES: self.serving_examples}
         if self._reader is not None:
-            found[SERVING_DEFAULT] = self.serving_default
-        return found
+            result[SERVING_DEFAULT] = self.serving_default
+        return result

@@ -94,12 +94,12 @@ class Summarizer:
         if isinstance(texts, str | bytes):
             raise InputError("texts: expected a list of texts, not one text")
         encoded = [text.encode("utf-8", "ignore") for text in texts]
-        found = []
+        written = []
         for begin in range(0, len(encoded), self._batch_size):
             batch = tf.constant(encoded[begin : begin + self._batch_size], tf.string)
             summaries = self._signature(documents=batch)["summaries"].numpy()
-            found += [summary.decode("utf-8") for summary in summaries]
-        return found
+            written += [summary.decode("utf-8") for summary in summaries]
+        return written
 
 
 class TextReader(tf.Module):
@@ -165,8 +165,8 @@ class TextServingModule(tf.Module):
             summaries: <string>[batch].
             scores: <float32>[batch], log-probability divided by the length penalty.
         """
-        found = self._generate(self._reader(documents))
-        return {"summaries": self._texts(found["ids"]), "scores": found["scores"]}
+        result = self._generate(self._reader(documents))
+        return {"summaries": self._texts(result["ids"]), "scores": result["scores"]}
 
     def signatures(self):
         """Returns the signature by name, for `tf.saved_model.save`."""

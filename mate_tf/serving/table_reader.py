@@ -26,8 +26,8 @@ _NOT_IN_GRAPH = (
 
 def not_in_graph(config: ConversionConfig) -> list[str]:
     """Returns the names of options that are set and that a graph cannot follow."""
-    found = [name for name in _NOT_IN_GRAPH if getattr(config, name)]
-    return found + ["number_parser=modern"] * (config.number_parser == MODERN)
+    names = [name for name in _NOT_IN_GRAPH if getattr(config, name)]
+    return names + ["number_parser=modern"] * (config.number_parser == MODERN)
 
 
 class TableRegion(NamedTuple):
@@ -169,10 +169,10 @@ class TableReader(tf.Module):
             shape = tf.shape(used)
             used, ranked = tf.reshape(used, [-1]), None
             if words is not None:
-                found = tf.gather(words, used)
-                row, column = _row_and_column(found, shape[1])
+                result = tf.gather(words, used)
+                row, column = _row_and_column(result, shape[1])
                 ranked = ranking.Ranking(
-                    words[index], found.flat_values, row, column, shape, num_words
+                    words[index], result.flat_values, row, column, shape, num_words
                 )
             sequence, in_rows, in_columns = self._sequence(
                 pieces[index], tf.gather(pieces, used), shape, ranked
@@ -182,10 +182,10 @@ class TableReader(tf.Module):
         # Dense rows and columns could not be stacked for a batch of no questions.
         kept = tf.RaggedTensorSpec([None], tf.bool, ragged_rank=0)
         spec = tf.TensorSpec([5, self._max_length], tf.int32), kept, kept
-        found, in_rows, in_columns = tf.map_fn(one, tf.range(batch), fn_output_signature=spec)
+        result, in_rows, in_columns = tf.map_fn(one, tf.range(batch), fn_output_signature=spec)
         # A batch of no questions has length 1, since models read the first token.
-        length = tf.maximum(tf.reduce_max(tf.reduce_sum(found[:, 1], axis=1)), 1)
-        *sequences, of_columns, of_rows = tf.unstack(found[:, :, :length], axis=1)
+        length = tf.maximum(tf.reduce_max(tf.reduce_sum(result[:, 1], axis=1)), 1)
+        *sequences, of_columns, of_rows = tf.unstack(result[:, :, :length], axis=1)
         return sequences, TableRegion(
             _numbers(in_rows.to_tensor(shape=tf.stack([batch, rows]))),
             _numbers(in_columns.to_tensor(shape=tf.stack([batch, columns]))),

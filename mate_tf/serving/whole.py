@@ -175,9 +175,9 @@ def read(
     pairs = zip(conversions, asked, strict=True)
     for number, (conversion, (outputs, sure)) in enumerate(pairs):
         rows, columns = list(conversion.rows), list(conversion.columns)
-        found = outputs["selected"][: len(rows), : len(columns)] > 0
-        numbers[rows], selected[rows] = number, found.any(axis=1)
-        cells[columns] += sure * found.sum(axis=0) / max(found.sum(), 1)
+        is_selected = outputs["selected"][: len(rows), : len(columns)] > 0
+        numbers[rows], selected[rows] = number, is_selected.any(axis=1)
+        cells[columns] += sure * is_selected.sum(axis=0) / max(is_selected.sum(), 1)
         operations = operations + sure * outputs.get("aggregation_probabilities", 0.0)
         certain.append(sure)
     total = max(sum(certain), 1e-9)
@@ -188,13 +188,13 @@ def read(
     return WindowSelections(numbers, selected, cells / total, mean, np.array(certain), tuple(cuts))
 
 
-def note(found: WholeAnswer, direct: Direct | None, sheet: Sheet) -> str:
+def note(answer: WholeAnswer, direct: Direct | None, sheet: Sheet) -> str:
     """Says in words from which rows an answer was computed."""
-    if found.explanation is None:
+    if answer.explanation is None:
         num_read = 0 if direct is None else direct.num_read
         return f"selected in {num_read:,} of {sheet.num_rows:,} rows"
-    rows = f"{len(found.rows):,} of {sheet.num_rows:,} rows"
-    return f"computed over all rows: {found.explanation.program} ({rows})"
+    rows = f"{len(answer.rows):,} of {sheet.num_rows:,} rows"
+    return f"computed over all rows: {answer.explanation.program} ({rows})"
 
 
 class Joining:
@@ -227,7 +227,7 @@ class Joining:
 
     def answers(self) -> list[WholeAnswer]:
         """Returns the answers of the likely programs, the most probable one first."""
-        sheet, read, seen, found = self._sheet, self._read, set(), []
+        sheet, read, seen, answers = self._sheet, self._read, set(), []
         explained = programs.explain(
             self._meaning.programs, sheet.rows, read.selected, read.windows, read.certain
         )
@@ -235,7 +235,7 @@ class Joining:
             rows = each.program.rows(sheet.rows)
             if len(seen) < _MOST_COMPUTED and rows.tobytes() not in seen:
                 seen.add(rows.tobytes())
-                found += self._computed(each, np.flatnonzero(rows))
+                answers += self._computed(each, np.flatnonzero(rows))
         contradicts = (
             self._direct is not None
             and self._wanted in (SUM, AVERAGE)
@@ -243,8 +243,8 @@ class Joining:
         )
         if self._direct is not None and not contradicts:
             rows, column = self._direct.rows, self._direct.column
-            found.append(self._found(rows, column, self._direct.operation, None))
-        return sorted(found, key=lambda each: -each.score)
+            answers.append(self._found(rows, column, self._direct.operation, None))
+        return sorted(answers, key=lambda each: -each.score)
 
     def _computed(self, explanation: Explanation, rows: np.ndarray) -> Iterator[WholeAnswer]:
         """Yields the answers of one program, in the likely columns."""

@@ -78,10 +78,10 @@ def add(table: Table, texts: Iterable[tuple[str, str]], where: str) -> Table:
         InputError: none of them is about a cell of the table.
     """
     texts = tuple(texts)
-    found = dataclasses.replace(table, texts=texts)
-    if not links(found)[0]:
+    linked = dataclasses.replace(table, texts=texts)
+    if not links(linked)[0]:
         raise InputError(f"{where}: none of the {len(texts)} texts is about a cell of the table")
-    return found
+    return linked
 
 
 def links(table: Table) -> tuple[dict[tuple[int, int], list[str]], dict[str, str]]:
@@ -99,7 +99,7 @@ def links(table: Table) -> tuple[dict[tuple[int, int], list[str]], dict[str, str
     for cell in table.cells() if table.texts else ():
         cells[_key(cell.text)].append(cell[:2])
         words[_words(cell.text)].append(cell[:2])
-    found: dict[tuple[int, int], list[str]] = {}
+    result: dict[tuple[int, int], list[str]] = {}
     passages: dict[str, str] = {}
     for number, (cell, text) in enumerate(table.texts, start=1):
         about = cells.get(_key(cell)) or (_words(cell) and words.get(_words(cell)))
@@ -107,8 +107,8 @@ def links(table: Table) -> tuple[dict[tuple[int, int], list[str]], dict[str, str
             name = cell if cell not in passages else f"{cell} ({number})"
             passages[name] = text
             for each in about:
-                found.setdefault(each, []).append(name)
-    return found, passages
+                result.setdefault(each, []).append(name)
+    return result, passages
 
 
 def _key(text: str) -> str:

@@ -81,8 +81,8 @@ def relations(question: str, column: Column) -> list[int]:
     """
     if column.kind is Kind.TEXT:
         return [0] * len(column.values)
-    found = [_in_column(each.value, column) for each in said(question)]
-    return numbers.relations([each for each in found if each is not None], column.values)
+    result = [_in_column(each.value, column) for each in said(question)]
+    return numbers.relations([each for each in result if each is not None], column.values)
 
 
 def relation(value: "SaidValue", column: Column) -> list[int] | None:
@@ -91,8 +91,8 @@ def relation(value: "SaidValue", column: Column) -> list[int] | None:
     Returns:
         one of the bits for each cell, 0 for those without a value; None if it does not compare.
     """
-    found = None if column.kind is Kind.TEXT else _in_column(value.value, column)
-    return None if found is None else numbers.relations([found], column.values)
+    result = None if column.kind is Kind.TEXT else _in_column(value.value, column)
+    return None if result is None else numbers.relations([result], column.values)
 
 
 class SaidValue(NamedTuple):
@@ -113,7 +113,7 @@ class SaidValue(NamedTuple):
 @lru_cache(maxsize=1024)
 def said(question: str) -> tuple[SaidValue, ...]:
     """Finds the numbers, dates, times and durations in a question, the longest ones, in order."""
-    words, found, begin = amounts.normalize(question).split(" "), [], 0
+    words, mentions, begin = amounts.normalize(question).split(" "), [], 0
     while begin < len(words):
         for end in range(min(begin + _MOST_WORDS, len(words)), begin, -1):
             value = _without(words[begin:end])
@@ -122,12 +122,12 @@ def said(question: str) -> tuple[SaidValue, ...]:
                     begin += 1  # the first word of "before 29 February 2012" says nothing
                 text = " ".join(words[begin:end]).strip(_PUNCTUATION)
                 around = " ".join(words[:begin]), " ".join(words[end:])
-                found.append(SaidValue(value, text, *around))
+                mentions.append(SaidValue(value, text, *around))
                 begin = end
                 break
         else:
             begin += 1
-    return tuple(found)
+    return tuple(mentions)
 
 
 def _without(words: Sequence[str]):
@@ -148,31 +148,31 @@ def _read(text: str):
     return None if is_long else amount
 
 
-def _in_column(found, column: Column) -> float | Moment | None:
+def _in_column(given, column: Column) -> float | Moment | None:
     """Returns a value of a question as the column's values are; None if it does not compare."""
     if column.kind is Kind.DATE:
-        if isinstance(found, Numeric):
-            return found.moment(column.has_day_first)
-        if isinstance(found, Amount):
-            year = found.point
-            if year is None or found.unit is not None or not year.is_integer():
+        if isinstance(given, Numeric):
+            return given.moment(column.has_day_first)
+        if isinstance(given, Amount):
+            year = given.point
+            if year is None or given.unit is not None or not year.is_integer():
                 return None
             return Moment(int(year)) if 1 <= year <= 9999 else None
-        return found if isinstance(found, Moment) else None
+        return given if isinstance(given, Moment) else None
     if column.kind in (Kind.TIME, Kind.DURATION):
-        if isinstance(found, Clock):
-            return found.seconds(column.kind is Kind.DURATION)
-        if isinstance(found, Length):
-            return found.seconds
-        if isinstance(found, Amount) and found.unit and found.unit.kind == "duration":
-            return column_kinds.value_of(found) * found.unit.factor
+        if isinstance(given, Clock):
+            return given.seconds(column.kind is Kind.DURATION)
+        if isinstance(given, Length):
+            return given.seconds
+        if isinstance(given, Amount) and given.unit and given.unit.kind == "duration":
+            return column_kinds.value_of(given) * given.unit.factor
         return None
-    if isinstance(found, Length) and (unit := units.find(column.unit)) and unit.kind == "duration":
-        return found.seconds / unit.factor
-    if not isinstance(found, Amount):
+    if isinstance(given, Length) and (unit := units.find(column.unit)) and unit.kind == "duration":
+        return given.seconds / unit.factor
+    if not isinstance(given, Amount):
         return None
-    value = column_kinds.value_of(found)
+    value = column_kinds.value_of(given)
     unit = units.find(column.unit) if column.unit else None
-    if found.unit is None or found.unit.is_word or unit is None or found.unit == unit:
+    if given.unit is None or given.unit.is_word or unit is None or given.unit == unit:
         return value
-    return value * found.unit.factor / unit.factor if found.unit.kind == unit.kind else None
+    return value * given.unit.factor / unit.factor if given.unit.kind == unit.kind else None

@@ -66,19 +66,19 @@ def read(
         if not first:
             raise InputError(f"{path}: the file is empty")
         file.seek(0)
-        found = records(path, file, Form(delimiter, escape), limits)
-        header, kept = keep(path, found, delimiter, limits)
+        result = records(path, file, Form(delimiter, escape), limits)
+        header, kept = keep(path, result, delimiter, limits)
         return header, kept.rows, kept.unread(opened.share_read(file))
 
 
 def keep(
-    path: Any, found: Iterator[tuple[int, list[str]]], delimiter: str, limits: Limits
+    path: Any, records_read: Iterator[tuple[int, list[str]]], delimiter: str, limits: Limits
 ) -> tuple[list[str], LimitedRows]:
     """Keeps records up to the limits; the first one is the header.
 
     Args:
         path: the file, for messages.
-        found: line number and cells of each record.
+        records_read: line number and cells of each record.
         delimiter: the delimiter, for messages.
         limits: limits of the table.
 
@@ -86,7 +86,7 @@ def keep(
         InputError: a record that is longer or shorter than the header; no row below it.
     """
     kept, header = LimitedRows(path, limits), []
-    for number, (line, record) in enumerate(found):
+    for number, (line, record) in enumerate(records_read):
         header = header or record
         where = f"row {number} (line {line})" if number else "header"
         if len(record) != len(header):

@@ -54,7 +54,7 @@ def find(path: str | os.PathLike, sample: bytes, asked: str | None) -> tuple[str
 def _detected(sample: bytes) -> str:
     import chardet
 
-    found = {}  # encoding -> confidence, the best one first
+    confidences = {}  # encoding -> confidence, the best one first
     for each in chardet.detect_all(sample, include_encodings=_ONE_BYTE + _MORE_BYTES):
         if each["encoding"] is None:
             continue
@@ -62,7 +62,7 @@ def _detected(sample: bytes) -> str:
         # Characters of more bytes come in words; one alone is an accent or a sign in another code.
         if name not in _ONE_BYTE and not _WORD.search(sample.decode(name, "replace")):
             continue
-        found[name] = each["confidence"]
-    best = next(iter(found), "cp1252")
-    is_close = found.get("cp1252", 0) >= _NEARLY * found.get(best, 0)
+        confidences[name] = each["confidence"]
+    best = next(iter(confidences), "cp1252")
+    is_close = confidences.get("cp1252", 0) >= _NEARLY * confidences.get(best, 0)
     return "cp1252" if best.startswith("cp125") and is_close else best

@@ -23,16 +23,16 @@ def read(frame: Any) -> tuple[list[Any], list[list[Any]]]:
     import narwhals
 
     try:
-        found = narwhals.from_native(frame)
-        if isinstance(found, narwhals.LazyFrame):
-            found = found.collect()
+        eager = narwhals.from_native(frame)
+        if isinstance(eager, narwhals.LazyFrame):
+            eager = eager.collect()
     except (TypeError, AttributeError, ImportError):
         raise InputError(
             f"table: {type(frame).__name__} is not a table; give the path of a file, a Table, a "
             "frame, a dict of columns or a list of rows"
         ) from None
-    columns = [found[name] for name in found.columns]
-    return found.columns, [
+    columns = [eager[name] for name in eager.columns]
+    return eager.columns, [
         _written(each.to_list(), each.dtype == narwhals.Float32) for each in columns
     ]
 

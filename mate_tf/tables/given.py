@@ -216,13 +216,13 @@ class _LimitedReader:
 
     def read(self, size: int = -1) -> bytes:
         """Returns the next bytes."""
-        found = self._file.read(size)
-        self._left -= len(found)
+        content = self._file.read(size)
+        self._left -= len(content)
         if self._left < 0:
             raise InputError(
                 f"{self._path}: unpacks to more than {self._largest // MIB:,} MiB (max_unpacked_mb)"
             )
-        return found
+        return content
 
 
 def _is_workbook(path: str) -> bool:
@@ -301,5 +301,7 @@ def _unstack_labels(columns: Mapping) -> dict:
     Labels become a separate column unless they number the rows.
     """
     labels = list(dict.fromkeys(label for values in columns.values() for label in values))
-    found = {} if labels == list(range(len(labels))) else {"": labels}
-    return found | {name: [values.get(each) for each in labels] for name, values in columns.items()}
+    unstacked = {} if labels == list(range(len(labels))) else {"": labels}
+    return unstacked | {
+        name: [values.get(each) for each in labels] for name, values in columns.items()
+    }

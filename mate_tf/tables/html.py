@@ -63,8 +63,8 @@ def table_html(
     rows = kept(table.num_rows, {row for row, _ in chosen}, max_rows)
     columns = kept(table.num_columns, {column for _, column in chosen}, max_columns)
     unread_rows, unread_columns = (
-        set(range(count)) - set(found if read else range(count))
-        for count, found in zip((table.num_rows, table.num_columns), read or ((), ()), strict=True)
+        set(range(count)) - set(result if read else range(count))
+        for count, result in zip((table.num_rows, table.num_columns), read or ((), ()), strict=True)
     )
 
     def cells(tag, texts, row):
@@ -132,7 +132,7 @@ def _size(table: Table, rows, columns) -> str:
 def _unread(rows: Collection[int], columns: Collection[int]) -> str:
     """Returns the line about rows and columns that were not read; "" if there are none."""
     parts = [(rows, "row"), (columns, "column")]
-    text = " and ".join(counted(len(found), noun) for found, noun in parts if found)
+    text = " and ".join(counted(len(indices), noun) for indices, noun in parts if indices)
     return f"<span class=unread>grey: {text} not read</span>" if text else ""
 
 

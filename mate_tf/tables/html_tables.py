@@ -268,5 +268,5 @@ def _hidden(attributes: dict[str, str]) -> bool:
 
 def _number(text: str | None, least: int) -> int:
     """Returns a number of rows or columns that a cell spans; 1 without one, as browsers read it."""
-    found = _DIGITS.match(text or "")
-    return min(max(int(found[1]), least), _MOST_SPANNED) if found else 1
+    match = _DIGITS.match(text or "")
+    return min(max(int(match[1]), least), _MOST_SPANNED) if match else 1

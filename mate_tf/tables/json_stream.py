@@ -52,11 +52,11 @@ class JsonStream:
 
     def take(self, allowed: str) -> str:
         """Returns the next character that is not blank, one of `allowed`, and moves past it."""
-        found = self.next()
-        if not found or found not in allowed:
-            raise ValueError(f"expected {' or '.join(allowed)}, found {found or 'the end'}")
+        character = self.next()
+        if not character or character not in allowed:
+            raise ValueError(f"expected {' or '.join(allowed)}, found {character or 'the end'}")
         self._at += 1
-        return found
+        return character
 
     def items(self) -> Iterator[Any]:
         """Yields the values of a list, which is next."""

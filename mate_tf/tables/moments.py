@@ -43,8 +43,8 @@ class Numeric(NamedTuple):
         day, month = self.first, self.second
         if not has_day_first:
             day, month = month, day
-        found = checked(self.year, month, day, self.time)
-        return found or checked(self.year, day, month, self.time)
+        moment = checked(self.year, month, day, self.time)
+        return moment or checked(self.year, day, month, self.time)
 
 
 class Clock(NamedTuple):
@@ -99,12 +99,12 @@ _MONTHS = """
 
 
 def _months() -> dict[str, int]:
-    found: dict[str, set[int]] = {}
+    result: dict[str, set[int]] = {}
     for line in _MONTHS.strip().splitlines():
         for number, name in enumerate(line.split(), start=1):
             for length in range(3, len(name) + 1):
-                found.setdefault(name[:length], set()).add(number)
-    return {name: numbers.pop() for name, numbers in found.items() if len(numbers) == 1}
+                result.setdefault(name[:length], set()).add(number)
+    return {name: numbers.pop() for name, numbers in result.items() if len(numbers) == 1}
 
 
 MONTHS = _months()
@@ -252,9 +252,9 @@ def read(text: str):
             time = _seconds(parts["clock"], parts.get("half"), parts.get("zone"))
             if parts["clock"] and time is None:
                 return None
-            found = checked(int(parts["year"]), int(parts["month"]), int(parts["day"]), time)
-            if found and (pattern is _ISO or 1700 <= int(parts["year"]) <= 2200):
-                return found
+            moments = checked(int(parts["year"]), int(parts["month"]), int(parts["day"]), time)
+            if moments and (pattern is _ISO or 1700 <= int(parts["year"]) <= 2200):
+                return moments
     if match := _NUMERIC.fullmatch(text):
         first, second = int(match["first"]), int(match["second"])
         year = _full_year(match["year"])
@@ -298,9 +298,9 @@ def _named(text: str) -> Moment | None:
             continue
         day = parts.get("day")
         time = _seconds(parts.get("clock"), parts.get("half"), parts.get("zone"))
-        found = checked(_full_year(parts["year"]), month, int(day) if day else None, time)
-        if found:
-            return found
+        moment = checked(_full_year(parts["year"]), month, int(day) if day else None, time)
+        if moment:
+            return moment
     return None
 
 
@@ -325,8 +325,8 @@ def _clock(match: re.Match) -> Clock | None:
 def _length(text: str) -> Length | None:
     low = text.lower()
     if (match := _ISO_LENGTH.fullmatch(text)) and any(match.groups()):
-        found = (float(each or 0) for each in match.groups())
-        return Length(sum(map(operator.mul, found, (86400, 3600, 60, 1))))
+        parts = (float(each or 0) for each in match.groups())
+        return Length(sum(map(operator.mul, parts, (86400, 3600, 60, 1))))
     position, total, count = 0, 0.0, 0
     while match := _LENGTH.match(low, position):
         size = _NAMES_OF_LENGTHS.get(match[2])

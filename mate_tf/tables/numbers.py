@@ -154,26 +154,26 @@ def _numeric_spans(text: str) -> tuple[NumericSpan, ...]:
     """Computes `numeric_spans`, with a cache."""
     if not _WORTH_PARSING.search(text):
         return ()
-    found: dict[tuple[int, int], list[Value]] = {}
+    by_span: dict[tuple[int, int], list[Value]] = {}
     for match in _NUMBER.finditer(text):
         number = _parse_number(match.group())
         if number is not None:
-            found[match.span()] = [number]
+            by_span[match.span()] = [number]
     for match in WORD.finditer(text):
-        if match.span() not in found:
+        if match.span() not in by_span:
             number = NUMBER_WORDS.get(match.group(), _parse_number(match.group()))
             if number is not None:
-                found[match.span()] = [number]
+                by_span[match.span()] = [number]
     for form in _DATES:
         for match in form.finditer(text):
             date = _parse_date(match)
             if date is not None:
-                found.setdefault(match.span(), []).append(date)
+                by_span.setdefault(match.span(), []).append(date)
 
     spans, furthest = [], 0
     # Spans are sorted by begin, and spans with the same begin from the longest to the shortest. So
     # a span is inside a kept one exactly if it ends no further than the kept spans.
-    for (begin, end), values in sorted(found.items(), key=lambda item: (item[0][0], -item[0][1])):
+    for (begin, end), values in sorted(by_span.items(), key=lambda item: (item[0][0], -item[0][1])):
         if end > furthest:
             spans.append(NumericSpan(begin, end, tuple(values)))
             furthest = end

@@ -127,13 +127,13 @@ class Ranking:
         in_name = self._incidence(columns, table.num_columns, table.rows[self._matches] == 0)
         weights = _weights(has)
         order = np.lexsort((-(has @ weights), -(in_name @ weights)))
-        has, found = has[order], []
+        has, chosen = has[order], []
         while len(order) and (gains := has @ weights).max() > 0:
             best = int(np.argmax(gains))
-            found.append(best)
+            chosen.append(best)
             weights = weights * ~has[best]
-        found = np.array(found, np.int64)
-        return order[found], np.delete(order, found)
+        chosen = np.array(chosen, np.int64)
+        return order[chosen], np.delete(order, chosen)
 
     @functools.cached_property
     def rows(self) -> np.ndarray:

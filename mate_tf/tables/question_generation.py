@@ -121,10 +121,10 @@ def _equal(made: Subject):
 
 def _filter(made: Subject):
     """Asks for the names of the rows with a text."""
-    found = _equal(made)
-    if found is None or len(found[2]) > _MOST_CELLS:
+    result = _equal(made)
+    if result is None or len(result[2]) > _MOST_CELLS:
         return None
-    column, row, rows = found
+    column, row, rows = result
     special = ()
     if column.values and is_time(column):
         special = wordings.FILTER_DATE
@@ -144,8 +144,8 @@ def _superlative(made: Subject):
         return None
     largest = made.rng.random() < 0.55
     best = (max if largest else min)(column.values[row] for row in rows)
-    found = [row for row in rows if column.values[row] == best]
-    if len(found) > 2 or len(found) == len(rows):
+    result = [row for row in rows if column.values[row] == best]
+    if len(result) > 2 or len(result) == len(rows):
         return None
     noun, time = made.noun(column), is_time(column)
     if made.rng.random() < 0.25:
@@ -153,13 +153,13 @@ def _superlative(made: Subject):
             choices = wordings.TOP_DATE if largest else wordings.BOTTOM_DATE
         else:
             choices = wordings.TOP if largest else wordings.BOTTOM
-        return made.say(choices, c=noun, when=when), found, column
+        return made.say(choices, c=noun, when=when), result, column
     if time:
         choices = wordings.LATEST if largest else wordings.EARLIEST
     else:
         choices = wordings.HIGHEST if largest else wordings.LOWEST
     special = noun_wordings(format_text(noun), "highest" if largest else "lowest")
-    return made.say(choices, special, c=noun, when=when), found, made.key
+    return made.say(choices, special, c=noun, when=when), result, made.key
 
 
 def _threshold(made: Subject):
@@ -192,10 +192,10 @@ def _threshold(made: Subject):
 
 def _comparison(made: Subject):
     """Asks for the names of the rows with values above or below a limit."""
-    found = _threshold(made)
-    if found is None or not 1 <= len(found[3]) <= _MOST_CELLS:
+    result = _threshold(made)
+    if result is None or not 1 <= len(result[3]) <= _MOST_CELLS:
         return None
-    column, said, above, rows = found
+    column, said, above, rows = result
     if is_time(column):
         choices = wordings.AFTER if above else wordings.BEFORE
     else:
@@ -214,10 +214,10 @@ def _count_all(made: Subject):
 
 def _count_equal(made: Subject):
     """Asks for the number of rows with a text."""
-    found = _equal(made)
-    if found is None or len(found[2]) == len(made.rows):
+    result = _equal(made)
+    if result is None or len(result[2]) == len(made.rows):
         return None
-    column, row, rows = found
+    column, row, rows = result
     special = wordings.COUNT_PLACE if wordings.is_place(made.noun(column)) else ()
     text = made.say(
         wordings.COUNT_EQUAL, special, c=made.noun(column), value=made.name(column, row)
@@ -227,10 +227,10 @@ def _count_equal(made: Subject):
 
 def _count_order(made: Subject):
     """Asks for the number of rows with values above or below a limit."""
-    found = _threshold(made)
-    if found is None or not found[3]:
+    result = _threshold(made)
+    if result is None or not result[3]:
         return None
-    column, said, above, rows = found
+    column, said, above, rows = result
     if is_time(column):
         choices = wordings.COUNT_AFTER if above else wordings.COUNT_BEFORE
     else:

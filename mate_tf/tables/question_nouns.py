@@ -201,8 +201,8 @@ def wordings(name: str, use: str) -> tuple[str, ...]:
 
     `use` is "lookup", "highest", "lowest", "more" or "less".
     """
-    found = [_WORDINGS[word][use] for word in reversed(name.split()) if word in _WORDINGS]
-    return found[0] if found else ()
+    nouns = [_WORDINGS[word][use] for word in reversed(name.split()) if word in _WORDINGS]
+    return nouns[0] if nouns else ()
 
 
 _GENERAL = frozenset(

@@ -186,14 +186,14 @@ def _formats(path, book, name: str) -> tuple[dict, int]:
             return {}, 0
         texts = [_text_of(code) for code in _codes(parts)]
         content = parts.read(_part(parts, name)).decode("utf-8", "replace")
-    found, formulas = {}, 0
+    formats, formulas = {}, 0
     for letters, row, attributes, inside in _CELL.findall(content):
         formulas += "<f" in inside and not _STORED.search(inside)
         style = _STYLE.search(attributes)
         text = texts[int(style[1])] if style and int(style[1]) < len(texts) else None
         if text is not None and 't="s"' not in attributes:
-            found[int(row) - 1, _index(letters)] = text
-    return found, formulas
+            formats[int(row) - 1, _index(letters)] = text
+    return formats, formulas
 
 
 def _codes(parts: zipfile.ZipFile) -> list[str]:
@@ -232,8 +232,8 @@ def _without_entities(content: bytes) -> bytes:
 def _text_of(code: str):
     """Returns a function from a value to its text; None for formats that do not matter."""
     code = code.partition(";")[0]
-    if found := _PER_CENT.match(code):
-        places = len(found[1] or "")
+    if match := _PER_CENT.match(code):
+        places = len(match[1] or "")
         return lambda value: f"{float(value) * 100:.{places}f}%" if _is_number(value) else value
     if _ZEROS.match(code):
         return lambda value: str(value).zfill(len(code)) if isinstance(value, int) else value

@@ -188,10 +188,10 @@ class Table:
         Raises:
           InputError: as `from_csv`.
         """
-        found = tables.text_table.read(path, limits, asked)
-        about = {"table_id": pathlib.Path(path).name, "unread": found.unread, **about}
-        table = cls.from_rows(found.header, found.rows, title or found.title, **about)
-        return table.with_remarks(found.remarks)
+        content = tables.text_table.read(path, limits, asked)
+        about = {"table_id": pathlib.Path(path).name, "unread": content.unread, **about}
+        table = cls.from_rows(content.header, content.rows, title or content.title, **about)
+        return table.with_remarks(content.remarks)
 
     @classmethod
     def from_tsv(

@@ -90,7 +90,7 @@ def read(path: str | os.PathLike, limits: Limits, asked: FileOptions | None = No
             try:
                 text = file.read(SAMPLE)
                 file.seek(begin)
-                found = _read(path, file, text, limits, asked)
+                content = _read(path, file, text, limits, asked)
             except UnicodeDecodeError as error:
                 if encoding == "utf-8":
                     with opened.invalid_named(path):
@@ -98,7 +98,7 @@ def read(path: str | os.PathLike, limits: Limits, asked: FileOptions | None = No
                 raise InputError(f"{path}: not valid {encoding}: {error}") from None
             except UnicodeError as error:
                 raise InputError(f"{path}: not valid {encoding}: {error}") from None
-            return found._replace(remarks=(*remarks, *found.remarks))
+            return content._replace(remarks=(*remarks, *content.remarks))
 
 
 def _read(path, file: IO[str], sample: str, limits: Limits, asked: FileOptions) -> TextTable:
@@ -112,8 +112,8 @@ def _read(path, file: IO[str], sample: str, limits: Limits, asked: FileOptions) 
         file.readline()  # Excel's hint
         delimiter, first_line, lines = delimiter or hint[1], 2, lines[1:]
     form = _form(lines, delimiter)
-    found = delimited.records(path, file, form, limits, first_line)
-    begin = list(itertools.islice(found, _LOOKED_AT))
+    content = delimited.records(path, file, form, limits, first_line)
+    begin = list(itertools.islice(content, _LOOKED_AT))
     if not delimiter and begin and len(begin[0][1]) == 1 and (counts := _aligned(lines)):
         file.seek(start)
         header, kept = delimited.keep(path, _aligned_records(file, *counts), "  ", limits)
@@ -122,13 +122,13 @@ def _read(path, file: IO[str], sample: str, limits: Limits, asked: FileOptions) 
     if _is_one_column(lines, begin, delimiter):
         file.seek(start)
         form = Form("\0", has_quotes=False)
-        found = delimited.records(path, file, form, limits, first_line)
-        begin = list(itertools.islice(found, _LOOKED_AT))
+        content = delimited.records(path, file, form, limits, first_line)
+        begin = list(itertools.islice(content, _LOOKED_AT))
     if not begin:
         raise InputError(f"{path}: the file is empty")
     above, begin, remarks = _from_header(path, begin, asked.header_row)
     # With a given header line, row numbers count, so blank rows are kept.
-    rest = found if asked.header_row else _without_blank(found)
+    rest = content if asked.header_row else _without_blank(content)
     everything = itertools.chain(begin, rest)
     header, kept = delimited.keep(path, everything, form.delimiter, limits)
     title = " ".join(filter(None, (cell.strip() for cells in above for cell in cells)))
@@ -143,11 +143,11 @@ def _form(lines: Sequence[str], delimiter: str | None) -> Form:
     text = "\n".join(lines[:-1] if len(lines) > 1 and len("".join(lines)) > SAMPLE // 2 else lines)
     choices = [delimiter] if delimiter else _DELIMITERS
     try:
-        found = clevercsv.Sniffer().sniff(text, delimiters=choices)
+        dialect = clevercsv.Sniffer().sniff(text, delimiters=choices)
     except clevercsv.Error:  # too little to tell
-        found = None
+        dialect = None
     if not delimiter:
-        delimiter = found.delimiter if found and found.delimiter in _DELIMITERS else None
+        delimiter = dialect.delimiter if dialect and dialect.delimiter in _DELIMITERS else None
         counts = {each: lines[0].count(each) if lines else 0 for each in _DELIMITERS}
         delimiter = delimiter or max(counts, key=lambda each: counts[each])
     skips_space = f'{delimiter} "' in text
@@ -155,8 +155,8 @@ def _form(lines: Sequence[str], delimiter: str | None) -> Form:
         text.startswith('"')  # the first name is enclosed, so all cells may be
         or '"' not in text
         or skips_space
-        or found is None
-        or bool(found.quotechar)
+        or dialect is None
+        or bool(dialect.quotechar)
     )
     return Form(delimiter, has_quotes=has_quotes, skips_space=skips_space)
 

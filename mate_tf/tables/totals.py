@@ -32,16 +32,16 @@ def rows(texts: Sequence[Sequence[str]], columns: Sequence[Column]) -> frozenset
     """
     if len(texts) < 2:
         return frozenset()
-    found = {
+    totals = {
         row
         for row, cells in enumerate(texts)
         if _NAME.fullmatch(next((name for text in cells if (name := text.strip())), ""))
         and any(column.values[row] is not None for column in columns)
     }
-    if len(texts) > _LEAST_ROWS and not found and _is_sum(texts[-1], columns):
-        found.add(len(texts) - 1)
+    if len(texts) > _LEAST_ROWS and not totals and _is_sum(texts[-1], columns):
+        totals.add(len(texts) - 1)
     # A table of totals only has none.
-    return frozenset(found) if len(found) * 2 <= len(texts) else frozenset()
+    return frozenset(totals) if len(totals) * 2 <= len(texts) else frozenset()
 
 
 def _is_sum(last: Sequence[str], columns: Sequence[Column]) -> bool:

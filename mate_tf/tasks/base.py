@@ -173,10 +173,10 @@ class Task(base_task.Task):
         model = self.model_type(self.model_config())
         if self.task_config.freeze:
             pattern = _pattern("task.freeze", [self.task_config.freeze])
-            found = checkpoints.matching_variables(model, pattern) if pattern else {}
-            if not found:
+            variables = checkpoints.matching_variables(model, pattern) if pattern else {}
+            if not variables:
                 raise InputError(f"task.freeze: {pattern!r} matches no variable of the model")
-            model.freeze(found)
+            model.freeze(variables)
         return model
 
     def model_config(self):

@@ -85,10 +85,10 @@ class _Interactions(text_pretrain.PackedText):
             )
         super().__init__(config, input_dir, split)
 
-    def packer(self, found, tokenizer):
+    def packer(self, texts, tokenizer):
         conversion = self._config.conversion
         packer = Packer(
-            found,
+            texts,
             tokenizer,
             min(conversion.max_seq_length, conversion.max_target_length),
             next_sentence=False,

@@ -29,16 +29,16 @@ _ROUNDING = 1e-5
 
 def names(model: ClassifierConfig) -> dict[str, str]:
     """Returns label -> name of the metric, for the heads that have a label in the examples."""
-    found = {} if model.disable_per_token_loss else {LABEL: ACCURACY}
+    result = {} if model.disable_per_token_loss else {LABEL: ACCURACY}
     if model.span_prediction != NO_SPANS:
-        found[LABEL] = SPAN_ACCURACY
+        result[LABEL] = SPAN_ACCURACY
     if model.num_classification_labels == 1:
-        found[ANSWER] = SQUARED_ERROR
+        result[ANSWER] = SQUARED_ERROR
     elif model.num_classification_labels:
-        found[CLASS] = CLASS_ACCURACY
+        result[CLASS] = CLASS_ACCURACY
     if model.num_aggregation_labels and not model.use_answer_as_supervision:
-        found[AGGREGATION] = AGGREGATION_ACCURACY
-    return found
+        result[AGGREGATION] = AGGREGATION_ACCURACY
+    return result
 
 
 def weights(model: ClassifierConfig, name: str, labels, examples):

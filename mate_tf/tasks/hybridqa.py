@@ -83,11 +83,11 @@ class HybridQaTask(table.TableTask):
         questions = [question for each in interactions for question in each.questions]
         types = [answer_type(each) for each in questions if each.HasField("answer")]
         counts = collections.Counter(types) | {evaluation.ALL: len(types)}
-        found = evaluation.selection_metrics(interactions, predicted)
+        scores = evaluation.selection_metrics(interactions, predicted)
         return {
             f"Hits@{k}": {
                 group: (metrics[f"recall_at_{k}"], counts[group])
-                for group, metrics in found.items()
+                for group, metrics in scores.items()
             }
             for k in evaluation.RANKS
         }

@@ -81,8 +81,8 @@ def experiment(
     task = config(name=name, conversion=conversion, model=model)
     task.train_data.override({"is_training": True, "global_batch_size": batch_size})
     task.validation_data.override({"global_batch_size": batch_size})
-    found = configs.TableExperiment(task=task)
-    found.trainer = configs.TrainerConfig(
+    configuration = configs.TableExperiment(task=task)
+    configuration.trainer = configs.TrainerConfig(
         train_steps=train_steps,
         steps_per_loop=100,
         summary_interval=100,
@@ -93,7 +93,7 @@ def experiment(
     if cosine:
         kind, rate = "cosine", {"decay_steps": train_steps, "offset": warmup_steps}
     rate = {"type": kind, kind: {"initial_learning_rate": learning_rate, **rate}}
-    found.trainer.optimizer_config.override(
+    configuration.trainer.optimizer_config.override(
         {
             "optimizer": {
                 "bert_adamw": {
@@ -108,7 +108,7 @@ def experiment(
             "warmup": {"type": "linear", "linear": {"warmup_steps": warmup_steps}},
         }
     )
-    return found
+    return configuration
 
 
 @dataclasses.dataclass

@@ -122,14 +122,14 @@ class TablePretrainTask(PretrainTask):
 
     def interactions(self, input_dir, split):
         config = self.task_config
-        found = pretraining.read_dir(input_dir, split, config.dev_share)
+        source = pretraining.read_dir(input_dir, split, config.dev_share)
         texts = pretraining.texts_with_tables(
-            found,
+            source,
             text_sources=config.text_sources,
             random_table_prob=config.random_table_prob,
             seed=config.random_table_seed,
         )
-        return base.DerivedInteractions(lambda: texts, getattr(found, "defects", {}))
+        return base.DerivedInteractions(lambda: texts, getattr(source, "defects", {}))
 
     @classmethod
     def experiment(cls):

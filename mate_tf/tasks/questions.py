@@ -93,13 +93,13 @@ class QuestionsTask(table.TableTask):
         for each in interactions:
             of_class = each.questions[0].answer.HasField("class_index")
             (classified if of_class else asked).append(each)
-        found = {"QUESTIONS": metrics.denotation_metrics(asked, predicted)}
+        scores = {"QUESTIONS": metrics.denotation_metrics(asked, predicted)}
         if classified and any(each.class_index is not None for each in predicted.values()):
-            found["STATEMENTS"] = metrics.classification_metrics(
+            scores["STATEMENTS"] = metrics.classification_metrics(
                 classified, predicted, TabFactTask.class_names
             )
         graded = metrics.grade(interactions, predicted, self.is_right)
-        return found | {"kind": metrics.breakdown(graded, lambda item: given(item.question))}
+        return scores | {"kind": metrics.breakdown(graded, lambda item: given(item.question))}
 
     @classmethod
     def experiment(cls):

@@ -125,12 +125,12 @@ class SequenceTask(base.Task):
     def measure(self, interactions, predicted):
         """Computes the metrics over all questions with a gold answer."""
         if self.task_config.model.num_classification_labels == 1:
-            found = sequence_metrics.regression_metrics(interactions, predicted)
+            result = sequence_metrics.regression_metrics(interactions, predicted)
         else:
-            found = sequence_metrics.classification_metrics(
+            result = sequence_metrics.classification_metrics(
                 interactions, predicted, self.class_names, self.further_metrics
             )
-        return {self.name: found}
+        return {self.name: result}
 
 
 def classifier(num_labels: int, *, segments: bool = False, **options) -> ClassifierConfig:

@@ -130,7 +130,7 @@ class PackedText(abc.ABC):
 
     @abc.abstractmethod
     def packer(
-        self, found: documents.Documents, tokenizer: Tokenizer
+        self, texts: documents.Documents, tokenizer: Tokenizer
     ) -> Callable[[int], Iterable[tuple]]:
         """Returns a function that yields the examples of one pass with a seed <int>.
 
@@ -143,10 +143,10 @@ class _Interactions(PackedText):
 
     prefix = "text"
 
-    def packer(self, found, tokenizer):
+    def packer(self, texts, tokenizer):
         config = self._config
         packer = Packer(
-            found,
+            texts,
             tokenizer,
             config.conversion.max_seq_length,
             next_sentence=config.model.next_sentence,

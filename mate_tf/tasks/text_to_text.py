@@ -187,12 +187,16 @@ class SummarizeTask(TextToTextTask):
 
     def compare(self, interactions, systems):
         """Computes the differences in ROUGE to each baseline, with paired bootstrap intervals."""
-        if not any(each.answer.answer_texts for found in interactions for each in found.questions):
+        if not any(
+            each.answer.answer_texts
+            for interaction in interactions
+            for each in interaction.questions
+        ):
             return {}
         return {
             "model minus baseline, 95 % interval": {
-                name: rouge.differences(interactions, systems["model"], found)
-                for name, found in systems.items()
+                name: rouge.differences(interactions, systems["model"], interaction)
+                for name, interaction in systems.items()
                 if name != "model"
             }
         }

@@ -106,7 +106,7 @@ def stages(experiment: TableExperiment) -> list[Stage]:
     target = experiment.task.model.encoder.attention_per_layer()
     patterns = list(_patterns(config, target))
     ends = _last_steps(config, experiment.trainer.train_steps, len(patterns))
-    found, first_step = [], 0
+    planned, first_step = [], 0
     for number, (pattern, end) in enumerate(zip(patterns, ends, strict=True), start=1):
         of_stage = experiment.replace()
         of_stage.bootstrap.layer_width = 0
@@ -121,9 +121,9 @@ def stages(experiment: TableExperiment) -> list[Stage]:
             of_stage.task.override({"init_exclude": "", "reset_output_cls": False})
             # Trees that begin again are lower than those of the stage before, which do not fit.
             of_stage.task.skip_mismatched = config.finished == RESTART
-        found.append(Stage(number, first_step, of_stage))
+        planned.append(Stage(number, first_step, of_stage))
         first_step = end
-    return found
+    return planned
 
 
 def read_log(model_dir: str) -> list[dict]:

@@ -134,8 +134,8 @@ def evaluate(experiment: TableExperiment, model_dir: str) -> dict:
             steps=number if number > 0 else None,
         )
     loss, step = float(metrics.pop("loss")), int(metrics.pop("global_step"))
-    found = {name: float(value) for name, value in metrics.items()}
-    return {**found, "validation_loss": loss, "global_step": step}
+    values = {name: float(value) for name, value in metrics.items()}
+    return {**values, "validation_loss": loss, "global_step": step}
 
 
 def predictor(experiment: TableExperiment, model_dir: str):

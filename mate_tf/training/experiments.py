@@ -237,9 +237,9 @@ def first_difference(before, now, key=""):
     if isinstance(before, dict) and isinstance(now, dict):
         for name in before | now:
             inner = before.get(name), now.get(name)
-            found = first_difference(*inner, f"{key}.{name}".removeprefix("."))
-            if found:
-                return found
+            difference = first_difference(*inner, f"{key}.{name}".removeprefix("."))
+            if difference:
+                return difference
         return None
     before, now = (list(each) if isinstance(each, tuple) else each for each in (before, now))
     return None if before == now else (key, before, now)
@@ -265,12 +265,12 @@ def read_yaml(path):
 
 def _parse_yaml(text, source):
     # This loader reads 1e-3 as a number. YAML 1.1 reads it as text.
-    found = yaml_files.parse_yaml(text, source, params_dict._LOADER)
-    if found is None:
+    content = yaml_files.parse_yaml(text, source, params_dict._LOADER)
+    if content is None:
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise InputError(f"{source}: expected keys and values, got {text.strip()[:60]!r}")
-    return found
+    return content
 
 
 def _check(config, given, source, prefix):

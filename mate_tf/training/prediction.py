@@ -141,9 +141,12 @@ def generator(experiment, model_dir: str) -> Callable[[str], Iterator[Prediction
         total = records.count_records(records_path)
         with tqdm(desc=kind, unit=" texts", total=total, disable=None) as progress:
             for batch in batches.as_numpy_iterator():
-                found = written({name: batch[name] for name in INPUTS})
+                example = written({name: batch[name] for name in INPUTS})
                 rows = zip(
-                    batch["question_id"], found["ids"].numpy(), found["scores"].numpy(), strict=True
+                    batch["question_id"],
+                    example["ids"].numpy(),
+                    example["scores"].numpy(),
+                    strict=True,
                 )
                 for (name,), ids, score in rows:
                     name = name.decode("utf-8")

@@ -84,9 +84,9 @@ def check(experiment, model_dir: str) -> None:
 
 def save(experiment, model_dir: str) -> None:
     """Writes the hash of the records next to the checkpoints."""
-    found = fingerprint(experiment.task.train_data.input_path)
-    if found and found != _saved(model_dir):
-        write_json(os.path.join(model_dir, FILE), {"train": found})
+    records = fingerprint(experiment.task.train_data.input_path)
+    if records and records != _saved(model_dir):
+        write_json(os.path.join(model_dir, FILE), {"train": records})
 
 
 def fingerprint(pattern: str) -> str | None:
@@ -110,17 +110,17 @@ def fingerprint(pattern: str) -> str | None:
 
 
 def _hash(path: str) -> bytes:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     with paths.opened(path, "rb") as file:
         size = paths.size(path)
-        found.update(str(size).encode())
+        digest.update(str(size).encode())
         if size <= _WHOLE:
-            found.update(file.read())
+            digest.update(file.read())
         else:
             for part in range(_PARTS):
                 file.seek((size - _PART) * part // (_PARTS - 1))
-                found.update(file.read(_PART))
-    return found.digest()
+                digest.update(file.read(_PART))
+    return digest.digest()
 
 
 def _saved(model_dir: str) -> str | None:

@@ -195,8 +195,8 @@ def compile_train_step(task, runtime, strategy: tf.distribute.Strategy) -> None:
             logs = train_step(inputs, model=model, optimizer=recorder, metrics=metrics)
             return logs, recorder.gradients
 
-        logs, found = gradients(inputs)
-        optimizer.apply_gradients(list(zip(found, model.trainable_variables, strict=True)))
+        logs, grads = gradients(inputs)
+        optimizer.apply_gradients(list(zip(grads, model.trainable_variables, strict=True)))
         return logs
 
     task.train_step = step

@@ -36,13 +36,13 @@ def strategy(config) -> tf.distribute.Strategy:
     Raises:
         InputError: if the TPU is not found, does not answer, or this TensorFlow cannot use it.
     """
-    found = address(config)
+    where = address(config)
     try:
-        return distribute_utils.get_distribution_strategy(STRATEGY, tpu_address=found)
+        return distribute_utils.get_distribution_strategy(STRATEGY, tpu_address=where)
     except (tf.errors.OpError, RuntimeError, ValueError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise InputError(
-            f"runtime.tpu={found}: cannot be used: {reason} (TensorFlow for a TPU of this machine "
+            f"runtime.tpu={where}: cannot be used: {reason} (TensorFlow for a TPU of this machine "
             "is the package tensorflow-tpu)"
         ) from error
 

@@ -199,12 +199,12 @@ def runtime(experiment):
     if experiment.tf_random_seed is not None:
         keras.utils.set_random_seed(experiment.tf_random_seed)
     try:
-        found = strategy(experiment)
+        chosen = strategy(experiment)
     except ValueError as error:
         name = config.distribution_strategy
         raise InputError(f"runtime.distribution_strategy={name}: {error}") from error
-    with policy(config.mixed_precision_dtype), found.scope(), progress.orbit_is_quiet():
-        yield found
+    with policy(config.mixed_precision_dtype), chosen.scope(), progress.orbit_is_quiet():
+        yield chosen
 
 
 def strategy(experiment) -> tf.distribute.Strategy:

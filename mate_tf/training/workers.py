@@ -310,9 +310,9 @@ def _all_addresses(cluster) -> list[str]:
 def _reason(error) -> str:
     """Returns the worker that an error names, with its address, or the error's first line."""
     text = str(error)
-    found = _TASK.search(text)
-    if found:
-        job, index = found[1], int(found[2])
+    match = _TASK.search(text)
+    if match:
+        job, index = match[1], int(match[2])
         return f"{job} {index} at {read_cluster()[job][index]}"
     text = text.rpartition("aborted by: ")[2]
     return next(filter(str.strip, text.splitlines()), type(error).__name__)

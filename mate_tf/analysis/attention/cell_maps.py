@@ -156,15 +156,15 @@ def measure(encoder, features: dict, pieces: Sequence[str]) -> CellMaps:
     groups = _head_types(encoder)
 
     def maps(layers: Iterable, targets: np.ndarray) -> list[HeadMap]:
-        found = []
+        result = []
         for number, layer in enumerate(layers):
             for name, used in groups.items():
                 if used[number].any():
                     mean = np.asarray(layer)[used[number]].mean(0, dtype=np.float32)
                     # [sources, seq], [seq, seq], [seq, targets] -> [sources, targets]
                     shares = means[:, : num_cells + 1].T @ mean @ targets
-                    found.append(HeadMap(number + 1, name, int(used[number].sum()), shares))
-        return found
+                    result.append(HeadMap(number + 1, name, int(used[number].sum()), shares))
+        return result
 
     views = {MASK: maps(attention_flow.masks(encoder, features), means)}
     try:

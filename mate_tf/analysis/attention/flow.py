@@ -132,14 +132,14 @@ def to_cells(encoder, features: dict, sources: dict[str, np.ndarray], shape) -> 
     # [seq, cells + 1]
     to_cell = tf.one_hot(cell, (rows + 1) * columns + 1)
     queries = {name: np.flatnonzero(group) for name, group in sources.items() if group.any()}
-    found = {name: [] for name in queries}
+    means = {name: [] for name in queries}
     for weights in probabilities(encoder, features):
         for name, group in queries.items():
             # [heads, queries, keys] -> [heads, keys]
             mean = tf.reduce_mean(tf.gather(weights[0], group, axis=1), axis=1)
             # [heads, keys], [keys, cells + 1] -> [heads, cells + 1]
-            found[name].append((tf.cast(mean, tf.float32) @ to_cell).numpy())
-    stacked = {name: np.stack(layers) for name, layers in found.items()}
+            means[name].append((tf.cast(mean, tf.float32) @ to_cell).numpy())
+    stacked = {name: np.stack(layers) for name, layers in means.items()}
     return {
         name: CellAttention(
             shares[..., :-1].reshape([*shares.shape[:2], rows + 1, columns]), shares[..., -1]

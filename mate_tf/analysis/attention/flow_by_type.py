@@ -64,13 +64,13 @@ def token_types(context: TableContext) -> np.ndarray:
     first = np.arange(len(mask)) == 0
     same_row = row[data][:, None] == row
     same_column = column[data][:, None] == column
-    found = [
+    result = [
         *(real & ~table & first, real & ~table & ~first),
         *(header & ~same_column, header & same_column),
         *(data & ~same_column & ~same_row, data & ~same_column & same_row),
         *(data & same_column & ~same_row, data & same_column & same_row),
     ]
-    return np.stack([np.broadcast_to(each, [data.sum(), len(mask)]) for each in found])
+    return np.stack([np.broadcast_to(each, [data.sum(), len(mask)]) for each in result])
 
 
 def data_tokens(context: TableContext) -> np.ndarray:

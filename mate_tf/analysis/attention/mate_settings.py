@@ -53,7 +53,7 @@ def cheapest(context: TableContext, share: float) -> GlobalAndRadii:
         raise InputError(f"share must be above 0 and at most 1, not {share}")
     context = context.map(np.asarray)
     seq = context.input_mask.shape[1]
-    question, found = longest_question(context), []
+    question, candidates = longest_question(context), []
     for factor in _GLOBAL_LENGTHS:
         global_length = min(round(question * factor), seq)
         radii, reached = {}, {}
@@ -62,12 +62,12 @@ def cheapest(context: TableContext, share: float) -> GlobalAndRadii:
                 context.tensors, kind, global_length, share
             )
         compared = np.mean([compared_pairs(seq, global_length, r) for r in radii.values()])
-        found.append(
+        candidates.append(
             GlobalAndRadii(
                 global_length, radii["row"], radii["column"], reached, float(compared / seq**2)
             )
         )
-    return min(found, key=lambda settings: settings.compared)
+    return min(candidates, key=lambda settings: settings.compared)
 
 
 def longest_question(context: TableContext) -> int:

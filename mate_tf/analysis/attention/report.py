@@ -79,11 +79,11 @@ def analyze(*jobs) -> list[dict[str, dict]]:
     """
     all_found = []
     for trained in map(TrainedModel, jobs):
-        found = {name: results for name, run in ANALYSES.items() if (results := run(trained))}
-        all_found.append(found)
-        if found:
+        result = {name: results for name, run in ANALYSES.items() if (results := run(trained))}
+        all_found.append(result)
+        if result:
             path = trained.path("analysis.json")
-            write_json(path, found)
+            write_json(path, result)
             print(f"analyzed | {path}")
     if not any(all_found):
         names = ", ".join(dict.fromkeys(config.name for config in trained.configs))

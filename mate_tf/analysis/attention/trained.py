@@ -108,15 +108,15 @@ class TrainedModel:
             <int>[examples, seq] each; None if no example has a table.
         """
         length = self.job.experiment.task.conversion.max_seq_length
-        found = {name: [] for name in attention.TableContext.FEATURES}
+        features = {name: [] for name in attention.TableContext.FEATURES}
         for batch in self._batches_with_tables():
-            for name, rows in found.items():
+            for name, rows in features.items():
                 rows.append(np.pad(batch[name], [[0, 0], [0, length - batch[name].shape[1]]]))
-            if sum(map(len, found["input_mask"])) >= most:
+            if sum(map(len, features["input_mask"])) >= most:
                 break
-        if not found["input_mask"]:
+        if not features["input_mask"]:
             return None
-        rows = {name: np.concatenate(parts)[:most] for name, parts in found.items()}
+        rows = {name: np.concatenate(parts)[:most] for name, parts in features.items()}
         return attention.TableContext.from_features(rows)
 
     def _batches_with_tables(self) -> Iterator[dict[str, np.ndarray]]:

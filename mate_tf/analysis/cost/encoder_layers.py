@@ -105,8 +105,8 @@ def function(config: EncoderConfig, case: Case):
     def step(x, context):
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(tf.square(tf.cast(call(x, context), tf.float32)))
-        found = tape.gradient(loss, variables)
-        return [gradient for gradient in found if gradient is not None]
+        gradients = tape.gradient(loss, variables)
+        return [gradient for gradient in gradients if gradient is not None]
 
     measured = step if case.training else call
     return tf.function(measured, autograph=False, jit_compile=case.xla)

@@ -41,9 +41,9 @@ def describe() -> list[str]:
     """
     import tensorflow as tf
 
-    found, listed = devices(), _listed()
+    visible, listed = devices(), _listed()
     lines = []
-    for number, device in enumerate(found):
+    for number, device in enumerate(visible):
         details = tf.config.experimental.get_device_details(device)
         name = details.get("device_name", "GPU")
         facts = [f"GPU {number}: {name}"]
@@ -54,7 +54,7 @@ def describe() -> list[str]:
         if same:
             facts.append(f"{same[0][1]}, driver {same[0][2]}")
         lines.append(", ".join(facts))
-    if listed and not found:
+    if listed and not visible:
         names = ", ".join(each[0] for each in listed)
         lines.append(
             f"nvidia-smi lists {names}, but TensorFlow sees no GPU: pip install 'mate-tf[gpu]', "
@@ -79,7 +79,7 @@ def peak_of_block():
 
     before = tf.config.experimental.get_memory_info("GPU:0")["current"]
     tf.config.experimental.reset_memory_stats("GPU:0")
-    found = []
-    yield lambda: found[0]
+    peaks = []
+    yield lambda: peaks[0]
     peak = tf.config.experimental.get_memory_info("GPU:0")["peak"]
-    found.append(Peak(max(peak - before, 0), peak))
+    peaks.append(Peak(max(peak - before, 0), peak))

@@ -22,7 +22,7 @@ def describe() -> dict[str, str]:
 def processor() -> str:
     """Returns the name of the processor, without clock rate and trademarks."""
     text = CPU_INFO.read_text(encoding="utf-8") if CPU_INFO.exists() else ""
-    found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
-    name = found[1] if found else platform.processor() or platform.machine() or "CPU"
+    match = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    name = match[1] if match else platform.processor() or platform.machine() or "CPU"
     name = re.sub(r"\((?:R|TM|r|tm)\)| CPU| Processor| @.*", "", name)
     return " ".join(name.split())

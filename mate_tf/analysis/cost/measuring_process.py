@@ -148,7 +148,7 @@ def peak_of_block():
     """
     before = status("VmRSS")
     pathlib.Path("/proc/self/clear_refs").write_text("5")  # resets the peak
-    found = []
-    yield lambda: found[0]
+    result = []
+    yield lambda: result[0]
     peak = status("VmHWM")
-    found.append(Peak(max(peak - before, 0), peak))
+    result.append(Peak(max(peak - before, 0), peak))

@@ -157,8 +157,8 @@ def _measure_length(settings, length, training, counts, say) -> list[dict]:
         for case, row in rows.items():
             say(f"memory of {profile_report.name_of(row)}")
             with start(commands[case]) as worker:
-                found = _request(worker, "prepare", case, row) or {}
-            row |= {f"memory_{name}": value for name, value in found.items()}
+                reply = _request(worker, "prepare", case, row) or {}
+            row |= {f"memory_{name}": value for name, value in reply.items()}
     if settings.time:
         _time(settings, rows, commands, say)
     return list(rows.values())
@@ -266,18 +266,18 @@ def run(settings: Settings, folder: str, name: str = "profile") -> dict:
     settings.check()
     rows, start = [], time.monotonic()
     machine, gpus = hardware.describe(), gpu.describe()
-    found = {"settings": _described(settings), "machine": machine, "gpus": gpus, "rows": rows}
-    print(profile_report.title(found), *gpus, sep="\n", flush=True)
+    report = {"settings": _described(settings), "machine": machine, "gpus": gpus, "rows": rows}
+    print(profile_report.title(report), *gpus, sep="\n", flush=True)
     for of_length in measure(settings, lambda text: print(text, file=sys.stderr, flush=True)):
         rows += of_length
         print(f"\n{profile_report.table(of_length)}", flush=True)
-        found["growth"] = profile_report.growth(rows)
+        report["growth"] = profile_report.growth(rows)
         path = os.path.join(folder, f"{name}.json")
-        write_json(path, found, indent=1)
-    print(f"\n{profile_report.growth_table(found['growth'])}")
+        write_json(path, report, indent=1)
+    print(f"\n{profile_report.growth_table(report['growth'])}")
     print(f"\ncolumns:\n{profile_report.explanations()}")
     written = [path]
-    title = profile_report.title(found)
+    title = profile_report.title(report)
     for cost in profile_report.COSTS:
         of_cost = _once(rows) if cost == "everything" else rows
         figure = profile_report.plot(of_cost, cost, title=title)
@@ -286,7 +286,7 @@ def run(settings: Settings, folder: str, name: str = "profile") -> dict:
             with atomic_path(written[-1]) as temporary:
                 figure.savefig(temporary, format="png", dpi=120)
     print(f"\nmeasured in {time.monotonic() - start:.0f} s | {', '.join(written)}")
-    return found
+    return report
 
 
 def _once(rows) -> list[dict]:

@@ -96,8 +96,8 @@ def _values(row, rows) -> str:
 
 
 def _seconds(rows, **wanted) -> float | None:
-    found = (row for row in rows if all(row[key] == value for key, value in wanted.items()))
-    return next(found, {}).get("seconds")
+    matching = (row for row in rows if all(row[key] == value for key, value in wanted.items()))
+    return next(matching, {}).get("seconds")
 
 
 def _cell(value, factor, form) -> str:
@@ -114,14 +114,14 @@ def explanations() -> str:
     return "\n".join(f"  {heading:8}  {meaning}" for heading, meaning in HEADINGS.items())
 
 
-def title(found: dict) -> str:
+def title(report: dict) -> str:
     """Returns what was measured, on which device: two lines for the titles of plots.
 
     Args:
-        found: contents of the JSON file, with `settings` and `machine`.
+        report: contents of the JSON file, with `settings` and `machine`.
     """
-    config, machine = found["settings"]["config"], found["machine"]
-    layers, threads = config["num_hidden_layers"], found["settings"]["threads"]
+    config, machine = report["settings"]["config"], report["machine"]
+    layers, threads = config["num_hidden_layers"], report["settings"]["threads"]
     return (
         f"{layers} layer{'s' * (layers > 1)} of width {config['hidden_size']}, "
         f"{config['num_attention_heads']} heads, batch 1\n"
@@ -135,27 +135,27 @@ def growth(rows: Iterable[dict]) -> list[dict]:
     of_series = {}
     for row in rows:
         of_series.setdefault(series(row), []).append(row)
-    found = []
+    result = []
     for of_one in of_series.values():
         exponents = {
             cost: speed.growth_exponent({row["length"]: row[cost] for row in of_one if cost in row})
             for cost in COSTS
         }
         kind = {key: of_one[0][key] for key in ("variant", "precision", "xla", "training")}
-        found.append(kind | exponents)
-    return found
+        result.append(kind | exponents)
+    return result
 
 
-def growth_table(found: list[dict]) -> str:
+def growth_table(profiles: list[dict]) -> str:
     """Returns a text table of `growth`, one line for each series."""
-    width = max(len(name_of(row)) for row in found)
+    width = max(len(name_of(row)) for row in profiles)
     head = (
         f"growth: p of cost = c · tokens^p, from {speed.GROWTH_FROM} tokens on if two lengths are "
         "that long"
     )
     names = ("time", "FLOP", "memory")
     lines = [head, " " * (width + 12) + "".join(f"{name:>{_WIDTH}}" for name in names)]
-    for row in found:
+    for row in profiles:
         kind = "training" if row["training"] else "forward"
         values = "".join(_cell(row[cost], 1, ".2f") for cost in COSTS)
         lines.append(f"  {name_of(row):{width}}  {kind:8}{values}")

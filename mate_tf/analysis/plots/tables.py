@@ -68,12 +68,12 @@ def table_maps(
     panels = figure.subplots(len(lines), len(columns), squeeze=False, height_ratios=heights)
     for (view, layer), of_line in zip(lines, panels, strict=True):
         where = f"layer {layer}" if layer else "all layers"
-        found = [
+        result = [
             maps.in_cells(maps.shares(view, index, layer, heads))[: len(texts), :width]
             for _, index, heads in columns
         ]
-        largest = float(np.max(found)) or 1.0
-        for (name, index, heads), values, axes in zip(columns, found, of_line, strict=True):
+        largest = float(np.max(result)) or 1.0
+        for (name, index, heads), values, axes in zip(columns, result, of_line, strict=True):
             image = _draw(axes, values, [] if layer else texts, _COLOURS[view], largest)
             axes.set_title(f"{view} of the {name}, {where}, {heads}", fontsize="small")
             if index < maps.question_index:

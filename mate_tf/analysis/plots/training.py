@@ -127,11 +127,11 @@ def _panels(numbers):
 
 def _values(lines, metric):
     for part in ("training", "validation"):
-        found = [
+        points = [
             (line["step"], line[part][metric]) for line in lines if metric in line.get(part, {})
         ]
-        if found:
-            return found
+        if points:
+            return points
     return []
 
 

@@ -129,16 +129,16 @@ def complete(
         name -> <dtype>[length] of features per token, [size] of others; the dtype is
         `Feature.array_dtype`.
     """
-    found = {}
+    result = {}
     for spec in specs:
         value = values.get(spec.name, ())
         if spec.per_token:
             padded = np.full(length, spec.padding, spec.array_dtype)
             padded[: len(value)] = value
-            found[spec.name] = padded
+            result[spec.name] = padded
         else:
-            found[spec.name] = np.array(value, spec.array_dtype)
-    return found
+            result[spec.name] = np.array(value, spec.array_dtype)
+    return result
 
 
 def to_example(values: Mapping[str, np.ndarray]) -> "tf.train.Example":
@@ -298,10 +298,10 @@ class TableFeatures:
         matches &= tokens.positions[last] == tokens.positions[:num_starts] + len(ids) - 1
         for offset, piece in enumerate(ids):
             matches &= tokens.ids[offset : offset + num_starts] == piece
-        found = np.flatnonzero(matches)
-        cells = np.stack([tokens.rows[found], tokens.columns[found]])
+        places = np.flatnonzero(matches)
+        cells = np.stack([tokens.rows[places], tokens.columns[places]])
         _, first = np.unique(cells, axis=1, return_index=True)
-        yield from found[np.sort(first)]
+        yield from places[np.sort(first)]
 
 
 class TablePart:

@@ -62,9 +62,9 @@ def interaction(
         value: the gold number, in regression tasks.
     """
     first, *second = texts
-    found = interaction_pb2.Interaction(id=interactions.create_interaction_id(name))
-    question = found.questions.add(
-        id=interactions.create_question_id(found.id, 0), original_text=first
+    result = interaction_pb2.Interaction(id=interactions.create_interaction_id(name))
+    question = result.questions.add(
+        id=interactions.create_question_id(result.id, 0), original_text=first
     )
     if second:
         question.Extensions[_SECOND].text.extend(second)
@@ -73,7 +73,7 @@ def interaction(
         question.answer.class_index = class_index
     if value is not None:
         question.answer.float_value = value
-    return found
+    return result
 
 
 def texts(question: interaction_pb2.Question) -> list[str]:

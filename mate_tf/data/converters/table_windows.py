@@ -72,11 +72,11 @@ def divide(
 
 def _row_windows(costs: np.ndarray, budget: int, most: int) -> list[np.ndarray]:
     """Divides rows with costs <int64>[rows] into windows of `budget` tokens and `most` rows."""
-    found, begin, ends = [], 0, np.cumsum(costs)
+    windows, begin, ends = [], 0, np.cumsum(costs)
     while begin < len(costs):
         before = ends[begin - 1] if begin else 0
         end = int(np.searchsorted(ends, before + budget, side="right"))
         end = min(max(end, begin + 1), begin + most)
-        found.append(np.arange(begin, end))
+        windows.append(np.arange(begin, end))
         begin = end
-    return found
+    return windows

@@ -179,23 +179,23 @@ class _Split(dict):
     def __missing__(self, word: str) -> bytes:
         if len(word) > MAX_WORD_CHARACTERS:
             return self._unknown
-        found = self._special.get(word) or self._pieces(word)
+        pieces = self._special.get(word) or self._pieces(word)
         if len(self) < _MOST_CACHED:
-            self[word] = found
-        return found
+            self[word] = pieces
+        return pieces
 
     def _pieces(self, word: str) -> bytes:
         """Splits a word, always into the longest piece that fits; returns <int32>[n] as bytes."""
-        found, begin, known = [], 0, self._starts
+        pieces, begin, known = [], 0, self._starts
         while begin < len(word):
             end = min(begin + known.longest.get(word[begin : begin + 2], 1), len(word))
             while (piece := known.get(word[begin:end])) is None:
                 end -= 1
                 if end == begin:
                     return self._unknown
-            found.append(piece)
+            pieces.append(piece)
             begin, known = end, self._continuations
-        return _packed(found)
+        return _packed(pieces)
 
 
 def _packed(ids: Sequence[int]) -> bytes:
@@ -230,10 +230,10 @@ class _Characters(dict):
         self._function = function
 
     def __missing__(self, code: int) -> str:
-        found = self._function(chr(code))
+        replacement = self._function(chr(code))
         if len(self) < _MOST_CACHED:
-            self[code] = found
-        return found
+            self[code] = replacement
+        return replacement
 
 
 def _cleaned(character: str) -> str:

@@ -163,8 +163,8 @@ def read(input_dir: str | os.PathLike, split: str, form: Format) -> Examples:
 def find_diagnostics(input_dir: str | os.PathLike) -> pathlib.Path | None:
     """Returns the file of GLUE's diagnostics (AX) in MNLI's folder or next to it, or None."""
     folder = _folder(input_dir, MNLI)
-    found = [folder, *([folder.parent] if folder.name == MNLI.folder else [])]
-    paths = (each / name for each in found for name in _DIAGNOSTICS)
+    folders = [folder, *([folder.parent] if folder.name == MNLI.folder else [])]
+    paths = (each / name for each in folders for name in _DIAGNOSTICS)
     return next((path for path in paths if path.is_file()), None)
 
 

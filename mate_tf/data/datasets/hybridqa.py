@@ -158,10 +158,10 @@ def read_linked_table(
     linked = _linked_table(str(table_path), content, passages, _FilePair(table_path, passages_path))
     rows = [[cell.text for cell in row.cells] for row in linked.proto.rows]
     links = {
-        (row, column): found
+        (row, column): identifiers
         for row, cells in enumerate(linked.proto.rows)
         for column, cell in enumerate(cells.cells)
-        if (found := [each.identifier for each in cell.Extensions[_LINKS].annotations])
+        if (identifiers := [each.identifier for each in cell.Extensions[_LINKS].annotations])
     }
     return Table.from_rows(header, rows, title=content.get("title")), links, linked.passages
 
@@ -355,10 +355,10 @@ def _interaction(question: _Question, table: _LinkedTable) -> interaction_pb2.In
         id=create_question_id(interaction_id, 0), original_text=question.text
     )
     if question.answer is not None:
-        found = table.answers.find(question.answer)
+        result = table.answers.find(question.answer)
         proto.answer.answer_texts.append(question.answer)
-        _set_cells(proto.answer, found.cells)
-        _set_cells(proto.alternative_answers.add(), found.in_table)
+        _set_cells(proto.answer, result.cells)
+        _set_cells(proto.alternative_answers.add(), result.in_table)
     interaction.Extensions[_DESCRIPTIONS].descriptions.update(table.passages)
     return interaction
 

@@ -88,16 +88,16 @@ def read_original_coordinates(path: str | os.PathLike) -> dict[str, list[Coordin
     Raises:
         InputError: if the file cannot be read or has questions without answer nodes.
     """
-    found = {}
+    result = {}
     for number, example in enumerate(parse_json(read_text(path), str(path))):
         try:
             nodes = example["answer-node"]
-            found[example["question_id"]] = [(int(row), int(col)) for _, (row, col), *_ in nodes]
+            result[example["question_id"]] = [(int(row), int(col)) for _, (row, col), *_ in nodes]
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(
                 f"{path}: question {number} has no answer-node to take cells from ({error!r})"
             ) from error
-    return found
+    return result
 
 
 def gold_interactions(

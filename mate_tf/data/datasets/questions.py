@@ -66,8 +66,8 @@ def read_dir(
     """
     if split not in SPLITS:
         raise InputError(f"QUESTIONS has no split {split!r}, only {', '.join(SPLITS)}")
-    found = pretraining.read_dir(input_dir, "train")
-    of_split = (each for each in found if _split_of(each.table) == split)
+    interactions = pretraining.read_dir(input_dir, "train")
+    of_split = (each for each in interactions if _split_of(each.table) == split)
     return read(
         of_split,
         seed=seed,
@@ -233,8 +233,8 @@ def _numbers(table: Table, coordinates) -> list[float | None]:
     """Returns the number in each of some cells of one column."""
     column = coordinates[0][1]
     values = column_values([row[column] for row in table.rows])
-    found = (values[row] for row, _ in coordinates)
-    return [value if isinstance(value, float) else None for value in found]
+    numbers = (values[row] for row, _ in coordinates)
+    return [value if isinstance(value, float) else None for value in numbers]
 
 
 def _cut(table: Table, rng: random.Random) -> Table:

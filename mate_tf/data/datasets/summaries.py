@@ -61,10 +61,10 @@ class Documents:
                 self.defects[TWICE].append(f"{where}: {name}")
                 name = f"{name}_{number}"
             seen.add(name)
-            found = interaction(name, [document])
+            parsed = interaction(name, [document])
             if summary is not None:
-                found.questions[0].answer.answer_texts.append(summary)
-            yield found
+                parsed.questions[0].answer.answer_texts.append(summary)
+            yield parsed
         if not seen:
             raise InputError(f"{self._path}: has no documents")
 
@@ -121,15 +121,15 @@ def read(input_dir: str | os.PathLike, split: str, section_names: bool = False) 
     if split not in SPLITS:
         raise InputError(f"there is no split {split!r}, only {', '.join(SPLITS)}")
     paths = [pathlib.Path(input_dir) / name for name in (_OFFICIAL[split], f"{split}.jsonl")]
-    found = next((path for path in paths if path.exists()), None)
-    if found is None:
+    existing = next((path for path in paths if path.exists()), None)
+    if existing is None:
         raise InputError(
             f"{input_dir}: has neither {paths[0].name}, as in PubMed and arXiv, nor "
             f"{paths[1].name}, with a document and a summary on each line"
         )
-    if section_names and found.suffix != ".txt":
-        raise InputError(f"{found}: has no sections; leave out task.section_names")
-    return Documents(found, split, section_names)
+    if section_names and existing.suffix != ".txt":
+        raise InputError(f"{existing}: has no sections; leave out task.section_names")
+    return Documents(existing, split, section_names)
 
 
 def _get(line: dict, key: str, where: str):

@@ -98,11 +98,11 @@ class TableBuilder(tfds.core.GeneratorBasedBuilder):
     def _split_generators(self, dl_manager):
         """Returns split -> examples, for tfds."""
         folder = str(dl_manager.manual_dir)
-        found = self._read(folder)
-        if not found:
+        splits = self._read(folder)
+        if not splits:
             raise InputError(f"{folder}: has no official file of {self.name}")
         return {
-            split: self._generate_examples(interactions) for split, interactions in found.items()
+            split: self._generate_examples(interactions) for split, interactions in splits.items()
         }
 
     def _generate_examples(
@@ -265,10 +265,10 @@ class HybridQa(TableBuilder):
         }
 
     def _read(self, folder):
-        found = {split: hybridqa.read(folder, split) for split in hybridqa.splits(folder)}
+        splits = {split: hybridqa.read(folder, split) for split in hybridqa.splits(folder)}
         return {
             split: questions
-            for split, questions in found.items()
+            for split, questions in splits.items()
             if next(iter(questions), None) is not None
         }
 

@@ -252,11 +252,11 @@ def _extreme(rows, aggregation: str, kind: str) -> list[tuple[int, str]]:
     """Selects the pairs (row, text) with the largest or smallest text or number."""
     key = _number if kind == REAL else str.lower
     keys = [key(text) for _, text in rows]
-    known = [found for found in keys if found is not None]
+    known = [result for result in keys if result is not None]
     if not known:
         raise AnswerError(NO_NUMBERS)
     wanted = max(known) if aggregation == "MAX" else min(known)
-    return [row for row, found in zip(rows, keys, strict=True) if found == wanted]
+    return [row for row, result in zip(rows, keys, strict=True) if result == wanted]
 
 
 def _number(text: str) -> float | None:
@@ -272,10 +272,10 @@ def _sought_number(text: str) -> float:
     """Returns the number of a condition's value, or the first number in it."""
     number = _number(text)
     if number is None:
-        found = _NUMBER.search(text)
-        if found is None:
+        match = _NUMBER.search(text)
+        if match is None:
             raise AnswerError(NOT_A_NUMBER)
-        number = float(found.group())
+        number = float(match.group())
     return number
 
 

@@ -55,12 +55,12 @@ def spans(words: int, config: NoiseConfig, draw: np.random.Generator) -> list[tu
     kept = words - sum(lengths)
     # Places of the spans in the sequence of spans and words that are kept.
     places = np.sort(draw.choice(kept + len(lengths), size=len(lengths), replace=False))
-    found, masked = [], 0
+    result, masked = [], 0
     for number, (place, length) in enumerate(zip(places.tolist(), lengths, strict=True)):
         begin = place - number + masked
-        found.append((begin, begin + length))
+        result.append((begin, begin + length))
         masked += length
-    return found
+    return result
 
 
 def infill(

@@ -170,13 +170,13 @@ def _articles(content) -> list[list[str]] | None:
     if all(isinstance(text, str) for text in content.values()):
         return [[text] for text in content.values()]
     try:
-        found = [
+        articles = [
             [paragraph["context"] for paragraph in article["paragraphs"]]
             for article in content["data"]
         ]
     except (KeyError, TypeError):
         return None
-    return found if all(isinstance(text, str) for texts in found for text in texts) else None
+    return articles if all(isinstance(text, str) for texts in articles for text in texts) else None
 
 
 def _table_texts(table: interaction_pb2.Table) -> Iterator[str]:

@@ -128,7 +128,7 @@ class Packer:
 
     def _measured(self, documents, tokenizer) -> list[tuple[list[str], np.ndarray]]:
         """Returns, for each document, its sentences, cut if needed, and their lengths in pieces."""
-        found = []
+        result = []
         documents = iter(documents)
         while chunk := _chunk(documents):
             encoded = tokenizer.encode_groups(document.sentences for document in chunk)
@@ -141,8 +141,8 @@ class Packer:
                     sentences += parts
                     # An estimate, as if all words had the same length. Small errors do no harm.
                     lengths += [-(-int(length) // len(parts))] * len(parts)
-                found.append((sentences, np.array(lengths)))
-        return found
+                result.append((sentences, np.array(lengths)))
+        return result
 
     def _parts(self, text: str, length: int) -> list[str]:
         """Cuts a sentence of `length` pieces into parts of at most half an example."""
@@ -156,13 +156,13 @@ class Packer:
 
 def _chunk(documents) -> list[Document]:
     """Returns the next documents, with some thousand sentences in all; [] at the end."""
-    found, count = [], 0
+    result, count = [], 0
     for document in documents:
-        found.append(document)
+        result.append(document)
         count += len(document.sentences)
         if count >= _SENTENCES_AT_ONCE:
             break
-    return found
+    return result
 
 
 def _end(lengths, begin: int, room: int) -> int:

@@ -109,8 +109,8 @@ class TableFolder:
     def _read_text_protos(self, path: str, name: str):
         def is_of_split(line: bytes) -> bool:
             # Found without parsing the line, which takes most of the time.
-            found = _TABLE_ID.search(line)
-            return self._is_of_split(_NUMBER.sub(b"", found[1]) if found else line)
+            match = _TABLE_ID.search(line)
+            return self._is_of_split(_NUMBER.sub(b"", match[1]) if match else line)
 
         for number, interaction in text_protos.read(path, is_of_split):
             yield _named(interaction, f"{name}-{number}")
@@ -125,8 +125,8 @@ class TableFolder:
         page = html_tables.read_page(path, name)
         if page.num_left_out:
             self.defects[LEFT_OUT].append(f"{path}: {page.num_left_out}")
-        for found in page.tables:
-            yield _interaction(found.table, found.texts)
+        for page_table in page.tables:
+            yield _interaction(page_table.table, page_table.texts)
 
     def _read_delimited(self, path: str, name: str):
         texts = f"{os.path.splitext(path)[0]}.txt"

@@ -44,10 +44,10 @@ def read_dir(
     """
     name = os.path.join("interactions", f"{split}*.tfrecord")
     patterns = [name, os.path.join("*", name)]
-    found = list(filter(None, (paths.below(input_dir, pattern) for pattern in patterns)))
-    if not found:
+    files = list(filter(None, (paths.below(input_dir, pattern) for pattern in patterns)))
+    if not files:
         return TableFolder(input_dir, split, dev_share=dev_share)
-    return itertools.chain.from_iterable(map(records.read_interactions, found))
+    return itertools.chain.from_iterable(map(records.read_interactions, files))
 
 
 def texts_with_tables(

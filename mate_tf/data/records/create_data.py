@@ -73,8 +73,8 @@ class Report:
             result.questions += report.questions
             result.examples += report.examples
             result.padding_examples += report.padding_examples
-            for reason, found in report.dropped.items():
-                result.dropped.setdefault(reason, []).extend(found)
+            for reason, total in report.dropped.items():
+                result.dropped.setdefault(reason, []).extend(total)
             for kind, cut in report.cuts.items():
                 result._count_cut(kind, **cut)
             for kind, messages in report.defects.items():
@@ -109,10 +109,10 @@ class Report:
     def to_json(self) -> str:
         """Returns the report as JSON, which does not depend on the order of the questions."""
         content = dataclasses.asdict(self)
-        content["dropped"] = {reason: len(found) for reason, found in self.dropped.items()}
+        content["dropped"] = {reason: len(entries) for reason, entries in self.dropped.items()}
         content["dropped_questions"] = {
-            reason: sorted(found, key=lambda entry: (entry["question_id"], entry["message"]))
-            for reason, found in self.dropped.items()
+            reason: sorted(entries, key=lambda entry: (entry["question_id"], entry["message"]))
+            for reason, entries in self.dropped.items()
         }
         content["defects"] = {kind: len(messages) for kind, messages in self.defects.items()}
         content["defect_messages"] = self.defects
@@ -126,7 +126,7 @@ class Report:
         kept = self.questions - sum(map(len, self.dropped.values()))
         share = f" ({kept / self.questions:.1%})" if self.questions else ""
         parts = [f"{self.examples} examples of {self.questions} questions{share}"]
-        parts += [f"{len(found)} dropped ({reason})" for reason, found in self.dropped.items()]
+        parts += [f"{len(entries)} dropped ({reason})" for reason, entries in self.dropped.items()]
         parts += [f"{len(messages)} {kind}" for kind, messages in self.defects.items()]
         parts += [
             f"{Cut(kind, cut['total'])} in {cut['examples']} examples"
@@ -189,9 +189,9 @@ def create_data(
         writing(examples_path(output_dir, TRAIN)),
         _workers(converter, processes, parts) as convert,
     ):
-        for split, found in splits.items():
+        for split, interactions in splits.items():
             source = interactions_path(output_dir, split)
-            records.write_interactions(found, source)
+            records.write_interactions(interactions, source)
             reports[split] = _convert(
                 records.read_interactions(source),
                 converter,
@@ -199,7 +199,7 @@ def create_data(
                 convert,
                 shuffle_seed=seed if split == TRAIN else None,
                 multiple_of=1 if split == TRAIN else test_batch_size,
-                defects=getattr(found, "defects", {}),
+                defects=getattr(interactions, "defects", {}),
             )
         parts.remove()
     return reports
@@ -235,7 +235,7 @@ def convert_split(
 def check_not_empty(report: Report, path: str | os.PathLike) -> None:
     """Raises InputError if no question gives an example."""
     if not report.examples:
-        first = next((f"; {found[0]}" for found in report.defects.values() if found), "")
+        first = next((f"; {examples[0]}" for examples in report.defects.values() if examples), "")
         raise InputError(f"{path}: no question yields an example: {report}{first}")
 
 
@@ -276,9 +276,9 @@ def _shuffled(examples: Iterator[bytes], seed: int | None) -> Iterable[bytes]:
     """Shuffles examples in memory; without a seed, returns them unchanged."""
     if seed is None:
         return examples
-    found = list(examples)
-    random.Random(seed).shuffle(found)
-    return found
+    shuffled = list(examples)
+    random.Random(seed).shuffle(shuffled)
+    return shuffled
 
 
 def _padded(examples, converter, report: Report, path: str, multiple_of: int) -> Iterator[bytes]:
@@ -316,11 +316,11 @@ def _workers(converter: ExampleConverter, processes: int, parts: Parts):
 
 
 def _in_order(
-    executor, found: Iterator[list[bytes]], ahead: int
+    executor, result: Iterator[list[bytes]], ahead: int
 ) -> Iterator[list[ConversionResult]]:
     """Converts parts in the workers, at most `ahead` at a time; yields the results in order."""
     waiting = collections.deque()
-    for part in found:
+    for part in result:
         with _without_interrupts():
             waiting.append((part, executor.submit(_convert_in_worker, part)))
         if len(waiting) >= ahead:

@@ -58,10 +58,10 @@ def chunks(items: Iterable, size: int) -> Iterator[list]:
 
 def convert(converter: ExampleConverter, serialized: Sequence[bytes]) -> list[ConversionResult]:
     """Converts all questions of serialized interactions, in order."""
-    found = [interaction_pb2.Interaction.FromString(each) for each in serialized]
-    questions = (question for interaction in found for question in interaction.questions)
+    interactions = [interaction_pb2.Interaction.FromString(each) for each in serialized]
+    questions = (question for interaction in interactions for question in interaction.questions)
     results = []
-    for question, outcome in zip(questions, converter.convert_all(*found), strict=True):
+    for question, outcome in zip(questions, converter.convert_all(*interactions), strict=True):
         if isinstance(outcome, ConversionError):
             error = (outcome.reason, str(outcome))
             results.append(ConversionResult(question.id, (), error=error))
@@ -95,8 +95,8 @@ class Parts(NamedTuple):
         """Converts all questions of a part; a finished part is read, a new one is stored."""
         path = self._path(part)
         if not tf.io.gfile.exists(path):
-            found = [convert(converter, chunk) for chunk in chunks(part, CHUNK)]
-            _write(list(itertools.chain.from_iterable(found)), path)
+            conversions = [convert(converter, chunk) for chunk in chunks(part, CHUNK)]
+            _write(list(itertools.chain.from_iterable(conversions)), path)
         return _read(path)
 
     def remove(self) -> None:

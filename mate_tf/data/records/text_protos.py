@@ -90,9 +90,9 @@ class _Raw(io.RawIOBase):
 
     def readinto(self, buffer):
         """Reads as many bytes as the buffer takes; returns their number."""
-        found = self._file.read(len(buffer))
-        buffer[: len(found)] = found
-        return len(found)
+        content = self._file.read(len(buffer))
+        buffer[: len(content)] = content
+        return len(content)
 
 
 def _chunks(lines: Iterable[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
@@ -165,7 +165,7 @@ def _is_text(line: bytes) -> bool:
 def _parse(line: bytes, where: str) -> interaction_pb2.Interaction:
     """Parses one line with protobuf, which says what is wrong; unknown extensions are left out."""
     try:
-        found = text_format.Parse(
+        message = text_format.Parse(
             line.decode("utf-8"), interaction_pb2.Interaction(), allow_unknown_extension=True
         )
     except UnicodeDecodeError as error:
@@ -175,4 +175,6 @@ def _parse(line: bytes, where: str) -> interaction_pb2.Interaction:
         raise InputError(
             f"{where}: not an interaction in protobuf's text format: {reason}"
         ) from None
-    return interaction_pb2.Interaction(id=found.id, table=found.table, questions=found.questions)
+    return interaction_pb2.Interaction(
+        id=message.id, table=message.table, questions=message.questions
+    )

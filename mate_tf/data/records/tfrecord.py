@@ -242,10 +242,10 @@ def _files(pattern) -> list[str]:
         paths.check_regular(path)
     shards = [match for match in map(_SHARD.fullmatch, files) if match]
     for base in {match["base"] for match in shards}:
-        found = [match for match in shards if match["base"] == base]
-        expected = max(int(match["count"]) for match in found)
-        if [int(match["index"]) for match in found] != list(range(expected)):
-            raise InputError(f"{base}-*: {len(found)} shards found, expected {expected}")
+        of_base = [match for match in shards if match["base"] == base]
+        expected = max(int(match["count"]) for match in of_base)
+        if [int(match["index"]) for match in of_base] != list(range(expected)):
+            raise InputError(f"{base}-*: {len(of_base)} shards found, expected {expected}")
     return files
 
 

@@ -27,9 +27,9 @@ def first_labelled(label_ids):
 
     Returns <int32>[batch, 2], -1 for examples without labelled tokens.
     """
-    found = [tf.argmax(each, 1, tf.int32) for each in spans.gold_boundaries(label_ids)]
+    boundaries = [tf.argmax(each, 1, tf.int32) for each in spans.gold_boundaries(label_ids)]
     anything = tf.reduce_any(label_ids > 0, axis=1, keepdims=True)
-    return tf.where(anything, tf.stack(found, axis=1), -1)
+    return tf.where(anything, tf.stack(boundaries, axis=1), -1)
 
 
 class ReaderHead(spans.SpansHead):

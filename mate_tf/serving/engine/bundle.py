@@ -30,12 +30,12 @@ def read(prefix: str) -> dict[str, np.ndarray]:
     try:
         with paths.open_regular(f"{prefix}.index") as file:
             table = file.read()
-        found = {}
+        result = {}
         with paths.open_regular(f"{prefix}.data-00000-of-00001") as file:
             for name, entry in _entries(table):
                 if name and _first(entry, 1) in (_FLOAT, _BFLOAT16):
-                    found[name.decode()] = _tensor(file, entry)
-        return found
+                    result[name.decode()] = _tensor(file, entry)
+        return result
     except (OSError, ValueError, LookupError, struct.error) as error:
         raise InputError(f"{prefix}: not readable variables ({error})") from error
 
@@ -92,7 +92,7 @@ def _handle(data: bytes, place: int) -> tuple[int, int]:
 
 def _message(data: bytes) -> dict[int, list]:
     """Returns the fields of a protocol buffer: number -> its values, integers or bytes."""
-    found, place = {}, 0
+    result, place = {}, 0
     while place < len(data):
         tag, place = _varint(data, place)
         if tag & 7 == 0:
@@ -104,8 +104,8 @@ def _message(data: bytes) -> dict[int, list]:
             value, place = struct.unpack("<I", data[place : place + 4])[0], place + 4
         else:
             raise ValueError(f"a field of wire type {tag & 7}")
-        found.setdefault(tag >> 3, []).append(value)
-    return found
+        result.setdefault(tag >> 3, []).append(value)
+    return result
 
 
 def _first(message: dict[int, list], number: int, default: int | bytes = 0) -> Any:

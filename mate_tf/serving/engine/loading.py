@@ -75,29 +75,29 @@ class Preset:
         """
         path = self.source.needed(source.WEIGHTS)
         stored, metadata = _stored(path)
-        found = channels.restored(path, shared.add(path, metadata, stored, _stored))
-        for name, values in found.items():
+        tensors = channels.restored(path, shared.add(path, metadata, stored, _stored))
+        for name, values in tensors.items():
             if values.dtype == np.int8:
                 raise InputError(f"{path}: {name}: is in 8 bits, but has no {name}{channels.SCALE}")
             finite.check(path, name, values)
         for name in _needed(self.config):
-            if name not in found:
+            if name not in tensors:
                 raise InputError(f"{path}: lacks the weights {name}")
-        return found
+        return tensors
 
 
-def find(found: Source) -> Preset | None:
+def find(origin: Source) -> Preset | None:
     """Returns a preset that can be read without TensorFlow.
 
     None for what this module does not read: other folders, classes that only the task names, and
     configurations that lack values. `serving.configurations` reads them, or says what is wrong.
     """
-    if found.kind is not Kind.PRESET or not found.file(source.WEIGHTS):
+    if origin.kind is not Kind.PRESET or not origin.file(source.WEIGHTS):
         return None
     from mate_tf.files.yaml_files import read_yaml
 
     try:
-        content = read_yaml(found.needed(Kind.PRESET.value))
+        content = read_yaml(origin.needed(Kind.PRESET.value))
         task = content["task"]
         config = task["model"]
         precision = content.get("runtime", {}).get("mixed_precision_dtype", "float32")
@@ -109,10 +109,10 @@ def find(found: Source) -> Preset | None:
             return None
     except (ValueError, LookupError, TypeError, AttributeError):
         return None
-    vocab_file = found.file(*source.VOCABULARY_FILES)
+    vocab_file = origin.file(*source.VOCABULARY_FILES)
     if precision not in _PRECISIONS or vocab_file is None:
         return None
-    return Preset(found, config, conversion, vocab_file, precision, class_names)
+    return Preset(origin, config, conversion, vocab_file, precision, class_names)
 
 
 def _needed(config: Mapping[str, Any]) -> list[str]:

@@ -120,20 +120,20 @@ class EngineModel:
         Args:
             examples: for each one name -> <int>[seq] of `INPUTS`. Padding may be left out.
         """
-        found: list = [None] * len(examples)
+        result: list = [None] * len(examples)
         dense = []
         for index, example in enumerate(examples):
             end = max(int(np.flatnonzero(example["input_mask"]).max(initial=0)) + 1, 1)
             example = {name: np.asarray(example[name][:end], np.int32) for name in INPUTS}
             if self._by_windows(example):
-                found[index] = self._compute(self._windows, [example])[0]
+                result[index] = self._compute(self._windows, [example])[0]
             else:
                 dense.append((index, example))
         if dense:
             outputs = self._compute(self._dense, [example for _, example in dense])
             for (index, _), each in zip(dense, outputs, strict=True):
-                found[index] = each
-        return found
+                result[index] = each
+        return result
 
     def _by_windows(self, example) -> bool:
         """Returns whether an example is computed by windows, which questions must not exceed."""
@@ -152,14 +152,14 @@ class EngineModel:
             )
             for name in INPUTS
         }
-        found = []
+        result = []
         for row, sequence in enumerate(self._encode(pattern, features)):
             own = {name: ids[row] for name, ids in features.items()}
             outputs = self._heads.outputs(own, sequence)
             if self._spans is not None:
                 outputs |= self._spans.outputs(own, sequence)
-            found.append(outputs)
-        return found
+            result.append(outputs)
+        return result
 
     def encode(self, features: Mapping[str, np.ndarray]) -> np.ndarray:
         """Computes the output of the encoder for one example, <float32>[1, seq, hidden].
@@ -175,8 +175,8 @@ class EngineModel:
     def _encode(self, pattern, features: dict[str, np.ndarray]) -> np.ndarray:
         inputs = self._embedded(features) | pattern.inputs(features)
         with self._lock:
-            found = self._request(pattern).infer(inputs, share_inputs=True)["sequence_output"]
-        return found.astype(np.float32, copy=False)
+            result = self._request(pattern).infer(inputs, share_inputs=True)["sequence_output"]
+        return result.astype(np.float32, copy=False)
 
     def _request(self, pattern) -> ov.InferRequest:
         key = type(pattern).__name__
@@ -188,17 +188,17 @@ class EngineModel:
 
     def _embedded(self, features) -> dict[str, np.ndarray]:
         """Returns the rows of the embedding tables, name -> <int32>[batch, seq]."""
-        found, encoder = {}, self._config["encoder"]
+        result, encoder = {}, self._config["encoder"]
         for table in self._tables:
             size = len(self._encoder[f"embeddings/{table}"])
             if table == "word_embeddings":
-                found[table] = features["input_ids"]
+                result[table] = features["input_ids"]
             elif table == "position_embeddings":
-                found[table] = self._positions(features, encoder, size)
+                result[table] = self._positions(features, encoder, size)
             else:
                 ids = features[TYPES[int(table.rpartition("_")[2])]]
-                found[table] = np.where((ids >= 0) & (ids < size), ids, size).astype(np.int32)
-        return found
+                result[table] = np.where((ids >= 0) & (ids < size), ids, size).astype(np.int32)
+        return result
 
     def _positions(self, features, encoder, size: int) -> np.ndarray:
         batch, seq = features["input_ids"].shape

@@ -104,14 +104,14 @@ def load_export(
     """
     if paths.is_remote(folder):
         return None
-    found = exported.read(folder)
-    config, precision = found.model.get("config"), found.model.get("precision", "unknown")
+    settings = exported.read(folder)
+    config, precision = settings.model.get("config"), settings.model.get("precision", "unknown")
     if config is None:
         lacking = "an export without the configuration of its model"
     else:
         lacking = unsupported(config, precision)
         names = set(spans.WEIGHTS[config["span_prediction"]])
-        if not names <= set(found.model["variables"]):
+        if not names <= set(settings.model["variables"]):
             lacking = "an export whose weights of spans have no names"
     if config is None or lacking is not None:
         if engine == OPENVINO:
@@ -120,13 +120,13 @@ def load_export(
     stored = bundle.read(os.path.join(folder, "variables", "variables"))
     weights = {
         name: stored[f"_weights/{index}/.ATTRIBUTES/VARIABLE_VALUE"]
-        for index, name in enumerate(found.model["variables"])
+        for index, name in enumerate(settings.model["variables"])
         if name
     }
     for name, values in weights.items():
         finite.check(folder, name, values)
     served = functools.partial(
-        EngineServed, config, weights, found.converter(reading), found.class_names, None
+        EngineServed, config, weights, settings.converter(reading), settings.class_names, None
     )
     return with_margin(served, precision, 0.0)
 
@@ -150,23 +150,23 @@ def load_preset(
         InputError: the weights or the vocabulary cannot be read, or `max_seq_length` exceeds the
             positions.
     """
-    found = loading.find(source)
-    if found is None:
+    preset = loading.find(source)
+    if preset is None:
         return None
-    precision = precision or found.precision
+    precision = precision or preset.precision
     if precision == "auto":
         precision = "bfloat16" if has_bfloat16() else "float32"
-    if unsupported(found.config, precision) is not None:
+    if unsupported(preset.config, precision) is not None:
         return None
-    config, conversion = found.fitting(max_seq_length)
-    converter = ExampleConverter.from_config(found.vocab_file, conversion.reading(reading))
+    config, conversion = preset.fitting(max_seq_length)
+    converter = ExampleConverter.from_config(preset.vocab_file, conversion.reading(reading))
     if len(converter.tokenizer.pieces) != config["encoder"]["vocab_size"]:
         return None  # an error or a warning there
 
-    weights = found.weights()
+    weights = preset.weights()
 
     def served(precision):
-        return EngineServed(config, weights, converter, found.class_names, build, precision)
+        return EngineServed(config, weights, converter, preset.class_names, build, precision)
 
     return with_margin(served, precision, float32_margin)
 

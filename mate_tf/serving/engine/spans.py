@@ -75,7 +75,7 @@ class Spans:
             spans.append(np.stack([first, last], axis=1)[within])
             scores.append(self._scores(starts[first[within]], ends[last[within]]))
         # [spans in cells, 2] and [spans in cells]
-        found, logits = np.concatenate(spans), np.concatenate(scores)
+        result, logits = np.concatenate(spans), np.concatenate(scores)
         candidates = logits
         if self.config["allow_empty_span"]:  # [CLS] is the empty span
             empty = self._scores(starts[:1], ends[:1])
@@ -85,9 +85,9 @@ class Spans:
             "pred_span": np.zeros(2, np.int32),
             "span_log_prob": LOG_ZERO,
         }
-        if len(found):
+        if len(result):
             best = int(np.argmax(logits))
-            outputs["pred_span"] = found[best].astype(np.int32)
+            outputs["pred_span"] = result[best].astype(np.int32)
             outputs["span_log_prob"] = np.float32(logits[best] - total)
         if self.config["allow_empty_span"]:
             outputs["empty_span_log_prob"] = np.float32(candidates[0] - total)

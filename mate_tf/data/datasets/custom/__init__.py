@@ -167,7 +167,7 @@ class _Answers:
 
 def _coordinates(line: Line, table: Table) -> list[tuple[int, int]]:
     """Returns the distinct cells of a line with column numbers, checked against the table."""
-    found = {}
+    result = {}
     for row, column in line.answer:
         index = column
         if isinstance(column, str):
@@ -184,5 +184,5 @@ def _coordinates(line: Line, table: Table) -> list[tuple[int, int]]:
                 f" {table.num_rows} rows and {table.num_columns} columns; both count from 0, and"
                 f" the header is not a row{'; ' if table.unread else ''}{table.unread}"
             )
-        found[row, index] = True
-    return list(found)
+        result[row, index] = True
+    return list(result)

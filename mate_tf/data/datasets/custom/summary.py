@@ -115,7 +115,7 @@ class _Survey:
     def add(self, split: str) -> None:
         """Reads a question file; "train" must be the first."""
         path = questions_path(self.input_dir, split)
-        tables, found = collections.Counter(), {}
+        tables, result = collections.Counter(), {}
         for line in read_lines(path, split):
             if line.table not in tables and not os.path.isfile(self.input_dir / line.table):
                 raise InputError(f"{line.where}: table: no file {line.table!r}")
@@ -129,10 +129,10 @@ class _Survey:
                 if self.labels:
                     class_index(line, self.labels)
                 else:
-                    found.setdefault(line.answer, line.where)
+                    result.setdefault(line.answer, line.where)
         self.questions[split] = tables
-        if found:
-            self.labels = _found_labels(found, path)
+        if result:
+            self.labels = _found_labels(result, path)
 
     def summary(self, held_out: frozenset[str]) -> Summary:
         """Returns the summary, with the `held_out` tables as "dev", if there are any."""
